@@ -1,0 +1,114 @@
+//! What an engine and the core hand each other: plain tables of texts, codes and counts.
+//!
+//! An engine does two things with the records, and nothing else: it *groups and counts* them ([`Counts`] comes back),
+//! and it *rewrites* them by a map ([`Rewrite`] goes in). Everything between is done here, without seeing a record.
+//! Both types are plain data, so that a cluster can serve them as two SQL statements.
+
+/// The distinct rows of some columns with the number of records that carry each: one `GROUP BY`.
+///
+/// Codes are per column and in no particular order: [`Profile`](crate::profile::Profile) puts them in order, so that
+/// nothing depends on how the engine divided its work.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The grouped columns, in the order they were asked for.
+    pub columns: Vec<CountedColumn>,
+    /// Row-major: `columns.len()` codes for each distinct row; a code is an index into [`CountedColumn::values`].
+    pub codes: Vec<u32>,
+    /// How many records carry each distinct row.
+    pub counts: Vec<u64>,
+    /// The number (from 1, header not counted) of the first record that carries each distinct row.
+    pub first_records: Vec<u64>,
+    /// All records that were read.
+    pub records: u64,
+}
+
+/// One grouped column: its distinct values as they were read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CountedColumn {
+    /// The column's name.
+    pub name: String,
+    /// Distinct texts by code. A null (Parquet) is the empty text.
+    pub values: Vec<Box<str>>,
+    /// The number (from 1) of the first record that carries each value.
+    pub first_records: Vec<u64>,
+}
+
+impl Counts {
+    /// How many distinct rows there are.
+    pub fn rows(&self) -> usize {
+        self.counts.len()
+    }
+
+    /// The codes of one distinct row.
+    pub fn row(&self, row: usize) -> &[u32] {
+        let width = self.columns.len();
+        &self.codes[row * width..(row + 1) * width]
+    }
+}
+
+/// How the records are to be rewritten on their way out.
+#[derive(Debug, Clone)]
+pub struct Rewrite {
+    /// The columns whose values decide what happens to a record, with their distinct values by code.
+    pub key: Vec<KeyColumn>,
+    /// What happens to the rewritten columns.
+    pub change: Change,
+    /// Columns that do not leave at all.
+    pub dropped: Vec<String>,
+    /// In which order the records leave.
+    pub order: RecordOrder,
+    /// Decides the shuffle, and which of several equal records go to which group.
+    pub seed: u64,
+}
+
+/// A column of a rewrite's key.
+#[derive(Debug, Clone)]
+pub struct KeyColumn {
+    /// The column's name.
+    pub name: String,
+    /// Distinct texts by code, as in [`CountedColumn::values`].
+    pub values: Vec<Box<str>>,
+    /// Whether its cells are replaced by labels; the others only help to tell records apart.
+    pub rewritten: bool,
+}
+
+/// The two shapes of a rewrite. "Rewritten columns" are those of the key that are marked so, in key order.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// Every value of a rewritten column has one label. The key then has rewritten columns only, unless rows are suppressed.
+    Map {
+        /// For each rewritten column, a label for each code.
+        labels: Vec<Vec<Box<str>>>,
+        /// Row-major codes (all key columns) of the distinct rows whose rewritten cells all become `*`.
+        suppressed: Vec<u32>,
+    },
+    /// Every distinct row is shared out among groups, and a group has one label per rewritten column.
+    Shares {
+        /// Row-major codes (all key columns), one distinct row after the other.
+        rows: Vec<u32>,
+        /// The shares of row `r` are `shares[offsets[r]..offsets[r + 1]]`.
+        offsets: Vec<u32>,
+        /// How many records of the row go to which group. They add up to the row's records.
+        shares: Vec<Share>,
+        /// For each rewritten column, a label for each group.
+        labels: Vec<Vec<Box<str>>>,
+    },
+}
+
+/// So many records of one distinct row go to one group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// The group, an index into the labels.
+    pub group: u32,
+    /// How many records.
+    pub records: u64,
+}
+
+/// In which order the records leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordOrder {
+    /// In the order they came.
+    Input,
+    /// In a random order decided by the seed.
+    Shuffled,
+}

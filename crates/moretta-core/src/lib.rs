@@ -1,0 +1,3 @@
+//! moretta-core.
+pub mod counts;
+pub mod schema;
