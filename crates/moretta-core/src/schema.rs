@@ -18,6 +18,19 @@ pub enum Role {
     Insensitive,
 }
 
+impl Role {
+    /// What the policy calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identifier => "identifier",
+            Self::QuasiIdentifier => "quasi-identifier",
+            Self::Sensitive => "sensitive",
+            Self::Class => "class",
+            Self::Insensitive => "insensitive",
+        }
+    }
+}
+
 /// How a column's values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

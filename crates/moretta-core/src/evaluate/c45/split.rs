@@ -1,0 +1,132 @@
+//! Which column a node is split by.
+
+use super::table::Coded;
+
+/// At least two branches of a split have so many records.
+pub const MIN_RECORDS: u64 = 2;
+
+/// Figures closer than this are equal: sums in another order must not make another tree.
+pub(super) const EPSILON: f64 = 1e-9;
+
+/// A way to split a node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Split {
+    pub(super) column: usize,
+    pub(super) test: Test,
+    /// Bits a record that the split tells about the class; for a threshold, less the bits its choice costs.
+    pub(super) gain: f64,
+    /// Bits a record that the split itself has.
+    pub(super) info: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Test {
+    /// A branch for every value.
+    Value,
+    /// A branch for codes up to this, and one for the rest.
+    UpTo(u32),
+}
+
+impl Test {
+    /// The branch of a code; those that occur are in order.
+    pub(super) fn branch(self, code: u32) -> u32 {
+        match self {
+            Self::Value => code,
+            Self::UpTo(last) => u32::from(code > last),
+        }
+    }
+}
+
+/// The split of the best gain ratio among those of at least average gain; none where nothing is gained.
+pub(super) fn best(table: &Coded<'_>, rows: &[u32]) -> Option<Split> {
+    let classes = table.classes(rows);
+    let of_column = |column| match table.is_numeric(column) {
+        true => threshold(table, rows, column, &classes),
+        false => values(table, rows, column, &classes),
+    };
+    choose((0..table.columns()).filter_map(of_column).collect(), |column| table.is_scattered(column))
+}
+
+/// Quinlan's rule: the ratio prefers lopsided splits, so those of little gain do not compete. A scattered column tells
+/// most about the class by telling records apart; it competes, but does not set the mark for others.
+pub(super) fn choose(mut splits: Vec<Split>, scattered: impl Fn(usize) -> bool) -> Option<Split> {
+    // A threshold that costs more than it tells is no split at all.
+    splits.retain(|split| split.gain > -EPSILON);
+    let all = splits.iter().all(|split| scattered(split.column));
+    let marks: Vec<f64> =
+        splits.iter().filter(|split| all || !scattered(split.column)).map(|split| split.gain).collect();
+    let average = marks.iter().sum::<f64>() / marks.len() as f64;
+    let competes = |split: &Split| split.gain > EPSILON && split.gain >= average - EPSILON && split.info > EPSILON;
+    splits.into_iter().filter(competes).reduce(|best, next| {
+        let better = next.gain / next.info > best.gain / best.info + EPSILON;
+        if better { next } else { best }
+    })
+}
+
+/// `x log2 x`, 0 at 0: entropies of counts are differences of these.
+fn weigh(records: u64) -> f64 {
+    let x = records as f64;
+    if records == 0 { 0.0 } else { x * x.log2() }
+}
+
+/// The entropy of a distribution times its records.
+fn entropy(parts: impl Iterator<Item = u64>) -> f64 {
+    let (mut all, mut sum) = (0, 0.0);
+    for records in parts {
+        all += records;
+        sum += weigh(records);
+    }
+    weigh(all) - sum
+}
+
+fn values(table: &Coded<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
+    let cells = table.contingency(column, rows);
+    let (mut sizes, mut after) = (Vec::new(), 0.0);
+    for branch in cells.chunk_by(|a, b| a.0.0 == b.0.0) {
+        sizes.push(branch.iter().map(|(_, records)| records).sum::<u64>());
+        after += entropy(branch.iter().map(|(_, records)| *records));
+    }
+    if sizes.iter().filter(|&&size| size >= MIN_RECORDS).count() < 2 {
+        return None;
+    }
+    let records = sizes.iter().sum::<u64>() as f64;
+    let before = entropy(classes.iter().map(|(_, records)| *records));
+    let info = entropy(sizes.into_iter()) / records;
+    Some(Split { column, test: Test::Value, gain: (before - after) / records, info })
+}
+
+/// The threshold of the greatest gain, the first of several. Release 8: its choice among `t` costs `log2(t)` bits.
+fn threshold(table: &Coded<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
+    let cells = table.contingency(column, rows);
+    let all: u64 = classes.iter().map(|(_, records)| records).sum();
+    let before = entropy(classes.iter().map(|(_, records)| *records));
+    let mut right: Vec<u64> = classes.iter().map(|(_, records)| *records).collect();
+    let mut left = vec![0u64; right.len()];
+    // Sums of `weigh` over the classes of each side, kept up to date class by class.
+    let (mut left_sum, mut right_sum) = (0.0, right.iter().map(|&records| weigh(records)).sum::<f64>());
+    let (mut below, mut tries) = (0, 0u32);
+    let mut best: Option<(f64, u32, u64)> = None;
+    for value in cells.chunk_by(|a, b| a.0.0 == b.0.0) {
+        for ((_, class), records) in value {
+            let class = classes.binary_search_by_key(class, |(class, _)| *class).expect("a class of these rows");
+            left_sum += weigh(left[class] + records) - weigh(left[class]);
+            right_sum += weigh(right[class] - records) - weigh(right[class]);
+            left[class] += records;
+            right[class] -= records;
+            below += records;
+        }
+        if below < MIN_RECORDS || all - below < MIN_RECORDS {
+            continue;
+        }
+        tries += 1;
+        let after = weigh(below) - left_sum + weigh(all - below) - right_sum;
+        let gain = (before - after) / all as f64;
+        if best.is_none_or(|(greatest, ..)| gain > greatest + EPSILON) {
+            best = Some((gain, value[0].0.0, below));
+        }
+    }
+    let (gain, last, below) = best?;
+    let gain = gain - f64::from(tries).log2() / all as f64;
+    let info = entropy([below, all - below].into_iter()) / all as f64;
+    Some(Split { column, test: Test::UpTo(last), gain, info })
+}

@@ -1,0 +1,157 @@
+//! Two profiles as tables for a tree, in the codes of the first.
+
+use hashbrown::HashMap;
+
+use super::{
+    EvaluateError,
+    c45::{Column, Table, UNKNOWN},
+};
+use crate::{
+    hierarchy::{ROOT_LABEL, parse_number},
+    ids::{AttributeId, VariantId},
+    policy::{Labels, Numbers, ReleaseOptions},
+    privacy::Member,
+    profile::{Attribute, Profile},
+    recoding::{Recoding, saved::Saved},
+    released::Released,
+    schema::{Kind, Role},
+};
+
+/// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
+const MISSING: f64 = f64::NEG_INFINITY;
+
+/// A table to train on and one to test with.
+pub(super) struct Pair<'a> {
+    train: &'a Profile,
+    test: &'a Profile,
+    class: AttributeId,
+    /// The sensitive columns.
+    sensitive: Vec<AttributeId>,
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn new(train: &'a Profile, test: &'a Profile) -> Result<Self, EvaluateError> {
+        let class = train.class().ok_or(EvaluateError::NoClass)?;
+        for (profile, table) in [(train, "training"), (test, "test")] {
+            if profile.records() == 0 {
+                return Err(EvaluateError::Empty { table });
+            }
+        }
+        let sensitive = |id: &AttributeId| train.attributes()[id.index()].role == Role::Sensitive;
+        let sensitive = (0..train.attributes().len()).map(AttributeId::from_index).filter(sensitive).collect();
+        Ok(Self { train, test, class, sensitive })
+    }
+
+    pub(super) fn has_sensitive(&self) -> bool {
+        !self.sensitive.is_empty()
+    }
+
+    /// As they were, with these columns.
+    pub(super) fn raw(&self, quasi_identifiers: bool, sensitive: bool) -> (Table, Table) {
+        let (train, test) = (self.train.everything(), self.test.everything());
+        let mut columns = Vec::new();
+        if quasi_identifiers {
+            columns.extend((0..self.train.columns().len()).map(|column| self.quasi_identifier(column, &train, &test)));
+        }
+        if sensitive {
+            columns.extend(self.sensitive_columns(&train, &test));
+        }
+        self.tables(columns, &train, &test)
+    }
+
+    /// As released, and the sensitive columns.
+    pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (Table, Table) {
+        let form = ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, ..saved.policy.release.clone() };
+        let released = Released::of_recoding(self.train, recoding, &form);
+        let (mut train, mut groups) = (Vec::new(), Vec::new());
+        for group in 0..released.groups() {
+            let members = released.grouping().members(group);
+            train.extend_from_slice(members);
+            groups.extend(members.iter().map(|_| group));
+        }
+        let test = self.test.everything();
+        let labels = saved.labels(self.test);
+        let label = |column: usize, member: &Member| {
+            let of_tuple = &labels[self.test.tuple_of(member.variant).index()];
+            of_tuple.as_ref().map_or(ROOT_LABEL, |labels| labels[column])
+        };
+        let column = |column: usize| {
+            let before = groups.iter().map(|&group| released.label(group, column));
+            categories(before, test.iter().map(|member| label(column, member)))
+        };
+        let mut columns: Vec<(Column, Column)> = (0..self.train.columns().len()).map(column).collect();
+        columns.extend(self.sensitive_columns(&train, &test));
+        self.tables(columns, &train, &test)
+    }
+
+    fn quasi_identifier(&self, column: usize, train: &[Member], test: &[Member]) -> (Column, Column) {
+        let domain = |profile: &'a Profile| &profile.columns()[column].domain;
+        let code = |profile: &Profile, member: &Member| profile.codes(profile.tuple_of(member.variant))[column];
+        if domain(self.train).kind() == Kind::Number {
+            let missing = if domain(self.train).missing().is_some() { MISSING } else { f64::NAN };
+            let numbers = |profile: &'a Profile, members: &[Member]| {
+                let number = |member: &Member| domain(profile).number(code(profile, member)).unwrap_or(missing);
+                Column::Numeric(members.iter().map(number).collect())
+            };
+            return (numbers(self.train, train), numbers(self.test, test));
+        }
+        let text = |profile: &'a Profile, member: &Member| domain(profile).text(code(profile, member));
+        categories(
+            train.iter().map(|member| text(self.train, member)),
+            test.iter().map(|member| text(self.test, member)),
+        )
+    }
+
+    fn sensitive_columns(&self, train: &[Member], test: &[Member]) -> Vec<(Column, Column)> {
+        let column = |&id: &AttributeId| {
+            let known = &self.train.attributes()[id.index()];
+            let train = train.iter().map(|member| self.train.value(member.variant, id));
+            if known.kind() == Kind::Number {
+                let before = numbers(known, known);
+                let now = numbers(&self.test.attributes()[id.index()], known);
+                let test = test.iter().map(|member| now[self.test.value(member.variant, id) as usize]);
+                return (
+                    Column::Numeric(train.map(|value| before[value as usize]).collect()),
+                    Column::Numeric(test.collect()),
+                );
+            }
+            (Column::Categorical(train.collect()), Column::Categorical(self.test_codes(id, test)))
+        };
+        self.sensitive.iter().map(column).collect()
+    }
+
+    /// The values of the test table in the codes of the training table.
+    fn test_codes(&self, id: AttributeId, test: &[Member]) -> Vec<u32> {
+        let known = &self.train.attributes()[id.index()];
+        let values = self.test.attributes()[id.index()].values.iter();
+        let codes: Vec<u32> = values.map(|value| known.code(value).unwrap_or(UNKNOWN)).collect();
+        let value = |variant: VariantId| self.test.value(variant, id) as usize;
+        test.iter().map(|member| codes[value(member.variant)]).collect()
+    }
+
+    fn tables(&self, columns: Vec<(Column, Column)>, train: &[Member], test: &[Member]) -> (Table, Table) {
+        let weights = |members: &[Member]| members.iter().map(|member| member.records).collect();
+        let (before, after): (Vec<Column>, Vec<Column>) = columns.into_iter().unzip();
+        let classes = train.iter().map(|member| self.train.value(member.variant, self.class)).collect();
+        let train = Table::new(before, classes, weights(train));
+        (train, Table::new(after, self.test_codes(self.class, test), weights(test)))
+    }
+}
+
+/// The numbers of a column by code. What is none is missing where the training table has that too, otherwise unknown.
+fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
+    let none = |text: &str| if known.code(text).is_some() { MISSING } else { f64::NAN };
+    attribute.values.iter().map(|text| parse_number(text).unwrap_or_else(|_| none(text))).collect()
+}
+
+/// Texts as codes of the first column's texts.
+fn categories<'a>(train: impl Iterator<Item = &'a str>, test: impl Iterator<Item = &'a str>) -> (Column, Column) {
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    let mut learn = |text: &'a str| {
+        let next = known.len() as u32;
+        *known.entry(text).or_insert(next)
+    };
+    let train = train.map(&mut learn).collect();
+    let test = test.map(|text| known.get(text).copied().unwrap_or(UNKNOWN)).collect();
+    (Column::Categorical(train), Column::Categorical(test))
+}

@@ -1,0 +1,337 @@
+//! The hierarchy file: one row per leaf, the leaf first, then its parent, and so on up to `*`.
+//!
+//! Fields are separated by `;`, tab or `,` (whichever the first row has, in this order), may be quoted, and every row
+//! has the same number of them. A label repeated next to itself on a row is one node, so leaves may sit at different
+//! depths. Whatever contradicts itself is an error that names the row: a hierarchy decides what leaves the house.
+
+use hashbrown::HashMap;
+
+use super::tree::{ROOT_LABEL, Tree, TreeBuilder};
+
+/// What is wrong with a hierarchy file, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("row {row}: {problem}")]
+pub struct HierarchyFileError {
+    /// The row, from 1.
+    pub row: usize,
+    /// What is wrong and what would be right.
+    pub problem: HierarchyProblem,
+}
+
+/// The ways in which a hierarchy file can contradict itself.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HierarchyProblem {
+    /// No rows at all.
+    #[error("the file has no rows; it needs one row per value: the value, its parent, and so on up to `*`")]
+    Empty,
+    /// A row with another number of fields than the first.
+    #[error("{found} fields where the first row has {expected}; repeat a label to fill a shorter path")]
+    Ragged {
+        /// Fields in this row.
+        found: usize,
+        /// Fields in the first row.
+        expected: usize,
+    },
+    /// An empty field.
+    #[error("field {field} is empty; every level needs a label")]
+    EmptyField {
+        /// The field, from 1.
+        field: usize,
+    },
+    /// A row that does not end in the root.
+    #[error("the last field is `{found}`; every row must end in `*`")]
+    NoRoot {
+        /// What stands there.
+        found: String,
+    },
+    /// The root's label below the root.
+    #[error("`*` stands in field {field}, below another label; it is the root and can only be last")]
+    RootBelow {
+        /// The field, from 1.
+        field: usize,
+    },
+    /// The same value on two rows.
+    #[error("the value `{leaf}` has a row already (row {earlier}); each value has exactly one")]
+    LeafTwice {
+        /// The value.
+        leaf: String,
+        /// Its first row.
+        earlier: usize,
+    },
+    /// A label under two parents.
+    #[error("`{label}` stands under `{parent}` here and under `{other}` in row {earlier}; a label has one parent")]
+    TwoParents {
+        /// The label.
+        label: String,
+        /// Its parent on this row.
+        parent: String,
+        /// Its parent before.
+        other: String,
+        /// Where that was.
+        earlier: usize,
+    },
+    /// A label above itself.
+    #[error("`{label}` stands above itself; a path to the root cannot come back")]
+    Cycle {
+        /// The label.
+        label: String,
+    },
+    /// A value that is also a node above other values.
+    #[error(
+        "`{label}` is a value with a row of its own (row {leaf_row}) and also stands above another value; use another label for the group"
+    )]
+    LeafAndInner {
+        /// The label.
+        label: String,
+        /// The row where it is a leaf.
+        leaf_row: usize,
+    },
+    /// A quote that is not closed, or text after a closing quote.
+    #[error("a quoted field is not closed properly; double a quote that belongs to the text")]
+    Quote,
+}
+
+/// Reads a hierarchy file's text.
+pub fn parse(text: &str) -> Result<Tree, HierarchyFileError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = Reader::new();
+    let delimiter = delimiter_of(text.lines().next().unwrap_or(""));
+    let mut rows = 0;
+    for (index, line) in text.lines().enumerate() {
+        let row = index + 1;
+        let at = |problem| HierarchyFileError { row, problem };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let fields = split(line, delimiter).ok_or_else(|| at(HierarchyProblem::Quote))?;
+        reader.row(row, fields).map_err(at)?;
+        rows += 1;
+    }
+    if rows == 0 {
+        return Err(HierarchyFileError { row: 1, problem: HierarchyProblem::Empty });
+    }
+    Ok(reader.builder.build())
+}
+
+/// A tree from rows that [`rows`] gave. Other than in a file, a value may be the empty text.
+pub fn from_rows(rows: Vec<Vec<String>>) -> Result<Tree, HierarchyFileError> {
+    let mut reader = Reader { empty_leaf: true, ..Reader::new() };
+    for (index, fields) in rows.into_iter().enumerate() {
+        reader.row(index + 1, fields).map_err(|problem| HierarchyFileError { row: index + 1, problem })?;
+    }
+    Ok(reader.builder.build())
+}
+
+/// Writes a tree as a hierarchy file's text, which [`parse`] reads back.
+pub fn write(tree: &Tree) -> String {
+    rows(tree).iter().map(|row| row.iter().map(|label| quoted(label)).collect::<Vec<_>>().join(";") + "\n").collect()
+}
+
+/// One path per leaf, from the leaf to the root, all of the same length: shorter paths repeat the leaf.
+pub fn rows(tree: &Tree) -> Vec<Vec<&str>> {
+    let leaves = 0..tree.leaf_count() as u32;
+    let deepest = leaves.clone().map(|code| tree.depth(tree.leaf(code))).max().unwrap_or(0) as usize;
+    leaves
+        .map(|code| {
+            let mut node = tree.leaf(code);
+            let mut path = vec![tree.label(node); deepest - tree.depth(node) as usize];
+            path.push(tree.label(node));
+            while let Some(parent) = tree.parent(node) {
+                node = parent;
+                path.push(tree.label(node));
+            }
+            path
+        })
+        .collect()
+}
+
+struct Reader {
+    builder: TreeBuilder,
+    seen: HashMap<String, Seen>,
+    width: Option<usize>,
+    /// Whether a leaf may be the empty text.
+    empty_leaf: bool,
+}
+
+struct Seen {
+    handle: usize,
+    parent: String,
+    row: usize,
+    leaf: bool,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let root = Seen { handle: TreeBuilder::ROOT, parent: String::new(), row: 0, leaf: false };
+        let seen = HashMap::from([(ROOT_LABEL.to_owned(), root)]);
+        Self { builder: TreeBuilder::default(), seen, width: None, empty_leaf: false }
+    }
+
+    fn row(&mut self, row: usize, fields: Vec<String>) -> Result<(), HierarchyProblem> {
+        let expected = *self.width.get_or_insert(fields.len());
+        if fields.len() != expected {
+            return Err(HierarchyProblem::Ragged { found: fields.len(), expected });
+        }
+        let filled = |(field, label): (usize, &String)| {
+            !label.is_empty() || (self.empty_leaf && fields[..field].iter().all(String::is_empty))
+        };
+        if let Some(field) = fields.iter().enumerate().position(|at| !filled(at)) {
+            return Err(HierarchyProblem::EmptyField { field: field + 1 });
+        }
+        let mut path = fields.clone();
+        path.dedup();
+        if path.last().map(String::as_str) != Some(ROOT_LABEL) {
+            return Err(HierarchyProblem::NoRoot { found: path.pop().unwrap_or_default() });
+        }
+        if let Some(field) = fields.iter().position(|label| label == ROOT_LABEL)
+            && (path[..path.len() - 1].iter().any(|label| label == ROOT_LABEL) || path.len() < 2)
+        {
+            return Err(HierarchyProblem::RootBelow { field: field + 1 });
+        }
+        if let Some(label) = (0..path.len()).find(|&i| path[i + 1..].contains(&path[i])) {
+            return Err(HierarchyProblem::Cycle { label: path.swap_remove(label) });
+        }
+        self.insert(row, &path)
+    }
+
+    fn insert(&mut self, row: usize, path: &[String]) -> Result<(), HierarchyProblem> {
+        // From the root down, so that parents are there first.
+        for at in (0..path.len() - 1).rev() {
+            let (label, parent) = (&path[at], &path[at + 1]);
+            let leaf = at == 0;
+            if let Some(seen) = self.seen.get(label) {
+                if seen.leaf && leaf {
+                    return Err(HierarchyProblem::LeafTwice { leaf: label.clone(), earlier: seen.row });
+                }
+                if seen.leaf || leaf {
+                    let leaf_row = if leaf { row } else { seen.row };
+                    return Err(HierarchyProblem::LeafAndInner { label: label.clone(), leaf_row });
+                }
+                if seen.parent != *parent {
+                    return Err(HierarchyProblem::TwoParents {
+                        label: label.clone(),
+                        parent: parent.clone(),
+                        other: seen.parent.clone(),
+                        earlier: seen.row,
+                    });
+                }
+                continue;
+            }
+            let handle = self.builder.add(label.as_str(), self.seen[parent.as_str()].handle);
+            self.seen.insert(label.clone(), Seen { handle, parent: parent.clone(), row, leaf });
+        }
+        Ok(())
+    }
+}
+
+fn delimiter_of(first: &str) -> char {
+    let mut bare = String::new();
+    let mut quoted = false;
+    for c in first.chars() {
+        quoted ^= c == '"';
+        if !quoted {
+            bare.push(c);
+        }
+    }
+    [';', '\t', ','].into_iter().find(|d| bare.contains(*d)).unwrap_or(';')
+}
+
+/// The fields of one line; none where its quotes do not match.
+fn split(line: &str, delimiter: char) -> Option<Vec<String>> {
+    let mut fields = Vec::new();
+    let mut rest = line;
+    loop {
+        let trimmed = rest.trim_start_matches(|c: char| c == ' ' && c != delimiter);
+        if let Some(mut inside) = trimmed.strip_prefix('"') {
+            let mut field = String::new();
+            loop {
+                let end = inside.find('"')?;
+                field.push_str(&inside[..end]);
+                inside = &inside[end + 1..];
+                match inside.strip_prefix('"') {
+                    Some(more) => {
+                        field.push('"');
+                        inside = more;
+                    }
+                    None => break,
+                }
+            }
+            fields.push(field);
+            match inside.trim_start_matches(' ').strip_prefix(delimiter) {
+                Some(more) => rest = more,
+                None => return inside.trim().is_empty().then_some(fields),
+            }
+        } else {
+            let (field, more) = match rest.split_once(delimiter) {
+                Some((field, more)) => (field, Some(more)),
+                None => (rest, None),
+            };
+            fields.push(field.trim_matches(' ').to_owned());
+            match more {
+                Some(more) => rest = more,
+                None => return Some(fields),
+            }
+        }
+    }
+}
+
+fn quoted(label: &str) -> String {
+    if label.contains([';', '\t', ',', '"']) || label.starts_with(' ') || label.ends_with(' ') {
+        format!("\"{}\"", label.replace('"', "\"\""))
+    } else {
+        label.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(text: &str) -> (usize, HierarchyProblem) {
+        let error = parse(text).unwrap_err();
+        (error.row, error.problem)
+    }
+
+    #[test]
+    fn leaves_may_sit_at_different_depths_and_siblings_may_be_apart() {
+        let tree = parse("a;a;x;*\nb;b;y;*\nc;g;x;*\nd;g;x;*\n").unwrap();
+        let labels: Vec<_> = (0..4).map(|code| tree.label(tree.leaf(code))).collect();
+        assert_eq!(labels, ["a", "c", "d", "b"]);
+        assert_eq!(tree.label(tree.cover(1, 2)), "g");
+        assert_eq!(tree.label(tree.cover(0, 1)), "x");
+        assert_eq!(tree.label(tree.cover(2, 3)), "*");
+    }
+
+    #[test]
+    fn other_delimiters_marks_and_quotes() {
+        let plain = parse("a;x, y;*\nb;x, y;*\n").unwrap();
+        assert_eq!(plain, parse("\u{feff}a\tx, y\t*\r\nb\tx, y\t*\r\n").unwrap());
+        assert_eq!(plain, parse("a,\"x, y\",*\n\"b\", \"x, y\" ,*").unwrap());
+        assert_eq!(parse("\"say \"\"hi\"\"\";*").unwrap().label(crate::ids::NodeId(1)), "say \"hi\"");
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let tree = parse("a;a;x;*\nb;g;x;*\n\"c; d\";g;x;*\ne;e;e;*\n").unwrap();
+        assert_eq!(parse(&write(&tree)).unwrap(), tree);
+    }
+
+    #[test]
+    fn contradictions_are_errors_that_name_the_row() {
+        use HierarchyProblem::*;
+        assert_eq!(problem(""), (1, Empty));
+        assert_eq!(problem("a;*\nb;x;*"), (2, Ragged { found: 3, expected: 2 }));
+        assert_eq!(problem("a;x;*\nb;;*"), (2, EmptyField { field: 2 }));
+        assert_eq!(problem("a;x;y"), (1, NoRoot { found: "y".into() }));
+        assert_eq!(problem("*;*"), (1, RootBelow { field: 1 }));
+        assert_eq!(problem("a;*;x;*"), (1, RootBelow { field: 2 }));
+        assert_eq!(problem("a;*\nb;*\na;*"), (3, LeafTwice { leaf: "a".into(), earlier: 1 }));
+        let two = TwoParents { label: "x".into(), parent: "z".into(), other: "y".into(), earlier: 1 };
+        assert_eq!(problem("a;x;y;*\nb;x;z;*"), (2, two));
+        assert_eq!(problem("a;b;a;*"), (1, Cycle { label: "a".into() }));
+        assert_eq!(problem("x;*;*\na;x;*"), (2, LeafAndInner { label: "x".into(), leaf_row: 1 }));
+        assert_eq!(problem("a;x;*\nx;*;*"), (2, LeafAndInner { label: "x".into(), leaf_row: 2 }));
+        assert_eq!(problem("a;\"x;*"), (1, Quote));
+    }
+}

@@ -1,0 +1,166 @@
+//! How released values look, and how they are read back.
+//!
+//! A node prints its label, an interval `[24, 32]` with both ends inside, a single value as it was read, a suppressed
+//! one `*`. By policy a group's categories may print as the set of values that occur, `{a, b}`, and its numbers as
+//! their mean, median or midpoint. Whatever reads a release back accepts exactly these forms.
+
+use hashbrown::HashMap;
+
+use super::{
+    bind::parse_number,
+    domain::{Cell, Domain},
+    tree::ROOT_LABEL,
+};
+use crate::{ids::NodeId, schema::Kind};
+
+impl Domain {
+    /// The cell as it prints.
+    pub fn label(&self, cell: Cell) -> String {
+        match (&self.tree, cell.node()) {
+            _ if self.is_star(cell) => ROOT_LABEL.to_owned(),
+            (Some(tree), Some(node)) => tree.label(node).to_owned(),
+            _ if cell.first == cell.last => self.text(cell.first).to_owned(),
+            _ => format!("[{}, {}]", self.text(cell.first), self.text(cell.last)),
+        }
+    }
+
+    /// A set of leaves as it prints; a single one prints as it is.
+    pub fn set_label(&self, codes: &[u32]) -> String {
+        match codes {
+            [one] => self.text(*one).to_owned(),
+            _ => format!("{{{}}}", codes.iter().map(|&code| self.text(code)).collect::<Vec<_>>().join(", ")),
+        }
+    }
+
+    /// The first leaf that could not be read back from a printed set.
+    pub(crate) fn unfit_for_sets(&self) -> Option<u32> {
+        let unfit = |text: &str| text.contains(',') || text.contains(['{', '}']);
+        (0..self.len() as u32).find(|&code| unfit(self.text(code)))
+    }
+
+    /// The penalty of a printed set of so many leaves.
+    pub fn set_ncp(&self, leaves: usize) -> f64 {
+        if leaves > 1 { leaves as f64 / self.len() as f64 } else { 0.0 }
+    }
+
+    /// Iyengar's loss of a printed set of so many leaves.
+    pub fn set_lm(&self, leaves: usize) -> f64 {
+        if self.len() > 1 { (leaves.max(1) - 1) as f64 / (self.len() - 1) as f64 } else { 0.0 }
+    }
+}
+
+/// A released value, read back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadCell {
+    /// A value, node or interval.
+    Cell(Cell),
+    /// Some values.
+    Set(Vec<u32>),
+}
+
+/// Reads released values of one column back.
+#[derive(Debug)]
+pub struct LabelReader<'a> {
+    domain: &'a Domain,
+    nodes: HashMap<&'a str, NodeId>,
+    leaves: HashMap<&'a str, u32>,
+}
+
+impl<'a> LabelReader<'a> {
+    /// For a column's releases.
+    pub fn new(domain: &'a Domain) -> Self {
+        let mut nodes = HashMap::new();
+        if let Some(tree) = domain.tree() {
+            for node in tree.nodes() {
+                nodes.entry(tree.label(node)).or_insert(node);
+            }
+        }
+        let leaves = (0..domain.len() as u32).map(|code| (domain.text(code), code)).collect();
+        Self { domain, nodes, leaves }
+    }
+
+    /// What the text stands for; none where it is no form of this column.
+    pub fn read(&self, text: &str) -> Option<ReadCell> {
+        if text == ROOT_LABEL {
+            return Some(ReadCell::Cell(self.domain.whole()));
+        }
+        if let Some(node) = self.nodes.get(text) {
+            return Some(ReadCell::Cell(self.domain.node_cell(*node)));
+        }
+        if let Some(&code) = self.leaves.get(text) {
+            return Some(ReadCell::Cell(self.domain.cover(code, code)));
+        }
+        match self.domain.kind() {
+            Kind::Number => self.interval(text).map(ReadCell::Cell),
+            Kind::Category => self.set(text).map(ReadCell::Set),
+        }
+    }
+
+    /// The cell of the missing value, where the column has one.
+    pub fn missing_cell(&self) -> Option<Cell> {
+        self.domain.missing().map(|code| self.domain.cover(code, code))
+    }
+
+    fn interval(&self, text: &str) -> Option<Cell> {
+        let (low, high) = match interval_ends(text) {
+            Some(ends) => ends,
+            None => (text, text),
+        };
+        let (first, last) = (self.code_of(low)?, self.code_of(high)?);
+        let cell = (first <= last).then(|| self.domain.cover(first, last))?;
+        (cell.first == first && cell.last == last).then_some(cell)
+    }
+
+    fn code_of(&self, text: &str) -> Option<u32> {
+        let value = parse_number(text).ok()?;
+        self.domain.values.binary_search_by(|v| v.total_cmp(&value)).ok().map(|code| code as u32)
+    }
+
+    fn set(&self, text: &str) -> Option<Vec<u32>> {
+        let inside = text.strip_prefix('{')?.strip_suffix('}')?;
+        inside.split(", ").map(|leaf| self.leaves.get(leaf).copied()).collect()
+    }
+}
+
+/// The two ends of `[24, 32]`, as texts.
+pub(crate) fn interval_ends(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{counts::CountedColumn, policy::HierarchyChoice, schema::MissingRule};
+
+    #[test]
+    fn what_prints_is_read_back() {
+        let values = ["1", "2.5", "7", "?"];
+        let column = CountedColumn {
+            name: "c".into(),
+            values: values.iter().map(|v| (*v).into()).collect(),
+            first_records: vec![1; 4],
+        };
+        let missing = [false, false, false, true];
+        for choice in [HierarchyChoice::Free, HierarchyChoice::Widths(vec![5.0])] {
+            for rule in [MissingRule::Category, MissingRule::Suppress] {
+                let (domain, _) = Domain::bind(&column, Kind::Number, &choice, None, &missing, rule).unwrap();
+                let reader = LabelReader::new(&domain);
+                for (first, last) in [(0, 0), (0, 1), (1, 2), (0, 2), (3, 3), (1, 3)] {
+                    let cell = domain.cover(first, last);
+                    let Some(ReadCell::Cell(read)) = reader.read(&domain.label(cell)) else { panic!() };
+                    assert_eq!(domain.label(read), domain.label(cell));
+                    assert_eq!(domain.ncp(read), domain.ncp(cell));
+                }
+                for wrong in ["8", "[2.5, 1]", "[1,7]", "{1}", "x", "[1, 8]"] {
+                    assert_eq!(reader.read(wrong), None, "{wrong}");
+                }
+            }
+        }
+        let (domain, _) =
+            Domain::bind(&column, Kind::Category, &HierarchyChoice::Default, None, &[false; 4], MissingRule::Error)
+                .unwrap();
+        assert_eq!(domain.set_label(&[0, 2]), "{1, 7}");
+        assert_eq!(LabelReader::new(&domain).read("{1, 7}"), Some(ReadCell::Set(vec![0, 2])));
+        assert_eq!(LabelReader::new(&domain).read("{1, 8}"), None);
+    }
+}

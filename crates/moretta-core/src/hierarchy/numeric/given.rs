@@ -1,0 +1,63 @@
+//! A hierarchy file over numbers: its leaves put in order of size, those that do not occur left out.
+//!
+//! A node whose leaves are not neighbours then has a gap and is refused. Trees may be as deep as they have leaves, so
+//! nothing here walks a path per leaf.
+
+use super::{Tree, TreeBuilder};
+use crate::{hierarchy::DomainProblem, ids::NodeId};
+
+#[derive(Clone, Copy)]
+struct Extent {
+    least: usize,
+    greatest: usize,
+    leaves: usize,
+    /// The code of a value that occurs below, where one does.
+    code: Option<usize>,
+}
+
+/// Builds the tree over the distinct values in order; `leaves` are all numbers of the file in order, with their codes.
+pub(crate) fn build(
+    tree: &Tree,
+    leaves: &[(f64, u32)],
+    values: &[f64],
+    texts: &[Box<str>],
+) -> Result<Tree, DomainProblem> {
+    if let Some(twice) = leaves.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(DomainProblem::LeafTwice { value: tree.label(tree.leaf(twice[1].1)).to_owned() });
+    }
+    let mut extents = vec![Extent { least: usize::MAX, greatest: 0, leaves: 0, code: None }; tree.len()];
+    for (rank, (value, leaf)) in leaves.iter().enumerate() {
+        let code = values.binary_search_by(|known| known.total_cmp(value)).ok();
+        extents[tree.leaf(*leaf).index()] = Extent { least: rank, greatest: rank, leaves: 1, code };
+    }
+    // Children come after their parent, so the way back meets them first.
+    for index in (1..tree.len()).rev() {
+        let below = extents[index];
+        let above = &mut extents[tree.parent(NodeId::from_index(index)).unwrap_or(Tree::ROOT).index()];
+        above.least = above.least.min(below.least);
+        above.greatest = above.greatest.max(below.greatest);
+        above.leaves += below.leaves;
+        above.code = above.code.or(below.code);
+    }
+    if let Some(gap) = tree.nodes().find(|node| {
+        let extent = extents[node.index()];
+        extent.greatest - extent.least + 1 != extent.leaves
+    }) {
+        let label = tree.label(gap).to_owned();
+        return Err(DomainProblem::NotAnInterval { label });
+    }
+    let mut order: Vec<NodeId> = tree.nodes().skip(1).filter(|node| extents[node.index()].code.is_some()).collect();
+    // Nodes that start at the same leaf are above each other.
+    order.sort_unstable_by_key(|node| (extents[node.index()].least, *node));
+    let mut builder = TreeBuilder::default();
+    let mut handles = vec![TreeBuilder::ROOT; tree.len()];
+    for node in order {
+        let label = match extents[node.index()].code.filter(|_| tree.is_leaf(node)) {
+            Some(code) => texts[code].clone(),
+            None => tree.label(node).into(),
+        };
+        let above = tree.parent(node).unwrap_or(Tree::ROOT);
+        handles[node.index()] = builder.add(label, handles[above.index()]);
+    }
+    Ok(builder.build())
+}

@@ -1,0 +1,141 @@
+//! Measures: what a release lost, each computed once for all methods, from what is released alone.
+
+mod classes;
+mod groups;
+mod penalties;
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+
+use crate::{policy::Policy, profile::Profile, released::Released};
+
+/// What a measure looks at.
+#[derive(Debug, Clone, Copy)]
+pub struct Scene<'a> {
+    /// The released table.
+    pub released: &'a Released,
+    /// The profile its records belong to: that of the original for a recoding, the file's own for a file.
+    pub records: &'a Profile,
+    /// How much each quasi-identifier counts.
+    pub weights: &'a [f64],
+    /// The k that was asked for.
+    pub k: Option<u64>,
+}
+
+/// A measure's entry in the registry.
+#[derive(Debug, Clone, Copy)]
+pub struct MeasureEntry {
+    /// Its key in a report.
+    pub name: &'static str,
+    /// One line on what it says.
+    pub summary: &'static str,
+    /// Its value; none where the table has nothing it could be computed from.
+    pub value: fn(&Scene<'_>) -> Option<f64>,
+    /// Whether it needs the lost precision of each cell, which numbers released as one value do not show.
+    pub needs_cells: bool,
+}
+
+/// All measures, in the order of a report.
+pub const MEASURES: &[MeasureEntry] = &[
+    MeasureEntry {
+        name: "gcp",
+        summary: "NCP as a share of the worst possible: 0 nothing lost, 1 everything",
+        value: penalties::gcp,
+        needs_cells: true,
+    },
+    MeasureEntry {
+        name: "ncp",
+        summary: "normalised certainty penalty: over records and columns, the weighted share of the range a cell spans",
+        value: penalties::ncp,
+        needs_cells: true,
+    },
+    MeasureEntry {
+        name: "lm",
+        summary: "Iyengar's loss: over columns, the mean share of other values a cell could be",
+        value: penalties::lm,
+        needs_cells: true,
+    },
+    MeasureEntry {
+        name: "cm",
+        summary: "classification metric: share of records suppressed or not of their group's majority class",
+        value: classes::cm,
+        needs_cells: false,
+    },
+    MeasureEntry {
+        name: "rm",
+        summary: "regression metric: variance of a numeric class within groups, over that in the table",
+        value: classes::rm,
+        needs_cells: false,
+    },
+    MeasureEntry {
+        name: "dm",
+        summary: "discernibility: sum of squared group sizes; a suppressed record counts as the whole table",
+        value: groups::dm,
+        needs_cells: false,
+    },
+    MeasureEntry {
+        name: "avg",
+        summary: "mean group size over k: 1 is the best there is",
+        value: groups::avg,
+        needs_cells: false,
+    },
+    MeasureEntry {
+        name: "ntil",
+        summary: "normalised total information loss: mean share of the range spanned, over records and columns",
+        value: penalties::ntil,
+        needs_cells: true,
+    },
+    MeasureEntry {
+        name: "nil1",
+        summary: "the same, over groups and columns",
+        value: penalties::nil1,
+        needs_cells: true,
+    },
+    MeasureEntry {
+        name: "nil_inf",
+        summary: "the same for each column's worst group, over columns",
+        value: penalties::nil_inf,
+        needs_cells: true,
+    },
+];
+
+/// The values of all measures, in order; none where one does not apply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measures(pub Vec<(&'static str, Option<f64>)>);
+
+impl Measures {
+    /// Of a release. `cells` says whether the scene knows what each cell lost.
+    pub fn of(scene: &Scene<'_>, cells: bool) -> Self {
+        let value = |entry: &MeasureEntry| if entry.needs_cells && !cells { None } else { (entry.value)(scene) };
+        Self(MEASURES.iter().map(|entry| (entry.name, value(entry))).collect())
+    }
+
+    /// One of them.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value)
+    }
+}
+
+impl Serialize for Measures {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+/// The weights of a policy's quasi-identifiers.
+pub fn weights(policy: &Policy) -> Vec<f64> {
+    policy.quasi_identifiers().map(|column| column.weight).collect()
+}
+
+impl Scene<'_> {
+    fn total(&self) -> f64 {
+        self.records.records() as f64
+    }
+
+    /// The mean over records of something known of each group.
+    fn mean_over_records(&self, of_group: impl Fn(usize) -> f64) -> f64 {
+        let released = self.released;
+        (0..released.groups()).map(|group| released.records(group) as f64 * of_group(group)).sum::<f64>() / self.total()
+    }
+}

@@ -1,0 +1,119 @@
+//! From what a policy file says to a [`Policy`], or to the first thing in it that is not right.
+//!
+//! Columns are read before `[privacy]`, which names them. The version is looked at first of all: a policy of a later
+//! version may well have keys that are unknown here, and should hear the true reason.
+
+mod columns;
+mod fields;
+mod privacy;
+
+use self::fields::{Fields, list, section, wrong};
+use super::error::PolicyError;
+use super::method::MethodChoice;
+use super::suggest::nearest;
+use super::tree::{Entry, Item, Table, Value};
+use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, ReleaseOptions, VERSION};
+use crate::counts::RecordOrder;
+
+const LABELS: &[(&str, Labels)] = &[("node", Labels::Node), ("set", Labels::Set)];
+const NUMBERS: &[(&str, Numbers)] = &[
+    ("interval", Numbers::Interval),
+    ("mean", Numbers::Mean),
+    ("median", Numbers::Median),
+    ("midpoint", Numbers::Midpoint),
+];
+const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("input", RecordOrder::Input)];
+
+/// Checks everything. `text` is where the tree's places are; without `known_methods` any method's name will do.
+pub(super) fn policy(table: &Table, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
+    let version = version(table)?;
+    let fields = Fields::new(table, "the policy", fields::TOP)?;
+    let columns = columns::columns(&fields)?;
+    let privacy = privacy::privacy(&fields, &columns)?;
+    let method = method(table, text, known_methods)?;
+    Ok(Policy { version, privacy, method, columns, release: release(table)?, input: input(table)? })
+}
+
+fn version(table: &Table) -> Result<u32, PolicyError> {
+    let Some(entry) = table.get("version") else {
+        let error = PolicyError::new(&table.span, "the policy does not say its version");
+        return Err(error.help(format!("begin it with `version = {VERSION}`")));
+    };
+    match entry.item.value {
+        Value::Integer(version) if version == i64::from(VERSION) => Ok(VERSION),
+        Value::Integer(version) if version > i64::from(VERSION) => Err(PolicyError::new(
+            &entry.item.span,
+            format!("`version` is {version}; this moretta reads policies of version {VERSION}"),
+        )
+        .help("a later moretta may read it")),
+        _ => Err(wrong("version", &entry.item, &format!("{VERSION}"))),
+    }
+}
+
+fn method(table: &Table, text: &str, known: Option<&[&str]>) -> Result<MethodChoice, PolicyError> {
+    let table = section(table, "method")?;
+    let entries: &[Entry] = table.map_or(&[], |table| &table.entries);
+    let item = entries.iter().find(|entry| entry.key == "name").map(|entry| &entry.item);
+    let name = match item {
+        None => DEFAULT_METHOD,
+        Some(Item { value: Value::Text(name), .. }) => name,
+        Some(item) => return Err(wrong("name", item, "the name of a method, in quotes")),
+    };
+    if let Some(known) = known.filter(|known| !known.contains(&name)) {
+        let known_shown = list(known.iter().copied());
+        let (span, message) = match item {
+            Some(item) => (&item.span, format!("`name` is {item}; it must be {known_shown}")),
+            None => (&None, format!("[method] has no `name`, which must be {known_shown}")),
+        };
+        let near = nearest(name, known.iter().copied());
+        return Err(PolicyError::new(span, message).maybe_help(near.map(|near| format!("did you mean \"{near}\"?"))));
+    }
+    let parameters = entries.iter().filter(|entry| entry.key != "name");
+    Ok(MethodChoice::from_entries(name.to_owned(), parameters, text))
+}
+
+fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
+    let default = ReleaseOptions::default();
+    let Some(table) = section(table, "release")? else {
+        return Ok(default);
+    };
+    let fields = Fields::new(table, "[release]", fields::RELEASE)?;
+    Ok(ReleaseOptions {
+        labels: fields.choice("labels", LABELS)?.unwrap_or(default.labels),
+        numbers: fields.choice("numbers", NUMBERS)?.unwrap_or(default.numbers),
+        order: fields.choice("order", ORDERS)?.unwrap_or(default.order),
+    })
+}
+
+fn input(table: &Table) -> Result<InputOptions, PolicyError> {
+    let default = InputOptions::default();
+    let Some(table) = section(table, "input")? else {
+        return Ok(default);
+    };
+    let fields = Fields::new(table, "[input]", fields::INPUT)?;
+    let delimiter = character(&fields, "delimiter", "one ASCII character in quotes, e.g. \";\" or \"\\t\"")?;
+    let quote = character(&fields, "quote", "one ASCII character in quotes, e.g. \"'\"")?.unwrap_or(default.quote);
+    if delimiter == Some(quote) {
+        let at_fault = fields.item("quote").or(fields.item("delimiter"));
+        let span = at_fault.map_or(&table.span, |item| &item.span);
+        return Err(PolicyError::new(span, "`delimiter` and `quote` are the same character; they must differ"));
+    }
+    let missing = match fields.texts("missing", "a list of the texts that mean that a value is missing")? {
+        None => default.missing,
+        Some(texts) => texts.into_iter().map(|(text, _)| text.to_owned()).collect(),
+    };
+    Ok(InputOptions { delimiter, quote, missing })
+}
+
+/// One ASCII character that can stand within a line: files are scanned as bytes.
+fn character(fields: &Fields<'_>, key: &str, right: &str) -> Result<Option<char>, PolicyError> {
+    let Some(item) = fields.item(key) else {
+        return Ok(None);
+    };
+    let text = fields.text(key, right)?.unwrap_or_default();
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(one), None) if one.is_ascii() && !matches!(one, '\n' | '\r' | '\0') => Ok(Some(one)),
+        _ => Err(wrong(key, item, right)),
+    }
+}

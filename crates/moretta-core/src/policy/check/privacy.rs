@@ -1,0 +1,237 @@
+//! `[privacy]`: what must hold in the release, and of which columns.
+
+use std::collections::HashMap;
+
+use super::super::error::{PolicyError, shown};
+use super::super::header::toml_key;
+use super::super::suggest::nearest;
+use super::super::tree::{Span, Table, Value};
+use super::super::{ColumnPolicy, Distance, LDiversity, LDiversityKind, Privacy, TCloseness, Template, TemplateValues};
+use super::columns::role_name;
+use super::fields::{self, Fields, list, section, wrong};
+use crate::schema::Role;
+
+const K: &str = "a whole number of at least 1 (usual: 5 to 50)";
+
+const DISTANCES: &[(&str, Distance)] =
+    &[("equal", Distance::Equal), ("ordered", Distance::Ordered), ("hierarchical", Distance::Hierarchical)];
+
+const ASK: &str = "ask for `k` of at least 2 (usual: 5 to 50), or add [[privacy.template]], \
+                   [[privacy.l-diversity]] or [[privacy.t-closeness]]";
+
+pub(super) fn privacy(policy: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Privacy, PolicyError> {
+    let Some(table) = section(policy.table, "privacy")? else {
+        return Err(policy.error("the policy has no [privacy]: it states no guarantee").help(ASK));
+    };
+    let fields = Fields::new(table, "[privacy]", fields::PRIVACY)?;
+    let columns = Columns::new(columns);
+    let max_suppressed = fields
+        .number("max-suppressed", "a share of the records, from 0 to 1 (usual: 0 to 0.05)", |share| {
+            (0.0..=1.0).contains(&share)
+        })?
+        .unwrap_or(0.0);
+    let privacy = Privacy {
+        k: k(&fields)?,
+        max_suppressed,
+        templates: each(&fields, "template", "[[privacy.template]]", |table| template(table, &columns))?,
+        l_diversity: each(&fields, "l-diversity", "[[privacy.l-diversity]]", |table| l_diversity(table, &columns))?,
+        t_closeness: each(&fields, "t-closeness", "[[privacy.t-closeness]]", |table| t_closeness(table, &columns))?,
+    };
+    guarantees_something(&privacy, &fields)?;
+    Ok(privacy)
+}
+
+fn each<T>(
+    fields: &Fields<'_>,
+    key: &str,
+    section: &str,
+    read: impl Fn(&Table) -> Result<T, PolicyError>,
+) -> Result<Vec<T>, PolicyError> {
+    fields.tables(key, section)?.into_iter().map(read).collect()
+}
+
+fn k(fields: &Fields<'_>) -> Result<Option<u64>, PolicyError> {
+    let Some(item) = fields.item("k") else {
+        return Ok(None);
+    };
+    match item.value {
+        Value::Integer(k @ 1..) => Ok(Some(k.unsigned_abs())),
+        _ => Err(wrong("k", item, K)),
+    }
+}
+
+/// Something must be asked for that not every table satisfies: a release is proved against the policy, and a proof
+/// of nothing looks like one of something.
+fn guarantees_something(privacy: &Privacy, fields: &Fields<'_>) -> Result<(), PolicyError> {
+    let asked = [
+        privacy.k.is_some_and(|k| k > 1),
+        privacy.templates.iter().any(|template| template.max_confidence < 1.0),
+        privacy.l_diversity.iter().any(|diversity| diversity.l > 1.0),
+        privacy.t_closeness.iter().any(|closeness| closeness.t < 1.0),
+    ];
+    if asked.contains(&true) {
+        return Ok(());
+    }
+    let empty = privacy.templates.is_empty() && privacy.l_diversity.is_empty() && privacy.t_closeness.is_empty();
+    let error = match fields.item("k") {
+        Some(item) if empty => {
+            PolicyError::new(&item.span, "`k` is 1 and nothing else is asked: that guarantees nothing")
+        }
+        None if empty => fields.error("[privacy] states no guarantee"),
+        _ => fields.error("[privacy] guarantees nothing: every table satisfies what it asks for"),
+    };
+    Err(error.help(ASK))
+}
+
+/// The columns by name, for those that `[privacy]` names.
+struct Columns<'c> {
+    all: &'c [ColumnPolicy],
+    roles: HashMap<&'c str, Role>,
+}
+
+impl<'c> Columns<'c> {
+    fn new(all: &'c [ColumnPolicy]) -> Columns<'c> {
+        Columns { all, roles: all.iter().map(|column| (column.name.as_str(), column.role)).collect() }
+    }
+
+    /// Refuses a column that is not declared, or in a role that `fits` refuses.
+    fn require(
+        &self,
+        key: &str,
+        name: &str,
+        span: &Span,
+        right: &str,
+        fits: impl Fn(Role) -> bool,
+    ) -> Result<(), PolicyError> {
+        let name_shown = shown(name);
+        match self.roles.get(name) {
+            Some(role) if fits(*role) => Ok(()),
+            Some(role) => {
+                let role = role_name(*role);
+                let message = format!("`{key}` names `{name_shown}`, whose role is \"{role}\"; it must name {right}");
+                Err(PolicyError::new(span, message))
+            }
+            None => {
+                let message = format!("`{key}` names `{name_shown}`, which the policy does not declare");
+                let fitting = self.all.iter().filter(|column| fits(column.role)).map(|column| column.name.as_str());
+                let help = match nearest(name, fitting) {
+                    Some(near) => format!("did you mean `{}`?", shown(near)),
+                    None => format!("add [columns.{}], or name {right}", toml_key(name)),
+                };
+                Err(PolicyError::new(span, message).help(help))
+            }
+        }
+    }
+
+    /// The column that a privacy model guards.
+    fn guarded(&self, fields: &Fields<'_>) -> Result<String, PolicyError> {
+        let right = "a column with role \"sensitive\" or \"class\"";
+        let name = fields.text("column", right)?.ok_or_else(|| fields.missing("column", right))?;
+        let span = fields.item("column").map_or(&fields.table.span, |item| &item.span);
+        self.require("column", name, span, right, |role| matches!(role, Role::Sensitive | Role::Class))?;
+        Ok(name.to_owned())
+    }
+}
+
+fn above_zero_to_one(number: f64) -> bool {
+    number > 0.0 && number <= 1.0
+}
+
+fn template(table: &Table, columns: &Columns<'_>) -> Result<Template, PolicyError> {
+    let fields = Fields::new(table, "[[privacy.template]]", fields::TEMPLATE)?;
+    let right = "a list of columns with role \"quasi-identifier\", at least one";
+    let given = fields.texts("given", right)?.ok_or_else(|| fields.missing("given", right))?;
+    if let (true, Some(item)) = (given.is_empty(), fields.item("given")) {
+        return Err(wrong("given", item, right));
+    }
+    for (name, span) in &given {
+        let right = "columns with role \"quasi-identifier\"";
+        columns.require("given", name, span, right, |role| role == Role::QuasiIdentifier)?;
+    }
+    let column = columns.guarded(&fields)?;
+    let values = template_values(&fields)?;
+    let right = "a number above 0, up to 1 (0.75 is 75 %)";
+    let max_confidence = fields
+        .number("max-confidence", right, above_zero_to_one)?
+        .ok_or_else(|| fields.missing("max-confidence", right))?;
+    Ok(Template { given: given.into_iter().map(|(name, _)| name.to_owned()).collect(), column, values, max_confidence })
+}
+
+fn template_values(fields: &Fields<'_>) -> Result<TemplateValues, PolicyError> {
+    let right = "a list of the values to guard, at least one";
+    let values = fields.texts("values", right)?;
+    let rarest = fields.number(
+        "rarest",
+        "a share of the column's values, above 0, up to 1 (0.5 is the rarer half)",
+        above_zero_to_one,
+    )?;
+    match (values, rarest) {
+        (Some(values), None) if !values.is_empty() => {
+            Ok(TemplateValues::Listed(values.into_iter().map(|(value, _)| value.to_owned()).collect()))
+        }
+        (None, Some(share)) => Ok(TemplateValues::Rarest(share)),
+        (Some(_), Some(_)) => {
+            let span = fields.get("rarest").map_or(&fields.table.span, |entry| &entry.key_span);
+            Err(PolicyError::new(span, "the template has both `values` and `rarest`; it must have one of them"))
+        }
+        (_, None) => match fields.item("values") {
+            Some(item) => Err(wrong("values", item, right)),
+            None => Err(fields
+                .error("the template does not say which values it guards")
+                .help("it needs values = [\"..\"], or rarest = 0.5 for the rarer half")),
+        },
+    }
+}
+
+fn l_diversity(table: &Table, columns: &Columns<'_>) -> Result<LDiversity, PolicyError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Word {
+        Distinct,
+        Entropy,
+        Recursive,
+    }
+    const WORDS: &[(&str, Word)] =
+        &[("distinct", Word::Distinct), ("entropy", Word::Entropy), ("recursive", Word::Recursive)];
+
+    let fields = Fields::new(table, "[[privacy.l-diversity]]", fields::L_DIVERSITY)?;
+    let column = columns.guarded(&fields)?;
+    let word = fields.choice("kind", WORDS)?.unwrap_or(Word::Distinct);
+    let right = match word {
+        Word::Distinct => "a whole number of at least 1 (usual: 2 to 10)",
+        Word::Entropy => "a number of at least 1 (usual: 2 to 10)",
+        Word::Recursive => "a whole number of at least 2 (usual: 2 to 10)",
+    };
+    let fits = |l: f64| match word {
+        Word::Distinct => l >= 1.0 && l.fract() == 0.0,
+        Word::Entropy => l >= 1.0,
+        Word::Recursive => l >= 2.0 && l.fract() == 0.0,
+    };
+    let l = fields.number("l", right, fits)?.ok_or_else(|| fields.missing("l", right))?;
+    let right = "a number above 0 (usual: 1 to 5)";
+    let c = fields.number("c", right, |c| c > 0.0)?;
+    let kind = match (word, c, fields.get("c")) {
+        (Word::Recursive, Some(c), _) => LDiversityKind::Recursive { c },
+        (Word::Recursive, None, _) => {
+            return Err(fields.error(format!("recursive l-diversity needs `c`, which must be {right}")));
+        }
+        (_, _, Some(c)) => {
+            return Err(PolicyError::new(
+                &c.key_span,
+                "`c` is only for kind = \"recursive\"; leave it out, or set that",
+            ));
+        }
+        (Word::Distinct, ..) => LDiversityKind::Distinct,
+        (Word::Entropy, ..) => LDiversityKind::Entropy,
+    };
+    Ok(LDiversity { column, l, kind })
+}
+
+fn t_closeness(table: &Table, columns: &Columns<'_>) -> Result<TCloseness, PolicyError> {
+    let fields = Fields::new(table, "[[privacy.t-closeness]]", fields::T_CLOSENESS)?;
+    let column = columns.guarded(&fields)?;
+    let right = "a number from 0 to 1 (usual: 0.1 to 0.3)";
+    let t = fields.number("t", right, |t| (0.0..=1.0).contains(&t))?.ok_or_else(|| fields.missing("t", right))?;
+    let right = || list(DISTANCES.iter().map(|(word, _)| *word));
+    let distance = fields.choice("distance", DISTANCES)?.ok_or_else(|| fields.missing("distance", &right()))?;
+    Ok(TCloseness { column, t, distance })
+}

@@ -1,0 +1,152 @@
+//! The policy held against the columns that the input really has.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::Policy;
+use super::error::shown;
+use super::suggest::nearest;
+
+/// A message with more suggestions than this is not read, and each costs a pass over the header.
+const MOST_SUGGESTIONS: usize = 20;
+
+/// The policy and the input do not have the same columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ColumnMismatch {
+    /// Columns of the input that the policy does not name, all of them, in the input's order.
+    pub undeclared: Vec<String>,
+    /// Columns of the policy that the input does not have, in policy order.
+    pub absent: Vec<AbsentColumn>,
+    /// Names that several columns of the input carry.
+    pub repeated: Vec<String>,
+}
+
+/// A column that the policy names and the input does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AbsentColumn {
+    /// Its name in the policy.
+    pub name: String,
+    /// The undeclared column of the input that may be meant.
+    pub meant: Option<String>,
+}
+
+impl Policy {
+    /// Holds the policy against the input's columns: each must be declared, so that nothing leaves by accident, each
+    /// declared one must be there, and none twice.
+    pub fn check_columns(&self, header: &[String]) -> Result<(), ColumnMismatch> {
+        let declared: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+        let mut mismatch = ColumnMismatch::default();
+        let mut seen = HashSet::new();
+        let mut repeated = HashSet::new();
+        for name in header {
+            if seen.insert(name.as_str()) {
+                if !declared.contains(name.as_str()) {
+                    mismatch.undeclared.push(name.clone());
+                }
+            } else if repeated.insert(name.as_str()) {
+                mismatch.repeated.push(name.clone());
+            }
+        }
+        for column in self.columns.iter().filter(|column| !seen.contains(column.name.as_str())) {
+            let meant = if mismatch.absent.len() < MOST_SUGGESTIONS {
+                nearest(&column.name, mismatch.undeclared.iter().map(String::as_str)).map(str::to_owned)
+            } else {
+                None
+            };
+            mismatch.absent.push(AbsentColumn { name: column.name.clone(), meant });
+        }
+        if mismatch == ColumnMismatch::default() { Ok(()) } else { Err(mismatch) }
+    }
+}
+
+impl fmt::Display for ColumnMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the policy and the input do not have the same columns")?;
+        if !self.absent.is_empty() {
+            f.write_str("\nin the policy, but not in the input:")?;
+            for AbsentColumn { name, meant } in &self.absent {
+                write!(f, "\n  `{}`", shown(name))?;
+                if let Some(meant) = meant {
+                    write!(f, " (did you mean `{}`?)", shown(meant))?;
+                }
+            }
+        }
+        if !self.repeated.is_empty() {
+            f.write_str("\nmore than once in the input:")?;
+            for name in &self.repeated {
+                write!(f, "\n  `{}`", shown(name))?;
+            }
+        }
+        if !self.undeclared.is_empty() {
+            f.write_str(
+                "\nin the input, but not in the policy: nothing leaves by accident, so add what each of them is",
+            )?;
+            f.write_str(" (identifier, quasi-identifier, sensitive, class or insensitive):")?;
+            for name in &self.undeclared {
+                write!(f, "\n[columns.{}]\nrole = \"...\"", toml_key(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ColumnMismatch {}
+
+/// A name as a TOML key.
+pub(crate) fn toml_key(name: &str) -> String {
+    let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if !name.is_empty() && name.bytes().all(bare) {
+        return name.to_owned();
+    }
+    let mut key = String::from("\"");
+    for character in name.chars() {
+        match character {
+            '"' | '\\' => key.extend(['\\', character]),
+            control if control.is_control() => key.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => key.push(other),
+        }
+    }
+    key.push('"');
+    key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy() -> Policy {
+        let text =
+            "version = 1\nprivacy.k = 2\ncolumns.age.role = \"quasi-identifier\"\ncolumns.name.role = \"identifier\"";
+        Policy::parse(text, &["mondrian"]).unwrap()
+    }
+
+    fn header(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_same_columns_in_any_order_are_fine() {
+        assert_eq!(policy().check_columns(&header(&["name", "age"])), Ok(()));
+    }
+
+    #[test]
+    fn every_difference_is_named() {
+        let mismatch = policy().check_columns(&header(&["Age", "ssn", "marital status", "ssn", "ssn"])).unwrap_err();
+        assert_eq!(mismatch.undeclared, ["Age", "ssn", "marital status"]);
+        assert_eq!(mismatch.repeated, ["ssn"]);
+        let meant: Vec<_> = mismatch.absent.iter().map(|absent| absent.meant.as_deref()).collect();
+        assert_eq!(meant, [Some("Age"), None]);
+        let message = mismatch.to_string();
+        assert!(message.contains("`age` (did you mean `Age`?)\n  `name`\n"), "{message}");
+        assert!(message.contains("\n[columns.ssn]\nrole = \"...\"\n[columns.\"marital status\"]\nrole"), "{message}");
+    }
+
+    #[test]
+    fn what_is_to_be_added_is_toml() {
+        for name in ["", "a b", "a\"b", "a\\b", "größe", "line\nbreak", "\u{7f}\u{85}", "a.b", "[x]", "tab\t"] {
+            let text = format!("[columns.{}]\nrole = \"...\"", toml_key(name));
+            let table: toml::Table = text.parse().unwrap();
+            assert!(table["columns"].as_table().unwrap().contains_key(name), "{text}");
+        }
+    }
+}

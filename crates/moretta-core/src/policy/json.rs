@@ -1,0 +1,60 @@
+//! A policy on its way into a report or a recoding file, and back.
+//!
+//! What is written has the keys of the TOML file, so that it can be read by the same eyes and checked by the same code.
+
+use serde::de::{Deserialize, Deserializer, Error};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::{ColumnPolicy, HierarchyChoice, Policy, check, tree};
+use crate::counts::RecordOrder;
+use crate::schema::Role;
+
+/// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
+/// say which there are.
+impl<'de> Deserialize<'de> for Policy {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
+        let table = tree::Table::deserialize(deserializer)?;
+        check::policy(&table, "", None).map_err(D::Error::custom)
+    }
+}
+
+/// Without the name, which is the key in `columns`, and without what the column's role does not allow to be set.
+impl Serialize for ColumnPolicy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("role", &self.role)?;
+        if let Some(kind) = &self.kind {
+            map.serialize_entry("type", kind)?;
+        }
+        if self.hierarchy != HierarchyChoice::Default {
+            map.serialize_entry("hierarchy", &self.hierarchy)?;
+        }
+        if self.role == Role::QuasiIdentifier {
+            map.serialize_entry("weight", &self.weight)?;
+        }
+        if matches!(self.role, Role::QuasiIdentifier | Role::Sensitive | Role::Class) {
+            map.serialize_entry("missing", &self.missing)?;
+        }
+        map.end()
+    }
+}
+
+pub(super) fn columns<S: Serializer>(columns: &[ColumnPolicy], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(columns.iter().map(|column| (&column.name, column)))
+}
+
+pub(super) fn order<S: Serializer>(order: &RecordOrder, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match order {
+        RecordOrder::Input => "input",
+        RecordOrder::Shuffled => "shuffled",
+    })
+}
+
+pub(super) fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    if number.fract() == 0.0 && number.abs() < EXACT {
+        serializer.serialize_i64(*number as i64)
+    } else {
+        serializer.serialize_f64(*number)
+    }
+}

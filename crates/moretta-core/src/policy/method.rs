@@ -1,0 +1,258 @@
+//! The method that the policy chooses, and how it gets at its own parameters.
+//!
+//! The policy knows no method's parameters. It keeps them as they were written, with their places, and
+//! [`MethodChoice::read_parameters`] fills the method's own serde struct from them, so that a complaint of the
+//! struct or of the method names the line.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::value::MapDeserializer;
+use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+use serde::{Serialize, forward_to_deserialize_any};
+
+use super::DEFAULT_METHOD;
+use super::error::{PolicyError, line_column, shown};
+use super::suggest::nearest;
+use super::tree::{Entry, Span};
+
+/// The method and its parameters: everything in `[method]`.
+#[derive(Debug, Clone, Serialize)]
+pub struct MethodChoice {
+    /// The method's name.
+    pub name: String,
+    /// The other keys of `[method]`, for the method's own serde struct.
+    #[serde(flatten)]
+    pub parameters: toml::Table,
+    #[serde(skip)]
+    places: BTreeMap<String, Place>,
+}
+
+/// Where a parameter stands. The line is kept because the text is gone when a method complains.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    span: Span,
+    line: Option<usize>,
+}
+
+impl Default for MethodChoice {
+    fn default() -> MethodChoice {
+        MethodChoice::new(DEFAULT_METHOD, toml::Table::new())
+    }
+}
+
+/// Where the parameters stand in the text is not compared.
+impl PartialEq for MethodChoice {
+    fn eq(&self, other: &MethodChoice) -> bool {
+        self.name == other.name && self.parameters == other.parameters
+    }
+}
+
+impl MethodChoice {
+    /// A choice that was not read from a text.
+    pub fn new(name: impl Into<String>, parameters: toml::Table) -> MethodChoice {
+        MethodChoice { name: name.into(), parameters, places: BTreeMap::new() }
+    }
+
+    pub(super) fn from_entries<'t>(name: String, entries: impl Iterator<Item = &'t Entry>, text: &str) -> MethodChoice {
+        let mut choice = MethodChoice::new(name, toml::Table::new());
+        for entry in entries {
+            let line = entry.key_span.as_ref().map(|span| line_column(text, span.start).0);
+            choice.places.insert(entry.key.clone(), Place { span: entry.key_span.clone(), line });
+            choice.parameters.insert(entry.key.clone(), entry.item.to_toml());
+        }
+        choice
+    }
+
+    /// Fills a method's parameters. The struct should have `#[serde(deny_unknown_fields)]`, as all of ours.
+    pub fn read_parameters<T: DeserializeOwned>(&self) -> Result<T, PolicyError> {
+        let current = Cell::new(None);
+        let mut pairs = self.parameters.iter();
+        let pairs = std::iter::from_fn(|| {
+            let pair = pairs.next();
+            current.set(pair.map(|(key, _)| key.as_str()));
+            pair.map(|(key, value)| (key.as_str(), Parameter(value.clone())))
+        });
+        T::deserialize(MapDeserializer::new(pairs)).map_err(|error: Complaint| {
+            let method = shown(&self.name);
+            let key = current.get().unwrap_or_default();
+            match error {
+                Complaint::Unknown([]) => self.error(key, format!("the method `{method}` has no parameters")),
+                Complaint::Unknown(known) => {
+                    let help = nearest(key, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
+                    let known = known.join("`, `");
+                    let key_shown = shown(key);
+                    let message =
+                        format!("`{key_shown}` is not a parameter of the method `{method}`; it has `{known}`");
+                    self.error(key, message).maybe_help(help)
+                }
+                Complaint::Missing(key) => {
+                    PolicyError::new(&None, format!("the method `{method}` needs the parameter `{key}` in [method]"))
+                }
+                Complaint::Other(message) => self.error(key, format!("`{}`: {message}", shown(key))),
+            }
+        })
+    }
+
+    /// A method's complaint about one of its parameters, with the parameter's place. `message` names the parameter itself.
+    pub fn error(&self, parameter: &str, message: impl Into<String>) -> PolicyError {
+        let place = self.places.get(parameter).cloned().unwrap_or_default();
+        PolicyError::new(&place.span, message).on_line(place.line)
+    }
+}
+
+/// What a parameter struct can object to, kept apart for as long as serde lets us.
+#[derive(Debug)]
+enum Complaint {
+    Unknown(&'static [&'static str]),
+    Missing(&'static str),
+    Other(String),
+}
+
+impl fmt::Display for Complaint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Complaint::Unknown(known) => write!(f, "unknown parameter; known are {known:?}"),
+            Complaint::Missing(key) => write!(f, "missing parameter `{key}`"),
+            Complaint::Other(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for Complaint {}
+
+impl de::Error for Complaint {
+    fn custom<T: fmt::Display>(message: T) -> Complaint {
+        Complaint::Other(message.to_string())
+    }
+
+    fn unknown_field(_: &str, expected: &'static [&'static str]) -> Complaint {
+        Complaint::Unknown(expected)
+    }
+
+    fn missing_field(field: &'static str) -> Complaint {
+        Complaint::Missing(field)
+    }
+}
+
+/// A TOML value whose errors are [`Complaint`]s.
+struct Parameter(toml::Value);
+
+impl<'de> IntoDeserializer<'de, Complaint> for Parameter {
+    type Deserializer = Parameter;
+
+    fn into_deserializer(self) -> Parameter {
+        self
+    }
+}
+
+fn complaint(error: toml::de::Error) -> Complaint {
+    de::Error::custom(error.message())
+}
+
+impl<'de> Deserializer<'de> for Parameter {
+    type Error = Complaint;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Complaint> {
+        self.0.deserialize_any(visitor).map_err(complaint)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Complaint> {
+        self.0.deserialize_option(visitor).map_err(complaint)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Complaint> {
+        self.0.deserialize_newtype_struct(name, visitor).map_err(complaint)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Complaint> {
+        self.0.deserialize_enum(name, variants, visitor).map_err(complaint)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::policy::Policy;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Order {
+        Best,
+        First,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields, rename_all = "kebab-case")]
+    struct Parameters {
+        #[serde(default)]
+        take_back: bool,
+        rate: f64,
+        limit: Option<u32>,
+        order: Option<Order>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoParameters {}
+
+    fn choice(parameters: &str) -> MethodChoice {
+        let text = format!(
+            "version = 1\nprivacy.k = 2\ncolumns.a.role = \"quasi-identifier\"\n[method]\nname = \"m\"\n{parameters}"
+        );
+        Policy::parse(&text, &["m"]).unwrap().method
+    }
+
+    #[test]
+    fn parameters_fill_a_struct() {
+        let read: Parameters = choice("rate = 1\nlimit = 3\norder = \"first\"").read_parameters().unwrap();
+        assert_eq!(read, Parameters { take_back: false, rate: 1.0, limit: Some(3), order: Some(Order::First) });
+        choice("").read_parameters::<NoParameters>().unwrap();
+    }
+
+    #[test]
+    fn complaints_name_the_line() {
+        for (parameters, expected) in [
+            (
+                "rate = 1\ntak-back = true",
+                "line 7: `tak-back` is not a parameter of the method `m`; it has `take-back`, ",
+            ),
+            ("rate = 1\n\nlimit = -1", "line 8: `limit`: invalid value: integer `-1`"),
+            ("take-back = 3\nrate = 1", "line 6: `take-back`: invalid type: integer `3`, expected a boolean"),
+            ("rate = 1\norder = \"worst\"", "line 7: `order`: unknown variant `worst`, expected `best` or `first`"),
+            ("limit = 3", "the method `m` needs the parameter `rate` in [method]"),
+        ] {
+            let error = choice(parameters).read_parameters::<Parameters>().unwrap_err();
+            assert!(error.to_string().starts_with(expected), "{error}");
+        }
+        let error = choice("rate = 1\ntak-back = true").read_parameters::<Parameters>().unwrap_err();
+        assert_eq!(error.help.as_deref(), Some("did you mean `take-back`?"));
+        let error = choice("\nrate = 1").read_parameters::<NoParameters>().unwrap_err();
+        assert_eq!(error.to_string(), "line 7: the method `m` has no parameters");
+    }
+
+    #[test]
+    fn a_method_can_complain_itself() {
+        let error = choice("rate = 7").error("rate", "`rate` is 7; it must be at most 1");
+        assert_eq!(error.to_string(), "line 6: `rate` is 7; it must be at most 1");
+        let error = MethodChoice::default().error("rate", "no");
+        assert_eq!((error.to_string().as_str(), error.span), ("no", None));
+    }
+}

@@ -1,0 +1,317 @@
+//! What the holder asks for: the policy, a TOML file, checked before anything else happens.
+//!
+//! A policy goes one way: text → tree (what the file says, with the place of every key and value) →
+//! `check` → [`Policy`]. [`Policy::parse`] does all of it and is the only way in, together with serde's `Deserialize`, which a
+//! recoding file uses to read back the policy it carries: both run the same checks. So whoever holds a [`Policy`]
+//! that was read may rely on:
+//!
+//! - it states at least one guarantee that some table would violate, and names at least one quasi-identifier;
+//! - every column that a privacy model names is declared, in a role that fits: what is *given* is a quasi-identifier,
+//!   what is guarded is sensitive or the class, and there is at most one class;
+//! - every number is finite and in its range; widths and bins ascend.
+//!
+//! What needs the data (does the column exist, is it a number, does the value occur) is checked later:
+//! [`Policy::check_columns`] holds the policy against a header.
+//!
+//! A policy that says something else is refused with a [`PolicyError`] that names the line and what would be right.
+//! Serialised, a policy has the keys of the TOML file, defaults filled in.
+//!
+//! ```
+//! use moretta_core::policy::Policy;
+//!
+//! let text = r#"
+//! version = 1
+//! [privacy]
+//! k = 5
+//! [columns.age]
+//! role = "quasi-identifer"
+//! "#;
+//! let error = Policy::parse(text, &["mondrian"]).unwrap_err();
+//! assert_eq!(error.line_column(text), Some((6, 8)));
+//! assert_eq!(error.help.as_deref(), Some("did you mean \"quasi-identifier\"?"));
+//!
+//! let policy = Policy::parse(&text.replace("identifer", "identifier"), &["mondrian"]).unwrap();
+//! assert_eq!(policy.privacy.k, Some(5));
+//! assert_eq!(policy.method.name, "mondrian");
+//! ```
+
+mod check;
+mod error;
+mod header;
+mod json;
+mod method;
+pub(crate) mod suggest;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::error::PolicyError;
+pub(crate) use self::error::shown;
+pub(crate) use self::header::toml_key;
+pub use self::header::{AbsentColumn, ColumnMismatch};
+pub use self::method::MethodChoice;
+use crate::counts::RecordOrder;
+use crate::schema::{Kind, MissingRule, Role};
+
+/// The version of the policy language that this crate reads.
+pub const VERSION: u32 = 1;
+
+/// The method that is used where the policy names none.
+pub const DEFAULT_METHOD: &str = "mondrian";
+
+/// A checked policy.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Policy {
+    /// The version of the policy language.
+    pub version: u32,
+    /// What must hold in the release.
+    pub privacy: Privacy,
+    /// How it is to be reached.
+    pub method: MethodChoice,
+    /// All columns, in the order in which the file names them first; ties between columns go to the earlier one.
+    #[serde(serialize_with = "json::columns")]
+    pub columns: Vec<ColumnPolicy>,
+    /// How the release is written.
+    pub release: ReleaseOptions,
+    /// How the input is read.
+    pub input: InputOptions,
+}
+
+/// What must hold in the release. At least one part of it asks for something.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Privacy {
+    /// Every combination of released quasi-identifier values is carried by at least `k` records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<u64>,
+    /// The share of records that may be suppressed, 0 to 1.
+    pub max_suppressed: f64,
+    /// Caps on what can be inferred.
+    #[serde(rename = "template", skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<Template>,
+    /// Lower bounds on the variety of a column within each group.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub l_diversity: Vec<LDiversity>,
+    /// Upper bounds on how far a column's distribution within a group may be from that in the whole table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub t_closeness: Vec<TCloseness>,
+}
+
+impl Privacy {
+    /// How many of so many records may be suppressed.
+    pub fn allowed_records(&self, records: u64) -> u64 {
+        // A share such as 0.02 is a little off in binary: 2 % of 100 is 2.
+        (self.max_suppressed * records as f64 + 1e-9).floor() as u64
+    }
+}
+
+/// A privacy template: nobody, given the released values of some columns, can infer a value with more than this confidence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Template {
+    /// What is known: quasi-identifier columns, at least one, none twice.
+    pub given: Vec<String>,
+    /// The column that is guarded: sensitive or class.
+    pub column: String,
+    /// Which of its values are guarded, each on its own.
+    #[serde(flatten)]
+    pub values: TemplateValues,
+    /// Above 0, at most 1.
+    pub max_confidence: f64,
+}
+
+/// The values that a template guards.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum TemplateValues {
+    /// These: at least one, none twice.
+    #[serde(rename = "values")]
+    Listed(Vec<String>),
+    /// This share (above 0, at most 1) of the column's values, the least frequent ones.
+    #[serde(rename = "rarest")]
+    Rarest(f64),
+}
+
+/// Each group holds at least `l` well-represented values of a column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LDiversity {
+    /// The column that is guarded: sensitive or class.
+    pub column: String,
+    /// At least 1. Whole for distinct and recursive, at least 2 for recursive.
+    #[serde(serialize_with = "json::whole_if_possible")]
+    pub l: f64,
+    /// What well-represented means.
+    #[serde(flatten)]
+    pub kind: LDiversityKind,
+}
+
+/// What well-represented means.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LDiversityKind {
+    /// `l` different values occur. The default.
+    Distinct,
+    /// The entropy of the values is at least ln `l`.
+    Entropy,
+    /// The most frequent value occurs less than `c` times as often as the `l`-th most frequent and all rarer ones together.
+    Recursive {
+        /// Above 0.
+        c: f64,
+    },
+}
+
+/// Each group's distribution of a column is within `t` of the whole table's.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TCloseness {
+    /// The column that is guarded: sensitive or class.
+    pub column: String,
+    /// 0 to 1.
+    pub t: f64,
+    /// How far two values are apart.
+    pub distance: Distance,
+}
+
+/// How far two values of a column are apart, for the earth mover's distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distance {
+    /// 1 when they differ.
+    Equal,
+    /// By their places in the column's order.
+    Ordered,
+    /// By the height of their closest common ancestor.
+    Hierarchical,
+}
+
+/// What a column is, and how it may be made less precise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnPolicy {
+    /// The column's name in the input.
+    pub name: String,
+    /// What it is to the holder.
+    pub role: Role,
+    /// Whether it is read as numbers or as names (the key `type`); inferred from the data when left out.
+    pub kind: Option<Kind>,
+    /// How its values are made less precise.
+    pub hierarchy: HierarchyChoice,
+    /// What a loss in this column counts. 1 unless set; only a quasi-identifier has another.
+    pub weight: f64,
+    /// What a missing value means.
+    pub missing: MissingRule,
+}
+
+/// How a column's values are made less precise.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HierarchyChoice {
+    /// The policy does not say. A category: all values directly under `*`. A number: any interval.
+    #[default]
+    Default,
+    /// Any interval of a number column.
+    Free,
+    /// Intervals of these widths, one level each: ascending, each a multiple of the one before.
+    Widths(Vec<f64>),
+    /// Intervals between these edges: at least two, ascending.
+    Bins(Vec<f64>),
+    /// A hierarchy file, as the policy writes its path.
+    #[serde(untagged)]
+    File(String),
+}
+
+/// How the release is written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReleaseOptions {
+    /// How a categorical box prints.
+    pub labels: Labels,
+    /// How a box of numbers prints.
+    pub numbers: Numbers,
+    /// In which order the records leave.
+    #[serde(serialize_with = "json::order")]
+    pub order: RecordOrder,
+}
+
+impl Default for ReleaseOptions {
+    fn default() -> ReleaseOptions {
+        ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled }
+    }
+}
+
+/// How a categorical box prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labels {
+    /// As the label of its hierarchy node.
+    #[default]
+    Node,
+    /// As the set of the values that occur: `{a, b}`.
+    Set,
+}
+
+/// How a box of numbers prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbers {
+    /// As an interval: `[24, 32]`.
+    #[default]
+    Interval,
+    /// As the mean of the group's values.
+    Mean,
+    /// As the median of the group's values.
+    Median,
+    /// As the middle between the least and the greatest of the group's values.
+    Midpoint,
+}
+
+/// How the input is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InputOptions {
+    /// What stands between two cells, an ASCII character; found out from the file when left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// What a cell is quoted with, an ASCII character other than the delimiter.
+    pub quote: char,
+    /// The texts that mean that a value is missing.
+    pub missing: Vec<String>,
+}
+
+impl Default for InputOptions {
+    fn default() -> InputOptions {
+        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()] }
+    }
+}
+
+impl Policy {
+    /// Reads a policy and checks it. `known_methods` are the names that `[method]` may choose from.
+    pub fn parse(text: &str, known_methods: &[&str]) -> Result<Policy, PolicyError> {
+        tree::Table::parse(text)
+            .and_then(|table| check::policy(&table, text, Some(known_methods)))
+            .map_err(|error| error.in_text(text))
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<&ColumnPolicy> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The quasi-identifier columns, in policy order.
+    pub fn quasi_identifiers(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns.iter().filter(|column| column.role == Role::QuasiIdentifier)
+    }
+
+    /// The sensitive and class columns, in policy order: what privacy models and measures look at beside the
+    /// quasi-identifier.
+    pub fn attributes(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns.iter().filter(|column| matches!(column.role, Role::Sensitive | Role::Class))
+    }
+
+    /// The class column, if there is one.
+    pub fn class(&self) -> Option<&ColumnPolicy> {
+        self.columns.iter().find(|column| column.role == Role::Class)
+    }
+
+    /// The columns that do not leave, in policy order.
+    pub fn identifiers(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns.iter().filter(|column| column.role == Role::Identifier)
+    }
+}

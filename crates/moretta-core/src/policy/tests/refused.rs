@@ -1,0 +1,198 @@
+//! Every way in which a policy can be wrong, with the line and the words that its author gets.
+
+use super::*;
+
+/// A line of the policy (from 1), what it is replaced by, the line that the error names, and a part of its words.
+#[rustfmt::skip]
+const LINES: &[(usize, &str, usize, &str)] = &[
+    // Syntax.
+    (3, "k = ", 3, "this is not TOML: there is no value after `=`"),
+    (3, "k 10", 3, "this is not TOML"),
+    (2, "[privacy", 2, "this is not TOML"),
+    (22, "role = quasi-identifier", 22, "texts are written in quotes: \"quasi-identifier\""),
+    (3, "k = 10\nk = 11", 4, "`k` is set twice"),
+    (27, "[columns.age]", 27, "`age` is set twice"),
+    (3, "k = 99999999999999999999", 3, "too many digits"),
+    (4, "max-suppressed = nan", 4, "`nan` is not a finite number"),
+    (4, "max-suppressed = 1e999", 4, "`1e999` is not a finite number"),
+    (19, "name = 2001-01-01", 19, "this is a date"),
+    // The version.
+    (1, "", 1, "the policy does not say its version; begin it with `version = 1`"),
+    (1, "version = 2\nlater = true", 1, "`version` is 2; this moretta reads policies of version 1; a later moretta"),
+    (1, "version = 0", 1, "`version` is 0; it must be 1"),
+    (1, "version = \"1\"", 1, "`version` is \"1\"; it must be 1"),
+    // Keys.
+    (1, "version = 1\nk = 5", 2, "`k` is not a key of the policy; it belongs in [privacy]"),
+    (18, "[metod]", 18, "`metod` is not a key of the policy; did you mean `method`?"),
+    (4, "max_suppressed = 0.1", 4, "`max_suppressed` is not a key of [privacy]; did you mean `max-suppressed`?"),
+    (5, "[[privacy.templates]]", 5, "`templates` is not a key of [privacy]; did you mean `template`?"),
+    (5, "[privacy.template]", 5, "`template` is a table; it must be a list of tables, each begun with [[privacy.template]]"),
+    (4, "t-closeness = [0.2]", 14, "set twice"),
+    (2, "[[privacy]]", 2, "`privacy` is a list; it must be a table, begun with [privacy]"),
+    (7, "colunm = \"bankruptcy\"", 7, "`colunm` is not a key of [[privacy.template]]; did you mean `column`?"),
+    (12, "l = 3\nt = 0.2", 13, "`t` is not a key of [[privacy.l-diversity]]"),
+    (26, "wieght = 2.0", 26, "`wieght` is not a key of [columns.age]; did you mean `weight`?"),
+    (26, "k = 5", 26, "`k` is not a key of [columns.age]; it belongs in [privacy]"),
+    (26, "colour = 5", 26, "it may have `role`, `type`, `hierarchy`, `weight`, `missing`"),
+    (44, "lables = \"set\"", 44, "`lables` is not a key of [release]; did you mean `labels`?"),
+    (46, "delimeter = \";\"", 46, "`delimeter` is not a key of [input]; did you mean `delimiter`?"),
+    // k and suppression.
+    (3, "k = 0", 3, "`k` is 0; it must be a whole number of at least 1 (usual: 5 to 50)"),
+    (3, "k = -3", 3, "`k` is -3; it must be a whole number"),
+    (3, "k = 2.5", 3, "`k` is 2.5; it must be a whole number"),
+    (3, "k = 5.0", 3, "`k` is 5.0; it must be a whole number"),
+    (3, "k = \"five\"", 3, "`k` is \"five\"; it must be a whole number"),
+    (4, "max-suppressed = 2", 4, "`max-suppressed` is 2; it must be a share of the records, from 0 to 1"),
+    (4, "max-suppressed = -0.1", 4, "`max-suppressed` is -0.1"),
+    (4, "max-suppressed = true", 4, "`max-suppressed` is true"),
+    // Templates.
+    (6, "", 5, "[[privacy.template]] has no `given`"),
+    (6, "given = []", 6, "`given` is an empty list; it must be a list of columns with role \"quasi-identifier\""),
+    (6, "given = \"job\"", 6, "`given` is \"job\"; it must be a list"),
+    (6, "given = [\"job\", 3]", 6, "`given` holds 3; it must be a list"),
+    (6, "given = [\"job\", \"job\"]", 6, "`given` names `job` twice"),
+    (6, "given = [\"jbo\"]", 6, "`given` names `jbo`, which the policy does not declare; did you mean `job`?"),
+    (6, "given = [\"shoe size\"]", 6, "does not declare; add [columns.\"shoe size\"]"),
+    (6, "given = [\"bankruptcy\"]", 6, "`bankruptcy`, whose role is \"sensitive\"; it must name columns with role \"quasi"),
+    (7, "", 5, "[[privacy.template]] has no `column`, which must be a column with role \"sensitive\" or \"class\""),
+    (7, "column = \"bankrupcy\"", 7, "`bankrupcy`, which the policy does not declare; did you mean `bankruptcy`?"),
+    (7, "column = \"job\"", 7, "`column` names `job`, whose role is \"quasi-identifier\"; it must name a column with role"),
+    (7, "column = 7", 7, "`column` is 7"),
+    (8, "", 5, "does not say which values it guards"),
+    (8, "values = []", 8, "`values` is an empty list"),
+    (8, "values = [3]", 8, "write it in quotes, exactly as it stands in the data"),
+    (8, "values = [\"a\", \"a\"]", 8, "`values` names `a` twice"),
+    (8, "values = [\"a\"]\nrarest = 0.5", 9, "both `values` and `rarest`"),
+    (8, "rarest = 0", 8, "`rarest` is 0; it must be a share"),
+    (8, "rarest = 1.5", 8, "`rarest` is 1.5; it must be a share"),
+    (9, "", 5, "has no `max-confidence`"),
+    (9, "max-confidence = 75", 9, "`max-confidence` is 75; it must be a number above 0, up to 1 (0.75 is 75 %)"),
+    (9, "max-confidence = 0.0", 9, "`max-confidence` is 0.0"),
+    // l-diversity.
+    (11, "column = \"job\"", 11, "`column` names `job`, whose role is \"quasi-identifier\""),
+    (12, "", 10, "[[privacy.l-diversity]] has no `l`"),
+    (12, "l = 0", 12, "`l` is 0; it must be a whole number of at least 1"),
+    (12, "l = 2.5", 12, "`l` is 2.5; it must be a whole number"),
+    (13, "kind = \"entrpy\"", 13, "it must be \"distinct\", \"entropy\" or \"recursive\"; did you mean \"entropy\"?"),
+    (13, "kind = \"recursive\"", 10, "recursive l-diversity needs `c`"),
+    (13, "kind = \"recursive\"\nc = 0", 14, "`c` is 0; it must be a number above 0"),
+    (13, "kind = \"entropy\"\nc = 2", 14, "`c` is only for kind = \"recursive\""),
+    (12, "l = 1\nc = 2", 13, "`c` is only for"),
+    // t-closeness.
+    (15, "", 14, "[[privacy.t-closeness]] has no `column`"),
+    (16, "", 14, "[[privacy.t-closeness]] has no `t`"),
+    (16, "t = 1.2", 16, "`t` is 1.2; it must be a number from 0 to 1"),
+    (17, "", 14, "has no `distance`, which must be \"equal\", \"ordered\" or \"hierarchical\""),
+    (17, "distance = \"order\"", 17, "did you mean \"ordered\"?"),
+    // The method.
+    (19, "name = \"mondrain\"", 19, "`name` is \"mondrain\"; it must be \"bottom-up-generalization\", \"k-member\" or \"mondrian\"; did you mean \"mondrian\"?"),
+    (19, "name = 3", 19, "`name` is 3; it must be the name of a method"),
+    // Columns.
+    (22, "", 21, "[columns.age] has no `role`, which must be \"identifier\""),
+    (22, "role = \"Sensitive\"", 22, "did you mean \"sensitive\"?"),
+    (22, "role = 1", 22, "`role` is 1; it must be \"identifier\""),
+    (28, "role = \"class\"", 35, "`job` and `income` both have the role class"),
+    (24, "type = \"numeric\"", 24, "`type` is \"numeric\"; it must be \"number\" or \"category\""),
+    (41, "role = \"identifier\"\ntype = \"number\"", 42, "`type` means nothing for role \"identifier\"; it is for \"quasi-identifier\", \"sensitive\" or \"class\""),
+    (41, "role = \"insensitive\"\nhierarchy = \"a.csv\"", 42, "`hierarchy` means nothing for role \"insensitive\""),
+    (41, "role = \"insensitive\"\nmissing = \"error\"", 42, "`missing` means nothing for role \"insensitive\""),
+    (36, "role = \"class\"\nweight = 2", 37, "`weight` means nothing for role \"class\"; it is for \"quasi-identifier\""),
+    (36, "role = \"class\"\nmissing = \"suppress\"", 37, "it must be \"category\" or \"error\" for role \"class\""),
+    (25, "missing = \"ignore\"", 25, "it must be \"category\", \"suppress\" or \"error\""),
+    (26, "weight = 0", 26, "`weight` is 0; it must be above 0; leave the column out of the quasi-identifier instead"),
+    (26, "weight = -1", 26, "`weight` is -1; it must be a number above 0"),
+    (26, "weight = inf", 26, "`inf` is not a finite number"),
+    // Hierarchies.
+    (23, "hierarchy = \"iotf\"", 23, "`hierarchy` is \"iotf\", which this version does not build yet; it must be the path of"),
+    (23, "hierarchy = \"Chu\"", 23, "does not build yet"),
+    (23, "hierarchy = \"fre\"", 23, "did you mean \"free\"?"),
+    (23, "hierarchy = \"width\"", 23, "did you mean { widths = [..] }?"),
+    (23, "hierarchy = \"ages\"", 23, "if it is a file, write \"./ages\" or \"ages.csv\""),
+    (23, "hierarchy = \"\"", 23, "`hierarchy` is \"\"; it must be"),
+    (23, "hierarchy = 5", 23, "`hierarchy` is 5; it must be"),
+    (23, "hierarchy = {}", 23, "`hierarchy` is a table; it must be"),
+    (23, "hierarchy = { width = [5] }", 23, "`width` is not a key of `hierarchy`; did you mean `widths`?"),
+    (23, "hierarchy = { widths = [5], bins = [1, 2] }", 23, "both `widths` and `bins`"),
+    (39, "hierarchy = { widths = [] }", 39, "`widths` is an empty list"),
+    (39, "hierarchy = { widths = 5 }", 39, "`widths` is 5; it must be a list"),
+    (39, "hierarchy = { widths = [5, \"a\"] }", 39, "`widths` holds \"a\""),
+    (39, "hierarchy = { widths = [0] }", 39, "`widths` holds 0"),
+    (39, "hierarchy = { widths = [10, 5] }", 39, "`widths` has 5 after 10"),
+    (39, "hierarchy = { widths = [5, 5] }", 39, "`widths` has 5 after 5"),
+    (39, "hierarchy = { widths = [5, 12] }", 39, "`widths` has 12 after 5; it must be a list of numbers above 0, each a multiple"),
+    (39, "hierarchy = { bins = [1] }", 39, "`bins` is a list; it must be a list of at least two numbers"),
+    (39, "hierarchy = { bins = [1, 2, 2] }", 39, "`bins` has 2 after 2"),
+    (39, "hierarchy = { bins = [1, inf] }", 39, "`inf` is not a finite number"),
+    (39, "type = \"category\"\nhierarchy = { bins = [1, 2] }", 40, "is for numbers, but `type` is \"category\""),
+    (39, "type = \"category\"\nhierarchy = \"free\"", 40, "is for numbers, but `type` is \"category\""),
+    // Release and input.
+    (44, "labels = \"sets\"", 44, "`labels` is \"sets\"; it must be \"node\" or \"set\"; did you mean \"set\"?"),
+    (44, "numbers = \"average\"", 44, "it must be \"interval\", \"mean\", \"median\" or \"midpoint\""),
+    (44, "order = \"random\"", 44, "it must be \"shuffled\" or \"input\""),
+    (46, "delimiter = \"\"", 46, "`delimiter` is \"\"; it must be one ASCII character"),
+    (46, "delimiter = \"||\"", 46, "`delimiter` is \"||\""),
+    (46, "delimiter = \"\\n\"", 46, "`delimiter` is \"\\n\""),
+    (46, "delimiter = \"§\"", 46, "`delimiter` is \"§\""),
+    (46, "delimiter = \"'\"", 48, "`delimiter` and `quote` are the same"),
+    (47, "missing = \"NA\"", 47, "`missing` is \"NA\"; it must be a list"),
+];
+
+/// Whole policies, the line that the error names, and a part of its words.
+#[rustfmt::skip]
+const WHOLE: &[(&str, usize, &str)] = &[
+    ("", 1, "does not say its version"),
+    ("version = 1", 1, "the policy names no columns"),
+    ("version = 1\n[columns]", 2, "the policy names no columns; each column of the input needs a table"),
+    ("version = 1\ncolumns = 3", 2, "`columns` is 3; it must be a table, begun with [columns]"),
+    ("version = 1\n[columns]\nage = \"class\"", 3, "`age` is \"class\"; it must be a table, begun with [columns.age]"),
+    ("version = 1\nprivacy.k = 2\n[columns.a]\nrole = \"sensitive\"", 3, "no column has the role quasi-identifier"),
+    ("version = 1\n[columns.a]\nrole = \"quasi-identifier\"", 1, "the policy has no [privacy]: it states no guarantee; ask for `k` of at least 2"),
+    ("version = 1\n[privacy]\n[columns.a]\nrole = \"quasi-identifier\"", 2, "[privacy] states no guarantee"),
+    ("version = 1\n[privacy]\nmax-suppressed = 1\n[columns.a]\nrole = \"quasi-identifier\"", 2, "states no guarantee"),
+    ("version = 1\n[privacy]\nk = 1\n[columns.a]\nrole = \"quasi-identifier\"", 3, "that guarantees nothing; ask for `k` of at least 2"),
+    ("version = 1\nmethod = 1\nprivacy.k = 2\n[columns.a]\nrole = \"quasi-identifier\"", 2, "`method` is 1"),
+    ("version = 1\nprivacy.template = [1]\n[columns.a]\nrole = \"quasi-identifier\"", 2, "`template` holds 1"),
+    ("version = 1\n[privacy]\nk = 1\n[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 1\n[columns]\na.role = \"quasi-identifier\"\n\
+      s.role = \"sensitive\"", 2, "[privacy] guarantees nothing: every table satisfies what it asks for"),
+];
+
+fn assert_refused(text: &str, line: usize, words: &str) {
+    match parse(text) {
+        Ok(_) => panic!("accepted, expected {words:?}:\n{text}"),
+        Err(error) => {
+            assert_eq!(error.line(), Some(line), "{error}");
+            assert!(error.to_string().contains(words), "{error}\ndoes not say\n{words}");
+            assert!(error.to_string().starts_with(&format!("line {line}: ")), "{error}");
+        }
+    }
+}
+
+#[test]
+fn single_lines() {
+    for (line, replacement, at, words) in LINES {
+        assert_refused(&with_line(*line, replacement), *at, words);
+    }
+}
+
+#[test]
+fn whole_policies() {
+    for (text, at, words) in WHOLE {
+        assert_refused(text, *at, words);
+    }
+}
+
+#[test]
+fn an_unknown_default_method_has_no_line() {
+    let text = "version = 1\nprivacy.k = 2\ncolumns.a.role = \"quasi-identifier\"";
+    let error = Policy::parse(text, &["k-member"]).unwrap_err();
+    assert_eq!(error.to_string(), "[method] has no `name`, which must be \"k-member\"");
+}
+
+#[test]
+fn the_column_counts_characters() {
+    let text = with_line(6, "given = [\"größe\"]");
+    assert_eq!(parse(&text).unwrap_err().line_column(&text), Some((6, 10)));
+    let text = with_line(6, "given = [\"job\", 'jöb', \"größe\"]");
+    let text = text.replace("[columns.job]", "[columns.'jöb']\nrole = \"quasi-identifier\"\n[columns.job]");
+    assert_eq!(parse(&text).unwrap_err().line_column(&text), Some((6, 24)));
+}

@@ -1,0 +1,150 @@
+//! Confidence templates (Wang, Fung, Yu 2007): whoever knows some columns must not infer a sensitive value with
+//! more than a given confidence.
+//!
+//! `conf(qid -> pi)` is the share of the records with the released values `qid` that carry `pi`; the limit is on its
+//! maximum over all `qid` in the table, `*` included as a value. A template over several values is one for each.
+
+use super::{BoundModel, Group, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named};
+use crate::{
+    ids::{AttributeId, ColumnId},
+    policy::suggest::nearest,
+    policy::{Template, TemplateValues},
+    profile::Profile,
+};
+
+pub(super) const ENTRY: ModelEntry = ModelEntry {
+    name: "template",
+    summary: "whoever knows the `given` columns infers a sensitive value with at most max-confidence",
+    example: "[[privacy.template]]\ngiven = [\"job\", \"country\"]\ncolumn = \"bankruptcy\"\nvalues = [\"Discharged\"]   # or: rarest = 0.5\nmax-confidence = 0.75",
+    from_policy: |policy| {
+        let boxed = |template: &Template| Box::new(Confidence(template.clone())) as Box<dyn PrivacyModel>;
+        policy.privacy.templates.iter().map(boxed).collect()
+    },
+};
+
+/// A limit on the confidence of inferring sensitive values.
+#[derive(Debug, Clone)]
+pub struct Confidence(pub Template);
+
+struct Bound {
+    given: Vec<String>,
+    column: String,
+    value: String,
+    /// None where the value does not occur: then nothing can be inferred.
+    code: Option<u32>,
+    attribute: AttributeId,
+    max_confidence: f64,
+    scope: Vec<ColumnId>,
+}
+
+impl Confidence {
+    /// The values the template speaks of, in this table.
+    pub fn values(&self, profile: &Profile) -> Result<Vec<String>, ModelError> {
+        let attribute = attribute_named(profile, &self.0.column)?;
+        match &self.0.values {
+            TemplateValues::Listed(values) => Ok(values.clone()),
+            TemplateValues::Rarest(share) => Ok(rarest(profile, attribute, *share)),
+        }
+    }
+
+    /// Refuses a share of the values that is none of them: the template would guard nothing, and nobody would notice.
+    pub fn check_values(&self, profile: &Profile) -> Result<(), ModelError> {
+        match &self.0.values {
+            TemplateValues::Rarest(share) if self.values(profile)?.is_empty() => {
+                let column = &self.0.column;
+                let known = profile.attributes()[attribute_named(profile, column)?.index()].values.len();
+                let message =
+                    format!("template on `{column}`: `rarest = {share}` of its {known} values is none; raise it");
+                Err(ModelError(message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A listed value that the table does not have, and the one that may have been meant. Such a template would hold
+    /// whatever the table says, so a holder must hear of it.
+    pub fn unknown_value(&self, profile: &Profile) -> Option<(&str, Option<String>)> {
+        let attribute = &profile.attributes()[profile.attribute(&self.0.column)?.index()];
+        let TemplateValues::Listed(values) = &self.0.values else { return None };
+        let unknown = values.iter().find(|value| attribute.code(value).is_none())?;
+        let near = nearest(unknown, attribute.values.iter().map(|value| &**value));
+        Some((unknown, near.map(str::to_owned)))
+    }
+}
+
+/// The less frequent share of a column's values: by count, then by label, the first floor(share of them).
+fn rarest(profile: &Profile, attribute: AttributeId, share: f64) -> Vec<String> {
+    let everything = profile.everything();
+    let values = &profile.attributes()[attribute.index()].values;
+    let mut counted: Vec<(u64, &str)> = Group::new(profile, &everything)
+        .histogram(attribute)
+        .iter()
+        .map(|&(code, records)| (records, &*values[code as usize]))
+        .collect();
+    counted.sort_unstable();
+    let kept = (share * counted.len() as f64 + TOLERANCE).floor() as usize;
+    counted[..kept.min(counted.len())].iter().map(|(_, value)| (*value).to_owned()).collect()
+}
+
+impl PrivacyModel for Confidence {
+    fn bind(&self, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, ModelError> {
+        let attribute = attribute_named(profile, &self.0.column)?;
+        let mut scope = Vec::new();
+        for name in &self.0.given {
+            let column = profile.columns().iter().position(|column| column.name == *name);
+            let column =
+                column.ok_or_else(|| ModelError(format!("`{name}` is not a quasi-identifier of this table")))?;
+            scope.push(ColumnId::from_index(column));
+        }
+        scope.sort_unstable();
+        let known = &profile.attributes()[attribute.index()];
+        let bound = |value: String| -> Box<dyn BoundModel> {
+            Box::new(Bound {
+                given: self.0.given.clone(),
+                column: self.0.column.clone(),
+                code: known.code(&value),
+                value,
+                attribute,
+                max_confidence: self.0.max_confidence,
+                scope: scope.clone(),
+            })
+        };
+        Ok(self.values(profile)?.into_iter().map(bound).collect())
+    }
+}
+
+impl Bound {
+    fn confidence(&self, group: &Group<'_>) -> f64 {
+        let Some(code) = self.code else { return 0.0 };
+        group.records_with(self.attribute, code) as f64 / group.records().max(1) as f64
+    }
+}
+
+impl BoundModel for Bound {
+    fn describe(&self) -> String {
+        let (given, column, value) = (self.given.join(", "), &self.column, &self.value);
+        format!("confidence ({given} -> {column} = {value}, at most {})", self.max_confidence)
+    }
+
+    fn scope(&self) -> &[ColumnId] {
+        &self.scope
+    }
+
+    fn margin(&self, group: &Group<'_>) -> f64 {
+        let margin = self.max_confidence - self.confidence(group);
+        if margin.abs() < TOLERANCE { 0.0 } else { margin }
+    }
+
+    fn figure(&self, group: &Group<'_>) -> String {
+        format!("confidence {:.3}", self.confidence(group))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::Confidence {
+            given: self.given.clone(),
+            column: self.column.clone(),
+            value: self.value.clone(),
+            max_confidence: self.max_confidence,
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! t-closeness (Li, Li, Venkatasubramanian 2007): a sensitive column is spread in every group nearly as in the table.
+//!
+//! The earth mover's distance between the group's and the table's distribution is at most `t`, with the ground
+//! distance between two values
+//! - *equal*: 1 for any two values (then it is half the sum of the differences);
+//! - *ordered*: the number of steps between them, over the number of values less one;
+//! - *hierarchical*: the height of their closest common ancestor over the height of the tree.
+
+use super::{
+    BoundModel, Group, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named, every_column,
+};
+use crate::{
+    hierarchy::Tree,
+    ids::{AttributeId, ColumnId},
+    policy::{Distance, TCloseness},
+    profile::{Attribute, Profile},
+};
+
+pub(super) const ENTRY: ModelEntry = ModelEntry {
+    name: "t-closeness",
+    summary: "in every group a sensitive column is spread nearly as in the whole table",
+    example: "[[privacy.t-closeness]]\ncolumn = \"income\"\nt = 0.2\ndistance = \"ordered\"   # or \"equal\", \"hierarchical\"",
+    from_policy: |policy| {
+        let boxed = |model: &TCloseness| Box::new(model.clone()) as Box<dyn PrivacyModel>;
+        policy.privacy.t_closeness.iter().map(boxed).collect()
+    },
+};
+
+struct Bound {
+    model: TCloseness,
+    attribute: AttributeId,
+    table: Vec<f64>,
+    up_to: Sums,
+    tree: Option<Tree>,
+    scope: Vec<ColumnId>,
+}
+
+impl PrivacyModel for TCloseness {
+    fn bind(&self, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, ModelError> {
+        let attribute = attribute_named(profile, &self.column)?;
+        let column = &profile.attributes()[attribute.index()];
+        check_distance(self, column)?;
+        let everything = profile.everything();
+        let mut table = vec![0.0; column.values.len()];
+        for &(code, records) in Group::new(profile, &everything).histogram(attribute) {
+            table[code as usize] = records as f64 / profile.records() as f64;
+        }
+        let tree = column.tree.clone();
+        let up_to = Sums::of(&table);
+        Ok(vec![Box::new(Bound { model: self.clone(), attribute, table, up_to, tree, scope: every_column(profile) })])
+    }
+}
+
+fn check_distance(model: &TCloseness, column: &Attribute) -> Result<(), ModelError> {
+    let missing = match model.distance {
+        Distance::Equal => return Ok(()),
+        Distance::Ordered if column.numbers.is_some() || column.tree.is_some() => return Ok(()),
+        Distance::Hierarchical if column.tree.is_some() => return Ok(()),
+        Distance::Ordered => {
+            "`distance = \"ordered\"` needs numbers without missing values, or a hierarchy file that gives the order"
+        }
+        Distance::Hierarchical => "`distance = \"hierarchical\"` needs a hierarchy file",
+    };
+    Err(ModelError(format!(
+        "t-closeness of `{}`: {missing}; `distance = \"equal\"` needs nothing of the kind",
+        model.column
+    )))
+}
+
+impl Bound {
+    fn distance(&self, group: &Group<'_>) -> f64 {
+        let all = group.records() as f64;
+        let shares =
+            group.histogram(self.attribute).iter().map(|&(code, records)| (code as usize, records as f64 / all));
+        match (&self.model.distance, &self.tree) {
+            (Distance::Hierarchical, Some(tree)) => {
+                let mut difference: Vec<f64> = self.table.iter().map(|share| -share).collect();
+                shares.for_each(|(code, share)| difference[code] += share);
+                hierarchical(tree, &difference)
+            }
+            (Distance::Ordered, _) => self.up_to.ordered(shares),
+            _ => equal(&self.table, shares),
+        }
+    }
+}
+
+/// Half the sum of the differences; values that the group does not have differ by all they have in the table.
+fn equal(table: &[f64], shares: impl Iterator<Item = (usize, f64)>) -> f64 {
+    let (mut differ, mut met) = (0.0, 0.0);
+    for (code, share) in shares {
+        differ += (share - table[code]).abs();
+        met += table[code];
+    }
+    (differ + (1.0 - met).max(0.0)) / 2.0
+}
+
+/// What the table has up to each value, and the sums of that: a group's distance then takes time by the values it
+/// has itself, not by all there are.
+struct Sums {
+    /// The share of the values up to and with each.
+    shares: Vec<f64>,
+    /// The sum of `shares` before each position.
+    before: Vec<f64>,
+}
+
+impl Sums {
+    fn of(table: &[f64]) -> Self {
+        let running = |sum: &mut f64, share: &f64| {
+            *sum += share;
+            Some(*sum)
+        };
+        let shares: Vec<f64> = table.iter().scan(0.0, running).collect();
+        let mut before = vec![0.0];
+        before.extend(shares.iter().scan(0.0, running));
+        Self { shares, before }
+    }
+
+    /// The earth mover's distance over values in order: the sum of what has to be carried past each, over the steps.
+    fn ordered(&self, shares: impl Iterator<Item = (usize, f64)>) -> f64 {
+        let (mut carried, mut from, mut moved) = (0.0, 0, 0.0);
+        for (code, share) in shares {
+            moved += self.past(from, code, carried);
+            (from, carried) = (code, carried + share);
+        }
+        moved += self.past(from, self.shares.len(), carried);
+        if self.shares.len() > 1 { moved / (self.shares.len() - 1) as f64 } else { 0.0 }
+    }
+
+    /// The sum of |group - table| over the positions from `from` up to `to`, where the group has `carried` throughout.
+    fn past(&self, from: usize, to: usize, carried: f64) -> f64 {
+        let turn = from + self.shares[from..to].partition_point(|share| *share <= carried);
+        let below = carried * (turn - from) as f64 - (self.before[turn] - self.before[from]);
+        let above = (self.before[to] - self.before[turn]) - carried * (to - turn) as f64;
+        below + above
+    }
+}
+
+/// Earth that cannot be matched below a node is matched at it, for the node's height.
+fn hierarchical(tree: &Tree, difference: &[f64]) -> f64 {
+    let n = tree.len();
+    let (mut height, mut surplus, mut lack) = (vec![0u32; n], vec![0.0; n], vec![0.0; n]);
+    let mut cost = 0.0;
+    // Children come after their parent, so the way back meets them first.
+    for node in tree.nodes().collect::<Vec<_>>().into_iter().rev() {
+        let at = node.index();
+        if tree.is_leaf(node) {
+            let d = difference[tree.range(node).0 as usize];
+            (surplus[at], lack[at]) = (d.max(0.0), (-d).max(0.0));
+        }
+        let matched = f64::min(surplus[at], lack[at]);
+        cost += matched * f64::from(height[at]);
+        if let Some(parent) = tree.parent(node) {
+            let up = parent.index();
+            height[up] = height[up].max(height[at] + 1);
+            surplus[up] += surplus[at] - matched;
+            lack[up] += lack[at] - matched;
+        }
+    }
+    if height[0] > 0 { cost / f64::from(height[0]) } else { 0.0 }
+}
+
+impl BoundModel for Bound {
+    fn describe(&self) -> String {
+        let distance = match self.model.distance {
+            Distance::Equal => "equal",
+            Distance::Ordered => "ordered",
+            Distance::Hierarchical => "hierarchical",
+        };
+        format!("t-closeness ({}, t = {}, {distance} distance)", self.model.column, self.model.t)
+    }
+
+    fn scope(&self) -> &[ColumnId] {
+        &self.scope
+    }
+
+    fn margin(&self, group: &Group<'_>) -> f64 {
+        let margin = self.model.t - self.distance(group);
+        if margin.abs() < TOLERANCE { 0.0 } else { margin }
+    }
+
+    fn figure(&self, group: &Group<'_>) -> String {
+        format!("distance {:.3}", self.distance(group))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::file;
+    use proptest::prelude::*;
+
+    /// Step by step.
+    fn ordered(difference: &[f64]) -> f64 {
+        let mut carried = 0.0;
+        let mut moved = 0.0;
+        for d in difference {
+            carried += d;
+            moved += f64::abs(carried);
+        }
+        if difference.len() > 1 { moved / (difference.len() - 1) as f64 } else { 0.0 }
+    }
+
+    proptest! {
+        #[test]
+        fn distances_equal_their_naive_twins(counts in prop::collection::vec((1u32..9, 0u32..5), 1..40)) {
+            let all: u32 = counts.iter().map(|(table, _)| table).sum();
+            let own: u32 = counts.iter().map(|(_, group)| group).sum::<u32>().max(1);
+            let table: Vec<f64> = counts.iter().map(|(table, _)| f64::from(*table) / f64::from(all)).collect();
+            let mut group: Vec<f64> = counts.iter().map(|(_, group)| f64::from(*group) / f64::from(own)).collect();
+            if group.iter().sum::<f64>() == 0.0 {
+                group[0] = 1.0;
+            }
+            let shares = || group.iter().copied().enumerate().filter(|(_, share)| *share > 0.0);
+            let difference: Vec<f64> = group.iter().zip(&table).map(|(group, table)| group - table).collect();
+            prop_assert!((Sums::of(&table).ordered(shares()) - ordered(&difference)).abs() < 1e-9);
+            let half = difference.iter().map(|d| d.abs()).sum::<f64>() / 2.0;
+            prop_assert!((equal(&table, shares()) - half).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn the_papers_salary_example() {
+        // Li et al., section 4.2: salaries 3k..11k, {3k, 4k, 5k} is 0.375 away and {6k, 8k, 11k} 0.167.
+        let table = [1.0 / 9.0; 9];
+        let minus = |chosen: [usize; 3]| {
+            let mut d: Vec<f64> = table.iter().map(|p| -p).collect();
+            chosen.iter().for_each(|&i| d[i] += 1.0 / 3.0);
+            d
+        };
+        assert!((ordered(&minus([0, 1, 2])) - 0.375).abs() < 1e-12);
+        assert!((ordered(&minus([3, 5, 8])) - 1.0 / 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn earth_is_moved_as_low_in_the_tree_as_it_can_be() {
+        let tree = file::parse("a;x;*\nb;x;*\nc;y;*\nd;y;*").unwrap();
+        // Within x: half the height. Across the root: all of it.
+        assert!((hierarchical(&tree, &[0.25, -0.25, 0.0, 0.0]) - 0.125).abs() < 1e-12);
+        assert!((hierarchical(&tree, &[0.25, 0.0, -0.25, 0.0]) - 0.25).abs() < 1e-12);
+        let flat = Tree::flat(["a", "b", "c"]);
+        assert!((hierarchical(&flat, &[0.5, -0.25, -0.25]) - 0.5).abs() < 1e-12);
+    }
+}

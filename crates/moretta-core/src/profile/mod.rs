@@ -1,0 +1,304 @@
+//! The profile: distinct tuples with counts, all a method ever sees of a table.
+//!
+//! An engine groups and counts the records ([`Counts`]); [`Profile::build`] gives every quasi-identifier its
+//! [`Domain`], recodes the tuples and puts them in order, so that the profile depends on the data alone and not on how
+//! the engine divided its work. A **tuple** is a distinct combination of quasi-identifier values; its **variants** are
+//! the combinations of sensitive and class values that its records carry. Memory follows the number of variants, not
+//! of records.
+
+mod attribute;
+mod order;
+
+use hashbrown::HashMap;
+
+pub use self::attribute::Attribute;
+
+use crate::{
+    counts::{CountedColumn, Counts},
+    hierarchy::{Domain, DomainError, DomainProblem, Tree, parse_number},
+    ids::{AttributeId, ColumnId, TupleId, VariantId},
+    policy::{ColumnPolicy, HierarchyChoice, Labels, Policy},
+    schema::{Kind, MissingRule, Role},
+};
+
+/// A quasi-identifier column of a profile.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// How much its penalty counts.
+    pub weight: f64,
+    /// Its values and what may be released in their place.
+    pub domain: Domain,
+}
+
+/// Distinct tuples with counts.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    columns: Vec<Column>,
+    attributes: Vec<Attribute>,
+    records: u64,
+    tuple_codes: Vec<u32>,
+    tuple_offsets: Vec<u32>,
+    tuple_records: Vec<u64>,
+    variant_tuples: Vec<TupleId>,
+    variant_codes: Vec<u32>,
+    variant_records: Vec<u64>,
+    variant_first: Vec<u64>,
+    rows: Vec<VariantId>,
+}
+
+impl Profile {
+    /// Which columns an engine must group for this policy: quasi-identifiers first, then sensitive and class columns.
+    pub fn grouped_columns(policy: &Policy) -> Vec<String> {
+        policy.quasi_identifiers().chain(policy.attributes()).map(|column| column.name.clone()).collect()
+    }
+
+    /// The profile of a table under a policy. `hierarchies` has the files the policy names, by column.
+    pub fn build(policy: &Policy, hierarchies: &HashMap<String, Tree>, counts: &Counts) -> Result<Self, DomainError> {
+        let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut asked = policy.quasi_identifiers().chain(policy.attributes());
+        for (position, counted) in counts.columns.iter().enumerate() {
+            let declared = asked.next().filter(|declared| declared.name == counted.name);
+            let declared = declared.expect("the engine groups the columns it was asked to, in that order");
+            let tree = hierarchies.get(&declared.name);
+            let missing = missing_values(policy, declared, counts, position)?;
+            if declared.role == Role::QuasiIdentifier {
+                let kind = declared.kind.unwrap_or_else(|| infer_kind(declared, counted, &missing));
+                let (domain, map) = Domain::bind(counted, kind, &declared.hierarchy, tree, &missing, declared.missing)?;
+                if policy.release.labels == Labels::Set && kind == Kind::Category {
+                    check_sets(counted, &domain, &map)?;
+                }
+                columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain });
+                codes.push(map);
+            } else {
+                let (attribute, map) = Attribute::bind(policy, counted, declared, tree, &missing)?;
+                attributes.push(attribute);
+                codes.push(map);
+            }
+        }
+        Ok(Self::assemble(columns, attributes, &codes, counts))
+    }
+
+    /// The profile of a released file as a reader sees it: every released text is a value of its own.
+    pub fn of_release(
+        policy: &Policy,
+        hierarchies: &HashMap<String, Tree>,
+        counts: &Counts,
+    ) -> Result<Self, DomainError> {
+        let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+        for (position, (counted, declared)) in
+            counts.columns.iter().zip(policy.quasi_identifiers().chain(policy.attributes())).enumerate()
+        {
+            if declared.role == Role::QuasiIdentifier {
+                let (domain, map) = Domain::opaque(counted);
+                columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain });
+                codes.push(map);
+            } else {
+                let missing = missing_values(policy, declared, counts, position)?;
+                let (attribute, map) =
+                    Attribute::bind(policy, counted, declared, hierarchies.get(&declared.name), &missing)?;
+                attributes.push(attribute);
+                codes.push(map);
+            }
+        }
+        Ok(Self::assemble(columns, attributes, &codes, counts))
+    }
+
+    fn assemble(columns: Vec<Column>, attributes: Vec<Attribute>, maps: &[Vec<u32>], counts: &Counts) -> Self {
+        let (p, width) = (columns.len(), maps.len());
+        let mut profile = Self {
+            columns,
+            attributes,
+            records: counts.records,
+            tuple_codes: Vec::new(),
+            tuple_offsets: Vec::new(),
+            tuple_records: Vec::new(),
+            variant_tuples: Vec::new(),
+            variant_codes: Vec::new(),
+            variant_records: Vec::new(),
+            variant_first: Vec::new(),
+            rows: vec![VariantId(0); counts.rows()],
+        };
+        let recoded = |row: u32| counts.row(row as usize).iter().zip(maps).map(|(&raw, map)| map[raw as usize]);
+        let mut previous: Vec<u32> = Vec::new();
+        for row in order::sorted_rows(counts.rows(), maps, &profile.sizes(), &counts.codes) {
+            let codes: Vec<u32> = recoded(row).collect();
+            let new_tuple = previous.len() != width || codes[..p] != previous[..p];
+            if new_tuple {
+                profile.tuple_offsets.push(profile.variant_records.len() as u32);
+                profile.tuple_codes.extend(&codes[..p]);
+                profile.tuple_records.push(0);
+            }
+            if new_tuple || codes[p..] != previous[p..] {
+                profile.variant_tuples.push(TupleId::from_index(profile.tuple_records.len() - 1));
+                profile.variant_codes.extend(&codes[p..]);
+                profile.variant_records.push(0);
+                profile.variant_first.push(u64::MAX);
+            }
+            let records = counts.counts[row as usize];
+            *profile.tuple_records.last_mut().expect("pushed above") += records;
+            *profile.variant_records.last_mut().expect("pushed above") += records;
+            let first = profile.variant_first.last_mut().expect("pushed above");
+            *first = (*first).min(counts.first_records[row as usize]);
+            profile.rows[row as usize] = VariantId::from_index(profile.variant_records.len() - 1);
+            previous = codes;
+        }
+        profile.tuple_offsets.push(profile.variant_records.len() as u32);
+        profile
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        let columns = self.columns.iter().map(|column| column.domain.len());
+        columns.chain(self.attributes.iter().map(|attribute| attribute.values.len())).collect()
+    }
+
+    /// The quasi-identifier columns, in the order of the policy.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The domain of one column.
+    pub fn domain(&self, column: ColumnId) -> &Domain {
+        &self.columns[column.index()].domain
+    }
+
+    /// The sensitive and class columns, in the order of the policy.
+    pub fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
+
+    /// The attribute of this name.
+    pub fn attribute(&self, name: &str) -> Option<AttributeId> {
+        self.attributes.iter().position(|attribute| attribute.name == name).map(AttributeId::from_index)
+    }
+
+    /// The class column.
+    pub fn class(&self) -> Option<AttributeId> {
+        self.attributes.iter().position(|attribute| attribute.role == Role::Class).map(AttributeId::from_index)
+    }
+
+    /// How many records there are.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// How many distinct tuples there are.
+    pub fn tuples(&self) -> usize {
+        self.tuple_records.len()
+    }
+
+    /// How many variants there are.
+    pub fn variants(&self) -> usize {
+        self.variant_records.len()
+    }
+
+    /// How many records the rarest tuple has.
+    pub fn smallest_tuple(&self) -> u64 {
+        self.tuple_records.iter().copied().min().unwrap_or(0)
+    }
+
+    /// The codes of a tuple, one for each column.
+    pub fn codes(&self, tuple: TupleId) -> &[u32] {
+        let p = self.columns.len();
+        &self.tuple_codes[tuple.index() * p..(tuple.index() + 1) * p]
+    }
+
+    /// How many records carry a tuple.
+    pub fn tuple_records(&self, tuple: TupleId) -> u64 {
+        self.tuple_records[tuple.index()]
+    }
+
+    /// The variants of a tuple.
+    pub fn variants_of(&self, tuple: TupleId) -> impl Iterator<Item = VariantId> + use<> {
+        (self.tuple_offsets[tuple.index()]..self.tuple_offsets[tuple.index() + 1]).map(VariantId)
+    }
+
+    /// The tuple of a variant.
+    pub fn tuple_of(&self, variant: VariantId) -> TupleId {
+        self.variant_tuples[variant.index()]
+    }
+
+    /// How many records carry a variant.
+    pub fn variant_records(&self, variant: VariantId) -> u64 {
+        self.variant_records[variant.index()]
+    }
+
+    /// The number (from 1) of the first record that carries a variant.
+    pub fn first_record(&self, variant: VariantId) -> u64 {
+        self.variant_first[variant.index()]
+    }
+
+    /// The code of a variant's value in a sensitive or class column.
+    pub fn value(&self, variant: VariantId, attribute: AttributeId) -> u32 {
+        self.variant_codes[variant.index() * self.attributes.len() + attribute.index()]
+    }
+
+    /// Which variant each distinct row of the counts became.
+    pub fn variant_of_row(&self, row: usize) -> VariantId {
+        self.rows[row]
+    }
+
+    /// All variants with all their records.
+    pub fn everything(&self) -> Vec<crate::privacy::Member> {
+        (0..self.variants() as u32)
+            .map(VariantId)
+            .map(|variant| crate::privacy::Member { variant, records: self.variant_records(variant) })
+            .collect()
+    }
+}
+
+fn first_by_record(counted: &CountedColumn, bad: impl Fn(usize) -> bool) -> Option<usize> {
+    (0..counted.values.len()).filter(|&raw| bad(raw)).min_by_key(|&raw| counted.first_records[raw])
+}
+
+/// Which values stand for a missing one; an error where there are some and the column has no rule for them.
+fn missing_values(
+    policy: &Policy,
+    declared: &ColumnPolicy,
+    counts: &Counts,
+    position: usize,
+) -> Result<Vec<bool>, DomainError> {
+    let counted = &counts.columns[position];
+    let missing: Vec<bool> =
+        counted.values.iter().map(|value| policy.input.missing.iter().any(|text| **text == **value)).collect();
+    if declared.missing == MissingRule::Error
+        && let Some(raw) = first_by_record(counted, |raw| missing[raw])
+    {
+        let records = (0..counts.rows())
+            .filter(|&row| missing[counts.row(row)[position] as usize])
+            .map(|row| counts.counts[row])
+            .sum();
+        return Err(DomainError {
+            column: counted.name.clone(),
+            record: Some(counted.first_records[raw]),
+            problem: DomainProblem::Missing { records },
+        });
+    }
+    Ok(missing)
+}
+
+/// A column is one of numbers where all its values are finite numbers and none is a code such as `00123`.
+pub(crate) fn infer_kind(declared: &ColumnPolicy, counted: &CountedColumn, missing: &[bool]) -> Kind {
+    if matches!(declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Widths(_) | HierarchyChoice::Bins(_)) {
+        return Kind::Number;
+    }
+    let mut present = counted.values.iter().zip(missing).filter(|(_, missing)| !**missing).map(|(value, _)| value);
+    let code = |text: &str| {
+        let digits = text.trim_start_matches(['-', '+']);
+        digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.")
+    };
+    let number = present.clone().next().is_some() && present.all(|text| parse_number(text).is_ok() && !code(text));
+    if number { Kind::Number } else { Kind::Category }
+}
+
+fn check_sets(counted: &CountedColumn, domain: &Domain, map: &[u32]) -> Result<(), DomainError> {
+    let Some(code) = domain.unfit_for_sets() else { return Ok(()) };
+    let raw = first_by_record(counted, |raw| map[raw] == code);
+    let value = domain.text(code).to_owned();
+    Err(DomainError {
+        column: counted.name.clone(),
+        record: raw.map(|raw| counted.first_records[raw]),
+        problem: DomainProblem::NotInSet { value },
+    })
+}

@@ -1,0 +1,91 @@
+//! Which of a saved recoding's boxes the tuples of another table go to.
+
+use hashbrown::HashSet;
+
+use super::suppress::{Print, suppress_failing};
+use crate::{hierarchy::Cell, ids::TupleId, privacy::BoundModel, profile::Profile};
+
+/// For each code of the column that tells boxes apart best, the boxes that contain it, in order.
+pub(super) struct BoxIndex {
+    column: usize,
+    lists: Vec<Vec<u32>>,
+}
+
+impl BoxIndex {
+    pub(super) fn new(profile: &Profile, boxes: &[Vec<Cell>]) -> Self {
+        let length = |column: usize| -> f64 {
+            let domain = &profile.columns()[column].domain;
+            boxes.iter().map(|cells| f64::from(cells[column].last - cells[column].first + 1)).sum::<f64>()
+                / domain.len() as f64
+        };
+        let column = (0..profile.columns().len()).min_by(|&a, &b| length(a).total_cmp(&length(b))).unwrap_or(0);
+        let mut lists = vec![Vec::new(); profile.columns()[column].domain.len()];
+        for (index, cells) in (0u32..).zip(boxes) {
+            for code in cells[column].first..=cells[column].last {
+                lists[code as usize].push(index);
+            }
+        }
+        Self { column, lists }
+    }
+
+    /// The first boxes that cover a tuple.
+    pub(super) fn covering(&self, boxes: &[Vec<Cell>], codes: &[u32]) -> Vec<u32> {
+        let covers = |index: &u32| boxes[*index as usize].iter().zip(codes).all(|(cell, code)| cell.contains(*code));
+        self.lists[codes[self.column] as usize].iter().copied().filter(covers).take(CHOICES).collect()
+    }
+}
+
+/// How many boxes a tuple may choose from.
+const CHOICES: usize = 16;
+
+/// Puts every tuple into one of the boxes that cover it, so that the groups hold; none where it has to be suppressed.
+///
+/// Boxes of local recoding overlap. A tuple that only one box covers goes there; the others go where records are
+/// still short, otherwise where they lose least. Boxes whose group then breaks a model are closed, and all is done
+/// again without them.
+pub(super) fn place(
+    profile: &Profile,
+    models: &[Box<dyn BoundModel>],
+    choices: &[Vec<u32>],
+    prints: &[Vec<Print>],
+) -> Vec<Option<usize>> {
+    let boxes = prints.len();
+    let least = models.iter().map(|model| model.least_records()).max().unwrap_or(1);
+    let mut closed = vec![false; boxes];
+    loop {
+        let mut records = vec![0u64; boxes];
+        let mut assigned: Vec<Option<usize>> = vec![None; choices.len()];
+        let mut undecided = Vec::new();
+        for (tuple, choices) in (0u32..).map(TupleId).zip(choices) {
+            let open: Vec<usize> = choices.iter().map(|&b| b as usize).filter(|&b| !closed[b]).collect();
+            match open.as_slice() {
+                [] => {}
+                [only] => {
+                    records[*only] += profile.tuple_records(tuple);
+                    assigned[tuple.index()] = Some(*only);
+                }
+                _ => undecided.push((open, tuple)),
+            }
+        }
+        undecided.sort_by_key(|(open, tuple)| (open.len(), *tuple));
+        for (open, tuple) in undecided {
+            // The fullest of the short ones, so that as few as possible stay short.
+            let short = open.iter().filter(|&&b| records[b] < least).max_by_key(|&&b| (records[b], usize::MAX - b));
+            let chosen = *short.unwrap_or(&open[0]);
+            records[chosen] += profile.tuple_records(tuple);
+            assigned[tuple.index()] = Some(chosen);
+        }
+        let mut kept = assigned.clone();
+        suppress_failing(profile, models, prints, &mut kept);
+        let failing: HashSet<usize> =
+            assigned.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).filter_map(|(group, _)| *group).collect();
+        let elsewhere =
+            |tuple: usize| choices[tuple].iter().any(|&b| !failing.contains(&(b as usize)) && !closed[b as usize]);
+        let another =
+            (0..kept.len()).any(|tuple| kept[tuple].is_none() && assigned[tuple].is_some() && elsewhere(tuple));
+        if !another {
+            return kept;
+        }
+        failing.into_iter().for_each(|b| closed[b] = true);
+    }
+}

@@ -1,0 +1,85 @@
+//! Recodings: what a search comes back with.
+//!
+//! A recoding has one of two shapes. A [`Cut`] gives every value of a column one cell (global recoding: equal values
+//! stay equal); a [`Groups`] gives every group of records a box of its own (local recoding: equal values may leave
+//! differently). Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
+
+mod boxes;
+pub mod saved;
+mod suppress;
+
+use crate::{
+    hierarchy::Cell,
+    ids::{GroupId, TupleId, VariantId},
+    profile::Profile,
+};
+
+/// How the quasi-identifiers are to be released.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recoding {
+    /// One cell per value.
+    Cut(Cut),
+    /// One box per group.
+    Groups(Groups),
+}
+
+/// Global recoding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// For each column, the cell that each code leaves as.
+    pub cells: Vec<Vec<Cell>>,
+    /// Tuples whose records are suppressed, in order.
+    pub suppressed: Vec<TupleId>,
+}
+
+/// Local recoding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// Row-major: the cells of each group's box, one for each column.
+    pub boxes: Vec<Cell>,
+    /// Which records are in which group. All records of all variants, each once.
+    pub shares: Vec<GroupShare>,
+    /// The group of the suppressed records, where there is one; its box counts for nothing.
+    pub suppressed: Option<GroupId>,
+}
+
+/// So many of a variant's records are in a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupShare {
+    /// The group.
+    pub group: GroupId,
+    /// The variant.
+    pub variant: VariantId,
+    /// How many of its records.
+    pub records: u64,
+}
+
+impl Groups {
+    /// The box of a group.
+    pub fn cells(&self, group: GroupId, columns: usize) -> &[Cell] {
+        &self.boxes[group.index() * columns..(group.index() + 1) * columns]
+    }
+}
+
+impl Recoding {
+    /// How many records it suppresses.
+    pub fn suppressed_records(&self, profile: &Profile) -> u64 {
+        match self {
+            Self::Cut(cut) => cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum(),
+            Self::Groups(groups) => {
+                let suppressed = groups.shares.iter().filter(|share| Some(share.group) == groups.suppressed);
+                suppressed.map(|share| share.records).sum()
+            }
+        }
+    }
+
+    /// The table as it is: every value is its own cell.
+    pub fn identity(profile: &Profile) -> Self {
+        let cells =
+            |domain: &crate::hierarchy::Domain| (0..domain.len() as u32).map(|code| domain.cover(code, code)).collect();
+        Self::Cut(Cut {
+            cells: profile.columns().iter().map(|column| cells(&column.domain)).collect(),
+            suppressed: Vec::new(),
+        })
+    }
+}

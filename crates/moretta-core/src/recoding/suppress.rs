@@ -1,0 +1,123 @@
+//! The suppression that a recoding needs in a table it was not made for.
+
+use hashbrown::HashMap;
+
+use crate::{
+    hierarchy::Cell,
+    ids::TupleId,
+    privacy::{BoundModel, Group, Member},
+    profile::Profile,
+};
+
+/// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
+pub(super) type Print = (Cell, Option<usize>);
+
+/// Takes out what breaks a model (None: suppressed), and, where the suppressed records would break one themselves,
+/// the smallest of the other groups too. `keys` are the groups' prints, `assigned` is each tuple's group.
+///
+/// A model judges what is alike in its own columns: a template on a few columns does not ask every group for itself.
+pub(super) fn suppress_failing(
+    profile: &Profile,
+    models: &[Box<dyn BoundModel>],
+    keys: &[Vec<Print>],
+    assigned: &mut [Option<usize>],
+) {
+    let mut table = Table { profile, models, keys, groups: vec![Vec::new(); keys.len()], suppressed: Vec::new() };
+    for (tuple, group) in (0u32..).map(TupleId).zip(&*assigned) {
+        let into = group.map_or(&mut table.suppressed, |group| &mut table.groups[group]);
+        let member = |variant| Member { variant, records: profile.variant_records(variant) };
+        into.extend(profile.variants_of(tuple).map(member));
+    }
+    table.take_out_failing(|_| true);
+    let size = |members: &[Member]| members.iter().map(|member| member.records).sum::<u64>();
+    let mut largest_first: Vec<(u64, usize)> =
+        table.groups.iter().enumerate().map(|(group, members)| (size(members), group)).collect();
+    largest_first.sort_unstable_by(|a, b| b.cmp(a));
+    while !table.holds(&table.suppressed) {
+        let Some((_, group)) = largest_first.pop() else { break };
+        if !table.groups[group].is_empty() {
+            table.take_out(group);
+            // Only a model on some of the columns can notice in another group.
+            table.take_out_failing(|model| model.scope().len() < profile.columns().len());
+        }
+    }
+    for group in assigned.iter_mut() {
+        *group = group.filter(|&group| !table.groups[group].is_empty());
+    }
+}
+
+struct Table<'a> {
+    profile: &'a Profile,
+    models: &'a [Box<dyn BoundModel>],
+    keys: &'a [Vec<Print>],
+    /// Empty where taken out.
+    groups: Vec<Vec<Member>>,
+    suppressed: Vec<Member>,
+}
+
+impl Table<'_> {
+    fn holds(&self, members: &[Member]) -> bool {
+        let group = Group::new(self.profile, members);
+        members.is_empty() || self.models.iter().all(|model| model.holds(&group))
+    }
+
+    fn take_out(&mut self, group: usize) {
+        let members = std::mem::take(&mut self.groups[group]);
+        self.suppressed.extend(members);
+    }
+
+    /// Until every model that is asked holds in all groups: what one takes out, another may miss.
+    fn take_out_failing(&mut self, asked: impl Fn(&dyn BoundModel) -> bool) {
+        loop {
+            let asked = self.models.iter().filter(|model| asked(&***model));
+            let failing: Vec<usize> = asked.flat_map(|model| self.failing(&**model)).collect();
+            if failing.is_empty() {
+                return;
+            }
+            failing.into_iter().for_each(|group| self.take_out(group));
+        }
+    }
+
+    fn failing(&self, model: &dyn BoundModel) -> Vec<usize> {
+        let mut alike: HashMap<Vec<Print>, Vec<usize>> = HashMap::new();
+        for group in (0..self.groups.len()).filter(|&group| !self.groups[group].is_empty()) {
+            let key = model.scope().iter().map(|column| self.keys[group][column.index()]).collect();
+            alike.entry(key).or_default().push(group);
+        }
+        let breaks = |groups: &Vec<usize>| {
+            let members: Vec<Member> = groups.iter().flat_map(|&group| self.groups[group].iter().copied()).collect();
+            !model.holds(&Group::new(self.profile, &members))
+        };
+        let mut failing: Vec<usize> = alike.into_values().filter(breaks).flatten().collect();
+        failing.sort_unstable();
+        failing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestTable;
+
+    #[test]
+    fn what_is_taken_out_for_one_model_is_missed_by_another() {
+        let policy = "[privacy]\nk = 3\n[[privacy.template]]\ngiven = [\"a\"]\ncolumn = \"s\"\nvalues = [\"x\"]\n\
+                      max-confidence = 0.5\n[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\n\
+                      s.role = \"sensitive\"";
+        let rows = [("1,1,y", 3), ("1,2,x", 3), ("2,1,y", 9), ("3,1,y", 1)];
+        let table = TestTable::new(policy, &[], &rows);
+        let cell = |tuple: u32, column: usize| {
+            let code = table.profile.codes(TupleId(tuple))[column];
+            (table.profile.columns()[column].domain.cover(code, code), None)
+        };
+        let keys: Vec<Vec<Print>> = (0..3).map(|tuple| vec![cell(tuple, 0), cell(tuple, 1)]).collect();
+        // Nobody covers the last tuple, whose one record needs company; the first group keeps the second in bounds.
+        let mut assigned = [Some(0), Some(1), Some(2), None];
+        suppress_failing(&table.profile, &table.models, &keys, &mut assigned);
+        assert_eq!(assigned, [None, None, Some(2), None]);
+        // Where nothing is left over, a template on `a` asks nothing of (1, 2) alone.
+        let mut assigned = [Some(0), Some(1), Some(2), Some(2)];
+        suppress_failing(&table.profile, &table.models, &keys, &mut assigned);
+        assert_eq!(assigned, [Some(0), Some(1), Some(2), Some(2)]);
+    }
+}

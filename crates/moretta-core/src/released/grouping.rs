@@ -1,0 +1,108 @@
+//! Groups of records that print alike.
+
+use hashbrown::HashMap;
+
+use crate::{
+    ids::{ColumnId, TupleId, VariantId},
+    privacy::Member,
+    profile::Profile,
+};
+
+/// Groups of records that print alike in some columns.
+#[derive(Debug, Clone, Default)]
+pub struct Grouping {
+    pub(super) columns: usize,
+    keys: Vec<u32>,
+    offsets: Vec<usize>,
+    members: Vec<Member>,
+    records: Vec<u64>,
+}
+
+impl Grouping {
+    /// How many groups there are.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The records of a group.
+    pub fn members(&self, group: usize) -> &[Member] {
+        &self.members[self.offsets[group]..self.offsets[group + 1]]
+    }
+
+    /// How many records a group has.
+    pub fn records(&self, group: usize) -> u64 {
+        self.records[group]
+    }
+
+    fn counted(mut self) -> Self {
+        let of_group = |group| self.members(group).iter().map(|member| member.records).sum();
+        self.records = (0..self.len()).map(of_group).collect();
+        self
+    }
+
+    pub(super) fn key(&self, group: usize) -> &[u32] {
+        &self.keys[group * self.columns..(group + 1) * self.columns]
+    }
+
+    /// From keys with members, in any order; equal keys are one group, and groups come in order of first sight.
+    /// Also the group of each piece.
+    pub(super) fn collect<'a>(
+        columns: usize,
+        pieces: impl Iterator<Item = (&'a [u32], &'a [Member])> + Clone,
+    ) -> (Self, Vec<usize>) {
+        let mut index: HashMap<&[u32], usize> = HashMap::new();
+        let mut sizes: Vec<usize> = Vec::new();
+        let mut keys = Vec::new();
+        let mut places = Vec::new();
+        for (key, members) in pieces.clone() {
+            let group = *index.entry(key).or_insert_with(|| {
+                keys.extend(key);
+                sizes.push(0);
+                sizes.len() - 1
+            });
+            sizes[group] += members.len();
+            places.push(group);
+        }
+        let mut offsets = vec![0];
+        offsets.extend(sizes.iter().scan(0, |end, size| {
+            *end += size;
+            Some(*end)
+        }));
+        let nothing = Member { variant: VariantId(0), records: 0 };
+        let mut filled = offsets.clone();
+        let mut members = vec![nothing; filled[filled.len() - 1]];
+        for (&group, (_, piece)) in places.iter().zip(pieces) {
+            members[filled[group]..filled[group] + piece.len()].copy_from_slice(piece);
+            filled[group] += piece.len();
+        }
+        (Self { columns, keys, offsets, members, records: Vec::new() }.counted(), places)
+    }
+
+    /// The groups of records that print alike in fewer columns.
+    pub fn coarsened(&self, scope: &[ColumnId]) -> Self {
+        let keys: Vec<u32> =
+            (0..self.len()).flat_map(|group| scope.iter().map(move |column| self.key(group)[column.index()])).collect();
+        let width = scope.len();
+        let piece = |group: usize| (&keys[group * width..(group + 1) * width], self.members(group));
+        Self::collect(width, (0..self.len()).map(piece)).0
+    }
+
+    /// Every tuple of a profile as a group of its own: a file as it stands.
+    pub fn of_tuples(profile: &Profile) -> Self {
+        let tuples = (0..profile.tuples() as u32).map(TupleId);
+        let mut grouping = Self { columns: profile.columns().len(), offsets: vec![0], ..Self::default() };
+        for tuple in tuples {
+            grouping.keys.extend(profile.codes(tuple));
+            grouping.members.extend(
+                profile.variants_of(tuple).map(|variant| Member { variant, records: profile.variant_records(variant) }),
+            );
+            grouping.offsets.push(grouping.members.len());
+        }
+        grouping.counted()
+    }
+}

@@ -1,0 +1,216 @@
+//! The released table as a recipient sees it: groups of records that print alike, and what each cell lost.
+//!
+//! It comes from a recoding of a profile, or from a release read back; measures and privacy models look at nothing
+//! else, so a method cannot be judged by its own account of what it did.
+
+mod grouping;
+mod table;
+
+pub use self::grouping::Grouping;
+use self::table::Table;
+pub(crate) use self::table::has_own_form;
+use crate::{
+    hierarchy::{Domain, LabelReader, ROOT_LABEL, ReadCell},
+    ids::TupleId,
+    policy::ReleaseOptions,
+    privacy::Member,
+    profile::Profile,
+    recoding::{Cut, GroupShare, Groups, Recoding},
+};
+
+/// What a released cell lost against the value it stands for.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Loss {
+    /// Normalised certainty penalty.
+    pub ncp: f64,
+    /// Iyengar's loss.
+    pub lm: f64,
+}
+
+/// The released table.
+#[derive(Debug, Clone)]
+pub struct Released {
+    grouping: Grouping,
+    labels: Vec<Vec<Box<str>>>,
+    losses: Vec<Loss>,
+    suppressed: Vec<bool>,
+    /// For each group of the recoding (tuple of a cut or of the file), the group here.
+    places: Vec<usize>,
+}
+
+/// A released value that is no form of its column.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column `{column}`, record {record}: `{value}` is not a released form of any value of the original")]
+pub struct ReadError {
+    /// The column.
+    pub column: String,
+    /// The first record with it (from 1).
+    pub record: u64,
+    /// The cell.
+    pub value: String,
+}
+
+impl Released {
+    /// The table under a recoding.
+    pub fn of_recoding(profile: &Profile, recoding: &Recoding, options: &ReleaseOptions) -> Self {
+        match recoding {
+            Recoding::Groups(groups) => Self::of_groups(profile, groups, options),
+            Recoding::Cut(cut) => Self::of_cut(profile, cut, options),
+        }
+    }
+
+    fn of_groups(profile: &Profile, groups: &Groups, options: &ReleaseOptions) -> Self {
+        let mut shares = groups.shares.clone();
+        shares.sort_unstable();
+        let p = profile.columns().len();
+        let mut table = Table::new(profile, options, false);
+        let mut pieces = vec![None; groups.boxes.len() / p];
+        for (piece, shares) in shares.chunk_by(|a, b| a.group == b.group).enumerate() {
+            let group = shares[0].group;
+            pieces[group.index()] = Some(piece);
+            if groups.suppressed == Some(group) {
+                table.suppressed();
+            } else {
+                for (column, cell) in groups.cells(group, p).iter().enumerate() {
+                    let code = |share: &GroupShare| profile.codes(profile.tuple_of(share.variant))[column];
+                    table.cell(column, *cell, || shares.iter().map(|share| (code(share), share.records)));
+                }
+            }
+            table.close(shares.iter().map(|share| Member { variant: share.variant, records: share.records }));
+        }
+        let mut released = table.finish();
+        // A group without records is nowhere, and nobody asks for it.
+        let place = |piece: Option<usize>| piece.map_or(usize::MAX, |piece| released.places[piece]);
+        released.places = pieces.into_iter().map(place).collect();
+        released
+    }
+
+    fn of_cut(profile: &Profile, cut: &Cut, options: &ReleaseOptions) -> Self {
+        let tuples = || (0..profile.tuples() as u32).map(TupleId);
+        let suppressed = |tuple: TupleId| cut.suppressed.binary_search(&tuple).is_ok();
+        // How often each code leaves in each column: what a set or a mean is made of, the same for the whole column.
+        let mut leaving: Vec<Vec<u64>> = profile.columns().iter().map(|c| vec![0; c.domain.len()]).collect();
+        for tuple in tuples().filter(|&tuple| !suppressed(tuple)) {
+            for (column, &code) in profile.codes(tuple).iter().enumerate() {
+                leaving[column][code as usize] += profile.tuple_records(tuple);
+            }
+        }
+        let mut table = Table::new(profile, options, true);
+        for tuple in tuples() {
+            if suppressed(tuple) {
+                table.suppressed();
+            } else {
+                for (column, &code) in profile.codes(tuple).iter().enumerate() {
+                    let cell = cut.cells[column][code as usize];
+                    let inside = &leaving[column][cell.first as usize..=cell.last as usize];
+                    table.cell(column, cell, || {
+                        (cell.first..=cell.last).zip(inside.iter().copied()).filter(|(_, records)| *records > 0)
+                    });
+                }
+            }
+            let member = |variant| Member { variant, records: profile.variant_records(variant) };
+            table.close(profile.variants_of(tuple).map(member));
+        }
+        table.finish()
+    }
+
+    /// A release read back: `release` is the file's profile ([`Profile::of_release`]), `original` gives the domains.
+    pub fn of_file(original: &Profile, release: &Profile) -> Result<Self, ReadError> {
+        let mut read: Vec<Vec<Option<Loss>>> = Vec::new();
+        for (column, released) in original.columns().iter().zip(release.columns()) {
+            let reader = LabelReader::new(&column.domain);
+            let loss = |code: u32| Some(loss_of(&column.domain, &reader.read(released.domain.text(code))?));
+            read.push((0..released.domain.len() as u32).map(loss).collect());
+        }
+        let grouping = Grouping::of_tuples(release);
+        let mut losses = Vec::new();
+        for tuple in (0..release.tuples() as u32).map(TupleId) {
+            for (column, &code) in release.codes(tuple).iter().enumerate() {
+                losses.push(read[column][code as usize].ok_or_else(|| ReadError {
+                    column: release.columns()[column].name.clone(),
+                    record: release.variants_of(tuple).map(|v| release.first_record(v)).min().unwrap_or(0),
+                    value: release.columns()[column].domain.text(code).to_owned(),
+                })?);
+            }
+        }
+        let texts = |domain: &Domain| (0..domain.len() as u32).map(|code| domain.text(code).into()).collect();
+        let labels = release.columns().iter().map(|column| texts(&column.domain)).collect();
+        let places = (0..grouping.len()).collect();
+        Ok(Self::new(grouping, labels, losses, places))
+    }
+
+    /// A group that prints `*` everywhere is suppressed, however it came to that: a recipient cannot tell.
+    fn new(grouping: Grouping, labels: Vec<Vec<Box<str>>>, losses: Vec<Loss>, places: Vec<usize>) -> Self {
+        let suppressed = vec![false; grouping.len()];
+        let mut released = Self { grouping, labels, losses, suppressed, places };
+        let p = released.grouping.columns;
+        for group in 0..released.groups() {
+            if (0..p).all(|column| released.label(group, column) == ROOT_LABEL) {
+                released.suppressed[group] = true;
+                released.losses[group * p..(group + 1) * p].iter_mut().for_each(|loss| loss.lm = 1.0);
+            }
+        }
+        released
+    }
+
+    /// A file of which only the groups are of interest, not what its cells lost.
+    pub fn of_opaque(release: &Profile) -> Self {
+        let grouping = Grouping::of_tuples(release);
+        let groups = grouping.len();
+        Self {
+            losses: vec![Loss::default(); groups * release.columns().len()],
+            suppressed: vec![false; groups],
+            places: (0..groups).collect(),
+            labels: Vec::new(),
+            grouping,
+        }
+    }
+
+    /// Its groups.
+    pub fn grouping(&self) -> &Grouping {
+        &self.grouping
+    }
+
+    /// How many groups there are, the suppressed one included.
+    pub fn groups(&self) -> usize {
+        self.grouping.len()
+    }
+
+    /// How many records a group has.
+    pub fn records(&self, group: usize) -> u64 {
+        self.grouping.records(group)
+    }
+
+    /// Whether a group prints `*` in every column.
+    pub fn is_suppressed(&self, group: usize) -> bool {
+        self.suppressed[group]
+    }
+
+    /// How many records leave with `*` in every column.
+    pub fn suppressed_records(&self) -> u64 {
+        (0..self.groups()).filter(|&group| self.suppressed[group]).map(|group| self.records(group)).sum()
+    }
+
+    /// What a group lost, column by column.
+    pub fn losses(&self, group: usize) -> &[Loss] {
+        let p = self.grouping.columns;
+        &self.losses[group * p..(group + 1) * p]
+    }
+
+    /// What a group's column prints.
+    pub fn label(&self, group: usize, column: usize) -> &str {
+        &self.labels[column][self.grouping.key(group)[column] as usize]
+    }
+
+    /// The group here of a group of the recoding; for a cut, of a tuple.
+    pub fn place(&self, piece: usize) -> usize {
+        self.places[piece]
+    }
+}
+
+fn loss_of(domain: &Domain, read: &ReadCell) -> Loss {
+    match read {
+        ReadCell::Cell(cell) => Loss { ncp: domain.ncp(*cell), lm: domain.lm(*cell) },
+        ReadCell::Set(codes) => Loss { ncp: domain.set_ncp(codes.len()), lm: domain.set_lm(codes.len()) },
+    }
+}

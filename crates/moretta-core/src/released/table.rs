@@ -1,0 +1,176 @@
+//! Building a released table piece by piece.
+
+use hashbrown::HashMap;
+
+use super::{Grouping, Loss, Released};
+use crate::{
+    hierarchy::{Cell, Domain, ROOT_LABEL, numeric::number_text},
+    policy::{Labels, Numbers, ReleaseOptions},
+    privacy::Member,
+    profile::Profile,
+    schema::Kind,
+    text::merge_counts,
+};
+
+/// Pieces that print alike become one group.
+pub(super) struct Table<'a> {
+    profile: &'a Profile,
+    options: &'a ReleaseOptions,
+    /// Whether a cell prints alike in all pieces, whatever their records: in a global recoding.
+    global: bool,
+    labels: Vec<Vec<Box<str>>>,
+    ids: Vec<HashMap<String, u32>>,
+    known: Vec<HashMap<Cell, (u32, Loss)>>,
+    keys: Vec<u32>,
+    losses: Vec<Loss>,
+    offsets: Vec<usize>,
+    members: Vec<Member>,
+}
+
+impl<'a> Table<'a> {
+    pub(super) fn new(profile: &'a Profile, options: &'a ReleaseOptions, global: bool) -> Self {
+        let p = profile.columns().len();
+        Self {
+            profile,
+            options,
+            global,
+            labels: vec![Vec::new(); p],
+            ids: vec![HashMap::new(); p],
+            known: vec![HashMap::new(); p],
+            keys: Vec::new(),
+            losses: Vec::new(),
+            offsets: vec![0],
+            members: Vec::new(),
+        }
+    }
+
+    /// The next column of the piece at hand. `codes` are those that the cell stands for, with their records.
+    pub(super) fn cell<I: Iterator<Item = (u32, u64)>>(&mut self, column: usize, cell: Cell, codes: impl Fn() -> I) {
+        let domain = &self.profile.columns()[column].domain;
+        let own_form = cell.first < cell.last && has_own_form(domain, self.options);
+        let shared = self.global || !own_form;
+        let known = self.known[column].get(&cell).filter(|_| shared).copied();
+        let (id, loss) = known.unwrap_or_else(|| {
+            let (label, loss) = match own_form {
+                true => form(domain, cell, codes(), self.options),
+                false => (domain.label(cell), Loss { ncp: domain.ncp(cell), lm: domain.lm(cell) }),
+            };
+            let entry = (self.intern(column, label), loss);
+            if shared {
+                self.known[column].insert(cell, entry);
+            }
+            entry
+        });
+        self.keys.push(id);
+        self.losses.push(loss);
+    }
+
+    /// All columns of the piece at hand print `*`.
+    pub(super) fn suppressed(&mut self) {
+        for (column, described) in self.profile.columns().iter().enumerate() {
+            let domain = &described.domain;
+            let id = self.intern(column, ROOT_LABEL.to_owned());
+            self.keys.push(id);
+            self.losses.push(Loss { ncp: domain.ncp(domain.whole()), lm: 1.0 });
+        }
+    }
+
+    /// The piece at hand is complete: these are its records.
+    pub(super) fn close(&mut self, members: impl Iterator<Item = Member>) {
+        self.members.extend(members);
+        self.offsets.push(self.members.len());
+    }
+
+    fn intern(&mut self, column: usize, label: String) -> u32 {
+        let labels = &mut self.labels[column];
+        let printed = label.as_str().into();
+        *self.ids[column].entry(label).or_insert_with(|| {
+            labels.push(printed);
+            labels.len() as u32 - 1
+        })
+    }
+
+    pub(super) fn finish(self) -> Released {
+        let p = self.profile.columns().len();
+        let pieces = self.offsets.len() - 1;
+        let piece = |i: usize| (&self.keys[i * p..(i + 1) * p], &self.members[self.offsets[i]..self.offsets[i + 1]]);
+        let (grouping, places) = Grouping::collect(p, (0..pieces).map(piece));
+        // Pieces that print alike may have lost differently (two intervals with one mean): take their records' mean.
+        let mut losses = vec![Loss::default(); grouping.len() * p];
+        let mut records = vec![0.0; grouping.len()];
+        for (i, &group) in places.iter().enumerate() {
+            let n = piece(i).1.iter().map(|member| member.records).sum::<u64>() as f64;
+            records[group] += n;
+            let share = if records[group] > 0.0 { n / records[group] } else { 1.0 };
+            for column in 0..p {
+                let (into, from) = (&mut losses[group * p + column], self.losses[i * p + column]);
+                into.ncp += (from.ncp - into.ncp) * share;
+                into.lm += (from.lm - into.lm) * share;
+            }
+        }
+        Released::new(grouping, self.labels, losses, places)
+    }
+}
+
+/// Whether a group's cells of several values print what its own records say, not what the cell is.
+pub(crate) fn has_own_form(domain: &Domain, options: &ReleaseOptions) -> bool {
+    match domain.kind() {
+        Kind::Category => options.labels == Labels::Set,
+        Kind::Number => options.numbers != Numbers::Interval,
+    }
+}
+
+/// A set of values, or one number for many. `codes` come with records, in any order and maybe repeated.
+fn form(
+    domain: &Domain,
+    cell: Cell,
+    codes: impl Iterator<Item = (u32, u64)>,
+    options: &ReleaseOptions,
+) -> (String, Loss) {
+    let mut codes: Vec<(u32, u64)> = codes.collect();
+    codes.sort_unstable();
+    merge_counts(&mut codes);
+    let whole = Loss { ncp: domain.ncp(cell), lm: domain.lm(cell) };
+    if domain.kind() == Kind::Category {
+        let set: Vec<u32> = codes.iter().map(|(code, _)| *code).collect();
+        let hidden = set.iter().any(|&code| domain.is_star(domain.cover(code, code)));
+        return if hidden {
+            (ROOT_LABEL.to_owned(), whole)
+        } else {
+            (domain.set_label(&set), Loss { ncp: domain.set_ncp(set.len()), lm: domain.set_lm(set.len()) })
+        };
+    }
+    let numbers: Option<Vec<(f64, u64)>> =
+        codes.iter().map(|&(code, records)| Some((domain.number(code)?, records))).collect();
+    match numbers {
+        None => (domain.label(cell), whole),
+        Some(numbers) if numbers.is_empty() => (domain.label(cell), whole),
+        Some(numbers) if numbers.len() == 1 => (domain.text(codes[0].0).to_owned(), whole),
+        Some(numbers) => (number_text(rounded(one_for_many(&numbers, options.numbers))), whole),
+    }
+}
+
+fn one_for_many(numbers: &[(f64, u64)], form: Numbers) -> f64 {
+    let records: u64 = numbers.iter().map(|(_, records)| records).sum();
+    match form {
+        Numbers::Mean => numbers.iter().map(|(v, n)| v * *n as f64).sum::<f64>() / records as f64,
+        Numbers::Median => {
+            let at = |rank: u64| {
+                let mut seen = 0;
+                let found = numbers.iter().find(|(_, n)| {
+                    seen += n;
+                    seen > rank
+                });
+                found.map_or(0.0, |(v, _)| *v)
+            };
+            (at((records - 1) / 2) + at(records / 2)) / 2.0
+        }
+        Numbers::Interval | Numbers::Midpoint => (numbers[0].0 + numbers[numbers.len() - 1].0) / 2.0,
+    }
+}
+
+/// Enough for a reader, and not a sum's rounding noise.
+fn rounded(value: f64) -> f64 {
+    let rounded = (value * 1e6).round() / 1e6;
+    if rounded.is_finite() { rounded } else { value }
+}

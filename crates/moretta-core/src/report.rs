@@ -1,0 +1,228 @@
+//! The report: what was asked, what holds, what was lost, what was done. This is what programs read; pages are made from it.
+//!
+//! Nothing in it is about one person: counts, figures, labels of columns, and the policy itself.
+
+use serde::Serialize;
+
+use crate::{
+    measure::{Measures, Scene},
+    policy::Policy,
+    privacy::ModelFacts,
+    profile::Profile,
+    search::Stop,
+    verify::{Judgement, Verified},
+};
+
+/// The version of the report format.
+pub const VERSION: u32 = 1;
+
+/// A report on a release.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The version of this format.
+    pub version: u32,
+    /// What came in.
+    pub input: Input,
+    /// What was asked.
+    pub policy: Policy,
+    /// The method that was used.
+    pub method: String,
+    /// The seed. Whoever has it can put the records back in the order of the input, so it stays in the house.
+    pub seed: u64,
+    /// Why the search ended.
+    pub stop: Stop,
+    /// What holds.
+    pub privacy: Privacy,
+    /// How many records the recoding suppresses. (Measures also take a group for suppressed that prints `*` throughout.)
+    pub suppressed_rows: u64,
+    /// How many groups of records print alike.
+    pub groups: usize,
+    /// How many groups there are of each size, small sizes first.
+    pub group_sizes: Vec<SizeClass>,
+    /// What was lost.
+    pub measures: Measures,
+    /// What was lost, column by column.
+    pub columns: Vec<ColumnLoss>,
+    /// The steps of a method that leaves a path.
+    pub path: Vec<serde_json::Value>,
+    /// What the search did, by name.
+    pub work: serde_json::Map<String, serde_json::Value>,
+    /// How long it took.
+    pub seconds: Seconds,
+    /// The most memory that was held.
+    pub peak_memory_bytes: Option<u64>,
+}
+
+/// What came in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// Records.
+    pub rows: u64,
+    /// Columns.
+    pub columns: usize,
+}
+
+/// What holds in the release.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Privacy {
+    /// The k that was asked for.
+    pub k: Option<u64>,
+    /// The smallest group of records that print alike.
+    pub smallest_group: u64,
+    /// Each template and the highest confidence found.
+    pub templates: Vec<TemplateResult>,
+    /// Every model in words, and its worst group.
+    pub models: Vec<ModelResult>,
+}
+
+/// A template and what was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TemplateResult {
+    /// The known columns.
+    pub given: Vec<String>,
+    /// The sensitive column.
+    pub column: String,
+    /// The value.
+    pub value: String,
+    /// The limit.
+    pub max_confidence: f64,
+    /// The highest confidence of inferring it.
+    pub confidence: f64,
+}
+
+/// A model and what was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelResult {
+    /// The model in words.
+    pub model: String,
+    /// Whether it holds.
+    pub holds: bool,
+    /// The worst group's figure in words.
+    pub worst: String,
+}
+
+/// What a column lost: the mean over its released cells.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ColumnLoss {
+    /// The column.
+    pub name: String,
+    /// Normalised certainty penalty, 0 to 1.
+    pub ncp: f64,
+    /// Iyengar's loss, 0 to 1.
+    pub lm: f64,
+}
+
+/// Groups of about one size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SizeClass {
+    /// The least size.
+    pub from: u64,
+    /// The greatest size.
+    pub to: u64,
+    /// How many groups.
+    pub groups: u64,
+    /// How many records in them.
+    pub records: u64,
+}
+
+/// How long each station took, in seconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Seconds {
+    /// Group and count.
+    pub profile: f64,
+    /// Search and verification.
+    pub search: f64,
+    /// Rewrite.
+    pub release: f64,
+    /// Reading the file back.
+    pub check: f64,
+    /// All of it.
+    pub total: f64,
+}
+
+impl Privacy {
+    /// From every model's judgement.
+    pub fn of(policy: &Policy, judgements: &[Judgement], smallest_group: u64) -> Self {
+        let template = |judgement: &Judgement| match &judgement.facts {
+            ModelFacts::Confidence { given, column, value, max_confidence } => Some(TemplateResult {
+                given: given.clone(),
+                column: column.clone(),
+                value: value.clone(),
+                max_confidence: *max_confidence,
+                confidence: max_confidence - judgement.worst_margin,
+            }),
+            _ => None,
+        };
+        let model = |judgement: &Judgement| ModelResult {
+            model: judgement.model.clone(),
+            holds: judgement.holds(),
+            worst: judgement.worst.clone(),
+        };
+        Self {
+            k: policy.privacy.k,
+            smallest_group,
+            templates: judgements.iter().filter_map(template).collect(),
+            models: judgements.iter().map(model).collect(),
+        }
+    }
+}
+
+impl Report {
+    /// On a release that was verified; times and memory are filled in by whoever ran it.
+    pub fn of(
+        policy: &Policy,
+        profile: &Profile,
+        verified: &Verified,
+        outcome: (Stop, &[(&'static str, u64)]),
+        seed: u64,
+        input_columns: usize,
+    ) -> Self {
+        let released = verified.released();
+        let weights = crate::measure::weights(policy);
+        let scene = Scene { released, records: profile, weights: &weights, k: policy.privacy.k };
+        let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
+        let column_loss = |(column, described): (usize, &crate::profile::Column)| {
+            let mean = |loss: fn(&crate::released::Loss) -> f64| {
+                let weighted = |group| released.records(group) as f64 * loss(&released.losses(group)[column]);
+                (0..released.groups()).map(weighted).sum::<f64>() / profile.records() as f64
+            };
+            ColumnLoss { name: described.name.clone(), ncp: mean(|loss| loss.ncp), lm: mean(|loss| loss.lm) }
+        };
+        let (stop, work) = outcome;
+        Self {
+            version: VERSION,
+            input: Input { rows: profile.records(), columns: input_columns },
+            policy: policy.clone(),
+            method: policy.method.name.clone(),
+            seed,
+            stop,
+            privacy: Privacy::of(policy, verified.judgements(), sizes.iter().copied().min().unwrap_or(0)),
+            suppressed_rows: verified.recoding().suppressed_records(profile),
+            groups: released.groups(),
+            group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
+            measures: Measures::of(&scene, true),
+            columns: profile.columns().iter().enumerate().map(column_loss).collect(),
+            path: Vec::new(),
+            work: work.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect(),
+            seconds: Seconds::default(),
+            peak_memory_bytes: None,
+        }
+    }
+}
+
+/// Sizes in classes that double: k..2k-1, 2k..4k-1, ...
+fn size_classes(sizes: &[u64], k: u64) -> Vec<SizeClass> {
+    let mut classes: Vec<SizeClass> = Vec::new();
+    let (mut from, greatest) = (k.max(1), sizes.iter().copied().max().unwrap_or(0));
+    // Below k there is nothing when k was asked for; without k everything starts at 1.
+    if sizes.iter().any(|&size| size < from) {
+        from = 1;
+    }
+    while from <= greatest {
+        let to = from.saturating_mul(2) - 1;
+        let inside = || sizes.iter().filter(|size| (from..=to).contains(*size));
+        classes.push(SizeClass { from, to, groups: inside().count() as u64, records: inside().sum() });
+        from = to + 1;
+    }
+    classes
+}

@@ -1,0 +1,168 @@
+//! Methods: pure searches on a profile, all behind one interface.
+//!
+//! A method sees distinct tuples with counts, the bound privacy models and its own parameters, and comes back with a
+//! recoding. It does no I/O and its answer depends on its inputs and the seed alone, never on the number of threads.
+//! Running out of time is not an error: the best recoding so far is valid.
+
+pub mod mondrian;
+
+use serde::Serialize;
+
+use crate::{
+    policy::{MethodChoice, Policy, PolicyError},
+    privacy::{BoundModel, Group},
+    profile::Profile,
+    recoding::Recoding,
+};
+
+/// What a method is asked to do.
+pub struct Task<'a> {
+    /// The table.
+    pub profile: &'a Profile,
+    /// What every group must satisfy.
+    pub models: &'a [Box<dyn BoundModel>],
+    /// How many records may be suppressed at the most.
+    pub max_suppressed: u64,
+    /// Decides whatever is left to chance.
+    pub seed: u64,
+}
+
+/// The outside world, as far as a search needs it: whether to go on, and whom to tell how far it is.
+pub trait Control: Sync {
+    /// Asked often; something to stop for, or nothing.
+    fn stop(&self) -> Option<Stop> {
+        None
+    }
+
+    /// Told now and then: so much of so much is done.
+    fn progress(&self, _done: u64, _of: u64) {}
+}
+
+/// Never stops and tells nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Quiet;
+
+impl Control for Quiet {}
+
+/// Why a search came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// There was nothing left to do.
+    Finished,
+    /// The time limit.
+    OutOfTime,
+    /// Somebody asked for it.
+    Cancelled,
+}
+
+/// What a method found.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The recoding.
+    pub recoding: Recoding,
+    /// Why it stopped.
+    pub stop: Stop,
+    /// What it did, by name: the counters that show its cost.
+    pub work: Vec<(&'static str, u64)>,
+}
+
+/// Why a method found nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// Not even the whole table as one group satisfies the policy.
+    #[error("the policy cannot be met: even with all {} records in one group there would be {figure}, which breaks {model}", crate::text::count(*.records))]
+    Impossible {
+        /// The model.
+        model: String,
+        /// The whole table's figure.
+        figure: String,
+        /// How many records there are.
+        records: u64,
+    },
+    /// The method cannot serve this policy.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+}
+
+/// A method that cannot serve a policy says so before it starts, and names one that can.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("method `{method}` cannot serve this policy: {reason}; `{instead}` can")]
+pub struct Unsupported {
+    /// The method.
+    pub method: &'static str,
+    /// What it cannot do.
+    pub reason: String,
+    /// A method that can.
+    pub instead: &'static str,
+}
+
+/// A way to search.
+pub trait Method: Send + Sync {
+    /// Whether it can serve the task at all.
+    fn supports(&self, _task: &Task<'_>) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    /// Searches.
+    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError>;
+}
+
+/// A method's entry in the registry.
+#[derive(Clone, Copy)]
+pub struct MethodEntry {
+    /// What the policy calls it.
+    pub name: &'static str,
+    /// One line on what it does.
+    pub summary: &'static str,
+    /// Its parameters: key, default, meaning.
+    pub parameters: &'static [Parameter],
+    /// Turns the policy's parameters into a method that can run.
+    pub build: fn(&MethodChoice) -> Result<Box<dyn Method>, PolicyError>,
+}
+
+/// A method's parameter, for people.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Parameter {
+    /// The key in `[method]`.
+    pub key: &'static str,
+    /// What it is when left out.
+    pub default: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+}
+
+/// All methods.
+pub const METHODS: &[MethodEntry] = &[mondrian::ENTRY];
+
+/// The names of all methods.
+pub fn method_names() -> Vec<&'static str> {
+    METHODS.iter().map(|entry| entry.name).collect()
+}
+
+/// The method that a policy names, with its parameters checked.
+pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
+    let choice = &policy.method;
+    match METHODS.iter().find(|entry| entry.name == choice.name) {
+        Some(entry) => (entry.build)(choice),
+        None => {
+            let known = method_names().join("`, `");
+            Err(choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name)))
+        }
+    }
+}
+
+/// Where even all records together break a model, nothing can be found.
+fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
+    let everything = task.profile.everything();
+    let group = Group::new(task.profile, &everything);
+    match task.models.iter().find(|model| !model.holds(&group)) {
+        Some(model) => Err(SearchError::Impossible {
+            model: model.describe(),
+            figure: model.figure(&group),
+            records: task.profile.records(),
+        }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,70 @@
+//! Small tables for tests: a policy, hierarchies and rows with multiplicities, as texts.
+
+use hashbrown::HashMap;
+
+use crate::{
+    counts::{CountedColumn, Counts},
+    hierarchy::{Tree, file},
+    ids::VariantId,
+    policy::Policy,
+    privacy::{BoundModel, Group, Member, bind_all},
+    profile::Profile,
+};
+
+pub(crate) struct TestTable {
+    pub policy: Policy,
+    pub profile: Profile,
+    pub models: Vec<Box<dyn BoundModel>>,
+}
+
+impl TestTable {
+    /// `rows` hold the quasi-identifiers, then the sensitive and class columns, with commas between them.
+    pub fn new(policy: &str, hierarchies: &[(&str, &str)], rows: &[(&str, u64)]) -> Self {
+        let parsed = |(name, text): &(&str, &str)| ((*name).to_owned(), file::parse(text).expect("a hierarchy"));
+        Self::with_trees(policy, hierarchies.iter().map(parsed).collect(), rows)
+    }
+
+    pub fn with_trees(policy: &str, trees: HashMap<String, Tree>, rows: &[(&str, u64)]) -> Self {
+        let policy = Policy::parse(&format!("version = 1\n{policy}"), &["mondrian"]).expect("a policy");
+        let column = |name| CountedColumn { name, ..CountedColumn::default() };
+        let columns = Profile::grouped_columns(&policy).into_iter().map(column).collect();
+        let mut counts = Counts { columns, ..Counts::default() };
+        let mut known: Vec<HashMap<String, u32>> = vec![HashMap::new(); counts.columns.len()];
+        for (row, records) in rows {
+            let first = counts.records + 1;
+            for ((column, known), text) in counts.columns.iter_mut().zip(&mut known).zip(row.split(',')) {
+                let code = *known.entry(text.to_owned()).or_insert_with(|| {
+                    column.values.push(text.into());
+                    column.first_records.push(first);
+                    column.values.len() as u32 - 1
+                });
+                counts.codes.push(code);
+            }
+            counts.counts.push(*records);
+            counts.first_records.push(first);
+            counts.records += records;
+        }
+        let profile = Profile::build(&policy, &trees, &counts).expect("a table that fits its policy");
+        let models = bind_all(&policy, &profile).expect("models that fit the table");
+        Self { policy, profile, models }
+    }
+
+    /// The members whose tuple and values print like this, with all their records.
+    pub fn members(&self, wanted: impl Fn(&[&str]) -> bool) -> Vec<Member> {
+        let texts = |variant: VariantId| {
+            let codes = self.profile.codes(self.profile.tuple_of(variant)).iter().zip(self.profile.columns());
+            let mut texts: Vec<&str> = codes.map(|(&code, column)| column.domain.text(code)).collect();
+            for (index, attribute) in self.profile.attributes().iter().enumerate() {
+                let value = self.profile.value(variant, crate::ids::AttributeId::from_index(index));
+                texts.push(&attribute.values[value as usize]);
+            }
+            texts
+        };
+        self.profile.everything().into_iter().filter(|member| wanted(&texts(member.variant))).collect()
+    }
+
+    /// The first model's margin for these members.
+    pub fn margin(&self, members: &[Member]) -> f64 {
+        self.models[0].margin(&Group::new(&self.profile, members))
+    }
+}

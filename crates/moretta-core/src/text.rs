@@ -1,0 +1,34 @@
+//! Small things that messages in all crates write the same way.
+
+/// A whole number with commas between thousands: `30,162`.
+pub fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Equal keys next to each other become one, with their counts added up.
+pub(crate) fn merge_counts<K: PartialEq>(sorted: &mut Vec<(K, u64)>) {
+    sorted.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn counts_come_in_threes() {
+        let shown: Vec<String> = [0, 7, 999, 1000, 1234567].into_iter().map(super::count).collect();
+        assert_eq!(shown, ["0", "7", "999", "1,000", "1,234,567"]);
+    }
+}

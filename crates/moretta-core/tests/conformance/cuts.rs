@@ -1,0 +1,178 @@
+//! Any valid cut: verified if and only if the models hold in what it prints. And recodings that lie: refused.
+
+use moretta_core::{
+    hierarchy::{Cell, Domain},
+    ids::{GroupId, NodeId, TupleId, VariantId},
+    profile::Profile,
+    recoding::{Cut, GroupShare, Groups, Recoding},
+    verify::{VerifyError, verify},
+};
+use proptest::prelude::*;
+
+use crate::{
+    cases,
+    dice::Dice,
+    methods::{check_cells, printed},
+    oracle::Printed,
+    world::{World, worlds},
+};
+
+/// A random set of nodes with one on every path, or random intervals of numbers; and some tuples suppressed.
+pub fn random_cut(profile: &Profile, dice: &mut Dice) -> Recoding {
+    let suppress = *dice.one(&[0, 0, 10, 50]);
+    let suppressed = (0..profile.tuples() as u32).map(TupleId).filter(|_| dice.chance(suppress)).collect();
+    let cells = profile.columns().iter().map(|column| cells(&column.domain, dice)).collect();
+    Recoding::Cut(Cut { cells, suppressed })
+}
+
+fn cells(domain: &Domain, dice: &mut Dice) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = Vec::new();
+    let coarse = *dice.one(&[20, 50, 80, 100]);
+    if let Some(tree) = domain.tree() {
+        let mut open: Vec<NodeId> = vec![moretta_core::hierarchy::Tree::ROOT];
+        while let Some(node) = open.pop() {
+            if tree.is_leaf(node) || dice.chance(coarse) {
+                let cell = domain.node_cell(node);
+                cells.extend(vec![cell; (cell.last - cell.first + 1) as usize]);
+            } else {
+                let mut children: Vec<NodeId> = tree.children(node).collect();
+                children.reverse();
+                open.extend(children);
+            }
+        }
+        return cells;
+    }
+    let numbers = domain.len() as u32 - u32::from(domain.missing().is_some());
+    if domain.missing().is_some() && dice.chance(30) {
+        return vec![domain.whole(); domain.len()];
+    }
+    let mut first = 0;
+    for last in 0..numbers {
+        if last + 1 == numbers || !dice.chance(coarse) {
+            cells.extend(vec![domain.cover(first, last); (last - first + 1) as usize]);
+            first = last + 1;
+        }
+    }
+    cells.extend(domain.missing().map(|code| domain.cover(code, code)));
+    cells
+}
+
+/// Each tuple's records as a group of their own.
+fn singletons(profile: &Profile) -> Groups {
+    let mut groups = Groups::default();
+    for tuple in (0..profile.tuples() as u32).map(TupleId) {
+        let codes = profile.codes(tuple).iter().zip(profile.columns());
+        groups.boxes.extend(codes.map(|(&code, column)| column.domain.cover(code, code)));
+        groups.shares.extend(profile.variants_of(tuple).map(|variant| GroupShare {
+            group: GroupId(tuple.0),
+            variant,
+            records: profile.variant_records(variant),
+        }));
+    }
+    groups
+}
+
+fn refused(world: &World, profile: &Profile, recoding: Recoding) -> Option<VerifyError> {
+    verify(profile, recoding, &[], &world.policy.release, profile.records()).err()
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn a_cut_is_verified_if_and_only_if_the_oracle_says_so(world in worlds()) {
+        let mut dice = world.dice.clone();
+        let counts = world.counts();
+        let profile = world.profile(&counts);
+        let recoding = random_cut(&profile, &mut dice);
+        let Recoding::Cut(cut) = &recoding else { unreachable!() };
+        let suppressed: u64 = cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum();
+        let options = &world.policy.release;
+        let unjudged = verify(&profile, recoding.clone(), &[], options, suppressed).expect("a valid cut");
+        let (header, rows, change) = printed(&world, &counts, &profile, &unjudged);
+        check_cells(&world, &header, &rows, &change)?;
+        let holds = Printed { world: &world, header: &header, rows: &rows }.holds();
+        let models = world.models(&profile);
+        let result = verify(&profile, recoding.clone(), &models, options, suppressed);
+        prop_assert_eq!(result.is_ok(), holds, "{:?}\n{:?}", result.err(), rows);
+        if suppressed > 0 {
+            let result = verify(&profile, recoding, &[], options, suppressed - 1).map(|_| ());
+            let expected = VerifyError::Suppressed { found: suppressed, allowed: suppressed - 1 };
+            prop_assert_eq!(result, Err(expected));
+        }
+    }
+
+    #[test]
+    fn a_corrupt_cut_is_refused(world in worlds()) {
+        let mut dice = world.dice.clone();
+        let profile = world.profile(&world.counts());
+        let Recoding::Cut(good) = random_cut(&profile, &mut dice) else { unreachable!() };
+        let column = dice.below(profile.columns().len());
+        let domain = &profile.columns()[column].domain;
+        let code = dice.below(domain.len());
+        let mut cut = good.clone();
+        match dice.below(5) {
+            // A cell that stands for another value, or for half of a node's values.
+            0 if domain.len() > 1 => {
+                let other = (code + 1) % domain.len();
+                cut.cells[column][code] = domain.cover(other as u32, other as u32);
+            }
+            1 if good.cells[column][code].first < good.cells[column][code].last => {
+                cut.cells[column][code] = domain.cover(code as u32, code as u32);
+            }
+            // Something that is no node or interval of the column.
+            2 => cut.cells[column][code].last += 1,
+            3 => drop(cut.cells[column].pop()),
+            _ => {
+                cut.suppressed.push(TupleId(profile.tuples() as u32));
+            }
+        }
+        prop_assert!(refused(&world, &profile, Recoding::Cut(good)).is_none());
+        prop_assert!(refused(&world, &profile, Recoding::Cut(cut)).is_some());
+    }
+
+    #[test]
+    fn corrupt_groups_are_refused(world in worlds()) {
+        let mut dice = world.dice.clone();
+        let profile = world.profile(&world.counts());
+        let good = singletons(&profile);
+        prop_assert!(refused(&world, &profile, Recoding::Groups(good.clone())).is_none());
+        let p = profile.columns().len();
+        let share = dice.below(good.shares.len());
+        let cell = good.shares[share].group.index() * p + dice.below(p);
+        let domain = &profile.columns()[cell % p].domain;
+        let mut bad = good.clone();
+        match dice.below(8) {
+            0 if domain.len() > 1 => {
+                let other = (good.boxes[cell].first + 1) % domain.len() as u32;
+                bad.boxes[cell] = domain.cover(other, other);
+            }
+            1 => bad.boxes[cell].last = domain.len() as u32,
+            2 => drop(bad.shares.remove(share)),
+            3 => bad.shares.push(good.shares[share]),
+            4 => bad.shares[share].records += 1,
+            5 => bad.shares[share].records = 0,
+            6 => bad.shares[share].variant = VariantId(profile.variants() as u32),
+            _ => bad.shares[share].group = GroupId((bad.boxes.len() / p) as u32),
+        }
+        prop_assert!(refused(&world, &profile, Recoding::Groups(bad)).is_some());
+        // A group that nobody is in prints nothing, so it can do no harm, whatever its box.
+        let mut idle = good;
+        let whole: Vec<Cell> = profile.columns().iter().map(|column| column.domain.whole()).collect();
+        idle.boxes.extend(whole);
+        let verified = verify(&profile, Recoding::Groups(idle), &[], &world.policy.release, 0);
+        let verified = verified.expect("an empty group");
+        prop_assert!((0..verified.released().groups()).all(|group| verified.released().records(group) > 0));
+    }
+
+    #[test]
+    fn the_table_as_it_is_leaves_as_it_is(world in worlds()) {
+        let counts = world.counts();
+        let profile = world.profile(&counts);
+        let identity = Recoding::identity(&profile);
+        let verified = verify(&profile, identity, &[], &world.policy.release, 0).expect("every value its own cell");
+        let (header, rows, change) = printed(&world, &counts, &profile, &verified);
+        check_cells(&world, &header, &rows, &change)?;
+        prop_assert_eq!(verified.released().groups(), profile.tuples());
+    }
+}

@@ -1,0 +1,120 @@
+//! What an engine does, naively: group and count the records, and rewrite them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moretta_core::counts::{Change, CountedColumn, Counts, KeyColumn, Rewrite};
+
+use crate::{dice::Dice, world::Rows};
+
+/// One `GROUP BY`, codes and rows in order of first sight.
+pub fn group_and_count(header: &[String], rows: &Rows, columns: &[String]) -> Counts {
+    let at: Vec<usize> = columns.iter().map(|name| header.iter().position(|known| known == name).unwrap()).collect();
+    let mut counts = Counts { records: rows.len() as u64, ..Counts::default() };
+    for name in columns {
+        counts.columns.push(CountedColumn { name: name.clone(), ..CountedColumn::default() });
+    }
+    let mut seen: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
+    for (record, row) in (1u64..).zip(rows) {
+        let mut codes = Vec::new();
+        for (column, &at) in counts.columns.iter_mut().zip(&at) {
+            let known = column.values.iter().position(|text| **text == *row[at]);
+            codes.push(known.unwrap_or_else(|| {
+                column.values.push(row[at].as_str().into());
+                column.first_records.push(record);
+                column.values.len() - 1
+            }) as u32);
+        }
+        let next = counts.counts.len();
+        let place = *seen.entry(codes.clone()).or_insert(next);
+        if place == next {
+            counts.codes.extend(codes);
+            counts.counts.push(0);
+            counts.first_records.push(record);
+        }
+        counts.counts[place] += 1;
+    }
+    counts
+}
+
+/// The same counts as another engine could have found them: other codes, rows in another order.
+pub fn shuffled(counts: &Counts, dice: &mut Dice) -> Counts {
+    let mut columns = counts.columns.clone();
+    let mut maps: Vec<Vec<u32>> = Vec::new();
+    for column in &mut columns {
+        let mut order: Vec<usize> = (0..column.values.len()).collect();
+        dice.shuffle(&mut order);
+        let old = column.clone();
+        column.values = order.iter().map(|&raw| old.values[raw].clone()).collect();
+        column.first_records = order.iter().map(|&raw| old.first_records[raw]).collect();
+        let mut map = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(new, &raw)| map[raw] = new as u32);
+        maps.push(map);
+    }
+    let mut rows: Vec<usize> = (0..counts.rows()).collect();
+    dice.shuffle(&mut rows);
+    let mut other = Counts { columns, records: counts.records, ..Counts::default() };
+    for row in rows {
+        other.codes.extend(counts.row(row).iter().zip(&maps).map(|(&raw, map)| map[raw as usize]));
+        other.counts.push(counts.counts[row]);
+        other.first_records.push(counts.first_records[row]);
+    }
+    other
+}
+
+/// Every record as a row of its own.
+pub fn one_by_one(header: &[String], rows: &Rows, counts: &Counts) -> Counts {
+    let mut other = Counts { columns: counts.columns.clone(), records: counts.records, ..Counts::default() };
+    for (record, row) in (1u64..).zip(rows) {
+        for column in &counts.columns {
+            let at = header.iter().position(|known| *known == column.name).unwrap();
+            other.codes.push(column.values.iter().position(|text| **text == *row[at]).unwrap() as u32);
+        }
+        other.counts.push(1);
+        other.first_records.push(record);
+    }
+    other
+}
+
+/// The released table: its header, and its rows in the order of the records.
+pub fn rewrite(header: &[String], rows: &Rows, rewrite: &Rewrite) -> (Vec<String>, Rows) {
+    let at: Vec<usize> =
+        rewrite.key.iter().map(|key| header.iter().position(|known| *known == key.name).unwrap()).collect();
+    let code = |key: &KeyColumn, text: &str| key.values.iter().position(|known| **known == *text).unwrap() as u32;
+    let width = rewrite.key.len();
+    let mut left = shares_left(&rewrite.change, width);
+    let mut out = Vec::new();
+    for row in rows {
+        let mut row = row.clone();
+        let codes: Vec<u32> = rewrite.key.iter().zip(&at).map(|(key, &at)| code(key, &row[at])).collect();
+        let group = left.get_mut(&codes).map(|queue| queue.pop().expect("as many shares as records"));
+        let keys = rewrite.key.iter().enumerate().filter(|(_, key)| key.rewritten);
+        for (rewritten, (position, key)) in keys.enumerate() {
+            row[at[position]] = match (&rewrite.change, group) {
+                (Change::Map { suppressed, .. }, _) if suppressed.chunks(width).any(|row| row == codes) => "*".into(),
+                (Change::Map { labels, .. }, _) => labels[rewritten][codes[position] as usize].to_string(),
+                (Change::Shares { labels, .. }, Some(group)) => labels[rewritten][group as usize].to_string(),
+                (Change::Shares { .. }, None) => panic!("{} has no place in the release", key.name),
+            };
+        }
+        out.push(row);
+    }
+    assert!(left.values().all(Vec::is_empty), "shares without records: {left:?}");
+    let dropped: BTreeSet<usize> =
+        rewrite.dropped.iter().map(|name| header.iter().position(|known| known == name).unwrap()).collect();
+    let kept = |row: &Vec<String>| -> Vec<String> {
+        row.iter().enumerate().filter(|(at, _)| !dropped.contains(at)).map(|(_, text)| text.clone()).collect()
+    };
+    (kept(&header.to_vec()), out.iter().map(kept).collect())
+}
+
+fn shares_left(change: &Change, width: usize) -> BTreeMap<Vec<u32>, Vec<u32>> {
+    let mut left: BTreeMap<Vec<u32>, Vec<u32>> = BTreeMap::new();
+    if let Change::Shares { rows, offsets, shares, .. } = change {
+        for (row, codes) in rows.chunks(width).enumerate() {
+            let own = &shares[offsets[row] as usize..offsets[row + 1] as usize];
+            let queue = own.iter().flat_map(|share| vec![share.group; share.records as usize]).collect();
+            assert!(left.insert(codes.to_vec(), queue).is_none(), "a row twice");
+        }
+    }
+    left
+}

@@ -1,0 +1,108 @@
+//! A file as it stands: what the checker says of it, and what it lost.
+
+use moretta_core::{
+    measure::{MEASURES, Measures, Scene, weights},
+    policy::Numbers,
+    privacy::bind_all,
+    profile::Profile,
+    released::Released,
+    search::{Quiet, Task},
+    verify::{Judgement, Verified, check, verify},
+};
+use proptest::prelude::*;
+
+use crate::{
+    cases,
+    cuts::random_cut,
+    expand::group_and_count,
+    losses,
+    methods::{methods, printed},
+    oracle::{Printed, Verdict},
+    world::{Rows, World, worlds},
+};
+
+fn verdict(judgement: &Judgement) -> Verdict {
+    let Judgement { groups, failing_groups, failing_records, .. } = *judgement;
+    assert_eq!(judgement.holds(), failing_groups == 0);
+    assert_eq!(judgement.holds(), judgement.worst_margin >= 0.0);
+    Verdict { groups, failing_groups, failing_records }
+}
+
+/// The file's profile and what the checker says of it, held against the oracle.
+fn checked(world: &World, header: &[String], rows: &Rows) -> Result<Profile, TestCaseError> {
+    let counts = group_and_count(header, rows, &Profile::grouped_columns(&world.policy));
+    let profile = Profile::of_release(&world.policy, &world.hierarchies, &counts).expect("a file of these columns");
+    let models = bind_all(&world.policy, &profile).expect("the models fit the file");
+    let judgements: Vec<Verdict> = check(&profile, &models).iter().map(verdict).collect();
+    prop_assert_eq!(judgements, Printed { world, header, rows }.verdicts());
+    Ok(profile)
+}
+
+fn close(a: Option<f64>, b: Option<f64>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+        (a, b) => a == b,
+    }
+}
+
+/// The measures of a verified recoding, of the file it prints, and of the records one by one.
+fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(), TestCaseError> {
+    let counts = world.counts();
+    let (header, rows, _) = printed(world, &counts, profile, verified);
+    let file = checked(world, &header, &rows)?;
+    let weights = weights(&world.policy);
+    let k = world.policy.privacy.k;
+    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k };
+    let own = Measures::of(&scene, true);
+    let naive = losses::measures(&Printed { world, header: &header, rows: &rows });
+    let cells = world.policy.release.numbers == Numbers::Interval;
+    for entry in MEASURES.iter().filter(|entry| cells || !entry.needs_cells) {
+        prop_assert!(
+            close(own.get(entry.name), naive[entry.name]),
+            "{}: {:?}, naively {:?} of {:?}",
+            entry.name,
+            own.get(entry.name),
+            naive[entry.name],
+            rows
+        );
+    }
+    if cells {
+        let read = Released::of_file(profile, &file);
+        let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let scene = Scene { released: &read, records: &file, weights: &weights, k };
+        let again = Measures::of(&scene, true);
+        for ((name, own), (_, again)) in own.0.iter().zip(&again.0) {
+            prop_assert!(close(*own, *again), "{name}: {own:?}, read back {again:?} of {rows:?}");
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(1200))]
+
+    #[test]
+    fn the_checker_agrees_with_the_oracle_on_raw_tables(world in worlds()) {
+        checked(&world, &world.header, &world.rows)?;
+    }
+
+    #[test]
+    fn methods_are_measured_alike_here_there_and_naively(world in worlds()) {
+        let profile = world.profile(&world.counts());
+        let models = world.models(&profile);
+        let task = Task { profile: &profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 3 };
+        for (_, method) in methods() {
+            let Ok(outcome) = method.run(&task, &Quiet) else { continue };
+            let verified = verify(&profile, outcome.recoding, &models, &world.policy.release, task.max_suppressed);
+            measured(&world, &profile, &verified.expect("what a method finds holds"))?;
+        }
+    }
+
+    #[test]
+    fn cuts_are_measured_alike_here_there_and_naively(world in worlds()) {
+        let profile = world.profile(&world.counts());
+        let cut = random_cut(&profile, &mut world.dice.clone());
+        let verified = verify(&profile, cut, &[], &world.policy.release, profile.records());
+        measured(&world, &profile, &verified.expect("a cut without models"))?;
+    }
+}

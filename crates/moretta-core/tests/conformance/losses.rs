@@ -1,0 +1,215 @@
+//! What a printed cell covers and what it lost, from its text alone; and the measures made of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    oracle::Printed,
+    spec::{Shape, Spec, is_missing},
+    world::World,
+};
+
+/// One quasi-identifier of the original table.
+pub struct Original<'a> {
+    pub spec: &'a Spec,
+    pub cells: Vec<&'a str>,
+}
+
+/// The two ends of an interval, and whether the upper one belongs to it.
+fn interval(text: &str) -> Option<(f64, f64, bool)> {
+    let inside = text.strip_prefix('[')?;
+    let (ends, closed) = match inside.strip_suffix(']') {
+        Some(ends) => (ends, true),
+        None => (inside.strip_suffix(')')?, false),
+    };
+    let (low, high) = ends.split_once(", ")?;
+    Some((low.parse().ok()?, high.parse().ok()?, closed))
+}
+
+fn set(text: &str) -> Option<Vec<&str>> {
+    Some(text.strip_prefix('{')?.strip_suffix('}')?.split(", ").collect())
+}
+
+fn same_number(a: &str, b: &str) -> bool {
+    matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+}
+
+impl<'a> Original<'a> {
+    pub fn all(world: &'a World) -> Vec<Self> {
+        let cells = |at: usize| world.rows.iter().map(|row| row[at].as_str()).collect();
+        world.quasi.iter().map(|spec| Self { spec, cells: cells(world.column(&spec.name)) }).collect()
+    }
+
+    fn has_missing(&self) -> bool {
+        self.cells.iter().any(|text| is_missing(text))
+    }
+
+    /// Whether the hierarchy has a place for the missing value, and it is used.
+    fn missing_has_a_place(&self) -> bool {
+        let place = |paths: &Vec<Vec<String>>| paths.iter().any(|path| path[0] == "?");
+        self.spec.missing == "category" && self.cells.contains(&"?") && self.spec.shape.paths().is_some_and(place)
+    }
+
+    fn path_of(&self, text: &str) -> Option<&Vec<String>> {
+        let leaf = if is_missing(text) && self.missing_has_a_place() { "?" } else { text };
+        let paths = self.spec.shape.paths()?;
+        paths.iter().find(|path| path[0] == leaf || (self.spec.shape.is_number() && same_number(&path[0], leaf)))
+    }
+
+    /// Whether what was printed stands for the original among others. One number for many is judged elsewhere.
+    pub fn covers(&self, original: &str, released: &str) -> bool {
+        let inner = |text: &str| self.path_of(text).is_some_and(|path| path[1..].iter().any(|label| label == released));
+        if released == "*" {
+            return true;
+        }
+        if is_missing(original) {
+            let in_set = set(released).is_some_and(|values| values.iter().any(|value| is_missing(value)));
+            let placed = self.missing_has_a_place() && inner(original);
+            return self.spec.missing == "category" && (is_missing(released) || in_set || placed);
+        }
+        match &self.spec.shape {
+            Shape::Flat | Shape::Tree(_) => {
+                let in_set = set(released).is_some_and(|values| values.contains(&original));
+                original == released || in_set || inner(original)
+            }
+            Shape::NumberTree(_) => same_number(original, released) || inner(original),
+            _ => same_number(original, released) || self.inside(released).contains(&original),
+        }
+    }
+
+    /// The original texts of numbers that lie inside a printed interval or node.
+    fn inside(&self, released: &str) -> Vec<&'a str> {
+        let present = self.cells.iter().copied().filter(|text| !is_missing(text));
+        let inside = |text: &&str| match (&self.spec.shape, interval(released)) {
+            _ if same_number(text, released) => true,
+            (Shape::NumberTree(_), _) => self.path_of(text).is_some_and(|path| path.iter().any(|l| l == released)),
+            (_, Some((low, high, closed))) => {
+                let value: f64 = text.parse().unwrap();
+                low <= value && (value < high || (closed && value == high))
+            }
+            _ => false,
+        };
+        present.filter(inside).collect()
+    }
+
+    fn leaves(&self) -> usize {
+        let extra = usize::from(self.has_missing() && !self.missing_has_a_place());
+        let present: BTreeSet<&&str> = self.cells.iter().filter(|text| !is_missing(text)).collect();
+        match &self.spec.shape {
+            Shape::Flat => present.len() + extra,
+            Shape::Tree(paths) => paths.len() + extra,
+            _ => {
+                present.iter().map(|text| text.parse::<f64>().unwrap().to_bits()).collect::<BTreeSet<_>>().len() + extra
+            }
+        }
+    }
+
+    /// NCP and LM of a printed cell.
+    fn loss(&self, released: &str) -> (f64, f64) {
+        let leaves = self.leaves();
+        let of_leaves = |n: usize| (n as f64 / leaves as f64, (n - 1) as f64 / (leaves - 1) as f64);
+        if leaves == 1 || is_missing(released) {
+            return (0.0, 0.0);
+        }
+        if self.spec.shape.is_number() {
+            let lost = if released == "*" && self.has_missing() { 1.0 } else { self.spread(released) };
+            return (lost, lost);
+        }
+        if released == "*" {
+            return (1.0, 1.0);
+        }
+        if let Some(values) = set(released) {
+            return of_leaves(values.len());
+        }
+        match &self.spec.shape {
+            Shape::Tree(paths) if paths.iter().all(|path| path[0] != released) => {
+                of_leaves(paths.iter().filter(|path| path.iter().any(|label| label == released)).count())
+            }
+            _ => (0.0, 0.0),
+        }
+    }
+
+    fn spread(&self, released: &str) -> f64 {
+        let length = |texts: Vec<&str>| {
+            let values = texts.iter().map(|text| text.parse::<f64>().unwrap());
+            values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min)
+        };
+        let everything: Vec<&str> = self.cells.iter().copied().filter(|text| !is_missing(text)).collect();
+        match released {
+            _ if everything.is_empty() || length(everything.clone()) == 0.0 => 0.0,
+            "*" => 1.0,
+            _ => length(self.inside(released)) / length(everything),
+        }
+    }
+}
+
+/// All measures of a printed table, by name.
+pub fn measures(printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
+    let world = printed.world;
+    let originals = Original::all(world);
+    let columns: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
+    let n = printed.rows.len();
+    let (p, total) = (columns.len() as f64, n as f64);
+    let suppressed = |record: usize| columns.iter().all(|cells| cells[record] == "*");
+    let loss = |column: usize, record: usize| {
+        let (ncp, lm) = originals[column].loss(columns[column][record]);
+        (ncp, if suppressed(record) { 1.0 } else { lm })
+    };
+    let sum = |of: &dyn Fn(usize, usize) -> f64| -> f64 {
+        (0..columns.len()).flat_map(|column| (0..n).map(move |record| (column, record))).map(|(c, r)| of(c, r)).sum()
+    };
+    let weight = |column: usize| world.quasi[column].weight;
+    let weights: f64 = (0..columns.len()).map(weight).sum();
+    let ncp = sum(&|column, record| weight(column) * loss(column, record).0);
+    let groups = printed.groups(&world.quasi.iter().map(|spec| spec.name.clone()).collect::<Vec<_>>());
+    let count = groups.len() as f64;
+    let of_group = |group: &Vec<usize>| (0..columns.len()).map(|column| loss(column, group[0]).0).sum::<f64>();
+    let worst = |column: usize| groups.iter().map(|group| loss(column, group[0]).0).fold(0.0, f64::max);
+    let squares =
+        |group: &Vec<usize>| group.len() as f64 * if suppressed(group[0]) { total } else { group.len() as f64 };
+    BTreeMap::from([
+        ("gcp", Some(ncp / (total * weights))),
+        ("ncp", Some(ncp)),
+        ("lm", Some(sum(&|column, record| loss(column, record).1) / total)),
+        ("cm", classification(printed, &groups, suppressed)),
+        ("rm", regression(printed, &groups)),
+        ("dm", Some(groups.iter().map(squares).sum())),
+        ("avg", world.policy.privacy.k.map(|k| total / (count * k as f64))),
+        ("ntil", Some(sum(&|column, record| loss(column, record).0) / (total * p))),
+        ("nil1", Some(groups.iter().map(of_group).sum::<f64>() / (count * p))),
+        ("nil_inf", Some((0..columns.len()).map(worst).sum::<f64>() / p)),
+    ])
+}
+
+fn classification(printed: &Printed<'_>, groups: &[Vec<usize>], suppressed: impl Fn(usize) -> bool) -> Option<f64> {
+    let name = printed.world.class.as_ref()?;
+    let spec = printed.world.attributes.iter().find(|spec| spec.name == *name)?;
+    let value = |text: &str| match text.parse::<f64>() {
+        _ if is_missing(text) => String::new(),
+        Ok(number) if spec.shape.is_number() => number.to_string(),
+        _ => text.to_owned(),
+    };
+    let cells = printed.cells(name);
+    let wrong = |group: &Vec<usize>| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        group.iter().for_each(|&record| *counts.entry(value(cells[record])).or_default() += 1);
+        if suppressed(group[0]) { group.len() } else { group.len() - counts.values().max().unwrap() }
+    };
+    Some(groups.iter().map(wrong).sum::<usize>() as f64 / cells.len() as f64)
+}
+
+fn regression(printed: &Printed<'_>, groups: &[Vec<usize>]) -> Option<f64> {
+    let name = printed.world.class.as_ref()?;
+    let spec = printed.world.attributes.iter().find(|spec| spec.name == *name)?;
+    let cells = printed.cells(name);
+    if !spec.shape.is_number() || cells.iter().any(|text| is_missing(text)) {
+        return None;
+    }
+    let squares = |group: &[usize]| {
+        let values: Vec<f64> = group.iter().map(|&record| cells[record].parse().unwrap()).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let whole = squares(&(0..cells.len()).collect::<Vec<_>>());
+    let within: f64 = groups.iter().map(|group| squares(group)).sum();
+    Some(if whole > 0.0 { within / whole } else { 0.0 })
+}

@@ -1,0 +1,32 @@
+//! One suite for every method, every privacy model and both shapes of a recoding.
+//!
+//! A [`world`] is a random small table with a random policy. [`expand`] does to its records what an engine would do,
+//! naively, and [`oracle`] and [`losses`] judge the printed texts that come out with plain maps over strings: they
+//! share no code with the crate. A new method joins by its entry in `search::METHODS`; parameters other than the
+//! defaults are one line in [`PARAMETERS`].
+
+mod cuts;
+mod dice;
+mod expand;
+mod files;
+mod losses;
+mod methods;
+mod oracle;
+mod profiles;
+mod recipe;
+mod saved;
+mod spec;
+mod world;
+
+/// The parameters with which a method is tried besides its defaults.
+pub const PARAMETERS: &[(&str, &str)] = &[
+    ("mondrian", "choose = \"widest\""),
+    ("mondrian", "relaxed = true"),
+    ("mondrian", "relaxed = true\nchoose = \"widest\""),
+];
+
+/// So many random worlds; `CONFORMANCE_TIMES=100` tries a hundred times as many.
+pub fn cases(cases: u32) -> proptest::prelude::ProptestConfig {
+    let times = std::env::var("CONFORMANCE_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    proptest::prelude::ProptestConfig::with_cases(cases.saturating_mul(times))
+}

@@ -1,0 +1,187 @@
+//! What every method promises.
+
+use std::sync::OnceLock;
+
+use moretta_core::{
+    counts::{Change, Counts, RecordOrder},
+    policy::{MethodChoice, Numbers},
+    profile::Profile,
+    recoding::Recoding,
+    release,
+    search::{METHODS, Method, Quiet, SearchError, Task, method_names},
+    verify::{Verified, verify},
+};
+use proptest::prelude::*;
+
+use crate::{
+    PARAMETERS, cases,
+    dice::Dice,
+    expand,
+    losses::Original,
+    oracle::Printed,
+    world::{Rows, World, worlds},
+};
+
+/// Every method with its defaults and with each other set of parameters.
+pub fn methods() -> Vec<(String, Box<dyn Method>)> {
+    let mut all = Vec::new();
+    for entry in METHODS {
+        let own = PARAMETERS.iter().filter(|(name, _)| *name == entry.name).map(|(_, parameters)| *parameters);
+        for parameters in std::iter::once("").chain(own) {
+            let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
+            let method = (entry.build)(&choice).unwrap_or_else(|error| panic!("{error}"));
+            all.push((format!("{} {parameters}", entry.name), method));
+        }
+    }
+    all
+}
+
+/// The release of a verified recoding, as it prints.
+pub fn printed(world: &World, counts: &Counts, profile: &Profile, verified: &Verified) -> (Vec<String>, Rows, Change) {
+    let rewrite = release::rewrite(&world.policy, profile, counts, verified, RecordOrder::Input, 1);
+    let (header, rows) = expand::rewrite(&world.header, &world.rows, &rewrite);
+    (header, rows, rewrite.change)
+}
+
+/// Rows out are rows in, other columns are untouched, and every cell covers its original.
+pub fn check_cells(world: &World, header: &[String], rows: &Rows, change: &Change) -> Result<(), TestCaseError> {
+    prop_assert_eq!(rows.len(), world.rows.len());
+    prop_assert!(!header.contains(&"id".to_owned()));
+    let printed = Printed { world, header, rows };
+    for name in header.iter().filter(|name| world.quasi.iter().all(|spec| spec.name != **name)) {
+        let before: Vec<&str> = world.rows.iter().map(|row| row[world.column(name)].as_str()).collect();
+        prop_assert_eq!(printed.cells(name), before);
+    }
+    // One number for many stands between the least and the greatest of those it stands for: the group's, or in a
+    // global recoding all that print alike in the column.
+    let every: Vec<String> = world.quasi.iter().map(|spec| spec.name.clone()).collect();
+    let one_for_many = world.policy.release.numbers != Numbers::Interval;
+    for original in Original::all(world) {
+        let name = &original.spec.name;
+        let released = printed.cells(name);
+        let alike = match change {
+            Change::Map { .. } => printed.groups(std::slice::from_ref(name)),
+            Change::Shares { .. } => printed.groups(&every),
+        };
+        for group in alike {
+            let texts: Vec<&str> = group.iter().map(|&record| original.cells[record]).collect();
+            let value = released[group[0]].parse::<f64>();
+            if let (true, true, Ok(value)) = (one_for_many, original.spec.shape.is_number(), value) {
+                let numbers: Vec<f64> = texts.iter().map(|text| text.parse().unwrap()).collect();
+                let (low, high) =
+                    (numbers.iter().fold(f64::MAX, |a, b| a.min(*b)), numbers.iter().fold(f64::MIN, |a, b| a.max(*b)));
+                prop_assert!(low - 1e-6 <= value && value <= high + 1e-6, "{name}: {value} for {low} to {high}");
+                continue;
+            }
+            for (text, record) in texts.iter().zip(&group) {
+                prop_assert!(original.covers(text, released[*record]), "{name}: {} for {text}", released[*record]);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn whole_table_holds(world: &World) -> bool {
+    let mut rows = world.rows.clone();
+    rows.iter_mut().for_each(|row| row[..world.quasi.len()].fill("*".to_owned()));
+    Printed { world, header: &world.header, rows: &rows }.holds()
+}
+
+fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
+    let counts = world.counts();
+    let profile = world.profile(&counts);
+    let models = world.models(&profile);
+    let max_suppressed = world.allowed_suppressed();
+    let task = Task { profile: &profile, models: &models, max_suppressed, seed: 7 };
+    for (name, method) in methods() {
+        if let Err(unsupported) = method.supports(&task) {
+            prop_assert!(method_names().contains(&unsupported.instead) && unsupported.instead != unsupported.method);
+            continue;
+        }
+        let outcome = match method.run(&task, &Quiet) {
+            Ok(outcome) => outcome,
+            Err(SearchError::Impossible { .. }) => {
+                prop_assert!(!whole_table_holds(world), "{name} gives up too soon");
+                continue;
+            }
+            Err(error) => return Err(TestCaseError::fail(format!("{name}: {error}"))),
+        };
+        prop_assert!(whole_table_holds(world), "{name} should have given up");
+        let verified = verify(&profile, outcome.recoding, &models, &world.policy.release, max_suppressed);
+        let verified = verified.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
+        let (header, rows, change) = printed(world, &counts, &profile, &verified);
+        check_cells(world, &header, &rows, &change)?;
+        let verdicts = Printed { world, header: &header, rows: &rows }.verdicts();
+        prop_assert!(verdicts.iter().all(|verdict| verdict.failing_groups == 0), "{name}: {verdicts:?}\n{rows:?}");
+    }
+    Ok(())
+}
+
+fn found(method: &dyn Method, world: &World, counts: &Counts) -> Result<Recoding, SearchError> {
+    let profile = world.profile(counts);
+    let models = world.models(&profile);
+    let task = Task { profile: &profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 7 };
+    method.run(&task, &Quiet).map(|outcome| outcome.recoding)
+}
+
+proptest! {
+    #![proptest_config(cases(4000))]
+
+    #[test]
+    fn whatever_a_method_returns_may_leave(world in worlds()) {
+        keeps_its_promises(&world)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn the_engines_order_does_not_matter(world in worlds()) {
+        let counts = world.counts();
+        let other = expand::shuffled(&counts, &mut world.dice.clone());
+        let apart = expand::one_by_one(&world.header, &world.rows, &counts);
+        for (name, method) in methods() {
+            let expected = found(&*method, &world, &counts);
+            prop_assert_eq!(&found(&*method, &world, &other), &expected, "{}", &name);
+            prop_assert_eq!(&found(&*method, &world, &apart), &expected, "{}, record by record", &name);
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_does_not_matter(world in worlds()) {
+        on_any_number_of_threads(&world)?;
+    }
+}
+
+fn on_any_number_of_threads(world: &World) -> Result<(), TestCaseError> {
+    static POOLS: OnceLock<Vec<rayon::ThreadPool>> = OnceLock::new();
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let pools = POOLS.get_or_init(|| [1, 2, 4].map(pool).into());
+    let counts = world.counts();
+    for (name, method) in methods() {
+        let results: Vec<_> = pools.iter().map(|pool| pool.install(|| found(&*method, world, &counts))).collect();
+        prop_assert!(results.iter().all(|result| *result == results[0]), "{name}");
+    }
+    Ok(())
+}
+
+/// Small tables are never worth a second thread; this one is.
+#[test]
+fn the_number_of_threads_does_not_matter_for_a_larger_table() {
+    let mut state = 1u64;
+    let mut next = |n: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    let row = |_| vec![next(90).to_string(), format!("z{}", next(40)), next(50).to_string(), next(3).to_string()];
+    let mut world = World::new(Dice::new(Vec::new()));
+    let text = "version = 1\nprivacy.k = 5\ncolumns.age.role = \"quasi-identifier\"\ncolumns.zip.role = \
+                \"quasi-identifier\"\ncolumns.hours.role = \"quasi-identifier\"\ncolumns.ill.role = \"sensitive\"\n\
+                [[privacy.l-diversity]]\ncolumn = \"ill\"\nl = 2\n";
+    world.policy = moretta_core::policy::Policy::parse(text, &method_names()).unwrap();
+    world.hierarchies.clear();
+    world.header = ["age", "zip", "hours", "ill"].map(str::to_owned).to_vec();
+    world.rows = (0..8000).map(row).collect();
+    on_any_number_of_threads(&world).unwrap();
+}

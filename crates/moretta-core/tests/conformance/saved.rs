@@ -1,0 +1,121 @@
+//! A recoding as a file: it comes back as it was, and what it makes of any table is verified like anything else.
+
+use std::collections::BTreeSet;
+
+use moretta_core::{
+    hierarchy::DomainProblem,
+    policy::{Labels, Numbers},
+    privacy::bind_all,
+    profile::Profile,
+    recoding::{Recoding, saved::Saved},
+    search::{Quiet, Task},
+    verify::{VerifyError, verify},
+};
+use proptest::prelude::*;
+
+use crate::{
+    cases,
+    cuts::random_cut,
+    expand::group_and_count,
+    losses::Original,
+    methods::{check_cells, methods, printed},
+    oracle::Printed,
+    spec::Shape,
+    world::{Rows, World, worlds},
+};
+
+/// Strict methods' results and a cut: recodings that send equal tuples the same way.
+fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
+    let models = world.models(profile);
+    let task = Task { profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 5 };
+    let found =
+        methods().into_iter().filter_map(|(name, method)| Some((name, method.run(&task, &Quiet).ok()?.recoding)));
+    let mut all: Vec<(String, Recoding)> = found.filter(|(name, _)| !name.contains("relaxed")).collect();
+    let cut = random_cut(profile, &mut world.dice.clone());
+    if verify(profile, cut.clone(), &models, &world.policy.release, profile.records()).is_ok() {
+        all.push(("cut".to_owned(), cut));
+    }
+    all
+}
+
+/// Where each record leaves when a saved recoding is applied to a table; none where verification refuses.
+fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, TestCaseError> {
+    let mut counts = group_and_count(&world.header, rows, &Profile::grouped_columns(&saved.policy));
+    saved.extend(&mut counts);
+    let profile = match Profile::build(&saved.policy, &saved.hierarchies, &counts) {
+        Ok(profile) => profile,
+        // A value that the recoding's table did not have, in a column where those are all there are.
+        Err(error) => {
+            let spec = world.quasi.iter().find(|spec| spec.name == error.column);
+            let flat = spec.is_some_and(|spec| spec.shape == Shape::Flat);
+            prop_assert!(flat && matches!(error.problem, DomainProblem::NotInHierarchy { .. }), "{error}");
+            return Ok(None);
+        }
+    };
+    let models = bind_all(&saved.policy, &profile).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let recoding = saved.apply(&profile, &models);
+    let verified = match verify(&profile, recoding, &models, &saved.policy.release, profile.records()) {
+        Ok(verified) => verified,
+        // Only where nothing helps, not even suppressing everything.
+        Err(VerifyError::Broken(judgement)) => {
+            prop_assert_eq!(judgement.groups, 1, "{:?}", judgement);
+            return Ok(None);
+        }
+        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+    };
+    let world = World { rows: rows.clone(), policy: saved.policy.clone(), ..world.clone() };
+    let (header, out, change) = printed(&world, &counts, &profile, &verified);
+    check_cells(&world, &header, &out, &change)?;
+    let holds = Printed { world: &world, header: &header, rows: &out }.holds();
+    prop_assert!(holds);
+    Ok(Some(out))
+}
+
+/// Whether a record would fit what another group printed too; sets and means do not say what box they stand for.
+fn overlap(world: &World, rows: &Rows) -> bool {
+    let originals = Original::all(world);
+    let boxes: BTreeSet<&[String]> = rows.iter().map(|row| &row[..world.quasi.len()]).collect();
+    let fits = |record: usize, cells: &[String]| {
+        originals.iter().zip(cells).all(|(original, cell)| original.covers(original.cells[record], cell))
+    };
+    let exact = world.policy.release.labels == Labels::Node && world.policy.release.numbers == Numbers::Interval;
+    !exact || (0..rows.len()).any(|record| boxes.iter().filter(|cells| fits(record, cells)).count() > 1)
+}
+
+proptest! {
+    #![proptest_config(cases(1500))]
+
+    #[test]
+    fn a_saved_recoding_comes_back_and_applies_again(world in worlds()) {
+        let counts = world.counts();
+        let profile = world.profile(&counts);
+        for (name, recoding) in recodings(&world, &profile) {
+            let saved = Saved::of(&world.policy, &world.hierarchies, &profile, &recoding);
+            let json = saved.to_json();
+            let back = Saved::parse(&json).map_err(|error| TestCaseError::fail(format!("{name}: {error}\n{json}")))?;
+            prop_assert_eq!(&back.to_json(), &json);
+            prop_assert_eq!(&back.hierarchies, &saved.hierarchies);
+            let models = world.models(&profile);
+            let unsuppressed = recoding.suppressed_records(&profile) == 0;
+            let first = verify(&profile, recoding, &models, &world.policy.release, profile.records());
+            let (_, before, _) = printed(&world, &counts, &profile, &first.expect("it was verified"));
+            let again = applied(&back, &world, &world.rows)?;
+            let again = again.ok_or_else(|| TestCaseError::fail(format!("{name} does not apply to its own table")))?;
+            // Where each record fits one box only, and none was suppressed, everything leaves as it did.
+            let own = |row: &Vec<String>| row[..world.quasi.len()].to_vec();
+            if unsuppressed && (name == "cut" || !overlap(&world, &before)) {
+                let (before, again): (Rows, Rows) = (before.iter().map(own).collect(), again.iter().map(own).collect());
+                prop_assert_eq!(before, again, "{}", name);
+            }
+        }
+    }
+
+    #[test]
+    fn applied_to_another_table_it_never_breaks_a_model(world in worlds()) {
+        let profile = world.profile(&world.counts());
+        for (_, recoding) in recodings(&world, &profile) {
+            let saved = Saved::of(&world.policy, &world.hierarchies, &profile, &recoding);
+            applied(&saved, &world, &world.other)?;
+        }
+    }
+}

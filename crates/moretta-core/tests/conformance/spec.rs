@@ -1,0 +1,225 @@
+//! What a random column is: the test's own description of it, from which policy, hierarchy file and cells are made.
+
+use crate::dice::Dice;
+
+/// A hierarchy as the test knows it: for each leaf the labels from the leaf to `*`, in the order of the leaves.
+pub type Paths = Vec<Vec<String>>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    Flat,
+    Tree(Paths),
+    Free,
+    Widths(Vec<f64>),
+    Bins(Vec<f64>),
+    NumberTree(Paths),
+}
+
+#[derive(Debug, Clone)]
+pub struct Spec {
+    pub name: String,
+    pub shape: Shape,
+    /// As the policy writes it: `error`, `category` or `suppress`.
+    pub missing: &'static str,
+    pub weight: f64,
+    /// What cells are drawn from.
+    pub pool: Vec<String>,
+    pub declared: bool,
+}
+
+pub const MISSING: [&str; 2] = ["", "?"];
+
+pub fn is_missing(text: &str) -> bool {
+    MISSING.contains(&text)
+}
+
+impl Shape {
+    pub fn is_number(&self) -> bool {
+        !matches!(self, Self::Flat | Self::Tree(_))
+    }
+
+    pub fn paths(&self) -> Option<&Paths> {
+        match self {
+            Self::Tree(paths) | Self::NumberTree(paths) => Some(paths),
+            _ => None,
+        }
+    }
+}
+
+impl Spec {
+    pub fn quasi_identifier(dice: &mut Dice, index: usize) -> Self {
+        let (shape, pool) = match dice.below(6) {
+            0 => flat(dice),
+            1 => tree(dice),
+            2 => (Shape::Free, numbers(dice, 12)),
+            3 => (Shape::Widths(dice.one(&[vec![2.0], vec![3.0, 6.0], vec![0.5, 5.0], vec![1.0, 4.0]]).clone()), {
+                numbers(dice, 12)
+            }),
+            4 => (Shape::Bins(dice.one(&[vec![0.0, 4.0, 13.0], vec![-1.0, 0.5, 6.0, 12.0]]).clone()), {
+                numbers(dice, 11)
+            }),
+            _ => number_tree(dice),
+        };
+        let missing = *dice.one(&["error", "error", "category", "suppress"]);
+        let weight = *dice.one(&[1.0, 1.0, 2.0, 0.5]);
+        let declared = missing != "error" || dice.chance(50);
+        Self { name: format!("q{index}"), shape, missing, weight, pool, declared }
+    }
+
+    pub fn attribute(dice: &mut Dice, name: &str) -> Self {
+        let (shape, pool) = match dice.below(3) {
+            0 => flat(dice),
+            1 => tree(dice),
+            _ => (Shape::Free, numbers(dice, 4)),
+        };
+        let missing = *dice.one(&["error", "error", "category"]);
+        let declared = missing != "error" || dice.chance(50);
+        Self { name: name.to_owned(), shape, missing, weight: 1.0, pool, declared }
+    }
+
+    pub fn cell(&self, dice: &mut Dice) -> String {
+        if self.missing != "error" && dice.chance(15) {
+            return (*dice.one(&MISSING)).to_owned();
+        }
+        let text = dice.one(&self.pool).clone();
+        // The same number, written in another way; a column with `0e0` is only known to be of numbers when declared.
+        match dice.below(8) {
+            1 if self.shape.is_number() && self.declared => format!("+{text}"),
+            2 if self.shape.is_number() && self.declared => format!("{text}e0"),
+            3 if self.shape.is_number() && !text.contains('.') => format!("{text}.0"),
+            _ => text,
+        }
+    }
+
+    pub fn toml(&self, role: &str) -> String {
+        let mut lines = format!("[columns.{}]\nrole = \"{role}\"\nmissing = \"{}\"\n", self.name, self.missing);
+        if self.declared {
+            let kind = if self.shape.is_number() { "number" } else { "category" };
+            lines += &format!("type = \"{kind}\"\n");
+        }
+        match &self.shape {
+            Shape::Tree(_) | Shape::NumberTree(_) => lines += &format!("hierarchy = \"{}.csv\"\n", self.name),
+            Shape::Widths(widths) => lines += &format!("hierarchy = {{ widths = {widths:?} }}\n"),
+            Shape::Bins(edges) => lines += &format!("hierarchy = {{ bins = {edges:?} }}\n"),
+            Shape::Flat | Shape::Free => {}
+        }
+        if self.weight != 1.0 {
+            lines += &format!("weight = {:?}\n", self.weight);
+        }
+        lines
+    }
+
+    /// The hierarchy file's text, its rows in any order.
+    pub fn file(&self, dice: &mut Dice, shuffled: bool) -> Option<String> {
+        let paths = self.shape.paths()?;
+        let depth = paths.iter().map(Vec::len).max()?;
+        let mut rows: Vec<String> = paths
+            .iter()
+            .map(|path| {
+                let quoted = |label: &String| format!("\"{label}\"");
+                let mut fields = vec![quoted(&path[0]); depth - path.len()];
+                fields.extend(path.iter().map(quoted));
+                fields.join(";")
+            })
+            .collect();
+        if shuffled {
+            dice.shuffle(&mut rows);
+        }
+        Some(rows.join("\n"))
+    }
+}
+
+fn flat(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let values = 1 + dice.below(6);
+    (Shape::Flat, ["a", "b", "c", "d", "e f", "g"][..values].iter().map(|v| (*v).to_owned()).collect())
+}
+
+/// A tree whose leaves sit at any depth, with chains of only children, and maybe a place for the missing value.
+fn tree(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let mut inner: Vec<Vec<String>> = vec![vec!["*".to_owned()]];
+    for index in 0..dice.below(7) {
+        // A category's label may look like an interval.
+        let mut path = vec![if dice.chance(20) { format!("[{index}, 9]") } else { format!("n{index}") }];
+        path.extend(dice.one(&inner).iter().cloned());
+        inner.push(path);
+    }
+    let mut paths: Paths = Vec::new();
+    for index in 0..1 + dice.below(8) {
+        let mut path = vec![format!("v{index}")];
+        path.extend(dice.one(&inner).iter().cloned());
+        paths.push(path);
+    }
+    if dice.chance(20) {
+        let mut path = vec!["?".to_owned()];
+        path.extend(dice.one(&inner).iter().cloned());
+        paths.insert(dice.below(paths.len() + 1), path);
+    }
+    let mut pool: Vec<String> = paths.iter().map(|path| path[0].clone()).filter(|leaf| leaf != "?").collect();
+    // Some leaves do not occur.
+    pool.truncate(1 + dice.below(pool.len()).max(pool.len() / 2));
+    (Shape::Tree(in_leaf_order(paths)), pool)
+}
+
+/// Leaves from left to right, where the children of a node come in the order in which the file names them first.
+fn in_leaf_order(paths: Paths) -> Paths {
+    fn visit(above: &[String], paths: &Paths, into: &mut Paths) {
+        let mut seen: Vec<&String> = Vec::new();
+        for path in paths.iter().filter(|path| path.len() > above.len() && path.ends_with(above)) {
+            let child = &path[path.len() - above.len() - 1];
+            if path.len() == above.len() + 1 {
+                into.push(path.clone());
+            } else if !seen.contains(&child) {
+                seen.push(child);
+                visit(&path[path.len() - above.len() - 1..], paths, into);
+            }
+        }
+    }
+    let mut ordered = Vec::new();
+    visit(&["*".to_owned()], &paths, &mut ordered);
+    ordered
+}
+
+fn numbers(dice: &mut Dice, most: usize) -> Vec<String> {
+    let halves = dice.chance(30);
+    let count = 1 + dice.below(most);
+    (0..count).map(|_| dice.below(most)).map(|v| if halves { format!("{v}.5") } else { v.to_string() }).collect()
+}
+
+/// A file over the numbers 0 to 11: nested intervals, some leaves directly under `*`.
+fn number_tree(dice: &mut Dice) -> (Shape, Vec<String>) {
+    fn divide(dice: &mut Dice, (from, to): (usize, usize), above: &[String], labels: usize, paths: &mut Paths) {
+        let mut start = from;
+        while start < to {
+            let end = (start + 1 + dice.below(4)).min(to);
+            let open = dice.chance(65) && above.len() < 4 && end - start < to - from;
+            if open {
+                let label = match labels {
+                    0 => format!("[{start}, {}]", end - 1),
+                    _ => format!("g{start}-{end}-{}", above.len()),
+                };
+                // A node needs a label that no other has.
+                let label = if above.contains(&label) || start + 1 == end { format!("only {start}") } else { label };
+                let mut path = vec![label];
+                path.extend(above.iter().cloned());
+                divide(dice, (start, end), &path, labels, paths);
+            } else {
+                for value in start..end {
+                    let mut path = vec![value.to_string()];
+                    path.extend(above.iter().cloned());
+                    paths.push(path);
+                }
+            }
+            start = end;
+        }
+    }
+    let mut paths = Vec::new();
+    let labels = dice.below(2);
+    divide(dice, (0, 12), &["*".to_owned()], labels, &mut paths);
+    let mut pool: Vec<String> = (0..1 + dice.below(8)).map(|_| dice.below(12).to_string()).collect();
+    // The ends of a labelled interval need not be values.
+    if dice.chance(30) {
+        paths.retain(|path| pool.contains(&path[0]));
+        pool.dedup();
+    }
+    (Shape::NumberTree(paths), pool)
+}

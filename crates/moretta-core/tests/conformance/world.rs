@@ -1,0 +1,130 @@
+//! A random small table with a random policy.
+
+use std::fmt;
+
+use hashbrown::HashMap;
+use moretta_core::{
+    counts::Counts,
+    hierarchy::{Tree, file},
+    policy::Policy,
+    privacy::{BoundModel, bind_all},
+    profile::Profile,
+    search::method_names,
+};
+use proptest::prelude::*;
+
+use crate::{
+    dice::Dice,
+    expand::group_and_count,
+    recipe::{privacy, release},
+    spec::Spec,
+};
+
+pub type Rows = Vec<Vec<String>>;
+
+#[derive(Clone)]
+pub struct World {
+    pub text: String,
+    pub policy: Policy,
+    pub files: Vec<(String, String)>,
+    pub hierarchies: HashMap<String, Tree>,
+    pub quasi: Vec<Spec>,
+    pub attributes: Vec<Spec>,
+    pub class: Option<String>,
+    pub header: Vec<String>,
+    pub rows: Rows,
+    /// Another table of the same columns.
+    pub other: Rows,
+    /// For whatever else is to be chosen.
+    pub dice: Dice,
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n{}", self.text)?;
+        for (name, text) in &self.files {
+            write!(f, "--- {name}.csv\n{text}\n")?;
+        }
+        for (title, rows) in [("table", &self.rows), ("other", &self.other)] {
+            writeln!(f, "--- {title}\n{}", self.header.join(","))?;
+            rows.iter().try_for_each(|row| writeln!(f, "{}", row.join(",")))?;
+        }
+        Ok(())
+    }
+}
+
+/// Worlds that shrink: fewer choices, simpler ones.
+pub fn worlds() -> impl Strategy<Value = World> {
+    prop::collection::vec(any::<u16>(), 0..900).prop_map(|choices| World::new(Dice::new(choices)))
+}
+
+impl World {
+    pub fn new(mut dice: Dice) -> Self {
+        let quasi: Vec<Spec> = (0..1 + dice.below(5)).map(|index| Spec::quasi_identifier(&mut dice, index)).collect();
+        let mut attributes: Vec<Spec> =
+            (0..dice.below(3)).map(|index| Spec::attribute(&mut dice, &format!("s{index}"))).collect();
+        let class = dice.chance(50).then(|| "class".to_owned());
+        if let Some(name) = &class {
+            attributes.push(Spec::attribute(&mut dice, name));
+        }
+        let mut text = "version = 1\n".to_owned();
+        text += &privacy(&mut dice, &quasi, &attributes);
+        text += &release(&mut dice);
+        text += "[columns.id]\nrole = \"identifier\"\n";
+        for spec in &quasi {
+            text += &spec.toml("quasi-identifier");
+        }
+        text += "[columns.note]\nrole = \"insensitive\"\n";
+        for spec in &attributes {
+            text += &spec.toml(if spec.name == "class" { "class" } else { "sensitive" });
+        }
+        let policy = Policy::parse(&text, &method_names()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let mut files = Vec::new();
+        for (index, spec) in quasi.iter().chain(&attributes).enumerate() {
+            files.extend(spec.file(&mut dice, index < quasi.len()).map(|file| (spec.name.clone(), file)));
+        }
+        let parsed = |(name, text): &(String, String)| (name.clone(), file::parse(text).expect("a sound hierarchy"));
+        let hierarchies = files.iter().map(parsed).collect();
+        let specs: Vec<&Spec> = quasi.iter().chain(&attributes).collect();
+        let mut header: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
+        header.extend(["id".to_owned(), "note".to_owned()]);
+        let rows = draw(&mut dice, &specs);
+        let other = draw(&mut dice, &specs);
+        Self { text, policy, files, hierarchies, quasi, attributes, class, header, rows, other, dice }
+    }
+
+    pub fn column(&self, name: &str) -> usize {
+        self.header.iter().position(|known| known == name).expect("a column of the table")
+    }
+
+    pub fn counts(&self) -> Counts {
+        group_and_count(&self.header, &self.rows, &Profile::grouped_columns(&self.policy))
+    }
+
+    pub fn profile(&self, counts: &Counts) -> Profile {
+        Profile::build(&self.policy, &self.hierarchies, counts).expect("the table fits its policy")
+    }
+
+    pub fn models(&self, profile: &Profile) -> Vec<Box<dyn BoundModel>> {
+        bind_all(&self.policy, profile).expect("the models fit the table")
+    }
+
+    pub fn allowed_suppressed(&self) -> u64 {
+        (self.policy.privacy.max_suppressed * self.rows.len() as f64) as u64
+    }
+}
+
+/// 1 to 60 records, many of them repeated.
+fn draw(dice: &mut Dice, specs: &[&Spec]) -> Rows {
+    let mut rows: Rows = Vec::new();
+    let repeat = *dice.one(&[0, 30, 70]);
+    for id in 0..1 + dice.below(60) {
+        let mut row: Vec<String> = match rows.is_empty() || !dice.chance(repeat) {
+            true => specs.iter().map(|spec| spec.cell(dice)).collect(),
+            false => dice.one(&rows)[..specs.len()].to_vec(),
+        };
+        row.extend([format!("id{id}"), format!("note {}", id % 7)]);
+        rows.push(row);
+    }
+    rows
+}
