@@ -1,0 +1,135 @@
+//! The first record of a CSV file: the names of its columns, and where the records begin.
+//!
+//! Guarantee: a header that is returned is UTF-8, has no name twice, and its delimiter is the one that was asked for or
+//! the likeliest. Cost: reads the header only.
+
+use super::{CsvOptions, Dialect, content};
+use crate::error::{EngineError, Fault};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+/// What the first record says.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub(crate) columns: Vec<String>,
+    pub(crate) dialect: Dialect,
+    /// Where the first record begins.
+    pub(crate) data_offset: u64,
+}
+
+const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+const LONGEST: usize = 64 << 20;
+
+/// Reads the header of a file.
+pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineError> {
+    let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
+    let mut bytes = Vec::new();
+    let mut step = 64 << 10;
+    let (start, end) = loop {
+        let read = (&mut file).take(step).read_to_end(&mut bytes).map_err(EngineError::io(path, "read"))?;
+        let start = if bytes.starts_with(BOM) { BOM.len() } else { 0 };
+        if let Some(end) = record_end(&bytes[start..], options.quote) {
+            break (start, start + end);
+        }
+        if (read as u64) < step || bytes.len() > LONGEST {
+            break (start, bytes.len());
+        }
+        step *= 2;
+    };
+    if bytes[start..].iter().all(u8::is_ascii_whitespace) {
+        return Err(EngineError::Empty { path: path.to_path_buf() });
+    }
+    let line = &bytes[start..end];
+    let data_offset = end as u64;
+    let fault = |fault| EngineError::Header { path: path.to_path_buf(), fault };
+    if std::str::from_utf8(line).is_err() {
+        return Err(fault(Fault::NotUtf8));
+    }
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let delimiter = options.delimiter.unwrap_or_else(|| guess(line, options.quote));
+    let dialect = Dialect { delimiter, quote: options.quote };
+    let columns = split(line, dialect).map_err(fault)?;
+    let mut seen = std::collections::HashSet::new();
+    if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
+        return Err(EngineError::DuplicateColumn { path: path.to_path_buf(), name: name.clone() });
+    }
+    Ok(Header { columns, dialect, data_offset })
+}
+
+/// The position after the first line break that is outside quotes.
+fn record_end(bytes: &[u8], quote: u8) -> Option<usize> {
+    let mut quoted = false;
+    for at in memchr::memchr2_iter(b'\n', quote, bytes) {
+        if bytes[at] == quote {
+            quoted = !quoted;
+        } else if !quoted {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+/// The delimiter of which a header has most outside quotes; comma where it has none.
+fn guess(line: &[u8], quote: u8) -> u8 {
+    let mut counts = [0usize; DELIMITERS.len()];
+    let mut quoted = false;
+    for &byte in line {
+        if byte == quote {
+            quoted = !quoted;
+        } else if let Some(which) = DELIMITERS.iter().position(|&delimiter| delimiter == byte && !quoted) {
+            counts[which] += 1;
+        }
+    }
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let which = counts.iter().position(|&count| count == most).unwrap_or(0);
+    DELIMITERS[which]
+}
+
+/// The cells of one record that is known to be UTF-8.
+fn split(line: &[u8], dialect: Dialect) -> Result<Vec<String>, Fault> {
+    let mut parsed = super::parse::Fields::default();
+    parsed.parse_any_width(line, dialect).map_err(|located| located.fault)?;
+    let mut scratch = Vec::new();
+    let cells = (0..parsed.width()).map(|column| {
+        let cell = content(parsed.raw(line, 0, column), dialect.quote, &mut scratch);
+        String::from_utf8_lossy(cell).into_owned()
+    });
+    Ok(cells.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(text: &[u8], delimiter: Option<u8>) -> Result<Header, EngineError> {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("a.csv");
+        std::fs::write(&path, text).expect("write");
+        read(&path, &CsvOptions { delimiter, quote: b'"' })
+    }
+
+    #[test]
+    fn names_delimiter_and_offset() {
+        let found = header(b"\xEF\xBB\xBFa;\"b,c,d;\"\"e\"\"\";f\r\n1;2;3\n", None).expect("header");
+        assert_eq!(found.columns, ["a", "b,c,d;\"e\"", "f"]);
+        assert_eq!(found.dialect.delimiter, b';');
+        assert_eq!(found.data_offset, 22);
+        assert_eq!(header(b"a\n1\n", None).expect("header").dialect.delimiter, b',');
+        assert_eq!(header(b"a|b,c|d", None).expect("header").columns, ["a", "b,c", "d"]);
+        assert_eq!(header(b"a|b,c", Some(b',')).expect("header").columns, ["a|b", "c"]);
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let message = |text: &[u8]| header(text, None).map(|_| ()).expect_err("error").to_string();
+        assert!(message(b"").ends_with("a.csv is empty: it should begin with a header that names the columns"));
+        assert!(message(b"\n\n").contains("is empty"));
+        assert!(message(b"a,b,a\n").contains("names `a` twice"));
+        assert!(message(b"a,\xFF\n").contains("not valid UTF-8"));
+        assert!(message(b"a,\"b\n1,2").contains("the quote that opens field 2 is never closed"));
+        assert!(message(b"a,b\"c\"\n").contains("a quote inside field 2"));
+    }
+}

@@ -1,0 +1,169 @@
+//! Values become codes.
+//!
+//! Guarantee: equal byte strings get equal codes, counted from 0 without gaps in order of first sight.
+//!
+//! Structure: a hash table whose entries hold a value of up to 16 bytes whole, so that most values are compared without a
+//! look at the arena that holds them all. Cost: one hash and, mostly, one comparison for each value.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hasher};
+
+const HASHER: FixedState = FixedState::with_seed(0x006d_6f72_6574_7461);
+
+/// Values up to this long are compared without their bytes.
+const SHORT: usize = 16;
+
+#[inline]
+fn hash_long(bytes: &[u8]) -> u64 {
+    let mut hasher = HASHER.build_hasher();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// Mixes the bits of a word.
+#[inline]
+pub(crate) fn fold(value: u64) -> u64 {
+    let wide = u128::from(value ^ 0x2D35_8DCC_AA6C_78A5) * 0x8BB8_4B93_962E_ACC9;
+    (wide as u64) ^ ((wide >> 64) as u64)
+}
+
+/// A value as the table sees it: all of a short one, the beginning and a hash of a long one.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    low: u64,
+    high: u64,
+    length: u32,
+    code: u32,
+}
+
+impl Entry {
+    /// The first and last bytes; they overlap, which with the length still tells short values apart.
+    #[inline]
+    fn of(value: &[u8]) -> Entry {
+        let length = value.len();
+        let word = |at: usize| {
+            value.get(at..at + 8).map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+        };
+        let half = |at: usize| {
+            value.get(at..at + 4).map_or(0, |bytes| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default())))
+        };
+        let (low, high) = match length {
+            0 => (0, 0),
+            1..4 => (u64::from(value[0]) | u64::from(value[length / 2]) << 8, u64::from(value[length - 1])),
+            4..8 => (half(0), half(length - 4)),
+            8..=SHORT => (word(0), word(length - 8)),
+            _ => (word(0), hash_long(value)),
+        };
+        Entry { low, high, length: length as u32, code: 0 }
+    }
+
+    #[inline]
+    fn hash(&self) -> u64 {
+        fold(self.low ^ fold(self.high ^ u64::from(self.length) << 56))
+    }
+
+    #[inline]
+    fn same(&self, other: &Entry) -> bool {
+        self.low == other.low && self.high == other.high && self.length == other.length
+    }
+}
+
+/// Byte strings and their codes.
+#[derive(Debug, Default)]
+pub(crate) struct Dictionary {
+    table: HashTable<Entry>,
+    bytes: Vec<u8>,
+    /// Value `c` is `bytes[ends[c - 1]..ends[c]]`.
+    ends: Vec<usize>,
+}
+
+impl Dictionary {
+    /// The code of a value, a new one if it is new.
+    #[inline]
+    pub(crate) fn code(&mut self, value: &[u8]) -> u32 {
+        let entry = Entry::of(value);
+        match self.look_up(&entry, value) {
+            Some(code) => code,
+            None => self.insert(entry, value),
+        }
+    }
+
+    #[inline]
+    fn look_up(&self, entry: &Entry, value: &[u8]) -> Option<u32> {
+        let same = |other: &Entry| entry.same(other) && (value.len() <= SHORT || self.value(other.code) == value);
+        self.table.find(entry.hash(), same).map(|entry| entry.code)
+    }
+
+    #[cold]
+    fn insert(&mut self, entry: Entry, value: &[u8]) -> u32 {
+        let code = self.ends.len() as u32;
+        self.bytes.extend_from_slice(value);
+        self.ends.push(self.bytes.len());
+        self.table.insert_unique(entry.hash(), Entry { code, ..entry }, Entry::hash);
+        code
+    }
+
+    /// The code of a value, if it has one.
+    #[inline]
+    pub(crate) fn find(&self, value: &[u8]) -> Option<u32> {
+        self.look_up(&Entry::of(value), value)
+    }
+
+    /// The value of a code.
+    pub(crate) fn value(&self, code: u32) -> &[u8] {
+        let code = code as usize;
+        let start = if code == 0 { 0 } else { self.ends[code - 1] };
+        &self.bytes[start..self.ends[code]]
+    }
+
+    /// How many values there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Bytes held.
+    pub(crate) fn size(&self) -> u64 {
+        (self.table.allocation_size() + self.bytes.capacity() + self.ends.capacity() * 8) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_share_a_code() {
+        let mut dictionary = Dictionary::default();
+        let words: [&[u8]; 5] = [b"", b"a", b"ab", b"a", b""];
+        let codes: Vec<u32> = words.iter().map(|word| dictionary.code(word)).collect();
+        assert_eq!(codes, [0, 1, 2, 1, 0]);
+        assert_eq!(dictionary.value(0), b"");
+        assert_eq!(dictionary.value(2), b"ab");
+        assert_eq!(dictionary.find(b"ab"), Some(2));
+        assert_eq!(dictionary.find(b"abc"), None);
+        assert_eq!(dictionary.len(), 3);
+        assert!(dictionary.size() > 3);
+    }
+
+    #[test]
+    fn values_of_all_lengths_are_told_apart() {
+        let mut dictionary = Dictionary::default();
+        let mut known = std::collections::HashMap::new();
+        let mut random = 1u64;
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let length = (random >> 33) as usize % 40;
+            let mut value = vec![b'a'; length];
+            for bit in 0..3 {
+                if let Some(at) = ((random >> (40 + 6 * bit)) as usize % 64).checked_rem(length) {
+                    value[at] = b"ab\0"[bit as usize];
+                }
+            }
+            let next = known.len() as u32;
+            let code = *known.entry(value.clone()).or_insert(next);
+            assert_eq!(dictionary.code(&value), code);
+            assert_eq!((dictionary.value(code), dictionary.find(&value)), (value.as_slice(), Some(code)));
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Counts of keys of 64 bits, and how the codes of a row become one.
+//!
+//! Guarantee: [`Layout`] gives different rows different keys and gets their codes back. [`Table`] keeps the exact count
+//! and the earliest place of each key.
+//!
+//! Structure: a layout has a field of some bits for each column. The table is open addressing with linear probing; a
+//! cell holds key and count, so that counting one more takes one cache miss, and first places lie in an array of their
+//! own, which only a new key has to look at as long as places come in order. Keys are counted many at a time: first their
+//! cells are all touched, which lets the misses overlap, then counted. Cost: one cache miss, overlapped, for each record;
+//! 32 to 64 bytes for each distinct key.
+
+use crate::dictionary::fold;
+
+/// Keys that are counted together.
+pub(crate) const TOGETHER: usize = 256;
+
+/// Cells of the first table; at any size there is room for the keys of one go.
+const CELLS: usize = 4 * TOGETHER;
+
+/// One column's bits of a key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Field {
+    bits: u32,
+    shift: u32,
+}
+
+/// Where the code of each column is in a key.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    fields: Vec<Field>,
+    /// Bits that a key may have.
+    limit: u32,
+}
+
+impl Layout {
+    /// No bits for any of `width` columns yet, up to 64 for all of them.
+    pub(crate) fn new(width: usize) -> Self {
+        Self { fields: vec![Field::default(); width], limit: u64::BITS }
+    }
+
+    /// With fewer bits.
+    #[cfg(test)]
+    pub(crate) fn with_limit(self, limit: u32) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Whether the codes below `sizes` all have room.
+    pub(crate) fn fits(&self, sizes: &[usize]) -> bool {
+        self.fields.iter().zip(sizes).all(|(field, &size)| needed(size) <= field.bits)
+    }
+
+    /// A layout that has room for the codes below `sizes`, and in columns that outgrew theirs for twice as many, so that
+    /// keys change seldom; `None` if there is none.
+    pub(crate) fn widened(&self, sizes: &[usize]) -> Option<Layout> {
+        let roomy = self.fields.iter().zip(sizes).map(|(field, &size)| match needed(size) {
+            bits if bits <= field.bits => field.bits,
+            bits => bits + 1,
+        });
+        self.of_bits(roomy).or_else(|| self.of_bits(sizes.iter().map(|&size| needed(size))))
+    }
+
+    fn of_bits(&self, bits: impl Iterator<Item = u32>) -> Option<Layout> {
+        let mut total = 0;
+        let mut field = |bits: u32| {
+            // A column without bits may come after all 64, where no word can be shifted to.
+            let shift = if bits == 0 { 0 } else { total };
+            total += bits;
+            Field { bits, shift }
+        };
+        let fields = bits.map(&mut field).collect();
+        (total <= self.limit).then_some(Layout { fields, limit: self.limit })
+    }
+
+    /// The keys of rows whose codes come column by column.
+    pub(crate) fn pack_each(&self, codes: &[u32], records: usize, keys: &mut Vec<u64>) {
+        keys.clear();
+        keys.resize(records, 0);
+        for (field, codes) in self.fields.iter().zip(codes.chunks_exact(records)) {
+            for (key, &code) in keys.iter_mut().zip(codes) {
+                *key |= u64::from(code) << field.shift;
+            }
+        }
+    }
+
+    /// The key of a row.
+    #[inline]
+    pub(crate) fn pack(&self, codes: &[u32]) -> u64 {
+        self.fields.iter().zip(codes).fold(0, |key, (field, &code)| key | u64::from(code) << field.shift)
+    }
+
+    /// The codes of a key.
+    #[inline]
+    pub(crate) fn unpack(&self, key: u64, codes: &mut [u32]) {
+        for (code, field) in codes.iter_mut().zip(&self.fields) {
+            *code = (key >> field.shift & ((1 << field.bits) - 1)) as u32;
+        }
+    }
+}
+
+/// Bits of the largest code below `size`.
+fn needed(size: usize) -> u32 {
+    usize::BITS - size.saturating_sub(1).leading_zeros()
+}
+
+/// A key and how often it was counted; free if never.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cell {
+    key: u64,
+    count: u64,
+}
+
+/// Keys with counts and first places.
+#[derive(Debug, Default)]
+pub(crate) struct Table {
+    /// None, or a power of two.
+    cells: Vec<Cell>,
+    /// The first place of the key in each cell.
+    places: Vec<u64>,
+    /// Bits of a hash that do not tell cells apart.
+    shift: u32,
+    keys: usize,
+    /// Above all places so far.
+    next_place: u64,
+}
+
+impl Table {
+    /// An empty table in which as many keys have room as in this one.
+    pub(crate) fn emptied(&self) -> Table {
+        let mut empty = Table { next_place: self.next_place, ..Table::default() };
+        if !self.cells.is_empty() {
+            empty.resize(self.cells.len());
+        }
+        empty
+    }
+
+    fn resize(&mut self, cells: usize) {
+        self.shift = u64::BITS - cells.trailing_zeros();
+        let old = std::mem::replace(&mut self.cells, vec![Cell::default(); cells]);
+        let places = std::mem::replace(&mut self.places, vec![0; cells]);
+        for (cell, place) in old.into_iter().zip(places).filter(|(cell, _)| cell.count > 0) {
+            let mut at = self.home(cell.key);
+            while self.cells[at].count > 0 {
+                at = (at + 1) & (cells - 1);
+            }
+            self.cells[at] = cell;
+            self.places[at] = place;
+        }
+    }
+
+    /// Where to look for a key first. High bits, so that a larger table has its keys in the same order.
+    #[inline]
+    fn home(&self, key: u64) -> usize {
+        (fold(key) >> self.shift) as usize
+    }
+
+    /// Makes room for the keys of one go and brings the cells where they may be into the cache.
+    #[inline]
+    fn prepare(&mut self, keys: &[u64]) {
+        if (self.keys + keys.len()) * 4 > self.cells.len() * 3 {
+            self.resize((self.cells.len() * 2).max(CELLS));
+        }
+        // Nothing here waits for an earlier cell; the sum keeps the loads from being dropped.
+        let touched = keys.iter().fold(0, |sum, &key| sum ^ self.cells[self.home(key)].key);
+        std::hint::black_box(touched);
+    }
+
+    /// Counts one record for each of at most [`TOGETHER`] keys, met at `place` and the places after it.
+    pub(crate) fn add_each(&mut self, keys: &[u64], place: u64) {
+        self.prepare(keys);
+        let ordered = place >= self.next_place;
+        self.next_place = self.next_place.max(place + keys.len() as u64);
+        for (at, &key) in (place..).zip(keys) {
+            let cell = self.count(key, 1, at);
+            if !ordered {
+                self.places[cell] = self.places[cell].min(at);
+            }
+        }
+    }
+
+    /// Counts at most [`TOGETHER`] keys, each with a count and a first place.
+    pub(crate) fn add_counted(&mut self, keys: &[u64], counted: &[(u64, u64)]) {
+        self.prepare(keys);
+        for (&key, &(count, place)) in keys.iter().zip(counted) {
+            self.next_place = self.next_place.max(place + 1);
+            let cell = self.count(key, count, place);
+            self.places[cell] = self.places[cell].min(place);
+        }
+    }
+
+    /// The cell of a key after counting it; the place is that of a new key only.
+    #[inline]
+    fn count(&mut self, key: u64, count: u64, place: u64) -> usize {
+        let mut at = self.home(key);
+        let last = self.cells.len() - 1;
+        loop {
+            let cell = &mut self.cells[at];
+            if cell.key == key && cell.count > 0 {
+                cell.count += count;
+                return at;
+            }
+            if cell.count == 0 {
+                *cell = Cell { key, count };
+                self.places[at] = place;
+                self.keys += 1;
+                return at;
+            }
+            at = (at + 1) & last;
+        }
+    }
+
+    /// Key, count and first place of all.
+    ///
+    /// Not in the order of cells: keys that come in the order of their hashes would crowd one end of the table they go
+    /// to. Runs of cells come in the order of their numbers' bits read backwards, so that they are spread from the start.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        const RUN: usize = 64;
+        let runs = self.cells.len() / RUN;
+        (0..runs).flat_map(move |run| {
+            let first = (run.reverse_bits() >> (usize::BITS - runs.trailing_zeros())) * RUN;
+            let cells = self.cells[first..first + RUN].iter().zip(&self.places[first..first + RUN]);
+            cells.filter(|(cell, _)| cell.count > 0).map(|(cell, &place)| (cell.key, cell.count, place))
+        })
+    }
+
+    /// How many keys there are.
+    pub(crate) fn len(&self) -> usize {
+        self.keys
+    }
+
+    /// Bytes held.
+    pub(crate) fn size(&self) -> u64 {
+        (self.cells.capacity() * size_of::<Cell>() + self.places.capacity() * size_of::<u64>()) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else merging would take quadratic time.
+    #[test]
+    fn the_first_keys_of_a_table_are_from_all_over_it() {
+        let mut table = Table::default();
+        let keys: Vec<u64> = (0..10_000).collect();
+        keys.chunks(TOGETHER).for_each(|keys| table.add_each(keys, keys[0]));
+        let mut quarters = [0; 4];
+        table.iter().take(1000).for_each(|(key, ..)| quarters[table.home(key) * 4 / table.cells.len()] += 1);
+        assert!(quarters.iter().all(|keys| (150..350).contains(keys)), "{quarters:?}");
+        assert_eq!(table.iter().count(), 10_000);
+    }
+}

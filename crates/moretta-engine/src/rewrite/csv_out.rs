@@ -1,0 +1,327 @@
+//! Records leave as CSV.
+//!
+//! Guarantee: a cell that is copied from CSV keeps its bytes, quotes and all; labels and texts are quoted where they have
+//! to be; lines end in LF; a line is never blank. In input order pieces are written where they belong, in any order of
+//! time. Shuffled, the records are sorted by the key the seed gives each (two records with the same key, which hardly
+//! happens, by their bytes).
+//!
+//! Structure of a shuffle: records go to buckets by the high bits of their key ([`Spill`]); then bucket by bucket is read,
+//! sorted and written at its place. Cost: every byte is written twice and read once more; memory for one bucket for each
+//! thread.
+
+use super::feed::{Decided, Records, feed};
+use super::plan::{OutColumn, Plan};
+use super::random::SortKeys;
+use super::spill::Spill;
+use super::{Job, Part};
+use crate::control::Control;
+use crate::crew::{self, Turn};
+use crate::csv::{Dialect, write};
+use crate::error::EngineError;
+use crate::parquet::text;
+use crate::source::Data;
+use crate::target::write_at;
+use arrow_array::ArrayRef;
+use moretta_core::counts::RecordOrder;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Some neighbouring columns of the output.
+#[derive(Debug, Clone, Copy)]
+enum Segment {
+    /// Neighbours in the source too: copied in one go.
+    Cells { from: usize, to: usize },
+    /// A label, or all labels of neighbours whose labels go together.
+    Labels { run: usize, column: usize },
+}
+
+/// Renders records.
+#[derive(Debug)]
+struct Renderer {
+    segments: Vec<Segment>,
+    dialect: Dialect,
+    /// Rendered labels: label `l` of run `r` is entry `l * stride + starts[r]`.
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    starts: Vec<usize>,
+    stride: usize,
+    single: bool,
+}
+
+impl Renderer {
+    fn new(plan: &Plan, dialect: Dialect) -> Renderer {
+        let (mut segments, mut runs): (Vec<Segment>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        for &column in &plan.columns {
+            match (segments.last_mut(), column) {
+                (Some(Segment::Cells { to, .. }), OutColumn::Copy(column)) if *to + 1 == column => *to = column,
+                (_, OutColumn::Copy(column)) => segments.push(Segment::Cells { from: column, to: column }),
+                (Some(Segment::Labels { run, .. }), OutColumn::Label(label)) if plan.by_group() => {
+                    runs[*run].push(label)
+                }
+                (_, OutColumn::Label(label)) => {
+                    segments.push(Segment::Labels { run: runs.len(), column: label });
+                    runs.push(vec![label]);
+                }
+            }
+        }
+        let mut all = Renderer {
+            segments,
+            dialect,
+            bytes: Vec::new(),
+            ends: vec![0],
+            starts: Vec::new(),
+            stride: 1,
+            single: plan.columns.len() == 1,
+        };
+        if plan.by_group() {
+            all.stride = runs.len().max(1);
+            all.starts = (0..runs.len()).collect();
+            for group in 0..plan.labels.first().map_or(0, Vec::len) {
+                runs.iter().for_each(|run| all.add(plan, run, group));
+            }
+        } else {
+            for run in &runs {
+                all.starts.push(all.ends.len() - 1);
+                (0..plan.labels[run[0]].len()).for_each(|label| all.add(plan, run, label));
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, plan: &Plan, run: &[usize], label: usize) {
+        for (at, &column) in run.iter().enumerate() {
+            if at > 0 {
+                self.bytes.push(self.dialect.delimiter);
+            }
+            write::cell(&mut self.bytes, plan.labels[column][label].as_bytes(), self.dialect);
+        }
+        self.ends.push(self.bytes.len());
+    }
+
+    #[inline]
+    fn label(&self, run: usize, label: usize) -> &[u8] {
+        let entry = label * self.stride + self.starts[run];
+        &self.bytes[self.ends[entry]..self.ends[entry + 1]]
+    }
+
+    /// Renders all records of a piece into `out`, and where each ends into `ends`.
+    fn render(
+        &self,
+        plan: &Plan,
+        piece: &Decided<'_>,
+        out: &mut Vec<u8>,
+        ends: &mut Vec<usize>,
+    ) -> Result<(), EngineError> {
+        out.clear();
+        ends.clear();
+        let arrays: Vec<ArrayRef> = match piece.records {
+            Records::Csv { .. } => Vec::new(),
+            Records::Parquet { batch, .. } => {
+                let flat = batch.columns().iter().map(text::flatten).collect::<Result<_, _>>();
+                flat.map_err(|error| EngineError::changed(error.to_string()))?
+            }
+        };
+        let mut scratch = String::new();
+        for record in 0..piece.count {
+            let start = out.len();
+            for (at, segment) in self.segments.iter().enumerate() {
+                if at > 0 {
+                    out.push(self.dialect.delimiter);
+                }
+                match *segment {
+                    Segment::Labels { run, column } => {
+                        out.extend_from_slice(self.label(run, plan.label(piece.decisions, record, column)));
+                    }
+                    Segment::Cells { from, to } => match piece.records {
+                        Records::Csv { bytes, fields } => {
+                            let (first, last) = (fields.span(record, from), fields.span(record, to));
+                            out.extend_from_slice(&bytes[first.0..last.1]);
+                            if bytes[..last.1].last() == Some(&b'\r') && last.1 > last.0 {
+                                // At the end of a line a bare CR would be taken for a part of it.
+                                out.truncate(out.len() - (last.1 - last.0));
+                                write::cell(out, &bytes[last.0..last.1], self.dialect);
+                            }
+                        }
+                        Records::Parquet { places, .. } => {
+                            for column in from..=to {
+                                if column > from {
+                                    out.push(self.dialect.delimiter);
+                                }
+                                scratch.clear();
+                                text::write(&arrays[places[column]], record, &mut scratch);
+                                write::cell(out, scratch.as_bytes(), self.dialect);
+                            }
+                        }
+                    },
+                }
+            }
+            if self.single && out.len() == start {
+                out.extend_from_slice(&[self.dialect.quote, self.dialect.quote]);
+            }
+            out.push(b'\n');
+            ends.push(out.len());
+        }
+        Ok(())
+    }
+}
+
+/// Writes all records; how many.
+pub(crate) fn write(job: &Job<'_>, control: &dyn Control) -> Result<u64, EngineError> {
+    if let Data::Parquet(files) = &job.source.data {
+        let copied: Vec<usize> = job
+            .plan
+            .columns
+            .iter()
+            .filter_map(|column| match column {
+                OutColumn::Copy(column) => Some(*column),
+                OutColumn::Label(_) => None,
+            })
+            .collect();
+        crate::parquet::group::check_types(&files[0], &copied)?;
+    }
+    let header = write::header(job.plan.names.iter().map(String::as_str), job.dialect);
+    let renderer = Renderer::new(&job.plan, job.dialect);
+    write_at(job.pending.file(), &header, 0).map_err(EngineError::io(job.pending.path(), "write"))?;
+    match job.order {
+        RecordOrder::Input => write_in_order(job, &renderer, header.len() as u64, control),
+        RecordOrder::Shuffled => write_shuffled(job, &renderer, header.len() as u64, control),
+    }
+}
+
+#[derive(Default)]
+struct Rendered {
+    out: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, control: &dyn Control) -> Result<u64, EngineError> {
+    let offset = Turn::new(start);
+    let states = (0..job.settings.threads).map(|_| Rendered::default()).collect();
+    let (_, records) = feed(job, states, control, &[&offset], |state: &mut Rendered, piece| {
+        renderer.render(&job.plan, &piece, &mut state.out, &mut state.ends)?;
+        let at = offset.take(piece.number, |offset| {
+            *offset += state.out.len() as u64;
+            Ok(*offset - state.out.len() as u64)
+        })?;
+        write_at(job.pending.file(), &state.out, at).map_err(EngineError::io(job.pending.path(), "write"))
+    })?;
+    Ok(records)
+}
+
+/// One thread's share of a scatter.
+struct Scatter {
+    rendered: Rendered,
+    keys: SortKeys,
+    buffers: Vec<Vec<u8>>,
+    /// Bytes of records, by bucket.
+    sizes: Vec<u64>,
+}
+
+/// A record in a bucket: its sort key, its length, its bytes.
+const PREFIX: usize = 12;
+
+fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, control: &dyn Control) -> Result<u64, EngineError> {
+    let spill = job.spill();
+    let buckets = spill.buckets();
+    let full = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
+    let states = (0..job.settings.threads).map(|_| Scatter {
+        rendered: Rendered::default(),
+        keys: SortKeys::new(job.seed),
+        buffers: (0..buckets).map(|_| Vec::new()).collect(),
+        sizes: vec![0; buckets],
+    });
+    let first = Part { control, part: 0, parts: 2 };
+    let (states, records) = feed(job, states.collect(), &first, &[], |state: &mut Scatter, piece| {
+        let Scatter { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
+        renderer.render(&job.plan, &piece, out, ends)?;
+        let mut from = 0;
+        for (&end, key) in ends.iter().zip(keys.from(piece.base)) {
+            let record = &out[from..end];
+            from = end;
+            let bucket = spill.bucket(key);
+            let buffer = &mut buffers[bucket];
+            buffer.extend_from_slice(&key.to_le_bytes());
+            buffer.extend_from_slice(&(record.len() as u32).to_le_bytes());
+            buffer.extend_from_slice(record);
+            sizes[bucket] += record.len() as u64;
+            if buffer.len() >= full {
+                spill.put(bucket, buffer)?;
+                buffer.clear();
+            }
+        }
+        Ok(())
+    })?;
+    let mut offsets = vec![start; buckets + 1];
+    for bucket in 0..buckets {
+        let size: u64 = states.iter().map(|state| state.sizes[bucket]).sum();
+        offsets[bucket + 1] = offsets[bucket] + size;
+        for state in &states {
+            if !state.buffers[bucket].is_empty() {
+                spill.put(bucket, &state.buffers[bucket])?;
+            }
+        }
+    }
+    drop(states);
+    gather(job, &spill, &offsets, &Part { control, part: 1, parts: 2 })?;
+    Ok(records)
+}
+
+#[derive(Default)]
+struct Gather {
+    bytes: Vec<u8>,
+    order: Vec<(u64, usize)>,
+    out: Vec<u8>,
+}
+
+/// Sorts bucket by bucket and writes each where it belongs.
+fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], control: &dyn Control) -> Result<(), EngineError> {
+    const CHUNK: usize = 1 << 20;
+    let next = AtomicUsize::new(0);
+    let take = |_: &mut Gather| {
+        let bucket = next.fetch_add(1, Ordering::Relaxed);
+        Ok((bucket < spill.buckets()).then_some(bucket))
+    };
+    let failed = |error| EngineError::Io { path: job.pending.path().to_path_buf(), action: "write", source: error };
+    let work = |state: &mut Gather, bucket: usize| {
+        let Gather { bytes, order, out } = state;
+        bytes.clear();
+        spill.take(bucket, |put| {
+            bytes.extend_from_slice(put);
+            Ok(())
+        })?;
+        index(bytes, order);
+        let mut offset = offsets[bucket];
+        out.clear();
+        for &(_, at) in order.iter() {
+            out.extend_from_slice(record(bytes, at));
+            if out.len() >= CHUNK {
+                write_at(job.pending.file(), out, offset).map_err(failed)?;
+                offset += out.len() as u64;
+                out.clear();
+            }
+        }
+        write_at(job.pending.file(), out, offset).map_err(failed)?;
+        control.progress(bucket as u64 + 1, spill.buckets() as u64);
+        Ok(())
+    };
+    let states = (0..job.settings.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
+    crew::run(states, control, &[], take, work).map_err(|(_, error)| error)?;
+    Ok(())
+}
+
+/// The records of a bucket in order of their keys.
+fn index(bytes: &[u8], order: &mut Vec<(u64, usize)>) {
+    order.clear();
+    let mut at = 0;
+    while let Some(prefix) = bytes.get(at..at + PREFIX) {
+        let key = u64::from_le_bytes(prefix[..8].try_into().unwrap_or_default());
+        order.push((key, at));
+        at += PREFIX + record(bytes, at).len();
+    }
+    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| record(bytes, a.1).cmp(record(bytes, b.1))));
+}
+
+#[inline]
+fn record(bytes: &[u8], at: usize) -> &[u8] {
+    let length = u32::from_le_bytes(bytes[at + 8..at + PREFIX].try_into().unwrap_or_default());
+    &bytes[at + PREFIX..at + PREFIX + length as usize]
+}

@@ -1,0 +1,107 @@
+//! The second pass: every record leaves, rewritten, in the order that was asked for.
+//!
+//! Guarantee: as many records leave as came; the file depends on the input, the rewrite and its seed alone; unless all is
+//! well (every value and row known, every row's records met, no file written to meanwhile) there is no file.
+//!
+//! Structure: [`plan`] checks the rewrite and decides about records, [`feed`] runs the source's pieces through it on
+//! several threads, [`csv_out`] and [`parquet_out`] write what comes, in order or shuffled by way of [`spill`];
+//! [`random`] is what the seed decides.
+
+mod csv_out;
+mod feed;
+mod parquet_out;
+mod plan;
+mod random;
+mod spill;
+
+use crate::control::Control;
+use crate::csv::{CsvOptions, Dialect};
+use crate::error::EngineError;
+use crate::local::Settings;
+use crate::source::{Data, Format, Source};
+use crate::target::{Pending, Target};
+use crate::{Written, parquet};
+use moretta_core::counts::{RecordOrder, Rewrite};
+use plan::Plan;
+use spill::Spill;
+
+/// What both writers need.
+pub(crate) struct Job<'a> {
+    source: &'a Source,
+    settings: &'a Settings,
+    plan: Plan,
+    order: RecordOrder,
+    seed: u64,
+    dialect: Dialect,
+    pending: Pending,
+    target: &'a Target,
+}
+
+impl Job<'_> {
+    /// Buckets for a shuffle.
+    fn spill(&self) -> Spill {
+        let expected = match &self.source.data {
+            Data::Csv { .. } => self.source.bytes(),
+            // Dictionaries make Parquet smaller than the text it stands for.
+            Data::Parquet(files) => {
+                let records: u64 = parquet::open::units(files, usize::MAX).iter().map(|unit| unit.rows as u64).sum();
+                let plain: u64 = files.iter().map(|file| file.plain_bytes()).sum();
+                plain.max(records.saturating_mul(12 * self.plan.columns.len() as u64))
+            }
+        };
+        Spill::new(self.target.folder(), expected, self.settings.bucket_bytes, self.settings.shuffle_memory)
+    }
+}
+
+/// A part of the work, of several that count alike.
+pub(crate) struct Part<'a> {
+    control: &'a dyn Control,
+    part: u64,
+    parts: u64,
+}
+
+const WHOLE: u64 = 1_000_000;
+
+impl Control for Part<'_> {
+    fn progress(&self, done: u64, total: u64) {
+        let share = (u128::from(done) * u128::from(WHOLE) / u128::from(total.max(1))) as u64;
+        self.control.progress(self.part * WHOLE + share, self.parts * WHOLE);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.control.cancelled()
+    }
+}
+
+/// Rewrites a source to a temporary file beside the target.
+pub(crate) fn run(
+    source: &Source,
+    settings: &Settings,
+    rewrite: &Rewrite,
+    target: &Target,
+    control: &dyn Control,
+) -> Result<Written, EngineError> {
+    source.check_unchanged()?;
+    let plan = Plan::new(rewrite, source)?;
+    let mut csv = source.csv_options();
+    if source.format() == Format::Parquet && target.path.extension().is_some_and(|extension| extension == "tsv") {
+        csv.delimiter = Some(b'\t');
+    }
+    let CsvOptions { delimiter, quote } = csv;
+    let dialect = Dialect { delimiter: delimiter.unwrap_or(b','), quote };
+    let pending = target.begin()?;
+    let job = Job { source, settings, plan, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
+    let records = match target.format {
+        Format::Csv => csv_out::write(&job, control)?,
+        Format::Parquet => parquet_out::write(&job, control)?,
+    };
+    job.plan.check_all_met()?;
+    source.check_unchanged()?;
+    if control.cancelled() {
+        return Err(EngineError::Cancelled);
+    }
+    job.pending.sync()?;
+    let Job { pending, .. } = job;
+    let bytes = pending.file().metadata().map_err(EngineError::io(pending.path(), "read"))?.len();
+    Ok(Written { records, bytes, csv, pending })
+}

@@ -1,0 +1,142 @@
+//! The naive twins of the two passes, and tables to try both on.
+#![allow(dead_code)]
+
+use moretta_core::counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share};
+use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Settings, Source, Target};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Rows of texts, the header first.
+pub type Table = Vec<Vec<String>>;
+
+/// A parser that looks at one character after the other.
+pub fn parse(text: &str, delimiter: char) -> Table {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let mut characters = text.chars().peekable();
+    let (mut quoted, mut any) = (false, false);
+    while let Some(character) = characters.next() {
+        any = true;
+        match character {
+            '"' if quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            '\r' if !quoted && characters.peek() == Some(&'\n') => {}
+            '\n' if !quoted => {
+                row.push(std::mem::take(&mut cell));
+                rows.push(std::mem::take(&mut row));
+                any = false;
+            }
+            other if other == delimiter && !quoted => row.push(std::mem::take(&mut cell)),
+            other => cell.push(other),
+        }
+    }
+    if any {
+        row.push(cell);
+        rows.push(row);
+    }
+    rows
+}
+
+/// A group: its count and first record.
+pub type Groups = BTreeMap<Vec<String>, (u64, u64)>;
+
+/// A `GROUP BY` of some columns.
+pub fn group(table: &Table, columns: &[usize]) -> Groups {
+    let mut groups = Groups::new();
+    for (at, row) in table[1..].iter().enumerate() {
+        let key = columns.iter().map(|&column| row[column].clone()).collect();
+        groups.entry(key).or_insert((0, at as u64 + 1)).0 += 1;
+    }
+    groups
+}
+
+/// Counts as a `GROUP BY`, with all that must hold inside them checked.
+pub fn groups(counts: &Counts) -> Groups {
+    let mut groups = Groups::new();
+    for row in 0..counts.rows() {
+        let codes = counts.row(row);
+        let key = codes.iter().zip(&counts.columns).map(|(&code, column)| column.values[code as usize].to_string());
+        let old = groups.insert(key.collect(), (counts.counts[row], counts.first_records[row]));
+        assert_eq!(old, None, "a row is there twice");
+    }
+    for (at, column) in counts.columns.iter().enumerate() {
+        assert_eq!(column.values.len(), column.first_records.len());
+        for (code, (value, &first)) in column.values.iter().zip(&column.first_records).enumerate() {
+            let rows = groups.iter().filter(|(key, _)| *key[at] == **value);
+            assert_eq!(rows.map(|(_, (_, first))| *first).min(), Some(first), "value {code}");
+        }
+    }
+    assert_eq!(counts.counts.iter().sum::<u64>(), counts.records);
+    groups
+}
+
+pub fn open(path: &Path) -> Source {
+    Source::open(&path.to_string_lossy(), &CsvOptions::default()).expect("source")
+}
+
+pub fn engine(path: &Path, settings: &Settings) -> LocalEngine {
+    LocalEngine::with_settings(open(path), settings.clone())
+}
+
+pub fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| name.to_string()).collect()
+}
+
+/// Rewrites and gives the file its name.
+pub fn rewrite(input: &Path, settings: &Settings, rewrite: &Rewrite, output: &Path) -> PathBuf {
+    let written =
+        engine(input, settings).rewrite(rewrite, &Target::new(output).expect("target"), &NoControl).expect("rewrite");
+    assert!(written.pending.path().file_name().expect("name").to_string_lossy().starts_with(".moretta-"));
+    let pending = written.pending;
+    assert_eq!(
+        pending.open(&written.csv).expect("reads back").columns().len() + rewrite.dropped.len(),
+        open(input).columns().len()
+    );
+    pending.persist(true).expect("persist");
+    output.to_path_buf()
+}
+
+/// All files of a folder, hidden ones too.
+pub fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("folder")
+        .map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// A rewrite that shares every row out among `groups` groups in turn; labels name column and group.
+pub fn shares(counts: &Counts, groups: u32, rewritten: &[bool], order: RecordOrder, seed: u64) -> Rewrite {
+    let (mut offsets, mut shares) = (vec![0], Vec::new());
+    for (row, &records) in counts.counts.iter().enumerate() {
+        let parts = (row as u64 % 3 + 1).min(records).min(u64::from(groups));
+        for part in 0..parts {
+            let group = (row as u32 + part as u32) % groups;
+            shares.push(Share { group, records: records * (part + 1) / parts - records * part / parts });
+        }
+        offsets.push(shares.len() as u32);
+    }
+    let labels = (0..rewritten.iter().filter(|&&rewritten| rewritten).count())
+        .map(|column| (0..groups).map(|group| format!("c{column}, g{group}").into()).collect())
+        .collect();
+    Rewrite {
+        key: key(counts, rewritten),
+        change: Change::Shares { rows: counts.codes.clone(), offsets, shares, labels },
+        dropped: vec![],
+        order,
+        seed,
+    }
+}
+
+pub fn key(counts: &Counts, rewritten: &[bool]) -> Vec<KeyColumn> {
+    counts
+        .columns
+        .iter()
+        .zip(rewritten)
+        .map(|(column, &rewritten)| KeyColumn { name: column.name.clone(), values: column.values.clone(), rewritten })
+        .collect()
+}

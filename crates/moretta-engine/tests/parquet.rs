@@ -1,0 +1,257 @@
+//! Parquet in and out: all types, nulls, several files, any division of the work.
+
+mod common;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::Int32Type;
+use arrow_array::*;
+use arrow_schema::{DataType, Field, Schema};
+use common::*;
+use moretta_core::counts::{Change, RecordOrder, Rewrite};
+use moretta_engine::{Engine, EngineError, NoControl, Settings};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+const RECORDS: usize = 400;
+
+/// A column of every type that has a text, each with a null, and a list, which has none.
+fn batch() -> RecordBatch {
+    let numbers = || (0..RECORDS as i64).map(|at| (at % 7 != 3).then_some(at % 5));
+    let texts: Vec<Option<String>> = numbers().map(|number| number.map(|number| format!("t{number}, \"x\""))).collect();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("text", Arc::new(StringArray::from(texts.clone()))),
+        ("large", Arc::new(LargeStringArray::from(texts.clone()))),
+        ("view", Arc::new(StringViewArray::from_iter(texts.iter().map(Option::as_deref)))),
+        ("dictionary", Arc::new(texts.iter().map(Option::as_deref).collect::<DictionaryArray<Int32Type>>())),
+        ("int", Arc::new(numbers().map(|number| number.map(|number| number as i32 - 2)).collect::<Int32Array>())),
+        ("tiny", Arc::new(numbers().map(|number| number.map(|number| number as u8)).collect::<UInt8Array>())),
+        ("long", Arc::new(numbers().map(|number| number.map(|number| number - (1 << 60))).collect::<Int64Array>())),
+        ("float", Arc::new(numbers().map(|number| number.map(|number| number as f64 / 4.0)).collect::<Float64Array>())),
+        (
+            "single",
+            Arc::new(numbers().map(|number| number.map(|number| number as f32 / 10.0)).collect::<Float32Array>()),
+        ),
+        ("bool", Arc::new(numbers().map(|number| number.map(|number| number > 2)).collect::<BooleanArray>())),
+        (
+            "date",
+            Arc::new(numbers().map(|number| number.map(|number| 19_874 + number as i32)).collect::<Date32Array>()),
+        ),
+        (
+            "stamp",
+            Arc::new(
+                numbers()
+                    .map(|number| number.map(|number| 1_717_156_800_123 + number))
+                    .collect::<TimestampMillisecondArray>(),
+            ),
+        ),
+        (
+            "zoned",
+            Arc::new(
+                numbers()
+                    .map(|number| number.map(|number| number * 1_000_000))
+                    .collect::<TimestampMicrosecondArray>()
+                    .with_timezone("UTC"),
+            ),
+        ),
+        (
+            "decimal",
+            Arc::new(
+                numbers()
+                    .map(|number| number.map(|number| i128::from(number) * 150 - 225))
+                    .collect::<Decimal128Array>()
+                    .with_precision_and_scale(10, 2)
+                    .expect("decimal"),
+            ),
+        ),
+        (
+            "list",
+            Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(
+                (0..RECORDS).map(|at| Some(vec![Some(at as i32)])),
+            )),
+        ),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
+        .expect("batch")
+}
+
+fn store(batch: &RecordBatch, path: &Path, group: usize) {
+    let properties =
+        WriterProperties::builder().set_max_row_group_row_count(Some(group)).set_data_page_row_count_limit(16).build();
+    let mut writer =
+        ArrowWriter::try_new(File::create(path).expect("create"), batch.schema(), Some(properties)).expect("writer");
+    writer.write(batch).expect("write");
+    writer.close().expect("close");
+}
+
+fn load(path: &Path) -> RecordBatch {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).expect("open")).expect("reader");
+    let schema = reader.schema().clone();
+    let batches: Vec<RecordBatch> = reader.build().expect("reader").map(|batch| batch.expect("batch")).collect();
+    arrow_select::concat::concat_batches(&schema, &batches).expect("concat")
+}
+
+fn copy(order: RecordOrder, dropped: &[&str]) -> Rewrite {
+    Rewrite {
+        key: vec![],
+        change: Change::Map { labels: vec![], suppressed: vec![] },
+        dropped: names(dropped),
+        order,
+        seed: 9,
+    }
+}
+
+fn divisions() -> Vec<Settings> {
+    let some = |(threads, unit_records, bucket_bytes, shuffle_memory)| Settings {
+        threads,
+        unit_records,
+        bucket_bytes,
+        shuffle_memory,
+        ..Settings::default()
+    };
+    [(1, 1 << 16, 1 << 30, 1 << 30), (2, 7, 1_000, 0), (4, 64, 10_000, 5_000)].map(some).to_vec()
+}
+
+/// The table as texts, by way of the CSV that is made of it.
+fn as_table(path: &Path, folder: &Path) -> Table {
+    let out = folder.join("text.csv");
+    let table = parse(
+        &std::fs::read_to_string(rewrite(path, &Settings::default(), &copy(RecordOrder::Input, &["list"]), &out))
+            .expect("read"),
+        ',',
+    );
+    std::fs::remove_file(out).expect("remove");
+    table
+}
+
+#[test]
+fn texts_of_all_types() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("t.parquet");
+    store(&batch(), &path, 100);
+    let table = as_table(&path, folder.path());
+    assert_eq!(table.len(), RECORDS + 1);
+    let t = "t1, \"x\"";
+    let expected = [
+        t,
+        t,
+        t,
+        t,
+        "-1",
+        "1",
+        "-1152921504606846975",
+        "0.25",
+        "0.1",
+        "false",
+        "2024-06-01",
+        "2024-05-31T12:00:00.124",
+        "1970-01-01T00:00:01Z",
+        "-0.75",
+    ];
+    assert_eq!(table[2], expected);
+    assert!(table[4].iter().all(String::is_empty));
+    assert_eq!(engine(&path, &Settings::default()).sample(3).expect("sample").rows[1][..14], expected);
+}
+
+#[test]
+fn groups_of_all_types() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("t.parquet");
+    for group_size in [1_000, 90, 16] {
+        store(&batch(), &path, group_size);
+        let table = as_table(&path, folder.path());
+        for settings in divisions() {
+            let engine = engine(&path, &settings);
+            for columns in [(0..14).collect::<Vec<_>>(), vec![13, 0, 4], vec![2], vec![9, 1]] {
+                let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
+                let counts = engine.group_and_count(&wanted, &NoControl).expect("counts");
+                assert_eq!(groups(&counts), group(&table, &columns));
+            }
+        }
+    }
+    let error = engine(&path, &Settings::default()).group_and_count(&names(&["list"]), &NoControl).expect_err("error");
+    assert!(matches!(&error, EngineError::UnsupportedType { column, .. } if column == "list"), "{error}");
+}
+
+#[test]
+fn copies_keep_types_nulls_and_order() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (path, out) = (folder.path().join("t.parquet"), folder.path().join("o.parquet"));
+    let original = batch();
+    store(&original, &path, 90);
+    let mut shuffled = None;
+    for settings in divisions() {
+        let copied = load(&rewrite(&path, &settings, &copy(RecordOrder::Input, &["text"]), &out));
+        for (field, array) in copied.schema().fields().iter().zip(copied.columns()) {
+            let old = original.column_by_name(field.name()).expect("column");
+            match old.data_type() {
+                DataType::Dictionary(..) => assert_eq!(field.data_type(), &DataType::Utf8),
+                _ => assert_eq!(array, old),
+            }
+        }
+        rewrite(&path, &settings, &copy(RecordOrder::Shuffled, &[]), &out);
+        let (bytes, rows) = (std::fs::read(&out).expect("read"), as_table(&out, folder.path()));
+        let mut sorted = [rows.clone(), as_table(&path, folder.path())];
+        sorted.iter_mut().for_each(|rows| rows.sort());
+        assert_eq!(sorted[0], sorted[1]);
+        assert_ne!(rows, as_table(&path, folder.path()));
+        assert_eq!(*shuffled.get_or_insert_with(|| bytes.clone()), bytes, "the division of the work shows");
+    }
+    let lists = load(&out);
+    let lists = lists.column_by_name("list").expect("list").as_list::<i32>();
+    let seen: std::collections::HashSet<i32> =
+        (0..RECORDS).map(|at| lists.value(at).as_primitive::<Int32Type>().value(0)).collect();
+    assert_eq!(seen.len(), RECORDS);
+}
+
+#[test]
+fn shares_by_any_way_are_the_same() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("t.parquet");
+    store(&batch(), &path, 90);
+    let wanted = names(&["int", "large", "view"]);
+    let counts = engine(&path, &Settings { threads: 1, ..Settings::default() })
+        .group_and_count(&wanted, &NoControl)
+        .expect("counts");
+    for order in [RecordOrder::Input, RecordOrder::Shuffled] {
+        let mut change = shares(&counts, 5, &[true, true, false], order, 4);
+        change.dropped = names(&["list"]);
+        let mut tables: Vec<Table> = Vec::new();
+        for settings in divisions() {
+            for name in ["o.parquet", "o.csv"] {
+                let out = rewrite(&path, &settings, &change, &folder.path().join(name));
+                let way = Rewrite { dropped: vec![], ..copy(RecordOrder::Input, &[]) };
+                let text = rewrite(&out, &settings, &way, &folder.path().join("text.csv"));
+                tables.push(parse(&std::fs::read_to_string(text).expect("read"), ','));
+            }
+        }
+        assert!(tables.windows(2).all(|pair| pair[0] == pair[1]));
+        assert!(tables[0][1][1].starts_with("c1, g"), "{:?}", tables[0][1]);
+        // A column that only helps to tell records apart is copied.
+        let mut views: Vec<String> = tables[0][1..].iter().map(|row| row[2].clone()).collect();
+        let mut old: Vec<String> = as_table(&path, folder.path())[1..].iter().map(|row| row[2].clone()).collect();
+        views.sort();
+        old.sort();
+        assert_eq!(views, old);
+    }
+}
+
+#[test]
+fn files_have_to_agree_in_types() {
+    let folder = tempfile::tempdir().expect("folder");
+    let one = |array: ArrayRef| {
+        let schema = Schema::new(vec![Field::new("a", array.data_type().clone(), true)]);
+        RecordBatch::try_new(Arc::new(schema), vec![array]).expect("batch")
+    };
+    store(&one(Arc::new(Int32Array::from(vec![1, 2]))), &folder.path().join("1.parquet"), 10);
+    store(&one(Arc::new(Int32Array::from(vec![2, 3]))), &folder.path().join("2.parquet"), 10);
+    let counts =
+        engine(folder.path(), &Settings::default()).group_and_count(&names(&["a"]), &NoControl).expect("counts");
+    assert_eq!(groups(&counts)[&names(&["2"])], (2, 2));
+    store(&one(Arc::new(StringArray::from(vec!["2"]))), &folder.path().join("3.parquet"), 10);
+    let error = moretta_engine::Source::open(&folder.path().to_string_lossy(), &Default::default()).expect_err("error");
+    assert!(error.to_string().ends_with("column `a` is of type Utf8, not Int32"), "{error}");
+}

@@ -1,0 +1,189 @@
+//! Both passes over CSV against their naive twins, on random tables.
+
+mod common;
+
+use common::*;
+use moretta_core::counts::{Change, RecordOrder, Rewrite};
+use moretta_engine::{Engine, NoControl, Settings};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+/// A file's text and the table it stands for.
+fn tables() -> impl Strategy<Value = (String, Table, char)> {
+    let cell = prop_oneof![
+        4 => "[a-c]{0,2}",
+        1 => "[a,;\"\n\r é€😀]{0,5}",
+        1 => Just("\r\n".to_string()),
+    ];
+    let shape = (1usize..5, 1usize..25, prop::sample::select(vec![',', ';', '\t', '|']), any::<[bool; 4]>());
+    (shape, any::<u64>())
+        .prop_flat_map(move |((width, records, delimiter, flags), random)| {
+            let rows = prop::collection::vec(prop::collection::vec(cell.clone(), width), records);
+            (rows, Just((width, delimiter, flags, random)))
+        })
+        .prop_map(|(rows, (width, delimiter, [crlf, bom, quote_all, last_break], mut random))| {
+            // Of one column nothing tells the delimiter.
+            let delimiter = if width == 1 { ',' } else { delimiter };
+            let mut table: Table =
+                vec![(0..width).map(|at| format!("c{at}{}", if at == 1 { "\"x" } else { "" })).collect()];
+            table.extend(rows);
+            let mut text = if bom { "\u{feff}".to_string() } else { String::new() };
+            let records = table.len();
+            for (at, row) in table.iter().enumerate() {
+                let cells: Vec<String> = row
+                    .iter()
+                    .map(|cell| {
+                        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                        let must = cell.contains([delimiter, '"', '\n', '\r']);
+                        if must || quote_all || random >> 62 == 0 {
+                            format!("\"{}\"", cell.replace('"', "\"\""))
+                        } else {
+                            cell.clone()
+                        }
+                    })
+                    .collect();
+                text.push_str(&cells.join(&delimiter.to_string()));
+                // A last record that is one empty cell is nothing without its line break.
+                let blank = cells.len() == 1 && cells[0].is_empty();
+                if at + 1 < records || last_break || blank {
+                    text.push_str(if crlf { "\r\n" } else { "\n" });
+                }
+            }
+            if width > 1 && last_break && quote_all {
+                text.push_str("\n\r\n");
+            }
+            (text, table, delimiter)
+        })
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    (1usize..5, 1usize..60, prop::sample::select(vec![0u64, 100, 1 << 20]), 1u64..200).prop_map(
+        |(threads, block_size, shuffle_memory, bucket_bytes)| Settings {
+            threads,
+            block_size,
+            shuffle_memory,
+            bucket_bytes,
+            ..Settings::default()
+        },
+    )
+}
+
+fn sorted(table: &Table) -> Table {
+    let mut rows = table[1..].to_vec();
+    rows.sort();
+    rows
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
+
+    #[test]
+    fn group_and_count((text, table, delimiter) in tables(), settings in settings(), pick in any::<[bool; 4]>()) {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = folder.path().join("t.csv");
+        std::fs::write(&path, &text).expect("write");
+        let mut twin = parse(&text, delimiter);
+        if table[0].len() > 1 {
+            while twin.last().is_some_and(|row| row.len() == 1) {
+                twin.pop();
+            }
+        }
+        prop_assert_eq!(&twin, &table);
+        let engine = engine(&path, &settings);
+        prop_assert_eq!(engine.columns().expect("columns"), table[0].clone());
+        let columns: Vec<usize> = (0..table[0].len()).rev().filter(|&column| pick[column]).collect();
+        let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
+        let counts = engine.group_and_count(&wanted, &NoControl).expect("counts");
+        prop_assert_eq!(counts.records as usize, table.len() - 1);
+        prop_assert_eq!(groups(&counts), group(&table, &columns));
+        let sample = engine.sample(3).expect("sample");
+        prop_assert_eq!(&sample.rows[..], &table[1..table.len().min(4)]);
+    }
+
+    #[test]
+    fn rewrite_by_a_map((text, table, delimiter) in tables(), settings in settings(), pick in any::<[bool; 4]>(), suppress: bool) {
+        let folder = tempfile::tempdir().expect("folder");
+        let (path, out) = (folder.path().join("t.csv"), folder.path().join("o.csv"));
+        std::fs::write(&path, &text).expect("write");
+        let width = table[0].len();
+        let columns: Vec<usize> = (0..width).filter(|&column| pick[column] || column == 0).collect();
+        let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
+        let counts = engine(&path, &settings).group_and_count(&wanted, &NoControl).expect("counts");
+        let rewritten: Vec<bool> = columns.iter().map(|&column| !suppress || column != 1).collect();
+        let label = |value: &str| format!("<{value}>{delimiter}\"");
+        let labels = counts.columns.iter().zip(&rewritten).filter(|(_, rewritten)| **rewritten)
+            .map(|(column, _)| column.values.iter().map(|value| label(value).into()).collect()).collect();
+        let suppressed = if suppress { counts.row(0).to_vec() } else { vec![] };
+        let dropped: Vec<usize> = (0..width).filter(|&column| width > 1 && column == width - 1).collect();
+        let mut change = Rewrite {
+            key: key(&counts, &rewritten),
+            change: Change::Map { labels, suppressed },
+            dropped: dropped.iter().map(|&column| table[0][column].clone()).collect(),
+            order: RecordOrder::Input,
+            seed: 3,
+        };
+        let hidden: Vec<String> = counts.row(0).iter().zip(&counts.columns).map(|(&code, column)| column.values[code as usize].to_string()).collect();
+        let mut expected = table.clone();
+        for row in &mut expected[1..] {
+            let all = suppress && columns.iter().zip(&hidden).all(|(&column, value)| row[column] == *value);
+            for (&column, _) in columns.iter().zip(&rewritten).filter(|(_, rewritten)| **rewritten) {
+                row[column] = if all { "*".to_string() } else { label(&row[column]) };
+            }
+        }
+        for row in &mut expected {
+            row.truncate(width - dropped.len());
+        }
+        let written = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        prop_assert_eq!(&parse(&written, delimiter), &expected);
+        change.order = RecordOrder::Shuffled;
+        let shuffled = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        prop_assert_eq!(sorted(&parse(&shuffled, delimiter)), sorted(&expected));
+        let other = Settings { threads: settings.threads % 4 + 1, block_size: 1 << 20, bucket_bytes: 1 << 20, ..settings };
+        let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");
+        prop_assert_eq!(shuffled, again);
+        // To Parquet and back to CSV, nothing changes but quotes.
+        let (parquet, back) = (folder.path().join("o.parquet"), folder.path().join("b.csv"));
+        change.order = RecordOrder::Input;
+        rewrite(&path, &other, &change, &parquet);
+        let copy = Rewrite { key: vec![], change: Change::Map { labels: vec![], suppressed: vec![] }, dropped: vec![], order: RecordOrder::Input, seed: 0 };
+        let back = std::fs::read_to_string(rewrite(&parquet, &other, &copy, &back)).expect("read");
+        prop_assert_eq!(parse(&back, ','), expected);
+        prop_assert_eq!(files(folder.path()), ["b.csv", "o.csv", "o.parquet", "t.csv"]);
+    }
+
+    #[test]
+    fn rewrite_by_shares((text, table, delimiter) in tables(), settings in settings(), seed: u64) {
+        let folder = tempfile::tempdir().expect("folder");
+        let (path, out) = (folder.path().join("t.csv"), folder.path().join("o.csv"));
+        std::fs::write(&path, &text).expect("write");
+        let wanted = vec![table[0][0].clone()];
+        // Sorted, as the core does, so that rows do not depend on how the work was divided.
+        let counts = engine(&path, &Settings { threads: 1, ..settings.clone() }).group_and_count(&wanted, &NoControl).expect("counts");
+        let mut change = shares(&counts, 4, &[true], RecordOrder::Input, seed);
+        let written = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        let rows = parse(&written, delimiter);
+        prop_assert_eq!(rows.len(), table.len());
+        let mut dealt: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for (row, old) in rows.iter().zip(&table).skip(1) {
+            prop_assert_eq!(&row[1..], &old[1..]);
+            *dealt.entry((old[0].clone(), row[0].clone())).or_default() += 1;
+        }
+        let Change::Shares { offsets, shares, labels, .. } = &change.change else { unreachable!() };
+        for row in 0..counts.rows() {
+            let value = &counts.columns[0].values[counts.row(row)[0] as usize];
+            for share in &shares[offsets[row] as usize..offsets[row + 1] as usize] {
+                let label = &labels[0][share.group as usize];
+                prop_assert_eq!(dealt.remove(&(value.to_string(), label.to_string())), Some(share.records));
+            }
+        }
+        prop_assert!(dealt.is_empty());
+        for threads in 1..4 {
+            let other = Settings { threads, block_size: 7 * threads, ..settings.clone() };
+            let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");
+            prop_assert_eq!(&again, &written);
+        }
+        change.order = RecordOrder::Shuffled;
+        let shuffled = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        prop_assert_eq!(sorted(&parse(&shuffled, delimiter)), sorted(&rows));
+    }
+}
