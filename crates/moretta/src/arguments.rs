@@ -1,0 +1,334 @@
+//! The command line, as clap reads it.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+
+/// Make a table about persons fit to leave the house, and prove it on the file that was written.
+#[derive(Debug, Parser)]
+#[command(name = "moretta", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 done; 1 the data does not satisfy the policy, or cannot; 2 bad usage or input; 130 interrupted.\n\
+    Start with `moretta demo`, or with `moretta init YOUR.csv`."
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Look at the data and write a commented policy to edit
+    Init(Init),
+    /// Write a release that satisfies a policy, check the written file, and report what was lost
+    Anonymize(Anonymize),
+    /// Ask whether a file satisfies a policy: exit 0 if it does, 1 if not, saying where
+    Check(Check),
+    /// Measure what a release lost against its original
+    Measure(Measure),
+    /// Apply a saved recoding to new records, and verify again
+    Apply(Apply),
+    /// See what a model can still learn from a release: its errors on records held back
+    Evaluate(Evaluate),
+    /// Build, show or check a hierarchy file
+    #[command(subcommand)]
+    Hierarchy(Hierarchy),
+    /// List the methods and their parameters
+    Methods(List),
+    /// List the measures
+    Measures(List),
+    /// List the privacy models
+    Models(List),
+    /// Made-up people, a policy, a release and its report: everything in one go
+    Demo(Demo),
+}
+
+/// How the work is divided.
+#[derive(Debug, Clone, Args)]
+pub struct Resources {
+    /// Threads; all processors when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Memory for distinct values and tuples, e.g. 500MB or 4GB; no bound when left out
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub memory: Option<u64>,
+}
+
+/// Where a release goes, and how.
+#[derive(Debug, Clone, Args)]
+pub struct Output {
+    /// The file to write: .csv (with the input's delimiter) or .parquet
+    #[arg(long, short, value_name = "OUT")]
+    pub output: PathBuf,
+    /// A report: .json for programs, .html for people (may be given twice)
+    #[arg(long, value_name = "R.json|R.html")]
+    pub report: Vec<PathBuf>,
+    /// Decides whatever is left to chance, also the order of the records: whoever knows it can restore theirs. Drawn
+    /// anew when left out
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Keep the records in the order of the input (order can identify people)
+    #[arg(long)]
+    pub keep_order: bool,
+    /// Replace files that are there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the report as JSON instead of a summary
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `moretta init`
+#[derive(Debug, Args)]
+pub struct Init {
+    /// A file, a folder of files, or a pattern: CSV or Parquet
+    pub input: String,
+    /// The policy to write; printed when left out
+    #[arg(long, short, value_name = "POLICY")]
+    pub output: Option<PathBuf>,
+    /// Replace a policy that is there already
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+/// `moretta anonymize`
+#[derive(Debug, Args)]
+pub struct Anonymize {
+    /// A file, a folder of files, or a pattern: CSV or Parquet
+    pub input: String,
+    /// The policy
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    #[command(flatten)]
+    pub output: Output,
+    /// Save the recoding, for `moretta apply`
+    #[arg(long, value_name = "R.json")]
+    pub recoding: Option<PathBuf>,
+    /// Stop the search after this time (60s, 5m, 1h) and take the best so far
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time_limit: Option<Duration>,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+/// `moretta check`
+#[derive(Debug, Args)]
+pub struct Check {
+    /// The file that is to leave
+    pub released: String,
+    /// The policy
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// Print the outcome as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+/// `moretta measure`
+#[derive(Debug, Args)]
+pub struct Measure {
+    /// The file before
+    pub original: String,
+    /// The file after
+    pub released: String,
+    /// The policy
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// Print the measures as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+/// `moretta apply`
+#[derive(Debug, Args)]
+pub struct Apply {
+    /// The new records: CSV or Parquet
+    pub input: String,
+    /// What `moretta anonymize --recoding` wrote
+    #[arg(long, value_name = "R.json")]
+    pub recoding: PathBuf,
+    #[command(flatten)]
+    pub output: Output,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+/// `moretta evaluate`
+#[derive(Debug, Args)]
+pub struct Evaluate {
+    /// The records to learn from: CSV or Parquet. The recoding is found on these alone
+    pub input: String,
+    /// The policy; it needs a column of the role `class`
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// Other records with the same columns, to count errors on
+    #[arg(long, value_name = "TEST")]
+    pub test: String,
+    /// Decides whatever is left to chance; drawn anew when left out
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Stop the search after this time (60s, 5m, 1h) and take the best so far
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time_limit: Option<Duration>,
+    /// Print the errors as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+/// `moretta hierarchy`
+#[derive(Debug, Subcommand)]
+pub enum Hierarchy {
+    /// Build a hierarchy over a column of numbers
+    Build(HierarchyBuild),
+    /// Draw a hierarchy file
+    Show(HierarchyShow),
+    /// Ask whether a hierarchy file fits a column of the data: exit 0 if it does, 1 if not
+    Check(HierarchyCheck),
+}
+
+/// `moretta hierarchy build`
+#[derive(Debug, Args)]
+pub struct HierarchyBuild {
+    /// A file, a folder of files, or a pattern: CSV or Parquet
+    pub input: String,
+    /// The column
+    #[arg(long, value_name = "C")]
+    pub column: String,
+    /// How: intervals of given widths, or between given edges
+    #[arg(long, value_enum)]
+    pub method: Builder,
+    /// For `--method widths`: 5,10,20
+    #[arg(long, value_name = "W,W,..", value_delimiter = ',', allow_negative_numbers = true)]
+    pub widths: Vec<f64>,
+    /// For `--method bins`: the edges, 0,18,65,120
+    #[arg(long, value_name = "E,E,..", value_delimiter = ',', allow_negative_numbers = true)]
+    pub bins: Vec<f64>,
+    /// The file to write; printed when left out
+    #[arg(long, short, value_name = "H.csv")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+/// The builders of hierarchies over numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Builder {
+    /// Intervals of given widths, one level for each
+    Widths,
+    /// One level of intervals between given edges
+    Bins,
+}
+
+/// `moretta hierarchy show`
+#[derive(Debug, Args)]
+pub struct HierarchyShow {
+    /// A hierarchy file
+    pub file: PathBuf,
+    /// Show at most so many children of a node
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub children: usize,
+}
+
+/// `moretta hierarchy check`
+#[derive(Debug, Args)]
+pub struct HierarchyCheck {
+    /// A hierarchy file
+    pub file: PathBuf,
+    /// The data
+    pub input: String,
+    /// The column; the file's name without its ending when left out
+    #[arg(long, value_name = "C")]
+    pub column: Option<String>,
+}
+
+/// `moretta methods`, `measures`, `models`
+#[derive(Debug, Args)]
+pub struct List {
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `moretta demo`
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The folder to make
+    #[arg(default_value = "moretta-demo")]
+    pub folder: PathBuf,
+    /// How many people to make up
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub people: u64,
+    /// Decides who they are
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Replace an earlier demo
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+fn parse_size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("`{text}` is not a size; write for example 500MB or 4GB");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..split].parse().map_err(|_| wrong())?;
+    let unit = match text[split..].trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kb" => 1e3,
+        "m" | "mb" => 1e6,
+        "g" | "gb" => 1e9,
+        "t" | "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err(wrong()),
+    };
+    let bytes = number * unit;
+    if (1.0..9e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("`{text}` is not a time; write for example 60s, 5m or 1h");
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let number: f64 = text[..split].parse().map_err(|_| wrong())?;
+    let unit = match &text[split..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(wrong()),
+    };
+    Duration::try_from_secs_f64(number * unit).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_and_times() {
+        assert_eq!(parse_size("500MB"), Ok(500_000_000));
+        assert_eq!(parse_size("1.5GiB"), Ok(1_610_612_736));
+        assert_eq!(parse_time("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));
+        for wrong in ["", "MB", "-1GB", "4 parsecs", "1e9999", "0"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "s", "-1s", "4 parsecs"] {
+            assert!(parse_time(wrong).is_err(), "{wrong}");
+        }
+    }
+}

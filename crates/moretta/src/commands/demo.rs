@@ -1,0 +1,132 @@
+//! `moretta demo`: made-up people, a policy, a release and its report, so that everything can be looked at.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
+
+use moretta_core::{
+    synthetic::{self, People},
+    text::count,
+};
+use moretta_engine::{CsvOptions, LocalEngine, Source};
+
+use crate::{
+    arguments::{Anonymize, Demo, Output, Resources},
+    commands::anonymize,
+    failure::Failure,
+    summary,
+};
+
+const PEOPLE: &str = "people.csv";
+const POLICY: &str = "policy.toml";
+const HIERARCHIES: &str = "hierarchies";
+const RELEASED: &str = "released.csv";
+const REPORT_HTML: &str = "report.html";
+const REPORT_JSON: &str = "report.json";
+const RECODING: &str = "recoding.json";
+/// Rows shown before and after.
+const SHOWN: usize = 5;
+
+/// Runs it.
+pub fn run(arguments: &Demo) -> Result<(), Failure> {
+    let folder = &arguments.folder;
+    check_folder(folder, arguments.overwrite)?;
+    let people = folder.join(PEOPLE);
+    write_inputs(arguments, &people)?;
+    summary::print(&format!("made up {} people, none of them real: {}\n\n", count(arguments.people), people.display()));
+    show(&people, SHOWN)?;
+
+    let released = folder.join(RELEASED);
+    summary::print(&format!(
+        "\n$ moretta anonymize {} --policy {} --output {} \\\n    --report {} --report {} --recoding {}\n",
+        people.display(),
+        folder.join(POLICY).display(),
+        released.display(),
+        folder.join(REPORT_HTML).display(),
+        folder.join(REPORT_JSON).display(),
+        folder.join(RECODING).display()
+    ));
+    anonymize::run(&Anonymize {
+        input: people.to_string_lossy().into_owned(),
+        policy: folder.join(POLICY),
+        output: Output {
+            output: released.clone(),
+            report: vec![folder.join(REPORT_HTML), folder.join(REPORT_JSON)],
+            seed: Some(arguments.seed),
+            keep_order: false,
+            overwrite: true,
+            json: false,
+        },
+        recoding: Some(folder.join(RECODING)),
+        time_limit: None,
+        resources: Resources { threads: None, memory: None },
+    })?;
+    summary::print("\n");
+    show(&released, SHOWN)?;
+    summary::print(&format!(
+        "\nNow open {} in a browser, edit {}, and run the command above again (with --overwrite).\n",
+        folder.join(REPORT_HTML).display(),
+        folder.join(POLICY).display()
+    ));
+    Ok(())
+}
+
+/// An earlier demo is only replaced when asked for; anything else in the folder is not to be mixed with one.
+fn check_folder(folder: &Path, overwrite: bool) -> Result<(), Failure> {
+    let known = [PEOPLE, POLICY, HIERARCHIES, RELEASED, REPORT_HTML, REPORT_JSON, RECODING];
+    let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
+    let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    let shown = folder.display();
+    if names.iter().any(|name| !known.iter().any(|known| name == known)) {
+        return Err(Failure::input(format!(
+            "{shown} has files that are not of a demo; name a folder of its own: moretta demo FOLDER"
+        )));
+    }
+    if !names.is_empty() && !overwrite {
+        return Err(Failure::input(format!(
+            "{shown} exists already; name another folder, or give --overwrite to replace it"
+        )));
+    }
+    Ok(())
+}
+
+fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), Failure> {
+    let hierarchies = arguments.folder.join(HIERARCHIES);
+    fs::create_dir_all(&hierarchies).map_err(|error| Failure::file("make", &hierarchies, &error))?;
+    let write =
+        |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| Failure::file("write", &path, &error));
+    write(arguments.folder.join(POLICY), synthetic::policy())?;
+    for column in synthetic::COLUMNS {
+        if let Some(text) = synthetic::hierarchy(column) {
+            write(hierarchies.join(format!("{column}.csv")), &text)?;
+        }
+    }
+    let failed = |error: std::io::Error| Failure::file("write", people, &error);
+    let mut file = std::io::BufWriter::new(fs::File::create(people).map_err(failed)?);
+    let everyone = People::new(arguments.seed);
+    let mut lines = synthetic::header();
+    for index in 0..arguments.people {
+        everyone.person(index).write_csv(&mut lines);
+        if lines.len() > 1 << 20 {
+            file.write_all(lines.as_bytes()).map_err(failed)?;
+            lines.clear();
+        }
+    }
+    file.write_all(lines.as_bytes()).and_then(|()| file.flush()).map_err(failed)
+}
+
+/// The first rows of a file, as a table.
+fn show(path: &Path, rows: usize) -> Result<(), Failure> {
+    let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
+    let sample = LocalEngine::new(source).sample(rows)?;
+    let lines: Vec<&Vec<String>> = std::iter::once(&sample.columns).chain(&sample.rows).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..sample.columns.len()).map(width).collect();
+    for line in lines {
+        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        summary::print(&format!("  {}\n", cells.join("  ").trim_end()));
+    }
+    Ok(())
+}

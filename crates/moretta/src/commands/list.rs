@@ -1,0 +1,49 @@
+//! `moretta methods`, `measures`, `models`: what there is, from the registries.
+
+use moretta_core::{measure::MEASURES, privacy::MODELS, search::METHODS};
+use serde_json::json;
+
+use crate::{arguments::List, summary};
+
+/// The methods.
+pub fn methods(arguments: &List) {
+    if arguments.json {
+        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "parameters": m.parameters});
+        return json_list(METHODS.iter().map(entry).collect());
+    }
+    for method in METHODS {
+        summary::print(&format!("{:<12} {}\n", method.name, method.summary));
+        for parameter in method.parameters {
+            let key = format!("{} = {}", parameter.key, parameter.default);
+            summary::print(&format!("{:<12}   {key:<20} {}\n", "", parameter.meaning));
+        }
+    }
+}
+
+/// The measures.
+pub fn measures(arguments: &List) {
+    if arguments.json {
+        let entry = |m: &moretta_core::measure::MeasureEntry| json!({"name": m.name, "summary": m.summary});
+        return json_list(MEASURES.iter().map(entry).collect());
+    }
+    for measure in MEASURES {
+        summary::print(&format!("{:<12} {}\n", measure.name, measure.summary));
+    }
+}
+
+/// The privacy models.
+pub fn models(arguments: &List) {
+    if arguments.json {
+        let entry =
+            |m: &moretta_core::privacy::ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
+        return json_list(MODELS.iter().map(entry).collect());
+    }
+    for model in MODELS {
+        let example: String = model.example.lines().map(|line| format!("    {line}\n")).collect();
+        summary::print(&format!("{:<12} {}\n{example}\n", model.name, model.summary));
+    }
+}
+
+fn json_list(entries: Vec<serde_json::Value>) {
+    summary::print(&(serde_json::to_string_pretty(&entries).expect("texts") + "\n"));
+}

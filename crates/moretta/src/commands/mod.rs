@@ -1,0 +1,11 @@
+//! One file per command.
+
+pub mod anonymize;
+pub mod apply;
+pub mod check;
+pub mod demo;
+pub mod evaluate;
+pub mod hierarchy;
+pub mod init;
+pub mod list;
+pub mod measure;

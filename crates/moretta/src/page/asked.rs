@@ -1,0 +1,206 @@
+//! What was asked: the policy, in words.
+
+use maud::{Markup, html};
+use moretta_core::{
+    counts::RecordOrder,
+    policy::{ColumnPolicy, HierarchyChoice, Labels, Numbers, Policy},
+    report::Report,
+    schema::{Kind, MissingRule, Role},
+    search::METHODS,
+};
+
+use super::{numbers::limit_percent, scrolling, words};
+
+/// More edges or widths than this are counted, not listed.
+const MOST_STEPS: usize = 12;
+
+pub(super) fn section(report: &Report) -> Markup {
+    let policy = &report.policy;
+    html! {
+        section aria-labelledby="asked" {
+            h2 #asked { "What was asked" }
+            (guarantees(policy))
+            (scrolling("Columns", columns(policy)))
+            (unguarded(policy))
+            h3 { "How" }
+            dl.facts {
+                dt { "Method" }
+                dd { (method(report)) }
+                dt { "Missing values" }
+                dd { "A cell is missing where it is " (missing_texts(policy)) "." }
+                dt { "Categories" }
+                dd { @match policy.release.labels {
+                    Labels::Node => "print as a node of their hierarchy, such as a region for a town",
+                    Labels::Set => "print as the set of the values that occur in the group",
+                } }
+                dt { "Numbers" }
+                dd { @match policy.release.numbers {
+                    Numbers::Interval => "print as the interval that the group spans",
+                    Numbers::Mean => "print as the mean of the group",
+                    Numbers::Median => "print as the median of the group",
+                    Numbers::Midpoint => "print as the middle of the interval that the group spans",
+                } }
+                dt { "Order" }
+                dd { @match policy.release.order {
+                    RecordOrder::Shuffled => "records leave in random order",
+                    RecordOrder::Input => {
+                        "records leave in the order they came. Order can identify people: be sure that nobody outside "
+                        "knows it"
+                    }
+                } }
+            }
+        }
+    }
+}
+
+fn guarantees(policy: &Policy) -> Markup {
+    html! {
+        ul.guarantees {
+            @for sentence in words::guarantees(policy) { li.sentence { (sentence) "." } }
+            @if policy.privacy.max_suppressed > 0.0 {
+                li {
+                    "At most " (limit_percent(policy.privacy.max_suppressed))
+                    " of the records are suppressed: leave with * in each of these columns."
+                }
+            } @else {
+                li { "No record is suppressed." }
+            }
+        }
+        p.note {
+            "A group is all records that look alike in the released "
+            (words::listed(&words::quasi_identifiers(policy), "and")) "."
+        }
+    }
+}
+
+/// Roles in the order in which they matter to whoever signs, with what happens to their columns.
+const ROLES: [(Role, &str, &str); 5] = [
+    (Role::Identifier, "Identifiers", "name a person outright"),
+    (Role::QuasiIdentifier, "Quasi-identifiers", "others may know them of a person; made less precise"),
+    (Role::Sensitive, "Sensitive", "nobody should learn them of a person"),
+    (Role::Class, "Class", "what the recipient wants to predict"),
+    (Role::Insensitive, "Insensitive", "nothing is promised about them"),
+];
+
+fn columns(policy: &Policy) -> Markup {
+    let of_role = |role: Role| policy.columns.iter().filter(move |column| column.role == role);
+    html! {
+        table.columns {
+            caption { "Columns, by what they are to the holder" }
+            thead { tr {
+                th scope="col" { "Column" } th scope="col" { "In the release" } th scope="col" { "Missing values" }
+            } }
+            @for (role, title, meaning) in ROLES {
+                @if of_role(role).next().is_some() {
+                    tbody {
+                        tr.role { th scope="rowgroup" colspan="3" { (title) " " span { (meaning) } } }
+                        @for column in of_role(role) {
+                            tr {
+                                th scope="row" { (words::name(&column.name)) }
+                                td { (fate(column)) }
+                                td { (missing(column)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn fate(column: &ColumnPolicy) -> Markup {
+    html! {
+        @match column.role {
+            Role::Identifier => "dropped",
+            Role::QuasiIdentifier => {
+                (steps(column))
+                @if column.weight != 1.0 { "; a loss counts " (column.weight.to_string()) " times" }
+            }
+            _ => "kept as it is",
+        }
+    }
+}
+
+fn steps(column: &ColumnPolicy) -> Markup {
+    let edges = |numbers: &[f64]| {
+        let shown: Vec<String> = numbers.iter().take(MOST_STEPS).map(f64::to_string).collect();
+        let more = if numbers.len() > MOST_STEPS { format!(", … ({} in all)", numbers.len()) } else { String::new() };
+        shown.join(", ") + &more
+    };
+    html! {
+        @match (&column.hierarchy, column.kind) {
+            (HierarchyChoice::Free, _) | (HierarchyChoice::Default, Some(Kind::Number)) => "any interval",
+            (HierarchyChoice::Default, Some(Kind::Category)) => "the value or *",
+            (HierarchyChoice::Default, None) => "any interval if numbers, else the value or *",
+            (HierarchyChoice::Widths(widths), _) => { "intervals of width " (edges(widths)) }
+            (HierarchyChoice::Bins(bins), _) => { "intervals between " (edges(bins)) }
+            (HierarchyChoice::File(path), _) => { "along the hierarchy in " (breakable(path)) }
+        }
+    }
+}
+
+/// A path that may go on in the next line after each of its folders.
+fn breakable(path: &str) -> Markup {
+    html! { bdi.file { @for part in path.split_inclusive('/') { (part) wbr; } } }
+}
+
+fn missing(column: &ColumnPolicy) -> &'static str {
+    match (column.role, column.missing) {
+        (Role::Identifier, _) => "dropped",
+        (Role::Insensitive, _) => "kept",
+        (_, MissingRule::Category) => "count as a value",
+        (_, MissingRule::Suppress) => "released as *",
+        (_, MissingRule::Error) => "none allowed",
+    }
+}
+
+fn missing_texts(policy: &Policy) -> Markup {
+    let texts = &policy.input.missing;
+    html! {
+        @if texts.is_empty() { "null" }
+        @for (index, text) in texts.iter().enumerate() {
+            @if index > 0 { " or " }
+            @if text.is_empty() { "empty" } @else { "“" (words::name(text)) "”" }
+        }
+    }
+}
+
+/// Sensitive columns that no model speaks of: allowed, but whoever signs should know.
+fn unguarded(policy: &Policy) -> Markup {
+    let privacy = &policy.privacy;
+    let guarded: Vec<&str> = (privacy.templates.iter().map(|model| &model.column))
+        .chain(privacy.l_diversity.iter().map(|model| &model.column))
+        .chain(privacy.t_closeness.iter().map(|model| &model.column))
+        .map(String::as_str)
+        .collect();
+    let sensitive = policy.columns.iter().filter(|column| column.role == Role::Sensitive);
+    let bare: Vec<&str> = sensitive.map(|column| column.name.as_str()).filter(|name| !guarded.contains(name)).collect();
+    html! {
+        @if !bare.is_empty() {
+            p.note.warning {
+                strong { "Note: " } (words::listed(&bare, "and"))
+                @if bare.len() == 1 { " is" } @else { " are" }
+                " sensitive, and no guarantee limits what can be inferred about "
+                @if bare.len() == 1 { "it" } @else { "them" }
+                ". If all members of a group share a value, that value is known of each of them."
+            }
+        }
+    }
+}
+
+fn method(report: &Report) -> Markup {
+    let entry = METHODS.iter().find(|entry| entry.name == report.method);
+    html! {
+        (words::name(&report.method))
+        @if let Some(entry) = entry { ": " (entry.summary) }
+        @let parameters = &report.policy.method.parameters;
+        @if !parameters.is_empty() {
+            " ("
+            @for (index, (key, value)) in parameters.iter().enumerate() {
+                @if index > 0 { ", " }
+                bdi { (key) " = " (value.to_string()) }
+            }
+            ")"
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What holds: every model with its worst group, and the risk of being found.
+
+use maud::{Markup, html};
+use moretta_core::{
+    policy::{Policy, TemplateValues},
+    report::{ModelResult, Privacy, Report, TemplateResult},
+};
+
+use super::{
+    bar,
+    numbers::{NOTHING, count, counted, in_threes, limit_percent, percent},
+    scrolling,
+    verdict::{highest_risk, mark, mean_risk},
+    words,
+};
+
+/// How the words of a template's model begin.
+const TEMPLATE: &str = "confidence (";
+
+/// Room for rounding, as the models themselves have it.
+const TOLERANCE: f64 = 1e-9;
+
+pub(super) fn section(report: &Report) -> Markup {
+    let templates = templates(&report.policy, &report.privacy);
+    let models = others(&report.privacy);
+    html! {
+        section aria-labelledby="holds" {
+            h2 #holds { "What holds" }
+            p { "Every group of records that look alike was held against every guarantee. The worst of them decides." }
+            @if !models.is_empty() { (scrolling("Guarantees", models_table(&models))) }
+            @if !templates.is_empty() { (scrolling("Limits on what can be inferred", templates_table(&templates))) }
+            h3 { "The risk of being found" }
+            (risk(report))
+        }
+    }
+}
+
+/// Whether every template has its model: they come in the same order, so they can be told apart by their words.
+fn paired(privacy: &Privacy) -> bool {
+    privacy.models.iter().filter(|model| model.model.starts_with(TEMPLATE)).count() == privacy.templates.len()
+}
+
+/// The models that the table of templates does not show. Where in doubt, all of them: a model is never left out.
+fn others(privacy: &Privacy) -> Vec<&ModelResult> {
+    let paired = paired(privacy);
+    privacy.models.iter().filter(|model| !(paired && model.model.starts_with(TEMPLATE))).collect()
+}
+
+/// `k-anonymity (k = 10)` as name and limit.
+fn name_and_limit(model: &str) -> (&str, &str) {
+    let split = model.strip_suffix(')').and_then(|model| model.split_once(" ("));
+    split.unwrap_or((model, NOTHING))
+}
+
+fn models_table(models: &[&ModelResult]) -> Markup {
+    html! {
+        table {
+            caption { "Guarantees about each group" }
+            thead { tr {
+                th scope="col" { "Guarantee" } th scope="col" { "Asked" }
+                th scope="col" { "Worst group" } th scope="col" { "Verdict" }
+            } }
+            tbody { @for model in models {
+                @let (name, limit) = name_and_limit(&model.model);
+                tr {
+                    th scope="row" { (name) }
+                    td { bdi { (limit) } }
+                    td { (in_threes(&model.worst)) }
+                    td.outcome { (outcome(model.holds)) }
+                }
+            } }
+        }
+    }
+}
+
+fn outcome(holds: bool) -> Markup {
+    html! { (mark(holds)) "\u{a0}" @if holds { "holds" } @else { "broken" } }
+}
+
+/// A line of the table of templates.
+struct Line<'a> {
+    first: &'a TemplateResult,
+    /// How many of the rarest values the line stands for; none where the policy names its value.
+    rarest: Option<u64>,
+    confidence: f64,
+    holds: bool,
+}
+
+/// A line for each value that the policy names, and one for all that the data named.
+fn templates<'a>(policy: &Policy, privacy: &'a Privacy) -> Vec<Line<'a>> {
+    let models = privacy.models.iter().filter(|model| model.model.starts_with(TEMPLATE));
+    let mut holds: Vec<bool> = models.map(|model| model.holds).collect();
+    if !paired(privacy) {
+        holds = privacy.templates.iter().map(|t| t.confidence <= t.max_confidence + TOLERANCE).collect();
+    }
+    let named = |result: &TemplateResult| {
+        policy.privacy.templates.iter().any(|template| {
+            let TemplateValues::Listed(values) = &template.values else { return false };
+            template.given == result.given && template.column == result.column && values.contains(&result.value)
+        })
+    };
+    let alike = |a: &TemplateResult, b: &TemplateResult| {
+        (&a.given, &a.column, a.max_confidence) == (&b.given, &b.column, b.max_confidence)
+    };
+    let mut lines: Vec<Line<'a>> = Vec::new();
+    for (result, holds) in privacy.templates.iter().zip(holds) {
+        let rarest = if named(result) { None } else { Some(1) };
+        let same = lines.iter_mut().find(|line| line.rarest.is_some() && rarest.is_some() && alike(line.first, result));
+        match same {
+            Some(line) => {
+                line.rarest = line.rarest.map(|values| values + 1);
+                line.confidence = line.confidence.max(result.confidence);
+                line.holds &= holds;
+            }
+            None => lines.push(Line { first: result, rarest, confidence: result.confidence, holds }),
+        }
+    }
+    lines
+}
+
+fn templates_table(lines: &[Line<'_>]) -> Markup {
+    html! {
+        table.templates {
+            caption { "Limits on what can be inferred" }
+            thead { tr {
+                th scope="col" { "Who knows" } th scope="col" { "Could infer" } th.number scope="col" { "At most" }
+                th.number scope="col" { "Highest" } th.wide scope="col" { "Against the limit" }
+                th scope="col" { "Verdict" }
+            } }
+            tbody { @for line in lines {
+                tr {
+                    td { (words::listed(&line.first.given, "and")) }
+                    td {
+                        (words::name(&line.first.column)) " is "
+                        @match line.rarest {
+                            None => (words::name(&line.first.value)),
+                            Some(1) => "its rarest value",
+                            Some(values) => { "one of its " (count(values)) " rarest values" }
+                        }
+                    }
+                    td.number { (limit_percent(line.first.max_confidence)) }
+                    td.number { (percent(line.confidence)) }
+                    td.wide { (bar(line.confidence, Some(line.first.max_confidence))) }
+                    td.outcome { (outcome(line.holds)) }
+                }
+            } }
+        }
+    }
+}
+
+fn risk(report: &Report) -> Markup {
+    let shown = |risk: Option<f64>| risk.map_or(NOTHING.to_owned(), percent);
+    let smallest = report.privacy.smallest_group;
+    html! {
+        p {
+            "For somebody who knows that a person is in the table, and knows "
+            (words::listed(&words::quasi_identifiers(&report.policy), "and"))
+            " of that person exactly, the chance of picking the right record is:"
+        }
+        dl.risk {
+            div {
+                dt { "at the most" } dd.figure { (shown(highest_risk(report))) }
+                dd { "1 in " (count(smallest)) ", the smallest group" }
+            }
+            div {
+                dt { "on average" } dd.figure { (shown(mean_risk(report))) }
+                dd {
+                    (counted(report.groups as u64, "group", "groups")) " over "
+                    (counted(report.input.rows, "record", "records"))
+                }
+            }
+        }
+        @if report.policy.privacy.k.is_none() {
+            p.note.warning {
+                strong { "Note: " } "no least size of a group was asked for (k). The policy limits what can be inferred, "
+                "not whether a record can be found."
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The first thing read: does the release do what was asked, and the five figures behind it.
+
+use maud::{Markup, html};
+use moretta_core::report::Report;
+
+use super::{
+    numbers::{NOTHING, count, percent},
+    words,
+};
+
+pub(super) fn section(report: &Report) -> Markup {
+    let models = &report.privacy.models;
+    let broken = models.iter().filter(|model| !model.holds).count();
+    let class = match (models.is_empty(), broken) {
+        (false, 0) => "verdict good",
+        _ => "verdict bad",
+    };
+    html! {
+        section class=(class) aria-labelledby="verdict" {
+            @if models.is_empty() {
+                h2 #verdict { "No guarantee was checked" }
+                p { "The report carries no privacy model, so it says nothing about what holds in this release." }
+            } @else if broken == 0 {
+                h2 #verdict { (mark(true)) " This release satisfies the policy" }
+                (satisfied(report))
+            } @else {
+                h2 #verdict { (mark(false)) " This release does not satisfy the policy" }
+                p {
+                    (broken) " of " (models.len()) @if models.len() == 1 { " check" } @else { " checks" }
+                    @if broken == 1 { " fails" } @else { " fail" } ", below. It must not leave as it is."
+                }
+            }
+            (glance(report))
+        }
+    }
+}
+
+/// A tick or a cross; words beside it say the same.
+pub(super) fn mark(holds: bool) -> Markup {
+    html! { span.good[holds].bad[!holds] aria-hidden="true" { @if holds { "✓" } @else { "✗" } } }
+}
+
+fn satisfied(report: &Report) -> Markup {
+    let mut guarantees = words::guarantees(&report.policy).into_iter();
+    let rest = guarantees.len().saturating_sub(1);
+    html! {
+        @if let Some(first) = guarantees.next() { p.sentence { (first) "." } }
+        @match rest {
+            0 => {}
+            1 => p { "The other guarantee, below, holds too." },
+            n => p { "The " (n) " other guarantees, below, hold too." },
+        }
+    }
+}
+
+fn glance(report: &Report) -> Markup {
+    let rows = report.input.rows;
+    let facts = [
+        ("Records", count(rows)),
+        ("Smallest group", count(report.privacy.smallest_group)),
+        ("Highest risk of being found", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
+        ("Records suppressed", percent(share(report.suppressed_rows, rows).unwrap_or(0.0))),
+        ("Detail lost (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
+    ];
+    html! {
+        dl.glance {
+            @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
+        }
+    }
+}
+
+/// The chance of picking the right record of the person who is easiest to find.
+pub(super) fn highest_risk(report: &Report) -> Option<f64> {
+    share(1, report.privacy.smallest_group)
+}
+
+/// The same for somebody taken at random.
+pub(super) fn mean_risk(report: &Report) -> Option<f64> {
+    share(report.groups as u64, report.input.rows)
+}
+
+pub(super) fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}

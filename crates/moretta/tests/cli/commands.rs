@@ -1,0 +1,100 @@
+//! The smaller commands.
+
+use crate::{folder::Folder, people};
+
+#[test]
+fn the_demo_runs_twice_in_one_folder() {
+    let folder = Folder::empty();
+    for _ in 0..2 {
+        let said = folder.ok(&["demo", "--people", "2000", "--overwrite"]);
+        assert!(said.contains("released moretta-demo/released.csv: 2,000 records"), "{said}");
+    }
+    for name in ["people.csv", "policy.toml", "released.csv", "report.html", "report.json", "recoding.json"] {
+        assert!(folder.path("moretta-demo").join(name).is_file(), "{name}");
+    }
+    folder.ok(&["check", "moretta-demo/released.csv", "-p", "moretta-demo/policy.toml"]);
+}
+
+#[test]
+fn what_init_writes_can_be_used_as_it_is() {
+    let folder = people::folder(3000);
+    folder.ok(&["init", "people.csv", "--output", "guessed.toml"]);
+    let text = folder.read("guessed.toml");
+    assert!(text.contains("CONFIRM"));
+    assert_eq!(folder.ok(&["init", "people.csv"]), text, "printed without --output");
+    folder.ok(&["anonymize", "people.csv", "-p", "guessed.toml", "-o", "out.csv"]);
+    folder.ok(&["check", "out.csv", "-p", "guessed.toml"]);
+    assert!(!folder.read("out.csv").starts_with("name,"), "the name was found out");
+}
+
+#[test]
+fn hierarchies_are_built_shown_and_checked() {
+    let folder = Folder::with_people();
+    folder.ok(&[
+        "hierarchy",
+        "build",
+        "people.csv",
+        "--column",
+        "age",
+        "--method",
+        "widths",
+        "--widths",
+        "10,20",
+        "-o",
+        "age.csv",
+    ]);
+    assert_eq!(folder.read("age.csv").lines().next(), Some("34;\"[30, 39]\";\"[20, 39]\";*"));
+    folder.ok(&["hierarchy", "check", "age.csv", "people.csv"]);
+    let shown = folder.ok(&["hierarchy", "show", "age.csv"]);
+    assert!(shown.contains("[20, 39]"), "{shown}");
+    let bins =
+        folder.ok(&["hierarchy", "build", "people.csv", "--column", "age", "--method", "bins", "--bins", "0,40,120"]);
+    assert!(bins.contains("34;\"[0, 39]\";*"), "{bins}");
+    folder.edit("age.csv", "34;", "33;");
+    let run = folder.run(&["hierarchy", "check", "age.csv", "people.csv"]);
+    assert_eq!(run.code, 1, "{}{}", run.stdout, run.stderr);
+    // The policy takes the built file as it takes widths.
+    folder.ok(&[
+        "hierarchy",
+        "build",
+        "people.csv",
+        "--column",
+        "age",
+        "--method",
+        "widths",
+        "--widths",
+        "10,20",
+        "-o",
+        "age.csv",
+        "--overwrite",
+    ]);
+    folder.edit("policy.toml", "type = \"number\"", "type = \"number\"\nhierarchy = \"age.csv\"");
+    assert_eq!(folder.anonymize(&["--keep-order"]).code, 0);
+    let by_file = folder.read("out.csv");
+    folder.edit("policy.toml", "hierarchy = \"age.csv\"", "hierarchy = { widths = [10, 20] }");
+    assert_eq!(folder.anonymize(&["--keep-order", "--overwrite"]).code, 0);
+    assert_eq!(by_file, folder.read("out.csv"));
+}
+
+#[test]
+fn lists_come_from_the_registries() {
+    let folder = Folder::empty();
+    let names = |list: &str| -> Vec<String> {
+        let list: serde_json::Value = serde_json::from_str(&folder.ok(&[list, "--json"])).unwrap();
+        list.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("methods"), moretta_core::search::method_names());
+    assert_eq!(names("measures"), moretta_core::measure::MEASURES.iter().map(|m| m.name).collect::<Vec<_>>());
+    assert_eq!(names("models"), moretta_core::privacy::MODELS.iter().map(|m| m.name).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_colour_in_a_pipe() {
+    let folder = Folder::with_people();
+    let run = folder.anonymize(&[]);
+    assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'), "{}{}", run.stdout, run.stderr);
+    assert_eq!(
+        run.stderr,
+        "note: `diagnosis`: sensitive, but no rule of the policy guards it; a group may share one value\n"
+    );
+}

@@ -1,0 +1,93 @@
+//! Killed at any moment, a release is the old file or the new one, never a part.
+
+use std::{
+    fs,
+    process::Stdio,
+    time::{Duration, Instant},
+};
+
+use moretta_core::synthetic::{self, People};
+
+use crate::{folder::Folder, people};
+
+const RECORDS: u64 = 1_000_000;
+const KILLS: u64 = 16;
+
+#[test]
+fn killed_at_random_moments_the_target_is_never_partial() {
+    let folder = people::folder(1);
+    let everyone = People::with_distinct(1, 20_000);
+    let mut text = synthetic::header();
+    (0..RECORDS).for_each(|index| everyone.person(index).write_csv(&mut text));
+    folder.write("people.csv", &text);
+    drop(text);
+    let arguments =
+        ["anonymize", "people.csv", "--policy", "policy.toml", "--output", "out.csv", "--seed", "1", "--overwrite"];
+    let start = Instant::now();
+    folder.ok(&arguments);
+    let whole = start.elapsed();
+    let complete = fs::read(folder.path("out.csv")).unwrap();
+    assert_eq!(complete.iter().filter(|byte| **byte == b'\n').count() as u64, RECORDS + 1);
+
+    let old = b"what was there before\n".to_vec();
+    let (mut untouched, mut replaced) = (0, 0);
+    let mut random = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos() as u64;
+    for kill in 0..KILLS {
+        // One moment in each sixteenth of the way, so that the end, where files are renamed, is met too.
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let fraction = (kill as f64 + (random >> 11) as f64 / (1u64 << 53) as f64) / KILLS as f64 * 1.1;
+        fs::write(folder.path("out.csv"), &old).unwrap();
+        let mut child = folder.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * fraction));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = fs::read(folder.path("out.csv")).unwrap();
+        assert!(found == old || found == complete, "killed at {fraction:.3} of {whole:?}: {} bytes", found.len());
+        if found == old {
+            untouched += 1
+        } else {
+            replaced += 1
+        }
+        clean(&folder);
+    }
+    eprintln!("killed {KILLS} times in {whole:?}: {untouched} times the old file, {replaced} times the new one");
+    assert!(untouched > 0);
+}
+
+/// A killed run may leave temporary files, all named as such.
+fn clean(folder: &Folder) {
+    for name in folder.files().keys().filter(|name| name.to_string_lossy().starts_with(".moretta-")) {
+        fs::remove_file(folder.path(&name.to_string_lossy())).unwrap();
+    }
+    let left =
+        folder.files().into_keys().filter(|name| name.parent().is_none_or(|parent| parent.as_os_str().is_empty()));
+    assert_eq!(left.count(), 3, "people.csv, policy.toml, out.csv");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_stops_with_nothing_written() {
+    let folder = people::folder(300_000);
+    let before = folder.files();
+    let child = folder
+        .command(&["anonymize", "people.csv", "--policy", "policy.toml", "--output", "out.csv"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // While it writes: then the handler is there, and something could be left behind.
+    let is_temporary = |entry: fs::DirEntry| {
+        let large = entry.metadata().is_ok_and(|metadata| metadata.len() > 0);
+        large && entry.file_name().to_string_lossy().starts_with(".moretta-")
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !fs::read_dir(folder.path("")).unwrap().flatten().any(is_temporary) {
+        assert!(Instant::now() < deadline, "it never began to write");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(folder.files() == before);
+}

@@ -1,0 +1,12 @@
+//! The command line from outside: what it prints, what it exits with, what it leaves on the disk.
+
+mod adult;
+mod bad_input;
+mod commands;
+mod evaluate;
+mod folder;
+mod killed;
+mod people;
+mod readme;
+mod release;
+mod snapshots;

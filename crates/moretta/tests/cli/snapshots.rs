@@ -1,0 +1,74 @@
+//! What the commands print, as reviewed files. `cargo insta review` after a change that was meant.
+
+use crate::{folder::Folder, people};
+
+/// Times and seeds differ from run to run.
+fn steady(text: &str) -> String {
+    let steady =
+        |line: &str| if line.trim_start().starts_with("took") { "  took   …".to_owned() } else { line.to_owned() };
+    text.lines().map(|line| steady(line) + "\n").collect()
+}
+
+#[test]
+fn help() {
+    let folder = Folder::empty();
+    insta::assert_snapshot!("help", folder.ok(&["--help"]));
+    insta::assert_snapshot!("help-anonymize", folder.ok(&["anonymize", "--help"]));
+}
+
+#[test]
+fn lists() {
+    let folder = Folder::empty();
+    insta::assert_snapshot!("methods", folder.ok(&["methods"]));
+    insta::assert_snapshot!("measures", folder.ok(&["measures"]));
+    insta::assert_snapshot!("models", folder.ok(&["models"]));
+}
+
+#[test]
+fn a_release_and_its_check() {
+    let folder = people::folder(1000);
+    insta::assert_snapshot!("anonymize", steady(&folder.anonymize(&["--seed", "1"]).stdout));
+    insta::assert_snapshot!("check-holds", folder.ok(&["check", "out.csv", "-p", "policy.toml"]));
+    insta::assert_snapshot!("check-breaks", folder.run(&["check", "people.csv", "-p", "policy.toml"]).stdout);
+    insta::assert_snapshot!("measure", folder.ok(&["measure", "people.csv", "out.csv", "-p", "policy.toml"]));
+}
+
+#[test]
+fn an_evaluation() {
+    let folder = people::folder_to_predict(2000);
+    folder.write("test.csv", people::table(1, 2000..3000));
+    let said = folder.ok(&["evaluate", "people.csv", "-p", "policy.toml", "--test", "test.csv", "--seed", "1"]);
+    insta::assert_snapshot!("evaluate", said);
+}
+
+#[test]
+fn a_report() {
+    let folder = Folder::with_people();
+    let report = folder.anonymize(&["--seed", "1", "--json"]).stdout;
+    let mut report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    report["seconds"] = "…".into();
+    report["peak_memory_bytes"] = "…".into();
+    insta::assert_snapshot!("report", serde_json::to_string_pretty(&report).unwrap());
+}
+
+#[test]
+fn a_wrong_policy_is_shown() {
+    let folder = Folder::with_people();
+    folder.edit("policy.toml", "quasi-identifier", "quasi-identifer");
+    insta::assert_snapshot!("wrong-policy", folder.anonymize(&[]).stderr);
+    let folder = Folder::with_people();
+    folder.edit("people.csv", "name,age", "ssn,age");
+    insta::assert_snapshot!("wrong-columns", folder.anonymize(&[]).stderr);
+}
+
+#[test]
+fn a_policy_to_edit() {
+    let folder = people::folder(2000);
+    insta::assert_snapshot!("init", folder.ok(&["init", "people.csv"]));
+}
+
+#[test]
+fn a_hierarchy() {
+    let folder = people::folder(1);
+    insta::assert_snapshot!("hierarchy-show", folder.ok(&["hierarchy", "show", "hierarchies/education.csv"]));
+}
