@@ -1,0 +1,166 @@
+//! The two passes and the whole way, against DuckDB on the same file: 10 M made-up people, 1 GB of CSV.
+
+use std::{
+    error::Error,
+    fmt::Write as _,
+    fs::{self, File},
+    io::{BufWriter, Write as _},
+    path::Path,
+    process::Command,
+    time::Instant,
+};
+
+use moretta_core::synthetic::{self, People};
+use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Settings, Source};
+
+use crate::{best, duckdb, machine, results, work};
+
+const RECORDS: u64 = 10_000_000;
+const DISTINCT: u64 = 500_000;
+const TURNS: usize = 3;
+
+/// Seconds of both sides for one piece of work, turn by turn.
+struct Row {
+    work: &'static str,
+    ours: Vec<f64>,
+    theirs: Vec<f64>,
+    limit: f64,
+}
+
+pub fn run() -> Result<(), Box<dyn Error>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let folder = work();
+    let (csv, parquet) = (folder.join("people.csv"), folder.join("people.parquet"));
+    make_people(&csv)?;
+    make_policy(&folder)?;
+    let columns: Vec<String> = synthetic::BENCH_COLUMNS.iter().map(|name| (*name).to_owned()).collect();
+    let read_csv = format!("read_csv('{}')", csv.display());
+    if !parquet.exists() {
+        duckdb::seconds(threads, &[&format!("COPY (FROM {read_csv}) TO '{}' (FORMAT parquet)", parquet.display())])?;
+    }
+    let read_parquet = format!("read_parquet('{}')", parquet.display());
+    let quoted = columns.iter().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    let group = |source: &str| {
+        format!("CREATE OR REPLACE TEMP TABLE t AS SELECT {quoted}, count(*) AS n FROM {source} GROUP BY ALL")
+    };
+    let copy = format!("COPY (FROM {read_csv}) TO '{}' (FORMAT csv)", folder.join("copy.csv").display());
+
+    let mut rows = [
+        Row { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
+        Row { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
+        Row { work: "all of `anonymize`, against GROUP BY and COPY", ours: vec![], theirs: vec![], limit: 1.2 },
+    ];
+    let mut last_report = serde_json::Value::Null;
+    let mut distinct = 0;
+    for turn in 0..TURNS {
+        eprintln!("turn {} of {TURNS}", turn + 1);
+        for (row, path, source) in [(0, &csv, &read_csv), (1, &parquet, &read_parquet)] {
+            let (seconds, found) = count(path, &columns, threads)?;
+            distinct = found;
+            rows[row].ours.push(seconds);
+            rows[row].theirs.extend(duckdb::seconds(threads, &[&group(source)])?);
+        }
+        let (seconds, report) = anonymize(&folder, &csv, threads)?;
+        last_report = report;
+        rows[2].ours.push(seconds);
+        rows[2].theirs.push(duckdb::seconds(threads, &[&group(&read_csv), &copy])?.iter().sum());
+    }
+    let text = table(&rows, &csv, distinct, &last_report)?;
+    fs::write(results("engine.md"), &text)?;
+    print!("{text}");
+    Ok(())
+}
+
+fn make_people(path: &Path) -> Result<(), Box<dyn Error>> {
+    if path.exists() {
+        return Ok(());
+    }
+    eprintln!("making up {RECORDS} people");
+    let people = People::with_distinct(1, DISTINCT);
+    let part = path.with_extension("part");
+    let mut file = BufWriter::with_capacity(1 << 20, File::create(&part)?);
+    let mut lines = synthetic::bench_header();
+    for index in 0..RECORDS {
+        people.person(index).write_bench_csv(&mut lines);
+        if lines.len() > 1 << 20 {
+            file.write_all(lines.as_bytes())?;
+            lines.clear();
+        }
+    }
+    file.write_all(lines.as_bytes())?;
+    file.flush()?;
+    Ok(fs::rename(part, path)?)
+}
+
+/// The demo's policy, without the column that the benchmark's table does not have.
+fn make_policy(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let policy = synthetic::policy().replace("[columns.name]\nrole = \"identifier\"\n", "");
+    fs::write(folder.join("policy.toml"), policy)?;
+    fs::create_dir_all(folder.join("hierarchies"))?;
+    for column in synthetic::COLUMNS {
+        if let Some(text) = synthetic::hierarchy(column) {
+            fs::write(folder.join(format!("hierarchies/{column}.csv")), text)?;
+        }
+    }
+    Ok(())
+}
+
+fn count(path: &Path, columns: &[String], threads: usize) -> Result<(f64, usize), Box<dyn Error>> {
+    let start = Instant::now();
+    let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
+    let engine = LocalEngine::with_settings(source, Settings { threads, ..Settings::default() });
+    let counts = engine.group_and_count(columns, &NoControl)?;
+    Ok((start.elapsed().as_secs_f64(), counts.rows()))
+}
+
+/// The program as a user runs it, in a process of its own, so that its memory is its own too.
+fn anonymize(folder: &Path, csv: &Path, threads: usize) -> Result<(f64, serde_json::Value), Box<dyn Error>> {
+    let program = std::env::current_exe()?.with_file_name("moretta");
+    let start = Instant::now();
+    let output = Command::new(program)
+        .arg("anonymize")
+        .arg(csv)
+        .arg("--policy")
+        .arg(folder.join("policy.toml"))
+        .arg("--output")
+        .arg(folder.join("released.csv"))
+        .args(["--overwrite", "--json", "--seed", "1", "--threads", &threads.to_string()])
+        .output()?;
+    let seconds = start.elapsed().as_secs_f64();
+    if !output.status.success() {
+        return Err(format!("moretta: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    Ok((seconds, serde_json::from_slice(&output.stdout)?))
+}
+
+fn table(rows: &[Row], csv: &Path, distinct: usize, report: &serde_json::Value) -> Result<String, Box<dyn Error>> {
+    let mut text = String::new();
+    let bytes = fs::metadata(csv)?.len() as f64 / 1e9;
+    writeln!(text, "# The two passes and the whole way\n")?;
+    writeln!(text, "Made by `benchmarks/run engine` on {}.", machine::described())?;
+    writeln!(
+        text,
+        "{RECORDS} made-up people, {} columns, {bytes:.2} GB of CSV, {distinct} distinct rows; DuckDB {} with as many threads; best of {TURNS} turns each.\n",
+        synthetic::BENCH_COLUMNS.len(),
+        duckdb::version()?
+    )?;
+    writeln!(text, "| work | moretta, s | DuckDB, s | ratio | asked for |\n| --- | ---: | ---: | ---: | ---: |")?;
+    for Row { work, ours, theirs, limit } in rows {
+        let (ours, theirs) = (best(ours), best(theirs));
+        writeln!(text, "| {work} | {ours:.2} | {theirs:.2} | {:.2} | {limit} |", ours / theirs)?;
+    }
+    let seconds = &report["seconds"];
+    let station = |name: &str| seconds[name].as_f64().unwrap_or(0.0);
+    writeln!(
+        text,
+        "\nThe last turn of `anonymize`: profile {:.2} s, search and verification {:.2} s, release {:.2} s, check of the written file {:.2} s; peak memory {} MB; {} groups, the smallest of {}.",
+        station("profile"),
+        station("search"),
+        station("release"),
+        station("check"),
+        report["peak_memory_bytes"].as_u64().unwrap_or(0) / 1_000_000,
+        report["groups"],
+        report["privacy"]["smallest_group"],
+    )?;
+    Ok(text)
+}

@@ -1,0 +1,25 @@
+//! What the figures were measured on.
+
+use std::fs;
+
+/// One line: processor, cores, memory, date.
+pub fn described() -> String {
+    let cpu = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    let model = model.map_or("an unknown processor", |(_, model)| model.trim());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes =
+        memory.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().split(' ').next()?.parse().ok());
+    let gigabytes = kilobytes.unwrap_or(0u64) / 1_000_000;
+    format!("{model}, {cores} cores, {gigabytes} GB, {}", today())
+}
+
+/// The date, from the system's own command: days since 1970 are not worth a calendar.
+fn today() -> String {
+    let output = std::process::Command::new("date").arg("+%Y-%m-%d").output();
+    output
+        .ok()
+        .and_then(|output| String::from_utf8(output.stdout).ok())
+        .map_or(String::new(), |text| text.trim().to_owned())
+}

@@ -1,0 +1,113 @@
+//! Mondrian on Adult: what it loses, how long it takes, and how that grows.
+
+use std::{error::Error, fmt::Write as _, fs, time::Instant};
+
+use moretta_core::{
+    counts::Counts,
+    measure::{self, Measures, Scene},
+    privacy,
+    profile::Profile,
+    search::{self, Quiet, Task},
+    verify,
+};
+
+use crate::{adult, best, machine, results};
+
+const TURNS: usize = 5;
+/// GCP of the best other Mondrian that was tried on this set-up.
+const OTHERS: [(u64, f64); 4] = [(5, 0.102), (10, 0.156), (50, 0.303), (100, 0.371)];
+/// CPU seconds of the fastest other one, k = 5.
+const OTHERS_SECONDS: f64 = 2.0;
+
+struct Result {
+    gcp: f64,
+    dm: f64,
+    seconds: f64,
+}
+
+pub fn run() -> std::result::Result<(), Box<dyn Error>> {
+    let Some(data) = adult::data() else {
+        eprintln!("SKIPPED mondrian: no Adult data; set MORETTA_DATA to the folder that has adult/");
+        return Ok(());
+    };
+    let trees = adult::hierarchies(&data)?;
+    let once = |counts: &Counts, k: u64, method: &str, turns: usize| -> std::result::Result<Result, Box<dyn Error>> {
+        let policy = adult::policy(k, method)?;
+        let profile = Profile::build(&policy, &trees, counts)?;
+        let models = privacy::bind_all(&policy, &profile)?;
+        let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed: 1 };
+        let method = search::method_of(&policy)?;
+        let mut seconds = Vec::new();
+        let mut outcome = None;
+        for _ in 0..turns {
+            let start = Instant::now();
+            outcome = Some(method.run(&task, &Quiet)?);
+            seconds.push(start.elapsed().as_secs_f64());
+        }
+        let recoding = outcome.ok_or("no turns")?.recoding;
+        let verified = verify::verify(&profile, recoding, &models, &policy.release, 0)?;
+        let weights = measure::weights(&policy);
+        let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k) };
+        let measures = Measures::of(&scene, true);
+        let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
+        Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds: best(&seconds) })
+    };
+
+    let train = adult::counts(&adult::rows(&data, &["adult_train.csv"])?);
+    let mut readme = String::from(
+        "| k | GCP | DM | GCP, best other Mondrian tried | search, ms |\n| ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    let mut variants = String::from(
+        "| k | gain | gain, relaxed | widest (as published) | widest, relaxed |\n| ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    let mut speed = f64::NAN;
+    for (k, other) in OTHERS {
+        let result = once(&train, k, "name = \"mondrian\"", TURNS)?;
+        if k == 5 {
+            speed = OTHERS_SECONDS / result.seconds;
+        }
+        let milliseconds = 1000.0 * result.seconds;
+        writeln!(readme, "| {k} | {:.4} | {} | {other} | {milliseconds:.0} |", result.gcp, result.dm)?;
+        write!(variants, "| {k} |")?;
+        for choose in ["gain", "widest"] {
+            for relaxed in [false, true] {
+                let method = format!("name = \"mondrian\"\nchoose = \"{choose}\"\nrelaxed = {relaxed}");
+                write!(variants, " {:.4} |", once(&train, k, &method, 1)?.gcp)?;
+            }
+        }
+        writeln!(variants)?;
+    }
+    let machine = machine::described();
+    let both = adult::rows(&data, &["adult_train.csv", "adult_test.csv"])?;
+    let mut growth = String::from(
+        "| records | distinct tuples | search, s | by records, n log n | by distinct tuples, v log v |\n| ---: | ---: | ---: | ---: | ---: |\n",
+    );
+    let mut first = None;
+    for s in [1, 2, 5, 10, 20] {
+        let counts = adult::counts(&adult::enlarged(&both, s, 3, 1));
+        let seconds = once(&counts, 5, "name = \"mondrian\"", 3)?.seconds;
+        let unit = |n: f64| seconds / (n * n.ln());
+        let units = (unit(counts.records as f64), unit(counts.rows() as f64));
+        let (by_records, by_tuples) = *first.get_or_insert(units);
+        let ratios = format!("{:.2} | {:.2}", units.0 / by_records, units.1 / by_tuples);
+        writeln!(growth, "| {} | {} | {seconds:.3} | {ratios} |", counts.records, counts.rows())?;
+    }
+    let text = format!(
+        "# Mondrian on Adult\n\nMade by `benchmarks/run mondrian` on {machine}.\n\nAdult's training set, 30,162 records; age and education-num as numbers, workclass, marital-status, occupation, race, sex and\nnative-country with the hierarchies of ARX; strict, `choose = \"gain\"`; best of {TURNS} turns.\n\n{readme}\nThe fastest other Mondrian that was tried took {OTHERS_SECONDS} s of CPU at k = 5: {speed:.0} times as long.\n\n## Choices, by GCP\n\n{variants}\n## Growth\n\nAll 45,222 records, each with s - 1 variations that have random values in three random columns; k = 5. The last\ntwo columns are over the first row: 1 means growth like n log n. The search sees distinct tuples, of which enlarging makes\nmore than records; what is left is that they no longer fit the processor's cache.\n\n{growth}"
+    );
+    fs::write(results("mondrian.md"), &text)?;
+    print!("{text}");
+    put_in_readme(&readme, &machine)
+}
+
+/// The README shows the table between two marks.
+fn put_in_readme(table: &str, machine: &str) -> std::result::Result<(), Box<dyn Error>> {
+    let path = results("../../README.md");
+    let text = fs::read_to_string(&path)?;
+    let (start, end) = ("<!-- mondrian: made by benchmarks/run mondrian -->\n", "<!-- mondrian: end -->");
+    let (Some(from), Some(to)) = (text.find(start), text.find(end)) else {
+        return Err("README.md has no place for the table".into());
+    };
+    let filled = format!("{}{start}{table}\n({machine})\n{}", &text[..from], &text[to..]);
+    Ok(fs::write(path, filled)?)
+}
