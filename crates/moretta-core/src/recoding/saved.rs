@@ -265,8 +265,10 @@ impl Saved {
                 // Among others, a `*` is not the whole column but the missing values, released as that.
                 let star = label == ROOT_LABEL && labels.len() > 1;
                 let cell = if star { reader.missing_cell() } else { self.read(&reader, label) };
-                if let Some(cell) = cell {
-                    cells[cell.first as usize..=cell.last as usize].fill(Some((cell, label.as_str())));
+                // What the missing value stands for may lie inside another cell here: a cut has one cell for each value.
+                let inside = |cell: Cell| cell.first as usize..=cell.last as usize;
+                if let Some(cell) = cell.filter(|&cell| cells[inside(cell)].iter().all(Option::is_none)) {
+                    cells[inside(cell)].fill(Some((cell, label.as_str())));
                 }
             }
             cells
