@@ -105,15 +105,11 @@ fn check_steps(arguments: &HierarchyBuild) -> Result<(), Failure> {
     match arguments.method {
         Builder::Widths => {
             let widths = &arguments.widths;
-            let multiple = |pair: &[f64]| {
-                let times = pair[1] / pair[0];
-                times.round() >= 2.0 && (times - times.round()).abs() <= 1e-9 * times
-            };
             if widths.is_empty() {
                 wrong("`--method widths` needs `--widths`, for example --widths 5,10,20")
             } else if !widths.iter().all(|width| width.is_finite() && *width > 0.0) {
                 wrong("--widths: every width must be a number above 0")
-            } else if !widths.windows(2).all(multiple) {
+            } else if !widths.windows(2).all(|pair| widths::nests(pair[0], pair[1])) {
                 wrong("--widths: each must be a multiple of the one before, so that the levels nest: 5,10,20")
             } else {
                 Ok(())

@@ -5,6 +5,13 @@
 
 use super::{Tree, all_whole, from_levels, interval_label};
 
+/// Whether a level of one width can stand above a level of another: it is a multiple of it, and larger.
+pub fn nests(below: f64, above: f64) -> bool {
+    let times = above / below;
+    // Widths such as 0.1 and 0.3 are multiples for whoever wrote them.
+    times.is_finite() && times.round() >= 2.0 && (times - times.round()).abs() <= 1e-9 * times
+}
+
 /// Builds the tree over the distinct values in order.
 pub fn build(values: &[f64], texts: &[Box<str>], widths: &[f64]) -> Tree {
     let whole = all_whole(values) && all_whole(widths);

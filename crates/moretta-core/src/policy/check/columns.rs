@@ -182,11 +182,7 @@ fn widths(item: &Item) -> Result<Vec<f64>, PolicyError> {
     let widths = numbers("widths", item, right, 1)?;
     let mut last: Option<f64> = None;
     for (width, item) in &widths {
-        let nests = last.is_none_or(|last| {
-            let times = width / last;
-            // Widths such as 0.1 and 0.3 are multiples for whoever wrote them.
-            times.is_finite() && times.round() >= 2.0 && (times - times.round()).abs() <= 1e-9 * times
-        });
+        let nests = last.is_none_or(|last| crate::hierarchy::numeric::widths::nests(last, *width));
         match last {
             _ if *width <= 0.0 => {
                 return Err(PolicyError::new(&item.span, format!("`widths` holds {item}; it must be {right}")));
