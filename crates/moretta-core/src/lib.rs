@@ -9,7 +9,8 @@
 //! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and asks every model. Only this makes a
 //!    [`Verified`](verify::Verified), and only that can be turned into a [`release`].
 //! 6. [`readback`]: the written file against what was verified.
-//! 7. [`released`], [`measure`], [`report`]: what leaves, what it lost, and how that is told.
+//! 7. [`released`], [`measure`], [`report`]: what leaves, what it lost, and how that is told; [`path`]: the same for
+//!    every point on the way of a method that goes step by step.
 //!
 //! Beside the way, [`mod@evaluate`] asks what a model can still learn from a release, on records that no search has seen.
 //! Before all that, [`mod@guess`] writes a first policy from a look at the data.
@@ -23,6 +24,7 @@ pub mod guess;
 pub mod hierarchy;
 pub mod ids;
 pub mod measure;
+pub mod path;
 pub mod policy;
 pub mod privacy;
 pub mod profile;

@@ -5,10 +5,15 @@
 use serde::Serialize;
 
 use crate::{
+    hierarchy::Cell,
+    ids::TupleId,
     measure::{Measures, Scene},
-    policy::Policy,
+    path::Point,
+    policy::{Labels, Numbers, Policy},
     privacy::ModelFacts,
     profile::Profile,
+    recoding::{Cut, Recoding},
+    schema::Kind,
     search::Stop,
     verify::{Judgement, Verified},
 };
@@ -27,6 +32,9 @@ pub struct Report {
     pub policy: Policy,
     /// The method that was used.
     pub method: String,
+    /// The step of the method's path that was asked for, where one was; whoever asked fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<usize>,
     /// The seed. Whoever has it can put the records back in the order of the input, so it stays in the house.
     pub seed: u64,
     /// Why the search ended.
@@ -43,8 +51,10 @@ pub struct Report {
     pub measures: Measures,
     /// What was lost, column by column.
     pub columns: Vec<ColumnLoss>,
-    /// The steps of a method that leaves a path.
-    pub path: Vec<serde_json::Value>,
+    /// Columns in which a label stands for the values below it that are not released under a narrower one.
+    pub nested: Vec<String>,
+    /// The points of the way there, where the method leaves a path; whoever asks for a report fills them in.
+    pub path: Vec<Point>,
     /// What the search did, by name.
     pub work: serde_json::Map<String, serde_json::Value>,
     /// How long it took.
@@ -168,7 +178,7 @@ impl Privacy {
 }
 
 impl Report {
-    /// On a release that was verified; times and memory are filled in by whoever ran it.
+    /// On a release that was verified; path, times and memory are filled in by whoever ran it.
     pub fn of(
         policy: &Policy,
         profile: &Profile,
@@ -194,6 +204,7 @@ impl Report {
             input: Input { rows: profile.records(), columns: input_columns },
             policy: policy.clone(),
             method: policy.method.name.clone(),
+            at: None,
             seed,
             stop,
             privacy: Privacy::of(policy, verified.judgements(), sizes.iter().copied().min().unwrap_or(0)),
@@ -202,12 +213,43 @@ impl Report {
             group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
             measures: Measures::of(&scene, true),
             columns: profile.columns().iter().enumerate().map(column_loss).collect(),
+            nested: nested(policy, profile, verified.recoding()),
             path: Vec::new(),
             work: work.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect(),
             seconds: Seconds::default(),
             peak_memory_bytes: None,
         }
     }
+}
+
+/// The columns in which a released cell of a global recoding lies within another.
+fn nested(policy: &Policy, profile: &Profile, recoding: &Recoding) -> Vec<String> {
+    let Recoding::Cut(cut) = recoding else { return Vec::new() };
+    let nests = |column: usize| {
+        let domain = &profile.columns()[column].domain;
+        // A set or a mean is of the group's own values, whatever the cell.
+        let printed = match domain.kind() {
+            Kind::Category => policy.release.labels == Labels::Node,
+            Kind::Number => policy.release.numbers == Numbers::Interval,
+        };
+        let mut cells = if printed { released_cells(profile, cut, column) } else { Vec::new() };
+        // A missing value may print `*` on its own account.
+        cells.retain(|cell| *cell == domain.whole() || !domain.is_star(*cell));
+        cells.windows(2).any(|two| two[1].first <= two[0].last)
+    };
+    (0..profile.columns().len()).filter(|&c| nests(c)).map(|c| profile.columns()[c].name.clone()).collect()
+}
+
+/// The cells of a column that some record leaves as, in order, each once.
+fn released_cells(profile: &Profile, cut: &Cut, column: usize) -> Vec<Cell> {
+    let tuples = (0..profile.tuples()).map(TupleId::from_index);
+    let leaves = tuples.filter(|tuple| cut.suppressed.binary_search(tuple).is_err());
+    let mut seen = vec![false; cut.cells[column].len()];
+    leaves.for_each(|tuple| seen[profile.codes(tuple)[column] as usize] = true);
+    let mut cells: Vec<Cell> = cut.cells[column].iter().zip(seen).filter(|(_, seen)| *seen).map(|(c, _)| *c).collect();
+    cells.sort_unstable();
+    cells.dedup();
+    cells
 }
 
 /// Sizes in classes that double: k..2k-1, 2k..4k-1, ...

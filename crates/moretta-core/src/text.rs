@@ -13,6 +13,11 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// So many of something: `1 group`, `30,162 groups`.
+pub fn counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
 /// Equal keys next to each other become one, with their counts added up.
 pub(crate) fn merge_counts<K: PartialEq>(sorted: &mut Vec<(K, u64)>) {
     sorted.dedup_by(|next, kept| {
@@ -30,5 +35,6 @@ mod tests {
     fn counts_come_in_threes() {
         let shown: Vec<String> = [0, 7, 999, 1000, 1234567].into_iter().map(super::count).collect();
         assert_eq!(shown, ["0", "7", "999", "1,000", "1,234,567"]);
+        assert_eq!([1, 2000].map(|n| super::counted(n, "step", "steps")), ["1 step", "2,000 steps"]);
     }
 }

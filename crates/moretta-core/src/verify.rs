@@ -5,6 +5,8 @@
 //! lets every privacy model judge every group. Only this makes a [`Verified`], and only a `Verified` can be released.
 //! [`check`] asks the same of a file as it stands.
 
+use std::cmp::Reverse;
+
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId, VariantId},
@@ -202,14 +204,7 @@ fn check_cut(profile: &Profile, cut: &Cut) -> Result<(), VerifyError> {
         let domain = &described.domain;
         let cells = cut.cells.get(column).filter(|cells| cells.len() == domain.len());
         let cells = cells.ok_or_else(|| not_covered(profile, column))?;
-        // Global: the codes from a cell's first to its last, and no others, leave as that cell.
-        let runs = |run: &[Cell]| domain.is_valid(run[0]) && run.len() == (run[0].last - run[0].first) as usize + 1;
-        let mut next = 0;
-        let in_place = cells.chunk_by(|a, b| a == b).all(|run| {
-            let first = next;
-            next += run.len();
-            runs(run) && run[0].first as usize == first
-        });
+        let in_place = cells.iter().all(|cell| domain.is_valid(*cell)) && nest(cells);
         if !in_place {
             return Err(not_covered(profile, column));
         }
@@ -218,6 +213,26 @@ fn check_cut(profile: &Profile, cut: &Cut) -> Result<(), VerifyError> {
         return Err(VerifyError::Records { found: 0, expected: profile.records() });
     }
     Ok(())
+}
+
+/// Whether every code leaves as the smallest of all the cells that cover it, and no two cells cross: then a value's
+/// cell can be told from the list of cells alone, in this table and in any other.
+fn nest(cells: &[Cell]) -> bool {
+    let mut distinct = cells.to_vec();
+    distinct.sort_unstable_by_key(|cell| (cell.first, Reverse(cell.last), *cell));
+    distinct.dedup();
+    let mut next = distinct.into_iter().peekable();
+    let mut open: Vec<Cell> = Vec::new();
+    (0u32..).zip(cells).all(|(code, cell)| {
+        while open.pop_if(|innermost| innermost.last < code).is_some() {}
+        while let Some(opening) = next.next_if(|opening| opening.first == code) {
+            if open.last().is_some_and(|around| around.last < opening.last) {
+                return false;
+            }
+            open.push(opening);
+        }
+        open.last() == Some(cell)
+    })
 }
 
 fn check_groups(profile: &Profile, groups: &Groups) -> Result<(), VerifyError> {

@@ -28,6 +28,8 @@ pub enum Command {
     Check(Check),
     /// Measure what a release lost against its original
     Measure(Measure),
+    /// Show which k costs what: every step from the table as it is to all values at the root
+    Frontier(Frontier),
     /// Apply a saved recoding to new records, and verify again
     Apply(Apply),
     /// See what a model can still learn from a release: its errors on records held back
@@ -65,8 +67,8 @@ pub struct Output {
     /// A report: .json for programs, .html for people (may be given twice)
     #[arg(long, value_name = "R.json|R.html")]
     pub report: Vec<PathBuf>,
-    /// Decides whatever is left to chance, also the order of the records: whoever knows it can restore theirs. Drawn
-    /// anew when left out
+    /// Decides whatever is left to chance: what the method's search tries, and the order of the records, which whoever
+    /// knows it can restore. Drawn anew when left out
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Keep the records in the order of the input (order can identify people)
@@ -106,6 +108,11 @@ pub struct Anonymize {
     /// Save the recoding, for `moretta apply`
     #[arg(long, value_name = "R.json")]
     pub recoding: Option<PathBuf>,
+    /// Release exactly the table after so many steps of `moretta frontier`, if the policy holds there; usually loses more
+    /// than the release without it. With `--seed N`, the steps are those of `frontier --seed N`
+    #[arg(long, value_name = "STEP", conflicts_with = "time_limit")]
+    #[arg(value_parser = parse_step, allow_negative_numbers = true)]
+    pub at: Option<usize>,
     /// Stop the search after this time (60s, 5m, 1h) and take the best so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
@@ -145,6 +152,33 @@ pub struct Measure {
     pub resources: Resources,
 }
 
+/// `moretta frontier`
+#[derive(Debug, Args)]
+pub struct Frontier {
+    /// A file, a folder of files, or a pattern: CSV or Parquet
+    pub input: String,
+    /// The policy
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// The file to write: .csv for programs, .svg for a picture, .html for a page; a table is printed when left out
+    #[arg(long, short, value_name = "F.csv|F.svg|F.html")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print all steps, not only those that change much
+    #[arg(long)]
+    pub all: bool,
+    /// Decides whatever is left to chance: what the method's search tries. 0 when left out, as in `anonymize --at`
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Print all points as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
 /// `moretta apply`
 #[derive(Debug, Args)]
 pub struct Apply {
@@ -170,7 +204,7 @@ pub struct Evaluate {
     /// Other records with the same columns, to count errors on
     #[arg(long, value_name = "TEST")]
     pub test: String,
-    /// Decides whatever is left to chance; drawn anew when left out
+    /// Decides whatever is left to chance: what the method's search tries. Drawn anew when left out
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Stop the search after this time (60s, 5m, 1h) and take the best so far
@@ -294,6 +328,10 @@ fn parse_size(text: &str) -> Result<u64, String> {
     if (1.0..9e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
+fn parse_step(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a step; steps are numbered from 0"))
+}
+
 fn parse_time(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is not a time; write for example 60s, 5m or 1h");
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -326,6 +364,10 @@ mod tests {
         assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));
         for wrong in ["", "MB", "-1GB", "4 parsecs", "1e9999", "0"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_step("0"), Ok(0));
+        for wrong in ["", "x", "-1", "1.5"] {
+            assert!(parse_step(wrong).is_err(), "{wrong}");
         }
         for wrong in ["", "s", "-1s", "4 parsecs"] {
             assert!(parse_time(wrong).is_err(), "{wrong}");

@@ -118,6 +118,19 @@ pub fn bind(policy: &Policy, profile: &Profile) -> Result<Vec<Box<dyn BoundModel
     Ok(privacy::bind_all(policy, profile)?)
 }
 
+/// A template on a value that the table does not have holds whatever the table says: most likely it is misspelt.
+pub fn check_templates(policy: &Policy, profile: &Profile, path: &Path) -> Result<(), Failure> {
+    for template in &policy.privacy.templates {
+        if let Some((value, near)) = Confidence(template.clone()).unknown_value(profile) {
+            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+            let column = &template.column;
+            let message = format!("a template guards `{value}`, which does not occur in column `{column}`{hint}");
+            return Err(Failure::input(format!("{}: {message}", path.display())));
+        }
+    }
+    Ok(())
+}
+
 /// Writes a small file at once: a temporary one beside it, then renamed.
 pub fn write_text(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
     Ok(write_pending(path, text.as_bytes())?.persist(overwrite)?)

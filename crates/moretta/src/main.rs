@@ -3,6 +3,7 @@
 mod arguments;
 mod commands;
 mod failure;
+mod frontier;
 mod inputs;
 mod page;
 mod pipeline;
@@ -39,6 +40,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Anonymize(arguments) => commands::anonymize::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),
+        Command::Frontier(arguments) => commands::frontier::run(arguments),
         Command::Apply(arguments) => commands::apply::run(arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments),
         Command::Hierarchy(arguments) => commands::hierarchy::run(arguments),

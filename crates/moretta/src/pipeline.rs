@@ -128,8 +128,9 @@ pub fn finish(
 
     read_back(table, verified, &written)?;
     report.seconds.check = clock.lap();
-    let Seconds { profile, search, release, check, .. } = report.seconds;
-    report.seconds.total = profile + search + release + check;
+    // What was done besides is in the total already.
+    let Seconds { profile, search, release, check, total } = report.seconds;
+    report.seconds.total = total + profile + search + release + check;
     report.peak_memory_bytes = moretta_engine::peak_memory_bytes();
 
     // All files are on the disk before the first of them gets its name; the release goes first.

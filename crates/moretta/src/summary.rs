@@ -11,7 +11,7 @@ use moretta_core::{
     report::Report,
     schema::Role,
     search::Stop,
-    text::count,
+    text::{count, counted},
     verify::Judgement,
 };
 
@@ -70,9 +70,9 @@ pub fn release(report: &Report, output: &Output) -> String {
     let path = output.output.display();
     let _ = writeln!(
         text,
-        "{GOOD}released{GOOD:#} {path}: {} records in {} groups, {} suppressed",
-        count(input.rows),
-        count(*groups as u64),
+        "{GOOD}released{GOOD:#} {path}: {} in {}, {} suppressed",
+        counted(input.rows, "record", "records"),
+        counted(*groups as u64, "group", "groups"),
         count(*suppressed_rows)
     );
     for model in &report.privacy.models {
@@ -85,6 +85,13 @@ pub fn release(report: &Report, output: &Output) -> String {
         let bar = "█".repeat((column.ncp * 20.0).round() as usize);
         let _ =
             writeln!(text, "         {:<widest$}  {:>5.1} %  {FAINT}{bar}{FAINT:#}", column.name, 100.0 * column.ncp);
+    }
+    if !report.nested.is_empty() {
+        let columns = report.nested.join(", ");
+        let _ = writeln!(
+            text,
+            "  note   in {columns} a label stands for the values below it that are not released under a narrower one"
+        );
     }
     if report.stop == Stop::OutOfTime {
         let _ = writeln!(text, "  stopped at the time limit: valid, but not as good as it could be");
@@ -110,6 +117,8 @@ pub struct Outcome<'a> {
     pub groups: usize,
     /// The records of the smallest.
     pub smallest: u64,
+    /// The records that print `*` in every quasi-identifier.
+    pub suppressed: u64,
     /// Identifiers that are still there.
     pub identifiers: &'a [String],
     /// Every model's judgement.
@@ -128,11 +137,16 @@ pub fn check(outcome: &Outcome<'_>) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{}: {} records in {} groups, the smallest of {}",
+        "{}: {} in {}, the smallest of {}",
         outcome.file,
-        count(outcome.records),
-        count(outcome.groups as u64),
+        counted(outcome.records, "record", "records"),
+        counted(outcome.groups as u64, "group", "groups"),
         count(outcome.smallest)
+    );
+    let _ = writeln!(
+        text,
+        "  {} * in every quasi-identifier (suppressed); `max-suppressed` is not tested here",
+        counted(outcome.suppressed, "record prints", "records print")
     );
     for name in outcome.identifiers {
         let _ = writeln!(text, "  {BAD}breaks{BAD:#} column `{name}` is an identifier and must not leave");
@@ -144,11 +158,11 @@ pub fn check(outcome: &Outcome<'_>) -> String {
         }
         let _ = writeln!(
             text,
-            "  {BAD}breaks{BAD:#} {}: {} of {} groups ({} records); worst group: {}",
+            "  {BAD}breaks{BAD:#} {}: {} of {} ({}); worst group: {}",
             judgement.model,
             count(judgement.failing_groups as u64),
-            count(judgement.groups as u64),
-            count(judgement.failing_records),
+            counted(judgement.groups as u64, "group", "groups"),
+            counted(judgement.failing_records, "record", "records"),
             judgement.worst
         );
         let records: Vec<String> = judgement.where_.iter().map(|record| count(*record)).collect();

@@ -10,7 +10,12 @@ pub(super) fn cm(scene: &Scene<'_>) -> Option<f64> {
         if scene.released.is_suppressed(group) {
             return records;
         }
-        let group = Group::new(scene.records, scene.released.grouping().members(group));
+        let members = scene.released.grouping().members(group);
+        // Most groups of a table as it is: one member has one class, and nothing to count.
+        if members.len() == 1 {
+            return 0;
+        }
+        let group = Group::new(scene.records, members);
         records - group.histogram(class).iter().map(|(_, records)| *records).max().unwrap_or(0)
     };
     Some((0..scene.released.groups()).map(penalised).sum::<u64>() as f64 / scene.total())
@@ -21,6 +26,9 @@ pub(super) fn rm(scene: &Scene<'_>) -> Option<f64> {
     let class = scene.records.class()?;
     let numbers = scene.records.attributes()[class.index()].numbers.as_ref()?;
     let dispersion = |members: &[Member]| {
+        if members.len() == 1 {
+            return 0.0;
+        }
         let group = Group::new(scene.records, members);
         let histogram = group.histogram(class);
         let records: u64 = histogram.iter().map(|(_, records)| records).sum();

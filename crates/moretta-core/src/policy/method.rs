@@ -148,7 +148,23 @@ impl<'de> IntoDeserializer<'de, Complaint> for Parameter {
 }
 
 fn complaint(error: toml::de::Error) -> Complaint {
-    de::Error::custom(error.message())
+    de::Error::custom(plain(error.message()))
+}
+
+/// serde's names of types in words.
+fn plain(message: &str) -> String {
+    let Some((before, expected)) = message.rsplit_once("expected ") else { return message.to_owned() };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "a nonzero u8" | "a nonzero u16" | "a nonzero u32" | "a nonzero u64" | "a nonzero usize" => {
+            "a whole number, 1 or more"
+        }
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
+        other => other,
+    };
+    format!("{before}expected {expected}")
 }
 
 impl<'de> Deserializer<'de> for Parameter {
@@ -234,8 +250,12 @@ mod tests {
                 "rate = 1\ntak-back = true",
                 "line 7: `tak-back` is not a parameter of the method `m`; it has `take-back`, ",
             ),
-            ("rate = 1\n\nlimit = -1", "line 8: `limit`: invalid value: integer `-1`"),
-            ("take-back = 3\nrate = 1", "line 6: `take-back`: invalid type: integer `3`, expected a boolean"),
+            (
+                "rate = 1\n\nlimit = -1",
+                "line 8: `limit`: invalid value: integer `-1`, expected a whole number, 0 or more",
+            ),
+            ("take-back = 3\nrate = 1", "line 6: `take-back`: invalid type: integer `3`, expected true or false"),
+            ("rate = \"x\"", "line 6: `rate`: invalid type: string \"x\", expected a number"),
             ("rate = 1\norder = \"worst\"", "line 7: `order`: unknown variant `worst`, expected `best` or `first`"),
             ("limit = 3", "the method `m` needs the parameter `rate` in [method]"),
         ] {

@@ -7,6 +7,7 @@
 //! of records.
 
 mod attribute;
+mod coarse;
 mod order;
 
 use hashbrown::HashMap;

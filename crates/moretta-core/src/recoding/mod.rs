@@ -8,10 +8,13 @@ mod boxes;
 pub mod saved;
 mod suppress;
 
+pub use self::suppress::suppressed_by;
+
 use crate::{
-    hierarchy::Cell,
+    hierarchy::{Cell, Domain},
     ids::{GroupId, TupleId, VariantId},
     profile::Profile,
+    search::Step,
 };
 
 /// How the quasi-identifiers are to be released.
@@ -23,7 +26,8 @@ pub enum Recoding {
     Groups(Groups),
 }
 
-/// Global recoding.
+/// Global recoding. Cells may nest: a value leaves as the smallest of the column's cells that covers it, so beside a
+/// node that stands for most of its values some may be left as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
     /// For each column, the cell that each code leaves as.
@@ -54,6 +58,27 @@ pub struct GroupShare {
     pub records: u64,
 }
 
+impl Cut {
+    /// The table as it is: every value is its own cell.
+    pub fn identity(profile: &Profile) -> Self {
+        let cells = |domain: &Domain| (0..domain.len() as u32).map(|code| domain.cover(code, code)).collect();
+        Self { cells: profile.columns().iter().map(|column| cells(&column.domain)).collect(), suppressed: Vec::new() }
+    }
+
+    /// Nothing is told: every value leaves as the whole column.
+    pub fn whole(profile: &Profile) -> Self {
+        let cells = |domain: &Domain| if domain.is_empty() { Vec::new() } else { vec![domain.whole(); domain.len()] };
+        Self { cells: profile.columns().iter().map(|column| cells(&column.domain)).collect(), suppressed: Vec::new() }
+    }
+
+    /// One step along a path. What is suppressed does not change.
+    pub fn apply(&mut self, step: &Step) {
+        for (column, cell) in &step.changes {
+            self.cells[column.index()][cell.first as usize..=cell.last as usize].fill(*cell);
+        }
+    }
+}
+
 impl Groups {
     /// The box of a group.
     pub fn cells(&self, group: GroupId, columns: usize) -> &[Cell] {
@@ -75,11 +100,6 @@ impl Recoding {
 
     /// The table as it is: every value is its own cell.
     pub fn identity(profile: &Profile) -> Self {
-        let cells =
-            |domain: &crate::hierarchy::Domain| (0..domain.len() as u32).map(|code| domain.cover(code, code)).collect();
-        Self::Cut(Cut {
-            cells: profile.columns().iter().map(|column| cells(&column.domain)).collect(),
-            suppressed: Vec::new(),
-        })
+        Self::Cut(Cut::identity(profile))
     }
 }

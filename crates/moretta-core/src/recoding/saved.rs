@@ -39,8 +39,9 @@ pub struct Saved {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Shape {
-    /// For each column, the labels of the cut from left to right.
-    Cut(Vec<Vec<String>>),
+    /// For each column, the labels of the cut from left to right; none stands for all other values, which leave as
+    /// `*`. (Among other labels a `*` is the missing value's, released as that.)
+    Cut(Vec<Vec<Option<String>>>),
     /// For each group, the labels of its box.
     Groups(Vec<Vec<String>>),
 }
@@ -102,8 +103,12 @@ impl Saved {
             Recoding::Cut(cut) => {
                 let labels = |(column, cells): (usize, &Vec<Cell>)| {
                     let mut distinct = cells.clone();
+                    distinct.sort_unstable();
                     distinct.dedup();
-                    distinct.iter().map(|cell| label(column, cell)).collect()
+                    let others = distinct.len() > 1;
+                    let rest = |cell: &&Cell| others && **cell == columns[column].domain.whole();
+                    let label = |cell: &Cell| Some(cell).filter(|cell| !rest(cell)).map(|cell| label(column, cell));
+                    distinct.iter().map(label).collect()
                 };
                 Shape::Cut(cut.cells.iter().enumerate().map(labels).collect())
             }
@@ -172,7 +177,10 @@ impl Saved {
     pub fn extend(&self, counts: &mut Counts) {
         let mut ends: Vec<Vec<String>> = vec![Vec::new(); self.policy.quasi_identifiers().count()];
         match &self.shape {
-            Shape::Cut(columns) => ends.clone_from(columns),
+            Shape::Cut(columns) => {
+                let labels = |labels: &Vec<Option<String>>| labels.iter().flatten().cloned().collect();
+                ends = columns.iter().map(labels).collect();
+            }
             Shape::Groups(boxes) => {
                 for labels in boxes {
                     labels.iter().zip(&mut ends).for_each(|(label, ends)| ends.push(label.clone()));
@@ -256,20 +264,26 @@ impl Saved {
         }
     }
 
-    /// For each column and code, the cell of the cut that covers it, and how it was released.
-    fn read_cut<'a>(&self, profile: &Profile, labels: &'a [Vec<String>]) -> Vec<Vec<Option<(Cell, &'a str)>>> {
-        let of_column = |(column, labels): (&Column, &'a Vec<String>)| {
-            let reader = LabelReader::new(&column.domain);
-            let mut cells = vec![None; column.domain.len()];
-            for label in labels {
+    /// For each column and code, the smallest cell of the cut that covers it, and how it was released.
+    fn read_cut<'a>(&self, profile: &Profile, labels: &'a [Vec<Option<String>>]) -> Vec<Vec<Option<(Cell, &'a str)>>> {
+        let of_column = |(column, labels): (&Column, &'a Vec<Option<String>>)| {
+            let domain = &column.domain;
+            let reader = LabelReader::new(domain);
+            let read = |label: &'a Option<String>| {
+                let Some(label) = label else { return Some((domain.whole(), ROOT_LABEL)) };
                 // Among others, a `*` is not the whole column but the missing values, released as that.
                 let star = label == ROOT_LABEL && labels.len() > 1;
                 let cell = if star { reader.missing_cell() } else { self.read(&reader, label) };
-                // What the missing value stands for may lie inside another cell here: a cut has one cell for each value.
-                let inside = |cell: Cell| cell.first as usize..=cell.last as usize;
-                if let Some(cell) = cell.filter(|&cell| cells[inside(cell)].iter().all(Option::is_none)) {
-                    cells[inside(cell)].fill(Some((cell, label.as_str())));
-                }
+                Some((cell?, label.as_str()))
+            };
+            let mut cells = vec![None; domain.len()];
+            // A table without records has no values to cover.
+            let labels = if domain.is_empty() { &[] } else { labels.as_slice() };
+            let mut read: Vec<(Cell, &str)> = labels.iter().filter_map(read).collect();
+            read.sort_by_key(|(cell, _)| cell.last - cell.first);
+            for (cell, label) in read {
+                let inside = &mut cells[cell.first as usize..=cell.last as usize];
+                inside.iter_mut().filter(|known| known.is_none()).for_each(|known| *known = Some((cell, label)));
             }
             cells
         };
@@ -293,7 +307,13 @@ impl Saved {
         open
     }
 
-    fn apply_cut(&self, profile: &Profile, models: &[Box<dyn BoundModel>], labels: &[Vec<String>]) -> Recoding {
+    /// The cell that prints as this one does: a missing value may be released as `*`, like the whole column.
+    fn as_printed(&self, column: &Column, cell: Cell) -> Cell {
+        let domain = &column.domain;
+        if domain.is_star(cell) && !has_own_form(domain, &self.policy.release) { domain.whole() } else { cell }
+    }
+
+    fn apply_cut(&self, profile: &Profile, models: &[Box<dyn BoundModel>], labels: &[Vec<Option<String>>]) -> Recoding {
         let read = self.read_cut(profile, labels);
         let own = |(column, read): (&Column, &Vec<Option<(Cell, &str)>>)| -> Vec<Cell> {
             let alone = |code: u32| column.domain.cover(code, code);
@@ -314,7 +334,8 @@ impl Saved {
                 })
             }));
         }
-        let prints: Vec<Vec<Print>> = keys.iter().map(|key| key.iter().map(|cell| (*cell, None)).collect()).collect();
+        let print = |(column, cell): (usize, &Cell)| (self.as_printed(&profile.columns()[column], *cell), None);
+        let prints: Vec<Vec<Print>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
         suppress_failing(profile, models, &prints, &mut assigned);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
         Recoding::Cut(Cut { cells, suppressed: suppressed.collect() })
@@ -327,7 +348,8 @@ impl Saved {
         let own: Vec<bool> =
             profile.columns().iter().map(|column| has_own_form(&column.domain, &self.policy.release)).collect();
         let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<Print> {
-            cells.iter().zip(&own).map(|(cell, own)| (*cell, own.then_some(group))).collect()
+            let cells = cells.iter().zip(profile.columns()).map(|(cell, column)| self.as_printed(column, *cell));
+            cells.zip(&own).map(|(cell, own)| (cell, own.then_some(group))).collect()
         };
         let prints: Vec<Vec<Print>> = open.iter().enumerate().map(print).collect();
         let choices: Vec<Vec<u32>> =

@@ -1,7 +1,8 @@
 //! The suppression that a recoding needs in a table it was not made for.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
+use super::Cut;
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
@@ -11,6 +12,25 @@ use crate::{
 
 /// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
 pub(super) type Print = (Cell, Option<usize>);
+
+/// The tuples that have to be suppressed so that every model holds under a cut, the suppressed records included.
+/// What the cut itself suppresses is not looked at.
+pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cut) -> Vec<TupleId> {
+    let mut groups: HashMap<Vec<Print>, usize> = HashMap::new();
+    let mut assigned: Vec<Option<usize>> = Vec::with_capacity(profile.tuples());
+    for tuple in (0..profile.tuples() as u32).map(TupleId) {
+        let print = |(column, &code): (usize, &u32)| (cut.cells[column][code as usize], None);
+        let key: Vec<Print> = profile.codes(tuple).iter().enumerate().map(print).collect();
+        let next = groups.len();
+        assigned.push(Some(*groups.entry(key).or_insert(next)));
+    }
+    let mut keys = vec![Vec::new(); groups.len()];
+    for (key, group) in groups {
+        keys[group] = key;
+    }
+    suppress_failing(profile, models, &keys, &mut assigned);
+    (0u32..).zip(assigned).filter(|(_, group)| group.is_none()).map(|(tuple, _)| TupleId(tuple)).collect()
+}
 
 /// Takes out what breaks a model (None: suppressed), and, where the suppressed records would break one themselves,
 /// the smallest of the other groups too. `keys` are the groups' prints, `assigned` is each tuple's group.
@@ -33,12 +53,13 @@ pub(super) fn suppress_failing(
     let mut largest_first: Vec<(u64, usize)> =
         table.groups.iter().enumerate().map(|(group, members)| (size(members), group)).collect();
     largest_first.sort_unstable_by(|a, b| b.cmp(a));
+    let alike = keys.iter().collect::<HashSet<_>>().len() < keys.len();
     while !table.holds(&table.suppressed) {
         let Some((_, group)) = largest_first.pop() else { break };
         if !table.groups[group].is_empty() {
             table.take_out(group);
-            // Only a model on some of the columns can notice in another group.
-            table.take_out_failing(|model| model.scope().len() < profile.columns().len());
+            // Another group notices only where it prints alike, in all columns or in those that a model asks for.
+            table.take_out_failing(|model| alike || model.scope().len() < profile.columns().len());
         }
     }
     for group in assigned.iter_mut() {

@@ -103,8 +103,11 @@ impl Released {
                 for (column, &code) in profile.codes(tuple).iter().enumerate() {
                     let cell = cut.cells[column][code as usize];
                     let inside = &leaving[column][cell.first as usize..=cell.last as usize];
+                    // Values inside the cell may leave as smaller ones.
+                    let own = |code: &u32| cut.cells[column][*code as usize] == cell;
                     table.cell(column, cell, || {
-                        (cell.first..=cell.last).zip(inside.iter().copied()).filter(|(_, records)| *records > 0)
+                        let inside = (cell.first..=cell.last).zip(inside.iter().copied());
+                        inside.filter(move |(code, records)| *records > 0 && own(code))
                     });
                 }
             }

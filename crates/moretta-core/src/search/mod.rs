@@ -4,10 +4,14 @@
 //! recoding. It does no I/O and its answer depends on its inputs and the seed alone, never on the number of threads.
 //! Running out of time is not an error: the best recoding so far is valid.
 
+pub mod bottom_up_generalization;
 pub mod mondrian;
+mod path;
+mod taxonomy;
 
 use serde::Serialize;
 
+pub use self::path::{Action, Frontier, Holds, Step};
 use crate::{
     policy::{MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
@@ -63,6 +67,8 @@ pub struct Outcome {
     pub recoding: Recoding,
     /// Why it stopped.
     pub stop: Stop,
+    /// How it got there, where it went step by step from the table as it is; empty for other methods.
+    pub path: Vec<Step>,
     /// What it did, by name: the counters that show its cost.
     pub work: Vec<(&'static str, u64)>,
 }
@@ -107,6 +113,11 @@ pub trait Method: Send + Sync {
 
     /// Searches.
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError>;
+
+    /// The whole trade-off, through the point where the policy first holds. None where the method leaves no path.
+    fn frontier(&self, _task: &Task<'_>, _control: &dyn Control) -> Option<Result<Frontier, SearchError>> {
+        None
+    }
 }
 
 /// A method's entry in the registry.
@@ -134,7 +145,7 @@ pub struct Parameter {
 }
 
 /// All methods.
-pub const METHODS: &[MethodEntry] = &[mondrian::ENTRY];
+pub const METHODS: &[MethodEntry] = &[mondrian::ENTRY, bottom_up_generalization::ENTRY];
 
 /// The names of all methods.
 pub fn method_names() -> Vec<&'static str> {

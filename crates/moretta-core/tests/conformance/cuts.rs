@@ -26,34 +26,37 @@ pub fn random_cut(profile: &Profile, dice: &mut Dice) -> Recoding {
 }
 
 fn cells(domain: &Domain, dice: &mut Dice) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = Vec::new();
+    let mut cells: Vec<Cell> = vec![domain.whole(); domain.len()];
     let coarse = *dice.one(&[20, 50, 80, 100]);
+    // Sometimes cells nest: what is inside one leaves more precisely.
+    let nested = *dice.one(&[0, 0, 30]);
     if let Some(tree) = domain.tree() {
         let mut open: Vec<NodeId> = vec![moretta_core::hierarchy::Tree::ROOT];
         while let Some(node) = open.pop() {
-            if tree.is_leaf(node) || dice.chance(coarse) {
-                let cell = domain.node_cell(node);
-                cells.extend(vec![cell; (cell.last - cell.first + 1) as usize]);
-            } else {
-                let mut children: Vec<NodeId> = tree.children(node).collect();
-                children.reverse();
-                open.extend(children);
-            }
+            let cell = domain.node_cell(node);
+            cells[cell.first as usize..=cell.last as usize].fill(cell);
+            let stays = tree.is_leaf(node) || dice.chance(coarse);
+            open.extend(tree.children(node).filter(|_| !stays || dice.chance(nested)));
         }
         return cells;
     }
     let numbers = domain.len() as u32 - u32::from(domain.missing().is_some());
-    if domain.missing().is_some() && dice.chance(30) {
-        return vec![domain.whole(); domain.len()];
-    }
+    let whole = domain.missing().is_some() && dice.chance(30);
     let mut first = 0;
     for last in 0..numbers {
-        if last + 1 == numbers || !dice.chance(coarse) {
-            cells.extend(vec![domain.cover(first, last); (last - first + 1) as usize]);
+        if !whole && (last + 1 == numbers || !dice.chance(coarse)) {
+            let inside = cells[first as usize..=last as usize].iter_mut();
+            inside.filter(|cell| cell.first < cell.last).for_each(|cell| *cell = domain.cover(first, last));
+            cells[last as usize] = domain.cover(first, last);
             first = last + 1;
+        } else if dice.chance(nested) {
+            // A value of its own inside an interval that has yet to be closed, or inside all.
+            cells[last as usize] = domain.cover(last, last);
         }
     }
-    cells.extend(domain.missing().map(|code| domain.cover(code, code)));
+    if let Some(code) = domain.missing().filter(|_| !whole) {
+        cells[code as usize] = domain.cover(code, code);
+    }
     cells
 }
 
@@ -112,16 +115,18 @@ proptest! {
         let code = dice.below(domain.len());
         let mut cut = good.clone();
         match dice.below(5) {
-            // A cell that stands for another value, or for half of a node's values.
+            // A cell that stands for another value, or that is not the smallest around one.
             0 if domain.len() > 1 => {
                 let other = (code + 1) % domain.len();
                 cut.cells[column][code] = domain.cover(other as u32, other as u32);
             }
-            1 if good.cells[column][code].first < good.cells[column][code].last => {
-                cut.cells[column][code] = domain.cover(code as u32, code as u32);
+            1 if domain.len() > 1 && good.cells[column].iter().filter(|cell| cell.contains(code as u32)).count() > 1
+                && !good.cells[column].contains(&domain.whole()) =>
+            {
+                cut.cells[column][code] = domain.whole();
             }
             // Something that is no node or interval of the column.
-            2 => cut.cells[column][code].last += 1,
+            2 => cut.cells[column][code].last = domain.len() as u32,
             3 => drop(cut.cells[column].pop()),
             _ => {
                 cut.suppressed.push(TupleId(profile.tuples() as u32));

@@ -23,7 +23,15 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("mondrian", "choose = \"widest\""),
     ("mondrian", "relaxed = true"),
     ("mondrian", "relaxed = true\nchoose = \"widest\""),
+    ("bottom-up-generalization", "take-back = false"),
+    ("bottom-up-generalization", "measure = \"lm\"\nsearch = 10"),
+    ("bottom-up-generalization", "measure = \"ncp\"\nsearch = 10\npartial = false"),
+    ("bottom-up-generalization", "search = 0\npartial = false"),
+    ("bottom-up-generalization", "take-back = false\nprune = false"),
 ];
+
+/// What stands in for the defaults of a method that would otherwise search for long, thousands of times.
+pub const SHORT: &[(&str, &str)] = &[("bottom-up-generalization", "search = 8")];
 
 /// So many random worlds; `CONFORMANCE_TIMES=100` tries a hundred times as many.
 pub fn cases(cases: u32) -> proptest::prelude::ProptestConfig {

@@ -6,15 +6,15 @@ use moretta_core::{
     counts::{Change, Counts, RecordOrder},
     policy::{MethodChoice, Numbers},
     profile::Profile,
-    recoding::Recoding,
+    recoding::{Cut, Recoding},
     release,
-    search::{METHODS, Method, Quiet, SearchError, Task, method_names},
+    search::{METHODS, Method, Outcome, Quiet, SearchError, Task, method_names},
     verify::{Verified, verify},
 };
 use proptest::prelude::*;
 
 use crate::{
-    PARAMETERS, cases,
+    PARAMETERS, SHORT, cases,
     dice::Dice,
     expand,
     losses::Original,
@@ -22,12 +22,13 @@ use crate::{
     world::{Rows, World, worlds},
 };
 
-/// Every method with its defaults and with each other set of parameters.
+/// Every method with its defaults (or what stands in for them) and with each other set of parameters.
 pub fn methods() -> Vec<(String, Box<dyn Method>)> {
     let mut all = Vec::new();
     for entry in METHODS {
         let own = PARAMETERS.iter().filter(|(name, _)| *name == entry.name).map(|(_, parameters)| *parameters);
-        for parameters in std::iter::once("").chain(own) {
+        let defaults = SHORT.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, parameters)| *parameters);
+        for parameters in std::iter::once(defaults).chain(own) {
             let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
             let method = (entry.build)(&choice).unwrap_or_else(|error| panic!("{error}"));
             all.push((format!("{} {parameters}", entry.name), method));
@@ -81,6 +82,15 @@ pub fn check_cells(world: &World, header: &[String], rows: &Rows, change: &Chang
     Ok(())
 }
 
+/// A path leads from the table as it is to what was found.
+fn check_path(profile: &Profile, outcome: &Outcome) -> Result<(), TestCaseError> {
+    let Recoding::Cut(found) = &outcome.recoding else { return Ok(()) };
+    let mut cut = Cut::identity(profile);
+    outcome.path.iter().for_each(|step| cut.apply(step));
+    prop_assert!(outcome.path.is_empty() || cut.cells == found.cells, "{:?}\n{:?}", cut, found);
+    Ok(())
+}
+
 fn whole_table_holds(world: &World) -> bool {
     let mut rows = world.rows.clone();
     rows.iter_mut().for_each(|row| row[..world.quasi.len()].fill("*".to_owned()));
@@ -107,6 +117,7 @@ fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
             Err(error) => return Err(TestCaseError::fail(format!("{name}: {error}"))),
         };
         prop_assert!(whole_table_holds(world), "{name} should have given up");
+        check_path(&profile, &outcome).map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         let verified = verify(&profile, outcome.recoding, &models, &world.policy.release, max_suppressed);
         let verified = verified.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         let (header, rows, change) = printed(world, &counts, &profile, &verified);

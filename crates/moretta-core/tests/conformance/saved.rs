@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use moretta_core::{
-    hierarchy::DomainProblem,
+    hierarchy::{Cell, DomainProblem},
+    ids::TupleId,
     policy::{Labels, Numbers},
     privacy::bind_all,
     profile::Profile,
     recoding::{Recoding, saved::Saved},
     search::{Quiet, Task},
-    verify::{VerifyError, verify},
+    verify::{Verified, VerifyError, verify},
 };
 use proptest::prelude::*;
 
@@ -82,6 +83,16 @@ fn overlap(world: &World, rows: &Rows) -> bool {
     !exact || (0..rows.len()).any(|record| boxes.iter().filter(|cells| fits(record, cells)).count() > 1)
 }
 
+/// Whether cells of a cut that are not the same print one mean or midpoint: groups that hold only together, by that
+/// chance, are suppressed where the recoding is applied, for which it will not be relied upon.
+fn alike_by_chance(world: &World, profile: &Profile, verified: &Verified) -> bool {
+    let Recoding::Cut(cut) = verified.recoding() else { return false };
+    let cells = |codes: &[u32]| cut.cells.iter().zip(codes).map(|(cells, &code)| cells[code as usize]).collect();
+    let tuples = (0..profile.tuples() as u32).map(TupleId);
+    let distinct: BTreeSet<Vec<Cell>> = tuples.map(|tuple| cells(profile.codes(tuple))).collect();
+    world.policy.release.numbers != Numbers::Interval && verified.released().groups() < distinct.len()
+}
+
 proptest! {
     #![proptest_config(cases(1500))]
 
@@ -98,12 +109,15 @@ proptest! {
             let models = world.models(&profile);
             let unsuppressed = recoding.suppressed_records(&profile) == 0;
             let first = verify(&profile, recoding, &models, &world.policy.release, profile.records());
-            let (_, before, _) = printed(&world, &counts, &profile, &first.expect("it was verified"));
+            let first = first.expect("it was verified");
+            let alike = alike_by_chance(&world, &profile, &first);
+            let (_, before, _) = printed(&world, &counts, &profile, &first);
             let again = applied(&back, &world, &world.rows)?;
             let again = again.ok_or_else(|| TestCaseError::fail(format!("{name} does not apply to its own table")))?;
-            // Where each record fits one box only, and none was suppressed, everything leaves as it did.
+            // Where each record fits one box only, none was suppressed and no two cells printed alike, everything
+            // leaves as it did.
             let own = |row: &Vec<String>| row[..world.quasi.len()].to_vec();
-            if unsuppressed && (name == "cut" || !overlap(&world, &before)) {
+            if unsuppressed && !alike && (name == "cut" || !overlap(&world, &before)) {
                 let (before, again): (Rows, Rows) = (before.iter().map(own).collect(), again.iter().map(own).collect());
                 prop_assert_eq!(before, again, "{}", name);
             }

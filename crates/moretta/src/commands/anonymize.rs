@@ -1,20 +1,19 @@
 //! `moretta anonymize`: profile, search, verify; then write, read back, report.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use moretta_core::{
     policy::Policy,
-    privacy::Confidence,
-    profile::Profile,
     recoding::saved::Saved,
     report::Report,
-    search::{self, Stop, Task},
+    search::{self, Outcome, Stop, Task},
     verify,
 };
 
 use crate::{
     arguments::Anonymize,
     failure::Failure,
+    frontier,
     inputs::{self, Asked},
     pipeline::{self, Clock, Table},
     summary,
@@ -37,40 +36,50 @@ pub fn run(arguments: &Anonymize) -> Result<(), Failure> {
     let profile_seconds = clock.lap();
 
     let seed = pipeline::seed(arguments.output.seed)?;
-    check_templates(policy, &profile, &arguments.policy)?;
+    inputs::check_templates(policy, &profile, &arguments.policy)?;
     let models = inputs::bind(policy, &profile)?;
     let max_suppressed = policy.privacy.allowed_records(profile.records());
-    let task = Task { profile: &profile, models: &models, max_suppressed, seed };
-    let method = search::method_of(policy).map_err(|error| Failure::input(error.to_string()))?;
-    method.supports(&task).map_err(|error| Failure::input(error.to_string()))?;
-    let outcome = method.run(&task, &Watch::new("searching").with_limit(arguments.time_limit))?;
-    if outcome.stop == Stop::Cancelled {
-        return Err(Failure::interrupted());
-    }
+    // The points of `moretta frontier` are counted from the same seed there and here.
+    let path_seed = if arguments.at.is_some() { arguments.output.seed.unwrap_or(0) } else { seed };
+    let task = Task { profile: &profile, models: &models, max_suppressed, seed: path_seed };
+    let (outcome, first_holds) = match arguments.at {
+        Some(at) => frontier::outcome_at(policy, &task, at)?,
+        None => (search(policy, &task, arguments)?, None),
+    };
     let saved = arguments
         .recoding
         .as_ref()
         .map(|path| (path, Saved::of(policy, hierarchies, &profile, &outcome.recoding).to_json()));
-    let verified = verify::verify(&profile, outcome.recoding, &models, &policy.release, max_suppressed)?;
+    let verified =
+        verify::verify(&profile, outcome.recoding, &models, &policy.release, max_suppressed).map_err(|error| {
+            match arguments.at {
+                Some(at) => frontier::refused(at, first_holds, &error),
+                None => Failure::from(error),
+            }
+        })?;
     let columns = engine.source().columns().len();
     let mut report = Report::of(policy, &profile, &verified, (outcome.stop, &outcome.work), seed, columns);
+    report.at = arguments.at;
     report.seconds.profile = profile_seconds;
     report.seconds.search = clock.lap();
+    let reported = arguments.output.json || !arguments.output.report.is_empty();
+    if reported && !outcome.path.is_empty() {
+        report.path = frontier::measured(policy, &task, &outcome.path, None)?;
+        report.seconds.total = clock.lap();
+    }
 
     summary::notes(policy, asked.unconfirmed);
     let table = Table { engine: &engine, policy, hierarchies, counts: &counts, profile: &profile, settings: &settings };
     pipeline::finish(&table, &verified, report, &arguments.output, &target, saved, clock)
 }
 
-/// A template on a value that the table does not have holds whatever the table says: most likely it is misspelt.
-fn check_templates(policy: &Policy, profile: &Profile, path: &Path) -> Result<(), Failure> {
-    for template in &policy.privacy.templates {
-        if let Some((value, near)) = Confidence(template.clone()).unknown_value(profile) {
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let column = &template.column;
-            let message = format!("a template guards `{value}`, which does not occur in column `{column}`{hint}");
-            return Err(Failure::input(format!("{}: {message}", path.display())));
-        }
+/// What the policy's method finds.
+fn search(policy: &Policy, task: &Task<'_>, arguments: &Anonymize) -> Result<Outcome, Failure> {
+    let method = search::method_of(policy).map_err(|error| Failure::input(error.to_string()))?;
+    method.supports(task).map_err(|error| Failure::input(error.to_string()))?;
+    let outcome = method.run(task, &Watch::new("searching").with_limit(arguments.time_limit))?;
+    match outcome.stop {
+        Stop::Cancelled => Err(Failure::interrupted()),
+        _ => Ok(outcome),
     }
-    Ok(())
 }

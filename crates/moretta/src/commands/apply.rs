@@ -2,7 +2,13 @@
 
 use std::path::PathBuf;
 
-use moretta_core::{profile::Profile, recoding::saved::Saved, report::Report, search::Stop, verify};
+use moretta_core::{
+    profile::Profile,
+    recoding::saved::Saved,
+    report::Report,
+    search::Stop,
+    verify::{self, VerifyError},
+};
 use moretta_engine::Engine;
 
 use crate::{
@@ -12,6 +18,17 @@ use crate::{
     pipeline::{self, Clock, Table},
     watch::Watch,
 };
+
+/// A saved recoding keeps its policy, so that is where to allow more.
+fn refused(error: VerifyError) -> Failure {
+    let too_many = matches!(error, VerifyError::Suppressed { .. });
+    let mut failure = Failure::from(error);
+    if too_many {
+        failure.message +=
+            "; raise `max-suppressed` in the policy and save the recoding again with `anonymize --recoding`";
+    }
+    failure
+}
 
 /// Runs it.
 pub fn run(arguments: &Apply) -> Result<(), Failure> {
@@ -37,7 +54,7 @@ pub fn run(arguments: &Apply) -> Result<(), Failure> {
     let models = inputs::bind(policy, &profile)?;
     let recoding = saved.apply(&profile, &models);
     let max_suppressed = policy.privacy.allowed_records(profile.records());
-    let verified = verify::verify(&profile, recoding, &models, &policy.release, max_suppressed)?;
+    let verified = verify::verify(&profile, recoding, &models, &policy.release, max_suppressed).map_err(refused)?;
     let seed = pipeline::seed(arguments.output.seed)?;
     let columns = engine.source().columns().len();
     let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);

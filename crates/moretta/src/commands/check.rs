@@ -1,6 +1,13 @@
 //! `moretta check`: does a file satisfy a policy? It sees the file alone, as a recipient would.
 
-use moretta_core::{policy::Policy, profile::Profile, readback, report::Privacy, verify};
+use moretta_core::{
+    ids::TupleId,
+    policy::Policy,
+    profile::{Column, Profile},
+    readback,
+    report::Privacy,
+    verify,
+};
 use moretta_engine::Engine;
 use serde::Serialize;
 
@@ -17,6 +24,7 @@ struct Checked<'a> {
     holds: bool,
     rows: u64,
     groups: usize,
+    suppressed_rows: u64,
     identifiers_present: &'a [String],
     privacy: Privacy,
 }
@@ -40,6 +48,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         records: file.records(),
         groups: file.tuples(),
         smallest: file.smallest_tuple(),
+        suppressed: suppressed(&file),
         identifiers: &identifiers,
         judgements: &judgements,
     };
@@ -48,6 +57,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
             holds: outcome.holds(),
             rows: file.records(),
             groups: file.tuples(),
+            suppressed_rows: outcome.suppressed,
             identifiers_present: &identifiers,
             privacy: Privacy::of(&policy, &judgements, outcome.smallest),
         };
@@ -61,6 +71,14 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         let message = format!("{} does not satisfy {}", arguments.released, arguments.policy.display());
         Err(Failure { code: UNSATISFIED, message })
     }
+}
+
+/// How many records print `*` in every quasi-identifier.
+fn suppressed(file: &Profile) -> u64 {
+    let is_star = |(column, code): (&Column, &u32)| column.domain.text(*code) == "*";
+    let tuples = (0..file.tuples()).map(TupleId::from_index);
+    let starred = tuples.filter(|tuple| file.columns().iter().zip(file.codes(*tuple)).all(is_star));
+    starred.map(|tuple| file.tuple_records(tuple)).sum()
 }
 
 fn identifiers_in(policy: &Policy, header: &[String]) -> Vec<String> {

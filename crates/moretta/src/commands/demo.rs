@@ -60,6 +60,7 @@ pub fn run(arguments: &Demo) -> Result<(), Failure> {
             json: false,
         },
         recoding: Some(folder.join(RECODING)),
+        at: None,
         time_limit: None,
         resources: Resources { threads: None, memory: None },
     })?;

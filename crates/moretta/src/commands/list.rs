@@ -11,11 +11,12 @@ pub fn methods(arguments: &List) {
         let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "parameters": m.parameters});
         return json_list(METHODS.iter().map(entry).collect());
     }
-    for method in METHODS {
-        summary::print(&format!("{:<12} {}\n", method.name, method.summary));
+    for (index, method) in METHODS.iter().enumerate() {
+        let gap = if index > 0 { "\n" } else { "" };
+        summary::print(&format!("{gap}{}\n    {}\n", method.name, method.summary));
         for parameter in method.parameters {
             let key = format!("{} = {}", parameter.key, parameter.default);
-            summary::print(&format!("{:<12}   {key:<20} {}\n", "", parameter.meaning));
+            summary::print(&format!("    {key:<20} {}\n", parameter.meaning));
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod apply;
 pub mod check;
 pub mod demo;
 pub mod evaluate;
+pub mod frontier;
 pub mod hierarchy;
 pub mod init;
 pub mod list;

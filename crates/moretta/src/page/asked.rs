@@ -201,6 +201,7 @@ fn method(report: &Report) -> Markup {
                 bdi { (key) " = " (value.to_string()) }
             }
             ")"
-        }
+        } @else { ", with its defaults" }
+        @if let Some(at) = report.at { "; released at step " (at) " of its path (" code { "--at " (at) } ")" }
     }
 }

@@ -10,6 +10,7 @@ use super::{
     groups::swatch,
     numbers::{bytes, count, counted, length, limit_percent, percent, seconds},
     verdict::share,
+    words,
 };
 
 /// A rest below this share of the time is not worth a colour.
@@ -36,9 +37,16 @@ pub(super) fn section(report: &Report) -> Markup {
                 dt { "Search" }
                 dd { (stop(report.stop)) }
                 @if !report.work.is_empty() { dt { "Work" } dd { (work(report)) } }
-                @if !report.path.is_empty() {
+                @if report.path.len() > 1 {
                     dt { "Path" }
-                    dd { (counted(report.path.len() as u64, "step", "steps")) ", in the JSON report" }
+                    dd { (counted(report.path[report.path.len() - 1].step as u64, "step", "steps")) ", in the JSON report" }
+                }
+                @if !report.nested.is_empty() {
+                    dt { "Labels" }
+                    dd {
+                        "In " (words::listed(&report.nested, "and"))
+                        " a label stands for the values below it that are not released under a narrower one"
+                    }
                 }
                 @if let Some(memory) = report.peak_memory_bytes {
                     dt { "Memory" }

@@ -9,23 +9,31 @@
 //! from registries and from counts. A template over a column's rarest values learns those values from the data, so
 //! here they are counted and not named.
 //!
-//! Plots are SVG without a view box: shapes are placed in percent of the width and text keeps its size, so the same
+//! [`render_frontier`] makes a page of the same kind from a path, for the person who chooses a point of it.
+//!
+//! Bars are SVG without a view box: shapes are placed in percent of the width and text keeps its size, so the same
 //! picture serves a phone and a sheet of paper. A bar beside its figure is decoration and hidden from screen readers;
-//! a picture that stands alone has a title, a description and a table with its numbers.
+//! a picture that stands alone has a title, a description and a table with its numbers. Curves (`plot`) do have one, and
+//! come in panels small enough that their text stays near its size.
 
 mod asked;
 mod done;
+mod frontier;
 mod groups;
 mod holds;
 mod lost;
 mod numbers;
+pub mod plot;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod way;
 mod words;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use moretta_core::report::Report;
+
+pub use self::frontier::render as render_frontier;
 
 /// Forbids the browser to load or run anything, should a name ever get past the escaping.
 const NOTHING_FROM_ELSEWHERE: &str =
@@ -33,6 +41,25 @@ const NOTHING_FROM_ELSEWHERE: &str =
 
 /// The page on a release. `title` says which: the name of the released file.
 pub fn render(report: &Report, title: &str) -> String {
+    let main = html! {
+        (verdict::section(report))
+        (asked::section(report))
+        (holds::section(report))
+        (lost::section(report))
+        (groups::section(report))
+        (way::section(report))
+        (done::section(report))
+        (signature())
+    };
+    let next = html! {
+        "Check the file yourself, with the policy it was made under: "
+        code { "moretta check FILE --policy POLICY" }
+    };
+    shell("Release report", title, &main, &next)
+}
+
+/// What all pages have around them. `kind` says what the page is, `title` of what, `next` what the reader can do.
+fn shell(kind: &str, title: &str, main: &Markup, next: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -42,25 +69,17 @@ pub fn render(report: &Report, title: &str) -> String {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { "Release report: " (title) }
-                style { (PreEscaped(include_str!("page.css"))) }
+                title { (kind) ": " (title) }
+                style { (PreEscaped(include_str!("page.css"))) (PreEscaped(plot::STYLE)) }
             }
             body {
                 header.masthead {
                     (mask())
-                    p { "Release report" }
+                    p { (kind) }
                     h1 { bdi { (title) } }
                 }
-                main {
-                    (verdict::section(report))
-                    (asked::section(report))
-                    (holds::section(report))
-                    (lost::section(report))
-                    (groups::section(report))
-                    (done::section(report))
-                    (signature())
-                }
-                (footer())
+                main { (main) }
+                (footer(next))
             }
         }
     };
@@ -89,13 +108,10 @@ fn signature() -> Markup {
     }
 }
 
-fn footer() -> Markup {
+fn footer(next: &Markup) -> Markup {
     html! {
         footer {
-            p {
-                "Check the file yourself, with the policy it was made under: "
-                code { "moretta check FILE --policy POLICY" }
-            }
+            p { (next) }
             p {
                 "Made by moretta " (env!("CARGO_PKG_VERSION"))
                 ". This page holds counts and figures, and no record of anybody."

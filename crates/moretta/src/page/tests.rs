@@ -4,16 +4,18 @@ use moretta_core::{
     counts::{CountedColumn, Counts},
     hierarchy::file,
     measure::MEASURES,
+    path,
     policy::Policy,
     privacy::bind_all,
     profile::Profile,
     report::{Report, Seconds},
-    search::{Quiet, Stop, Task, method_names, method_of},
+    search::{Holds, Quiet, Stop, Task, method_names, method_of},
     synthetic::{self, COLUMNS, People},
     verify::verify,
 };
 
-use super::render;
+use super::{render, render_frontier};
+use crate::frontier::Frontier;
 
 const SEED: u64 = 8_917_236_450_918_273;
 
@@ -60,11 +62,20 @@ fn report_under(policy: &str) -> Report {
     let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed: SEED };
     let outcome = method_of(&policy).unwrap().run(&task, &Quiet).unwrap();
     let (stop, work) = (outcome.stop, outcome.work.clone());
+    let steps = outcome.path;
     let verified = verify(&profile, outcome.recoding, &models, &policy.release, 0).unwrap();
     let mut report = Report::of(&policy, &profile, &verified, (stop, &work), SEED, COLUMNS.len());
     report.seconds = Seconds { profile: 0.31, search: 1.42, release: 0.55, check: 0.28, total: 2.61 };
     report.peak_memory_bytes = Some(72_400_000);
+    if !steps.is_empty() {
+        report.path = path::measured(&profile, &policy, &steps, &[], &Quiet).unwrap();
+    }
     report
+}
+
+/// The demo under the method that goes step by step; ages are free, and only steps are named that a hierarchy names.
+fn climbed() -> Report {
+    report_under(&policy().replace("\"mondrian\"", "\"bottom-up-generalization\""))
 }
 
 /// The demo's policy. An insensitive column has no type, whatever the text says.
@@ -179,6 +190,73 @@ fn the_page_tells_everything() {
     }
     for class in &report.group_sizes {
         assert!(text.contains(&super::numbers::count(class.records)));
+    }
+}
+
+#[test]
+fn the_way_there_is_told_without_the_tables_own_numbers() {
+    let report = climbed();
+    let page = render(&report, "x.csv");
+    assert_sound(&page, &report);
+    let text = text(&page);
+    let last = &report.path[report.path.len() - 1];
+    for part in [
+        "The way there",
+        &format!("{} steps led", last.step),
+        &format!("Path{} steps", last.step),
+        "age → the whole range",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    let ages: Vec<&str> =
+        last.changes.iter().map(|change| change.to.as_str()).filter(|to| to.starts_with('[')).collect();
+    assert!(ages.iter().all(|age| !text.contains(age)), "{ages:?}");
+    assert!(!render(&demo(), "x.csv").contains("The way there"));
+}
+
+#[test]
+fn the_page_on_a_path_tells_which_k_costs_what() {
+    const HOSTILE: &str = "<script>alert(\"1\")</script>";
+    let report = climbed();
+    let mut found = Frontier {
+        method: HOSTILE.to_owned(),
+        policy_method: "mondrian".to_owned(),
+        takes_back: true,
+        rows: report.input.rows,
+        max_suppressed_rows: 20,
+        k: Some(7),
+        holds: None,
+        points: report.path.clone(),
+    };
+    let page = render_frontier(&found, HOSTILE);
+    assert_sound(&page, &report);
+    let shown = text(&page);
+    for part in [
+        "The policy holds at no step",
+        "1,000",
+        "Which k costs what",
+        "nil_inf",
+        "the policy names mondrian",
+        "allows 20 records",
+    ] {
+        assert!(shown.contains(part), "{part}");
+    }
+    assert!(!shown.contains("--at"), "the points of another method cannot be released");
+    assert!(!shown.contains("NaN") && page.matches("class=\"chosen\"").count() == 1);
+    (found.policy_method, found.max_suppressed_rows) = (found.method.clone(), 0);
+    found.holds = Some(Holds { step: 1, suppressed_rows: 1 });
+    let shown = text(&render_frontier(&found, "x.csv"));
+    for part in ["k = 7: ", "1 record suppressed besides", "at step 1, with 1 record", "loses less", "--at 1 releases"]
+    {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    found.holds = None;
+    found.points.truncate(1);
+    found.k = None;
+    assert_sound(&render_frontier(&found, "a path of no steps"), &report);
+    for picture in [crate::frontier::svg(&found, HOSTILE), crate::frontier::svg(&Frontier { k: Some(1), ..found }, "")]
+    {
+        assert!(!picture.contains("<script") && !picture.contains("NaN"), "{picture}");
     }
 }
 

@@ -5,6 +5,7 @@ mod bad_input;
 mod commands;
 mod evaluate;
 mod folder;
+mod frontier;
 mod killed;
 mod people;
 mod readme;

@@ -151,6 +151,31 @@ fn a_file_that_was_touched_afterwards_fails_its_check() {
 }
 
 #[test]
+fn a_label_that_does_not_stand_for_all_below_it_is_told() {
+    let folder = Folder::empty();
+    let jobs = ["clerk"; 6].into_iter().chain(["baker", "carter", "dyer", "weaver"]);
+    folder.write("people.csv", jobs.fold("job\n".to_owned(), |text, job| text + job + "\n"));
+    let policy = |partial: bool| {
+        let method = format!("name = \"bottom-up-generalization\"\npartial = {partial}");
+        format!("version = 1\n[privacy]\nk = 2\n[method]\n{method}\n[columns.job]\nrole = \"quasi-identifier\"\n")
+    };
+    folder.write("policy.toml", policy(true));
+    let run = folder.anonymize(&["--report", "r.json", "--report", "r.html"]);
+    assert!(run.stdout.contains("in job a label stands for the values below it that are not"), "{}", run.stdout);
+    let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert_eq!(report["nested"], serde_json::json!(["job"]));
+    let page = folder.read("r.html");
+    assert!(page.contains("not released under a narrower one") && page.contains("partial = true"));
+    let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+    assert!(checked.contains("10 records in 2 groups") && checked.contains("4 records print *"), "{checked}");
+    let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml", "--json"]);
+    assert!(checked.contains("\"suppressed_rows\": 4"), "{checked}");
+    folder.write("policy.toml", policy(false));
+    let run = folder.anonymize(&["--overwrite"]);
+    assert!(run.stdout.contains("in 1 group,") && !run.stdout.contains("a label stands"), "{}", run.stdout);
+}
+
+#[test]
 fn a_recoding_serves_new_people() {
     let folder = folder(4000);
     folder.anonymize(&["--recoding", "r.json"]);
@@ -163,6 +188,7 @@ fn a_recoding_serves_new_people() {
     let run = folder.run(&["apply", "new.csv", "--recoding", "r.json", "-o", "new-out.csv"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
     assert!(run.stderr.contains("records would be suppressed; the policy allows 40"), "{}", run.stderr);
+    assert!(run.stderr.contains("save the recoding again with `anonymize --recoding`"), "{}", run.stderr);
     assert!(!folder.path("new-out.csv").exists());
     folder.edit("r.json", "\"max-suppressed\": 0.01", "\"max-suppressed\": 1.0");
     folder.ok(&["apply", "new.csv", "--recoding", "r.json", "-o", "new-out.csv"]);

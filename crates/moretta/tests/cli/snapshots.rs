@@ -14,6 +14,7 @@ fn help() {
     let folder = Folder::empty();
     insta::assert_snapshot!("help", folder.ok(&["--help"]));
     insta::assert_snapshot!("help-anonymize", folder.ok(&["anonymize", "--help"]));
+    insta::assert_snapshot!("help-frontier", folder.ok(&["frontier", "--help"]));
 }
 
 #[test]

@@ -112,6 +112,7 @@ impl Method for Mondrian {
         let groups = search.split(task.profile.everything());
         Ok(Outcome {
             stop: search.stopped.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(Stop::Finished),
+            path: Vec::new(),
             work: vec![("cuts", (groups.len() as u64).saturating_sub(1)), ("cuts_tried", search.tried.load(Relaxed))],
             recoding: Recoding::Groups(search.boxes(groups)),
         })

@@ -1,0 +1,214 @@
+//! The climb: one generalization after another, each the least information for the anonymity it brings.
+//!
+//! While the anonymity `A` is below `K`, a generalization can raise it only where every vid of the smallest size
+//! merges with another, which is true of one node a column at the most: the one above what some vid of that size
+//! carries. All others are pruned. Where none raises `A`, the one of least information is taken, and none is tried.
+//!
+//! Where the policy has other models, they come next: the group that breaks one most can be changed by one
+//! generalization a column, and the least information per record that no longer breaks a model decides. The bound is
+//! the same: no more trials than columns in an iteration.
+
+use super::{
+    candidates::{Candidates, Generalization, Scored, best},
+    index::Index,
+    information::{self, Information, Measure},
+    scoped::Scoped,
+};
+use crate::{
+    ids::ColumnId,
+    privacy::{BoundModel, ModelFacts},
+    profile::Profile,
+    recoding::{self, Cut},
+    search::{Action, Control, Step, Stop, Task, taxonomy::Taxonomy},
+};
+
+/// What the climb did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    pub iterations: u64,
+    pub trials: u64,
+    /// The most trials in one iteration: never more than there are columns.
+    pub most_trials: u64,
+    pub touched: u64,
+}
+
+/// On the way up.
+pub(super) struct Climb<'a> {
+    profile: &'a Profile,
+    models: &'a [Box<dyn BoundModel>],
+    max_suppressed: u64,
+    taxonomies: &'a [Taxonomy<'a>],
+    information: Vec<Information>,
+    prune: bool,
+    k: u64,
+    index: Index,
+    scoped: Vec<Scoped<'a>>,
+    candidates: Candidates,
+    /// The table as it would leave now.
+    pub cut: Cut,
+    pub path: Vec<Step>,
+    pub work: Work,
+}
+
+impl<'a> Climb<'a> {
+    pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], measure: Measure, prune: bool) -> Self {
+        let k = task.models.iter().map(|model| k_of(&**model)).max().flatten().unwrap_or(1);
+        let columns: Vec<usize> = (0..taxonomies.len()).collect();
+        let ((index, _), information) = rayon::join(
+            || Index::new(task.profile, taxonomies, &columns, k),
+            || information::of_columns(task.profile, taxonomies, measure),
+        );
+        let candidates = Candidates::new(taxonomies, &information);
+        let others = task.models.iter().map(|model| &**model).filter(|model| k_of(*model).is_none());
+        Self {
+            profile: task.profile,
+            models: task.models,
+            max_suppressed: task.max_suppressed,
+            taxonomies,
+            information,
+            prune,
+            k,
+            index,
+            scoped: Scoped::of_models(task.profile, taxonomies, others),
+            candidates,
+            cut: Cut::identity(task.profile),
+            path: Vec::new(),
+            work: Work::default(),
+        }
+    }
+
+    /// Climbs until the policy holds (then it is finished); whatever has to be suppressed for that is in the cut. None
+    /// where it does not hold at the roots either.
+    pub(super) fn until_it_holds(&mut self, control: &dyn Control) -> Option<Stop> {
+        while !self.holds() {
+            if let Some(stop) = control.stop() {
+                return Some(stop);
+            }
+            if !self.step() {
+                return None;
+            }
+        }
+        Some(Stop::Finished)
+    }
+
+    /// Climbs on to the roots.
+    pub(super) fn on_to_the_roots(&mut self, control: &dyn Control) {
+        while control.stop().is_none() && self.step() {}
+    }
+
+    /// Whether the policy holds, with as many records suppressed as it allows.
+    fn holds(&mut self) -> bool {
+        self.cut.suppressed.clear();
+        if self.index.anonymity() >= self.k && self.scoped.iter().all(Scoped::holds) {
+            return true;
+        }
+        let allowed = self.max_suppressed;
+        let too_many = |records: u64| records > allowed;
+        if allowed == 0
+            || too_many(self.index.least_suppressed())
+            || self.scoped.iter().any(|scoped| too_many(scoped.failing_records()))
+        {
+            return false;
+        }
+        let suppressed = recoding::suppressed_by(self.profile, self.models, &self.cut);
+        let records: u64 = suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
+        if records <= allowed {
+            self.cut.suppressed = suppressed;
+        }
+        records <= allowed
+    }
+
+    /// One generalization; none where all values are at the root.
+    fn step(&mut self) -> bool {
+        let Some(chosen) = self.choose() else { return false };
+        let (column, node) = chosen;
+        debug_assert!(self.work.most_trials <= self.taxonomies.len() as u64 || !self.prune);
+        self.index.apply(column, &self.taxonomies[column], node);
+        for scoped in &mut self.scoped {
+            scoped.apply(chosen, self.taxonomies);
+        }
+        self.candidates.done(chosen, self.taxonomies);
+        let change = (ColumnId::from_index(column), self.taxonomies[column].cell(node));
+        let step = Step { action: Action::Generalize, changes: vec![change] };
+        self.cut.apply(&step);
+        self.path.push(step);
+        self.work.iterations += 1;
+        self.work.touched = self.index.touched + self.scoped.iter().map(|scoped| scoped.index.touched).sum::<u64>();
+        true
+    }
+
+    fn choose(&mut self) -> Option<Generalization> {
+        let anonymity = self.index.anonymity();
+        let failing = self.scoped.iter().position(|scoped| !scoped.holds());
+        let scored = match failing {
+            Some(failing) if anonymity >= self.k => self.by_models(failing),
+            // Where the policy holds already the climb goes on for the sake of the path: any anonymity counts.
+            _ => self.by_anonymity(anonymity, if anonymity < self.k { self.k } else { u64::MAX }),
+        };
+        best(&scored).or_else(|| self.candidates.least())
+    }
+
+    fn tried(&mut self, trials: usize) {
+        self.work.trials += trials as u64;
+        self.work.most_trials = self.work.most_trials.max(trials as u64);
+    }
+
+    fn information(&self, (column, node): Generalization) -> f64 {
+        self.information[column][node.index()]
+    }
+
+    /// Those that raise the anonymity, where more than `cap` counts as `cap`.
+    fn by_anonymity(&mut self, anonymity: u64, cap: u64) -> Vec<Scored> {
+        let worth: Vec<Generalization> = if self.prune {
+            let critical = self.index.critical(self.taxonomies).into_iter().enumerate();
+            let worth = critical.filter_map(|(column, node)| Some((column, node?)));
+            worth.filter(|&one| self.candidates.contains(one)).collect()
+        } else {
+            self.candidates.all()
+        };
+        let (mut scored, mut trials) = (Vec::new(), 0);
+        for generalization in worth {
+            let (column, node) = generalization;
+            let touched = self.index.touched;
+            let taxonomy = &self.taxonomies[column];
+            let after = if self.prune {
+                self.index.raised(column, taxonomy, node, cap)
+            } else {
+                self.index.trial(column, taxonomy, node).min(cap)
+            };
+            // What brought nothing and is known to bring nothing still is not tried again.
+            trials += usize::from(self.index.touched > touched);
+            let gained = after - anonymity;
+            if gained > 0 {
+                let information = self.information(generalization);
+                scored.push(Scored { ratio: information / gained as f64, information, generalization });
+            }
+        }
+        self.tried(trials);
+        scored
+    }
+
+    /// Those that change the group which breaks a model most.
+    fn by_models(&mut self, failing: usize) -> Vec<Scored> {
+        let critical = self.scoped[failing].critical(self.taxonomies).into_iter();
+        let worth: Vec<Generalization> = critical.filter(|&one| self.candidates.contains(one)).collect();
+        self.tried(worth.len());
+        let mut scored = Vec::new();
+        for generalization in worth {
+            let gained = self.scoped[failing].trial(generalization, self.taxonomies);
+            let information = self.information(generalization);
+            // One that changes the group but does not mend it yet is still the way to go, if no other is.
+            let ratio = if gained > 0 { information / gained as f64 } else { f64::MAX };
+            scored.push(Scored { ratio, information, generalization });
+        }
+        scored
+    }
+}
+
+/// The k of a model of k-anonymity.
+pub(super) fn k_of(model: &dyn BoundModel) -> Option<u64> {
+    match model.facts() {
+        ModelFacts::KAnonymity { k } => Some(k),
+        _ => None,
+    }
+}

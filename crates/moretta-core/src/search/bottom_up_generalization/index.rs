@@ -1,0 +1,386 @@
+//! The vids of some columns, indexed so that a generalization touches only those it changes.
+//!
+//! This has the bounds of the paper's TEA index, without its tree: for each column and node the vids that carry it are
+//! listed, and a hash table finds a vid by its nodes. The vids that a generalization `{c} -> p` merges are those whose
+//! other columns agree: they are found by asking the table for what each would become.
+//!
+//! *Applying* walks the lists of the children: every vid there either becomes one that is there already, or a new one.
+//! Vids that are gone are dropped from the lists of other columns when these are next walked. The table never holds
+//! more than a few times as many entries as there are vids.
+//!
+//! *How far a generalization raises the anonymity* ([`Index::raised`]) is found from the small vids alone: in order of
+//! size, each is merged with its siblings by looking these up, and no vid that is at least as large as the smallest
+//! result so far can bring a smaller one. So a generalization that brings nothing mostly costs one lookup, and what
+//! it was that stayed small is remembered: as long as that vid's own nodes are the same, no other can have come to
+//! agree with it. The cost is never more than twice that of the walk over all carriers.
+
+use rayon::prelude::*;
+
+use super::{
+    rows::{self, Rows, Slots},
+    sizes::{BySize, Sizes},
+};
+use crate::{
+    ids::{NodeId, TupleId},
+    profile::Profile,
+    search::taxonomy::Taxonomy,
+};
+
+/// Fewer vids are not worth another thread.
+const VIDS_AT_ONCE: usize = 4096;
+
+/// All distinct combinations of current nodes, with their records.
+#[derive(Debug, Clone)]
+pub(super) struct Index {
+    columns: Vec<usize>,
+    rows: Rows,
+    slots: Slots,
+    /// All vids that were there when the table was last filled.
+    filled: Vec<u32>,
+    alive: usize,
+    /// By place and node: all vids that carry it, and some that are gone. None before a place is first looked at:
+    /// by then there are fewer vids.
+    carriers: Vec<Option<Vec<Vec<u32>>>>,
+    sizes: Sizes,
+    by_size: BySize,
+    /// By place: what showed last that a generalization does not raise the anonymity.
+    witnesses: Vec<Option<Witness>>,
+    scratch: Scratch,
+    /// How many vids trials and applications have looked at.
+    pub touched: u64,
+}
+
+/// A vid of the smallest size that a generalization does not change, or does not merge.
+#[derive(Debug, Clone)]
+struct Witness {
+    parent: NodeId,
+    vid: u32,
+    records: u64,
+    key: Vec<u64>,
+}
+
+impl Witness {
+    fn new(rows: &Rows, parent: NodeId, vid: u32) -> Self {
+        Self { parent, vid, records: rows.records(vid), key: rows.key(vid).to_vec() }
+    }
+}
+
+/// What a pass over the carriers of a node's children found.
+#[derive(Debug, Clone, Default)]
+struct Scratch {
+    vids: Vec<u32>,
+    groups: Vec<Merged>,
+    slots: Slots,
+    /// For each of `vids`, its group.
+    places: Vec<u32>,
+}
+
+/// Vids that would become one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Merged {
+    /// The first of them, which carries on.
+    pub vid: u32,
+    /// Their records.
+    pub records: u64,
+}
+
+impl Index {
+    /// Over some of the columns; `k` is what [`Index::least_suppressed`] goes by. Also the vid of each tuple.
+    pub(super) fn new(profile: &Profile, taxonomies: &[Taxonomy<'_>], columns: &[usize], k: u64) -> (Self, Vec<u32>) {
+        let nodes = |column: usize| taxonomies[column].tree().len();
+        let mut index = Self {
+            columns: columns.to_vec(),
+            rows: Rows::new(columns.iter().map(|&column| nodes(column))),
+            slots: Slots::default(),
+            filled: Vec::new(),
+            alive: 0,
+            carriers: vec![None; columns.len()],
+            sizes: Sizes::new(k),
+            by_size: BySize::default(),
+            witnesses: vec![None; columns.len()],
+            scratch: Scratch::default(),
+            touched: 0,
+        };
+        let vids = index.fill(profile, taxonomies);
+        index.alive = index.rows.len();
+        index.filled = (0..index.alive as u32).collect();
+        for vid in index.filled.iter().copied() {
+            index.sizes.add(index.rows.records(vid));
+            index.by_size.add(index.rows.records(vid), vid);
+        }
+        (index, vids)
+    }
+
+    /// A row for each distinct tuple in the columns of the index; also the vid of each tuple.
+    fn fill(&mut self, profile: &Profile, taxonomies: &[Taxonomy<'_>]) -> Vec<u32> {
+        let Self { columns, rows, slots, .. } = self;
+        let (tuples, fields) = (profile.tuples(), rows.fields());
+        slots.reset(tuples, tuples);
+        let leaves = |tuple: u32, key: &mut [u64]| {
+            let codes = profile.codes(TupleId(tuple));
+            for (field, &column) in fields.iter().zip(&*columns) {
+                field.put(key, taxonomies[column].tree().leaf(codes[column]));
+            }
+            profile.tuple_records(TupleId(tuple))
+        };
+        // Tuples are distinct in all columns together.
+        if columns.len() == taxonomies.len() {
+            let hashed = rows.fill(tuples, leaves);
+            for (hash, vid) in slots.part_by_part(hashed) {
+                slots.insert(hash, vid);
+            }
+            return (0..tuples as u32).collect();
+        }
+        let mut key = rows.blank();
+        let mut vid_of = |tuple: u32| {
+            let records = leaves(tuple, &mut key);
+            let (hash, next) = (rows::hash(&key), rows.len() as u32);
+            let vid = slots.find(hash, |vid| rows.is(vid, &key)).unwrap_or(next);
+            if vid == next {
+                slots.insert(hash, next);
+                rows.push(&key, 0);
+            }
+            *rows.records_mut(vid) += records;
+            vid
+        };
+        (0..tuples as u32).map(&mut vid_of).collect()
+    }
+
+    /// The place of a column among those of the index.
+    pub(super) fn place(&self, column: usize) -> Option<usize> {
+        self.columns.iter().position(|&known| known == column)
+    }
+
+    pub(super) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// How many vids there are.
+    pub(super) fn len(&self) -> usize {
+        self.alive
+    }
+
+    pub(super) fn records(&self, vid: u32) -> u64 {
+        self.rows.records(vid)
+    }
+
+    /// The node that a vid carries in the column at a place.
+    pub(super) fn node(&self, vid: u32, place: usize) -> NodeId {
+        self.rows.node(vid, place)
+    }
+
+    /// The anonymity: how many records the smallest vid has.
+    pub(super) fn anonymity(&self) -> u64 {
+        self.sizes.smallest().unwrap_or(u64::MAX)
+    }
+
+    /// How many records have to be suppressed at the least, so that no vid has fewer than k and neither do the
+    /// suppressed ones together.
+    pub(super) fn least_suppressed(&self) -> u64 {
+        self.sizes.least_suppressed()
+    }
+
+    /// For each column, the one node to which a generalization could raise the anonymity: above what one of the
+    /// smallest vids carries. None where that is the root already.
+    pub(super) fn critical(&mut self, taxonomies: &[Taxonomy<'_>]) -> Vec<Option<NodeId>> {
+        let Some(size) = self.sizes.smallest() else { return vec![None; self.columns.len()] };
+        let vids = self.by_size.of(size);
+        while vids.first().is_some_and(|&vid| self.rows.records(vid) != size) {
+            vids.swap_remove(0);
+        }
+        let vid = vids[0];
+        let parent = |(place, &column): (usize, &usize)| taxonomies[column].tree().parent(self.rows.node(vid, place));
+        self.columns.iter().enumerate().map(parent).collect()
+    }
+
+    /// The anonymity if the children of a node became it, or `cap` where it would be more.
+    pub(super) fn raised(&mut self, place: usize, taxonomy: &Taxonomy<'_>, parent: NodeId, cap: u64) -> u64 {
+        let Some(smallest) = self.sizes.smallest().filter(|&size| size < cap) else { return cap };
+        let known = self.witnesses[place].as_ref().filter(|known| known.parent == parent && known.records == smallest);
+        if known.is_some_and(|known| self.records(known.vid) == smallest && self.rows.is(known.vid, &known.key)) {
+            return smallest;
+        }
+        let carriers = |child: NodeId| self.carriers[place].as_ref().map(|listed| listed[child.index()].len());
+        let children = || taxonomy.tree().children(parent).filter(|&child| carriers(child) != Some(0));
+        let (mut known, mut lowest) = (Vec::new(), cap);
+        let mut budget = children().map(carriers).sum::<Option<usize>>().unwrap_or(self.alive);
+        let mut size = Some(smallest);
+        while let Some(current) = size.filter(|&size| size < lowest) {
+            let vids = self.by_size.of(current);
+            let mut at = 0;
+            while at < vids.len() && current < lowest {
+                let vid = vids[at];
+                // Merging makes vids larger: those of this size that went to another are dropped here.
+                if self.rows.records(vid) != current {
+                    vids.swap_remove(at);
+                    continue;
+                }
+                at += 1;
+                self.touched += 1;
+                if taxonomy.tree().parent(self.rows.node(vid, place)) == Some(parent) {
+                    if known.is_empty() {
+                        known.extend(children());
+                    }
+                    if budget < known.len() {
+                        return self.trial_and_witness(place, taxonomy, parent).min(cap);
+                    }
+                    budget -= known.len();
+                    let together = rows::together(&self.rows, &self.slots, vid, place, &known, &mut self.touched);
+                    lowest = lowest.min(together);
+                } else {
+                    lowest = current;
+                }
+                if lowest == smallest {
+                    self.witnesses[place] = Some(Witness::new(&self.rows, parent, vid));
+                }
+            }
+            size = self.sizes.above(current);
+        }
+        lowest
+    }
+
+    /// Like [`Index::trial`], and remembers what stays of the smallest size. The last of them is the one that lasts:
+    /// of generalizations that are as good, the first is taken.
+    fn trial_and_witness(&mut self, place: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) -> u64 {
+        let (smallest, after) = (self.anonymity(), self.trial(place, taxonomy, parent));
+        let alone = self.scratch.groups.iter().rfind(|group| group.records == smallest);
+        if let Some(&Merged { vid, .. }) = alone {
+            self.witnesses[place] = Some(Witness::new(&self.rows, parent, vid));
+        }
+        after
+    }
+
+    /// The anonymity if the children of a node became it, by a look at everything that would change.
+    pub(super) fn trial(&mut self, place: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) -> u64 {
+        self.merge(place, taxonomy, parent);
+        for &vid in &self.scratch.vids {
+            self.sizes.remove(self.rows.records(vid));
+        }
+        let untouched = self.sizes.smallest().unwrap_or(u64::MAX);
+        for &vid in &self.scratch.vids {
+            self.sizes.add(self.rows.records(vid));
+        }
+        self.scratch.groups.iter().map(|group| group.records).fold(untouched, u64::min)
+    }
+
+    /// The vids that a generalization would change, each with its place in the groups that they would become.
+    pub(super) fn merged(
+        &mut self,
+        place: usize,
+        taxonomy: &Taxonomy<'_>,
+        parent: NodeId,
+    ) -> (Vec<(u32, u32)>, Vec<Merged>) {
+        self.merge(place, taxonomy, parent);
+        let Scratch { vids, places, groups, .. } = &self.scratch;
+        (vids.iter().copied().zip(places.iter().copied()).collect(), groups.clone())
+    }
+
+    /// Makes the children of a node become it. Of the vids that become one, the first of [`Index::merged`] carries on.
+    pub(super) fn apply(&mut self, place: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
+        self.list_carriers(place, taxonomy);
+        let listed = self.carriers[place].as_deref_mut().unwrap_or_default();
+        let vids: Vec<u32> =
+            taxonomy.tree().children(parent).flat_map(|child| std::mem::take(&mut listed[child.index()])).collect();
+        let rows = &self.rows;
+        let becomes = |&vid: &u32| (!rows.is_gone(vid)).then(|| (rows.hash_with(vid, place, parent), vid));
+        let hashed: Vec<(u64, u32)> = vids.par_iter().with_min_len(VIDS_AT_ONCE).filter_map(becomes).collect();
+        self.touched += hashed.len() as u64;
+        self.alive -= hashed.len();
+        self.make_room(hashed.len(), |node| taxonomy.tree().parent(node) == Some(parent), place);
+        let Self { rows, slots, sizes, by_size, .. } = self;
+        for (hash, vid) in slots.part_by_part(hashed) {
+            rows.set_node(vid, place, parent);
+            let Some(into) = slots.find(hash, |other| other != vid && rows.is(other, rows.key(vid))) else {
+                slots.insert(hash, vid);
+                continue;
+            };
+            let (more, before) = (std::mem::take(rows.records_mut(vid)), rows.records(into));
+            *rows.records_mut(into) += more;
+            sizes.remove(more);
+            sizes.remove(before);
+            sizes.add(before + more);
+            by_size.add(before + more, into);
+        }
+        // In the order they were in, which is that of the rows in memory.
+        let staying: Vec<u32> = vids.into_iter().filter(|&vid| !rows.is_gone(vid)).collect();
+        self.alive += staying.len();
+        if let Some(carriers) = &mut self.carriers[place] {
+            carriers[parent.index()] = staying;
+        }
+    }
+
+    /// Fills the table anew where so many more do not fit: with those that are there, but not with those whose node at
+    /// a place is about to change.
+    fn make_room(&mut self, more: usize, changes: impl Fn(NodeId) -> bool, place: usize) {
+        if self.slots.has_room(more) && !self.slots.is_wide(self.alive) {
+            return;
+        }
+        self.filled.retain(|&vid| !self.rows.is_gone(vid));
+        self.slots.reset(self.filled.len(), self.rows.len());
+        let staying = self.filled.iter().filter(|&&vid| !changes(self.rows.node(vid, place)));
+        let hashed = staying.map(|&vid| (rows::hash(self.rows.key(vid)), vid)).collect();
+        for (hash, vid) in self.slots.part_by_part(hashed) {
+            self.slots.insert(hash, vid);
+        }
+    }
+
+    /// Makes sure that the carriers at a place are listed.
+    fn list_carriers(&mut self, place: usize, taxonomy: &Taxonomy<'_>) {
+        if self.carriers[place].is_some() {
+            return;
+        }
+        let mut counts = vec![0; taxonomy.tree().len()];
+        self.filled.retain(|&vid| !self.rows.is_gone(vid));
+        for &vid in &self.filled {
+            counts[self.rows.node(vid, place).index()] += 1;
+        }
+        let mut carriers: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
+        for &vid in &self.filled {
+            carriers[self.rows.node(vid, place).index()].push(vid);
+        }
+        self.carriers[place] = Some(carriers);
+    }
+
+    /// Into the scratch: which vids carry a child of the node.
+    fn gather(&mut self, place: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
+        self.list_carriers(place, taxonomy);
+        let listed = self.carriers[place].as_deref_mut().unwrap_or_default();
+        let vids = &mut self.scratch.vids;
+        vids.clear();
+        for child in taxonomy.tree().children(parent) {
+            let carriers = &mut listed[child.index()];
+            carriers.retain(|&vid| !self.rows.is_gone(vid));
+            vids.extend_from_slice(carriers);
+        }
+        self.touched += vids.len() as u64;
+    }
+
+    /// Into the scratch: which vids carry a child of the node, and which of them agree elsewhere.
+    fn merge(&mut self, place: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
+        self.gather(place, taxonomy, parent);
+        let rows = &self.rows;
+        let Scratch { vids, groups, slots, places } = &mut self.scratch;
+        slots.reset(vids.len(), vids.len());
+        groups.clear();
+        places.clear();
+        let (mut key, mut other) = (rows.blank(), rows.blank());
+        for &vid in &*vids {
+            key.copy_from_slice(rows.key(vid));
+            rows.put(&mut key, place, parent);
+            let hash = rows::hash(&key);
+            let found = slots.find(hash, |group| {
+                other.copy_from_slice(rows.key(groups[group as usize].vid));
+                rows.put(&mut other, place, parent);
+                other == key
+            });
+            let group = found.unwrap_or_else(|| {
+                let next = groups.len() as u32;
+                groups.push(Merged { vid, records: 0 });
+                slots.insert(hash, next);
+                next
+            });
+            groups[group as usize].records += rows.records(vid);
+            places.push(group);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! What a generalization loses: `I(G)`, weighted by its column; and what a record loses that leaves as a node.
+//!
+//! `I(G)` depends on the node alone and not on what else was generalised, because all records below a node carry it
+//! once it is reached; so it is computed once.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    hierarchy::Tree,
+    ids::{AttributeId, NodeId, TupleId},
+    profile::{Column, Profile},
+    search::taxonomy::Taxonomy,
+};
+
+/// What is to be kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measure {
+    /// What the values tell about the class, as published: the mean entropy of the class among records that share a
+    /// value.
+    Class,
+    /// The normalised certainty penalty.
+    Ncp,
+    /// Iyengar's loss.
+    Lm,
+}
+
+/// By node of one column, `I` of the generalization of its children to it, times the column's weight; 0 for a leaf.
+pub(super) type Information = Vec<f64>;
+
+/// `I` of every generalization of every column.
+pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure: Measure) -> Vec<Information> {
+    let weight = |column: usize| profile.columns()[column].weight;
+    if let Some(class) = profile.class().filter(|_| measure == Measure::Class) {
+        let histograms = Histograms::of_leaves(profile, taxonomies, class);
+        let columns = histograms.into_par_iter().zip(taxonomies).enumerate();
+        return columns.map(|(column, (classes, taxonomy))| of_class(taxonomy, classes, weight(column))).collect();
+    }
+    let losses = losses(profile, taxonomies, measure);
+    let column = |(column, losses): (usize, &Vec<f64>)| of_cells(profile, &taxonomies[column], column, losses);
+    losses.par_iter().enumerate().map(column).collect()
+}
+
+/// By column and node, how much precision a record loses that leaves as the node, times the column's weight: LM, or
+/// NCP.
+pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure: Measure) -> Vec<Vec<f64>> {
+    let of_column = |(taxonomy, column): (&Taxonomy<'_>, &Column)| {
+        let (tree, domain) = (taxonomy.tree(), taxonomy.domain());
+        let of_node = |node: NodeId| {
+            let cell = taxonomy.cell(node);
+            column.weight * if measure == Measure::Ncp { domain.ncp(cell) } else { domain.lm(cell) }
+        };
+        // A table without records has columns without values.
+        if domain.is_empty() { vec![0.0; tree.len()] } else { tree.nodes().map(of_node).collect() }
+    };
+    taxonomies.iter().zip(profile.columns()).map(of_column).collect()
+}
+
+fn records_below(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize) -> Vec<u64> {
+    let tree = taxonomy.tree();
+    let mut records = vec![0; tree.len()];
+    for tuple in (0..profile.tuples() as u32).map(TupleId) {
+        records[tree.leaf(profile.codes(tuple)[column]).index()] += profile.tuple_records(tuple);
+    }
+    for node in (1..tree.len()).rev() {
+        if let Some(parent) = tree.parent(NodeId::from_index(node)) {
+            records[parent.index()] += records[node];
+        }
+    }
+    records
+}
+
+/// For measures of cells, `I(G)` is by how much the table's mean rises.
+fn of_cells(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize, losses: &[f64]) -> Information {
+    let tree = taxonomy.tree();
+    let records = records_below(profile, taxonomy, column);
+    let total = profile.records().max(1) as f64;
+    let share = |node: NodeId| records[node.index()] as f64 / total * losses[node.index()];
+    let risen = |node: NodeId| share(node) - tree.children(node).map(share).sum::<f64>();
+    tree.nodes().map(|node| if tree.is_leaf(node) { 0.0 } else { risen(node).max(0.0) }).collect()
+}
+
+/// For the class, `I(G)` is as published: the entropy of the class below the node, less its mean below the children.
+fn of_class(taxonomy: &Taxonomy<'_>, mut histograms: Histograms, weight: f64) -> Information {
+    let tree = taxonomy.tree();
+    let mut information = vec![0.0; tree.len()];
+    // Sums over children of records times entropy.
+    let mut entropies = vec![0.0; tree.len()];
+    for index in (0..tree.len()).rev() {
+        let node = NodeId::from_index(index);
+        let (records, entropy) = histograms.entropy(index);
+        let total = records as f64;
+        if records > 0 && !tree.is_leaf(node) {
+            information[index] = weight * (entropy - entropies[index] / total).max(0.0);
+        }
+        if let Some(parent) = tree.parent(node).map(NodeId::index) {
+            entropies[parent] += total * entropy;
+            histograms.absorb(parent, index);
+        }
+    }
+    information
+}
+
+/// How many records of each class are below each node.
+enum Histograms {
+    /// Side by side, where that takes no more room than the profile itself.
+    Dense { classes: usize, records: Vec<u64> },
+    /// A map for each node, where there are about as many classes as records.
+    Sparse(Vec<BTreeMap<u32, u64>>),
+}
+
+impl Histograms {
+    /// Of each column, filled at its leaves in one pass over the table.
+    fn of_leaves(profile: &Profile, taxonomies: &[Taxonomy<'_>], class: AttributeId) -> Vec<Self> {
+        let classes = profile.attributes()[class.index()].values.len();
+        let empty = |taxonomy: &Taxonomy<'_>| {
+            let nodes = taxonomy.tree().len();
+            if nodes.saturating_mul(classes) <= 4 * profile.variants() + 4096 {
+                Self::Dense { classes, records: vec![0; nodes * classes] }
+            } else {
+                Self::Sparse(vec![BTreeMap::new(); nodes])
+            }
+        };
+        let mut histograms: Vec<Self> = taxonomies.iter().map(empty).collect();
+        let trees: Vec<&Tree> = taxonomies.iter().map(Taxonomy::tree).collect();
+        for tuple in (0..profile.tuples() as u32).map(TupleId) {
+            let codes = profile.codes(tuple);
+            for variant in profile.variants_of(tuple) {
+                let (class, records) = (profile.value(variant, class), profile.variant_records(variant));
+                for ((histogram, tree), &code) in histograms.iter_mut().zip(&trees).zip(codes) {
+                    histogram.add(tree.leaf(code).index(), class, records);
+                }
+            }
+        }
+        histograms
+    }
+
+    fn add(&mut self, node: usize, class: u32, more: u64) {
+        match self {
+            Self::Dense { classes, records } => records[node * *classes + class as usize] += more,
+            Self::Sparse(maps) => *maps[node].entry(class).or_default() += more,
+        }
+    }
+
+    /// The records of a node, and the entropy of their class.
+    fn entropy(&self, node: usize) -> (u64, f64) {
+        match self {
+            Self::Dense { classes, records } => entropy(records[node * classes..(node + 1) * classes].iter().copied()),
+            Self::Sparse(maps) => entropy(maps[node].values().copied()),
+        }
+    }
+
+    /// Adds a child, which is not asked for again, to its parent.
+    fn absorb(&mut self, parent: usize, child: usize) {
+        match self {
+            Self::Dense { classes, records } => {
+                for class in 0..*classes {
+                    records[parent * *classes + class] += records[child * *classes + class];
+                }
+            }
+            Self::Sparse(maps) => {
+                // The smaller into the larger, so that a tree as deep as it has leaves is no trouble.
+                let mut from = std::mem::take(&mut maps[child]);
+                if from.len() > maps[parent].len() {
+                    std::mem::swap(&mut maps[parent], &mut from);
+                }
+                for (class, records) in from {
+                    *maps[parent].entry(class).or_default() += records;
+                }
+            }
+        }
+    }
+}
+
+/// The sum of some counts, and their entropy.
+fn entropy(counts: impl Iterator<Item = u64> + Clone) -> (u64, f64) {
+    let all: u64 = counts.clone().sum();
+    let share = |count: u64| count as f64 / all as f64;
+    let sum: f64 = counts.filter(|&count| count > 0).map(|count| -share(count) * share(count).log2()).sum();
+    (all, sum.max(0.0))
+}

@@ -1,0 +1,224 @@
+//! What every state of the search shares: the tuples by column and code, what a record loses at each node, the classes
+//! of the tuples, and what the policy asks.
+
+use hashbrown::HashMap;
+
+use super::What;
+use crate::{
+    ids::{NodeId, TupleId},
+    privacy::BoundModel,
+    profile::Profile,
+    recoding::{self, Cut},
+    search::{
+        Task,
+        bottom_up_generalization::{climb::k_of, scoped::by_scope},
+        taxonomy::Taxonomy,
+    },
+};
+
+/// What is lost: for the class, and in precision.
+pub(super) type Loss = [f64; 2];
+
+/// `a + times * b`.
+pub(super) fn plus(a: Loss, b: Loss, times: f64) -> Loss {
+    [a[0] + times * b[0], a[1] + times * b[1]]
+}
+
+/// So many classes are told apart, the most frequent; a record of another is never of its group's majority.
+const CLASSES: usize = 16;
+
+/// The ground a search stands on.
+pub(super) struct Ground<'a> {
+    pub profile: &'a Profile,
+    pub models: &'a [Box<dyn BoundModel>],
+    pub taxonomies: &'a [Taxonomy<'a>],
+    /// How many records may be suppressed.
+    pub allowed: u64,
+    pub k: u64,
+    /// Whether there are models beside k-anonymity.
+    pub others: bool,
+    /// Those, by the columns that they take to be known.
+    pub scopes: Vec<(Vec<usize>, Vec<&'a dyn BoundModel>)>,
+    /// By column and node, how much precision a record loses that leaves as the node.
+    pub losses: Vec<Vec<f64>>,
+    /// How much precision a suppressed record loses.
+    pub all_lost: f64,
+    /// By column and node, whether the node prints `*`. A group that prints nothing else counts as suppressed in
+    /// measures, however it came to that.
+    pub stars: Vec<Vec<bool>>,
+    /// How many classes there are; 0 where they do not count.
+    pub classes: usize,
+    /// By tuple and class, how many records.
+    class_records: Vec<u32>,
+    by_code: Vec<ByCode>,
+}
+
+/// A column's tuples in order of their codes.
+struct ByCode {
+    offsets: Vec<u32>,
+    tuples: Vec<u32>,
+    /// How many records have a smaller code.
+    before: Vec<u64>,
+}
+
+impl<'a> Ground<'a> {
+    pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], what: What) -> Self {
+        let k = task.models.iter().filter_map(|model| k_of(&**model)).max().unwrap_or(1);
+        let others = task.models.iter().map(|model| &**model).filter(|model| k_of(*model).is_none());
+        let scopes: Vec<_> = by_scope(others).into_iter().collect();
+        let (classes, class_records) = if what.class { class_records(task.profile) } else { (0, Vec::new()) };
+        Self {
+            profile: task.profile,
+            models: task.models,
+            taxonomies,
+            allowed: task.max_suppressed,
+            k,
+            others: !scopes.is_empty(),
+            scopes,
+            all_lost: what.suppressed,
+            stars: taxonomies.iter().map(stars).collect(),
+            losses: what.precision,
+            classes,
+            class_records,
+            by_code: (0..taxonomies.len()).map(|column| ByCode::new(task.profile, column)).collect(),
+        }
+    }
+
+    /// How many records of a tuple are of each class.
+    pub(super) fn classes_of(&self, tuple: u32) -> &[u32] {
+        &self.class_records[tuple as usize * self.classes..(tuple as usize + 1) * self.classes]
+    }
+
+    /// How many of a group's records are not of its majority class; 0 where classes do not count.
+    pub(super) fn errors(&self, records: u64, classes: &[u64]) -> u64 {
+        classes.iter().max().map_or(0, |majority| records - majority)
+    }
+
+    /// What a group loses, or what it loses when it is suppressed or tells nothing.
+    pub(super) fn loss(&self, records: u64, precision: f64, classes: &[u64], suppressed: bool) -> Loss {
+        let n = records as f64;
+        let all = if self.classes == 0 { 0.0 } else { n };
+        if suppressed { [all, n * self.all_lost] } else { [self.errors(records, classes) as f64, n * precision] }
+    }
+
+    /// The tuples with a value below a node.
+    pub(super) fn tuples(&self, column: usize, node: NodeId) -> &[u32] {
+        let (first, last) = self.taxonomies[column].tree().range(node);
+        let ByCode { offsets, tuples, .. } = &self.by_code[column];
+        &tuples[offsets[first as usize] as usize..offsets[last as usize + 1] as usize]
+    }
+
+    /// How many records have a value below a node.
+    pub(super) fn records(&self, column: usize, node: NodeId) -> u64 {
+        let (first, last) = self.taxonomies[column].tree().range(node);
+        let before = &self.by_code[column].before;
+        before[last as usize + 1] - before[first as usize]
+    }
+
+    pub(super) fn codes(&self, tuple: u32) -> &[u32] {
+        self.profile.codes(TupleId(tuple))
+    }
+
+    pub(super) fn tuple_records(&self, tuple: u32) -> u64 {
+        self.profile.tuple_records(TupleId(tuple))
+    }
+
+    /// The cut of a choice of nodes, with nothing suppressed.
+    pub(super) fn cut(&self, nodes: &[Vec<NodeId>]) -> Cut {
+        let cells =
+            |(taxonomy, nodes): (&Taxonomy<'_>, &Vec<NodeId>)| nodes.iter().map(|&node| taxonomy.cell(node)).collect();
+        Cut { cells: self.taxonomies.iter().zip(nodes).map(cells).collect(), suppressed: Vec::new() }
+    }
+
+    /// The cut of a choice of nodes, with what has to be suppressed; none where that is more than the policy allows.
+    pub(super) fn holding_cut(&self, nodes: &[Vec<NodeId>]) -> Option<Cut> {
+        let mut cut = self.cut(nodes);
+        cut.suppressed = recoding::suppressed_by(self.profile, self.models, &cut);
+        let suppressed: u64 = cut.suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
+        (suppressed <= self.allowed).then_some(cut)
+    }
+
+    /// What all records lose under a cut.
+    pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> Loss {
+        let mut suppressed = cut.suppressed.iter().peekable();
+        let mut groups: HashMap<Vec<NodeId>, (u64, Vec<u64>)> = HashMap::new();
+        let mut lost = [0.0; 2];
+        for tuple in 0..self.profile.tuples() as u32 {
+            let records = self.tuple_records(tuple);
+            if suppressed.next_if(|next| next.0 == tuple).is_some() {
+                lost = plus(lost, self.loss(records, 0.0, &[], true), 1.0);
+                continue;
+            }
+            let key = self.codes(tuple).iter().zip(nodes).map(|(&code, nodes)| nodes[code as usize]).collect();
+            let group = groups.entry(key).or_insert_with(|| (0, vec![0; self.classes]));
+            group.0 += records;
+            group.1.iter_mut().zip(self.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+        }
+        let mut groups: Vec<_> = groups.into_iter().collect();
+        groups.sort_unstable();
+        for (key, (records, classes)) in groups {
+            let precision = key.iter().zip(&self.losses).map(|(node, losses)| losses[node.index()]).sum();
+            let tells_nothing = key.iter().zip(&self.stars).all(|(node, stars)| stars[node.index()]);
+            lost = plus(lost, self.loss(records, precision, &classes, tells_nothing), 1.0);
+        }
+        lost
+    }
+
+    /// What the class loses in the table as it is: no cut does better.
+    pub(super) fn least_errors(&self) -> f64 {
+        let of_tuple = |tuple: u32| {
+            let classes: Vec<u64> = self.classes_of(tuple).iter().map(|&records| u64::from(records)).collect();
+            self.errors(self.tuple_records(tuple), &classes)
+        };
+        (0..self.profile.tuples() as u32).map(of_tuple).sum::<u64>() as f64
+    }
+}
+
+fn stars(taxonomy: &Taxonomy<'_>) -> Vec<bool> {
+    let domain = taxonomy.domain();
+    taxonomy.tree().nodes().map(|node| !domain.is_empty() && domain.is_star(taxonomy.cell(node))).collect()
+}
+
+fn class_records(profile: &Profile) -> (usize, Vec<u32>) {
+    let Some(class) = profile.class() else { return (0, Vec::new()) };
+    let everything = profile.everything();
+    let mut by_size = crate::privacy::Group::new(profile, &everything).histogram(class).clone();
+    by_size.sort_unstable_by_key(|&(value, records)| (std::cmp::Reverse(records), value));
+    by_size.truncate(CLASSES);
+    let place: HashMap<u32, usize> = by_size.iter().enumerate().map(|(place, (value, _))| (*value, place)).collect();
+    let mut counted = vec![0u32; profile.tuples() * by_size.len()];
+    for (tuple, counted) in (0u32..).map(TupleId).zip(counted.chunks_mut(by_size.len())) {
+        for variant in profile.variants_of(tuple) {
+            if let Some(&place) = place.get(&profile.value(variant, class)) {
+                let records = u32::try_from(profile.variant_records(variant)).unwrap_or(u32::MAX);
+                counted[place] = counted[place].saturating_add(records);
+            }
+        }
+    }
+    (by_size.len(), counted)
+}
+
+impl ByCode {
+    fn new(profile: &Profile, column: usize) -> Self {
+        let len = profile.columns()[column].domain.len();
+        let (mut offsets, mut before) = (vec![0u32; len + 1], vec![0u64; len + 1]);
+        let tuples = || (0..profile.tuples() as u32).map(TupleId);
+        for tuple in tuples() {
+            let code = profile.codes(tuple)[column] as usize;
+            offsets[code + 1] += 1;
+            before[code + 1] += profile.tuple_records(tuple);
+        }
+        for code in 0..len {
+            offsets[code + 1] += offsets[code];
+            before[code + 1] += before[code];
+        }
+        let mut next = offsets.clone();
+        let mut ordered = vec![0; profile.tuples()];
+        for tuple in tuples() {
+            let at = &mut next[profile.codes(tuple)[column] as usize];
+            ordered[*at as usize] = tuple.0;
+            *at += 1;
+        }
+        Self { offsets, tuples: ordered, before }
+    }
+}

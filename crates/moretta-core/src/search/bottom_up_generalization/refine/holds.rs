@@ -1,0 +1,80 @@
+//! Whether models beside k hold after a move.
+//!
+//! Without a suppression budget every group of a state holds, and only those that a move divides need to be judged
+//! again, each by the columns its model takes to be known: a look at the tuples below the node. With a budget, what
+//! has to be suppressed depends on all groups together, so all are judged.
+
+use super::{
+    ground::Ground,
+    state::{Move, State, word},
+};
+use crate::{
+    ids::{NodeId, TupleId},
+    privacy::{Group, Member},
+};
+
+/// Judging a tuple's records takes so much longer than looking at the tuple.
+const JUDGING: u64 = 4;
+/// And finding out what has to be suppressed so much longer than judging.
+const SUPPRESSING: u64 = 20;
+
+impl State<'_> {
+    /// Whether models beside k hold too after a move.
+    pub(super) fn holds_after(&mut self, taken: Move) -> bool {
+        if self.ground.allowed == 0 { self.parts_hold(taken) } else { self.all_hold(taken) }
+    }
+
+    fn all_hold(&mut self, taken: Move) -> bool {
+        self.work += SUPPRESSING * self.ground.profile.variants() as u64;
+        let before = self.nodes[taken.column].clone();
+        for child in self.parts(taken) {
+            let (first, last) = self.ground.taxonomies[taken.column].tree().range(child);
+            self.nodes[taken.column][first as usize..=last as usize].fill(child);
+        }
+        let holds = self.ground.holding_cut(&self.nodes).is_some();
+        self.nodes[taken.column] = before;
+        holds
+    }
+
+    fn parts_hold(&mut self, taken: Move) -> bool {
+        let ground = self.ground;
+        let Move { column, node, child } = taken;
+        let tree = ground.taxonomies[column].tree();
+        let part = |code: u32| match child {
+            None => tree.child_above(node, code),
+            Some(child) if (tree.range(child).0..=tree.range(child).1).contains(&code) => child,
+            Some(_) => node,
+        };
+        let changing: Vec<(NodeId, u32)> = ground
+            .tuples(column, node)
+            .iter()
+            .map(|&tuple| (ground.codes(tuple)[column], tuple))
+            .filter(|&(code, _)| self.nodes[column][code as usize] == node)
+            .map(|(code, tuple)| (part(code), tuple))
+            .collect();
+        let mut looked_at = 0;
+        let holds = ground.scopes.iter().filter(|(scope, _)| scope.contains(&column)).all(|(scope, models)| {
+            looked_at += changing.len() as u64;
+            let key = |&(part, tuple): &(NodeId, u32)| {
+                let codes = ground.codes(tuple);
+                let others = scope.iter().filter(|&&other| other != column);
+                let other = |&other: &usize| word(other, self.nodes[other][codes[other] as usize]);
+                (others.map(other).fold(word(column, part), u64::wrapping_add), tuple)
+            };
+            let mut keyed: Vec<(u64, u32)> = changing.iter().map(key).collect();
+            keyed.sort_unstable();
+            keyed.chunk_by(|a, b| a.0 == b.0).all(|alike| {
+                let members = members(ground, alike);
+                let group = Group::new(ground.profile, &members);
+                models.iter().all(|model| model.holds(&group))
+            })
+        });
+        self.work += JUDGING * looked_at;
+        holds
+    }
+}
+
+fn members(ground: &Ground<'_>, alike: &[(u64, u32)]) -> Vec<Member> {
+    let member = |variant| Member { variant, records: ground.profile.variant_records(variant) };
+    alike.iter().flat_map(|&(_, tuple)| ground.profile.variants_of(TupleId(tuple)).map(member)).collect()
+}

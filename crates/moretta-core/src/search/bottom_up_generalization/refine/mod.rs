@@ -1,0 +1,280 @@
+//! After the climb: take back what is not needed, then look for a better cut elsewhere.
+//!
+//! The greedy climb overshoots: its last step often leaps from anonymity 1 to far above k, and what it generalised
+//! before is then not needed any more. *Taking back* undoes generalizations, best first, as long as the policy
+//! holds ([`descent`]). It ends in a cut from which nothing can be taken back, one of very many. The *search* goes
+//! from one such cut to others: it generalises a little at random, takes back with some chance in the order, and goes
+//! on from there if that is not worse. Several searches start from the same cut, each with its own share of chance and
+//! its own weighing of the measures; the best of what they find is the result, which therefore does not depend on
+//! threads.
+//!
+//! **Never worse.** What counts is precision (LM or NCP), and where the method is to serve a classifier, also how many
+//! records are not of their group's majority class: CM, which sees all columns together where the climb's `I(G)` sees
+//! one at a time. A result has to be at or below the climb's in each of them; otherwise the climb's stays.
+
+mod descent;
+mod ground;
+mod holds;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+use rayon::prelude::*;
+
+use self::{
+    descent::{Weighing, descend},
+    ground::{Ground, Loss},
+    state::State,
+};
+use crate::{
+    hierarchy::{Cell, Tree},
+    ids::{ColumnId, NodeId},
+    recoding::Cut,
+    search::{Action, Control, Step, Task, taxonomy::Taxonomy},
+};
+
+/// How much class and precision count in the result: the method is for a classifier.
+const BALANCE: Loss = [2.0 / 3.0, 1.0 / 3.0];
+/// How much they count in each of the searches.
+const WEIGHTS: [Loss; 4] = [BALANCE, [0.9, 0.1], [0.5, 0.5], [0.3, 0.7]];
+/// A round is worth about so many tuples looked at: on large tables there are fewer rounds.
+const WORK_OF_A_ROUND: u64 = 100_000;
+/// A search ends when this share of its rounds, and a few more, brought nothing better.
+const PATIENCE: u64 = 3;
+const LEAST_PATIENCE: u64 = 10;
+/// What is worse by no more than this share of the climb's loss is gone on from, to get away from where nothing
+/// improves.
+const SLACK: f64 = 0.002;
+/// One round in so many starts from the roots.
+const AFRESH: usize = 8;
+/// Less than this share of the climb's loss is rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What is not to be lost.
+pub(super) struct What {
+    /// By column and node, how much precision a record loses that leaves as the node.
+    pub precision: Vec<Vec<f64>>,
+    /// How much precision a suppressed record loses.
+    pub suppressed: f64,
+    /// Whether the class counts too.
+    pub class: bool,
+}
+
+/// How far to go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// Whether some children of a node may be taken back without the others.
+    pub partial: bool,
+    /// Rounds of each search.
+    pub rounds: u64,
+}
+
+/// What was found.
+pub(super) struct Refined {
+    /// A better cut, and the steps to it; none where nothing better was found.
+    pub better: Option<(Cut, Vec<Step>)>,
+    pub rounds: u64,
+    /// How many tuples were looked at.
+    pub touched: u64,
+}
+
+/// Looks for a cut that is better than the climb's.
+pub(super) fn refine<'a>(
+    task: &Task<'a>,
+    taxonomies: &'a [Taxonomy<'a>],
+    what: What,
+    climbed: &Cut,
+    effort: Effort,
+    control: &dyn Control,
+) -> Refined {
+    let ground = Ground::new(task, taxonomies, what);
+    let nodes = nodes_of(taxonomies, climbed);
+    let search = Search::new(&ground, effort, control, ground.lost(&nodes, climbed));
+
+    let mut state = State::new(&ground, nodes);
+    let weighing = Weighing { partial: effort.partial, measures: search.scaled(BALANCE), noise: 0.0, thrift: 0.0 };
+    let mut steps = descend(&mut state, weighing, &mut || 0.0, &|| control.stop().is_some());
+    let taken_back = search.judged(&state, None);
+    if taken_back.is_none() {
+        steps.clear();
+    }
+    let chains: Vec<Chain> = (0..WEIGHTS.len())
+        .into_par_iter()
+        .map(|number| search.chain(&state, taken_back.as_ref(), number, Chance::new(task.seed, number as u64)))
+        .collect();
+    let rounds = chains.iter().map(|chain| chain.rounds).sum();
+    let touched = state.work + chains.iter().map(|chain| chain.touched).sum::<u64>();
+    let mut better: Option<(Cut, Vec<Step>)> = taken_back.as_ref().map(|found| (found.cut.clone(), steps.clone()));
+    let mut least = taken_back.as_ref().map(|found| found.lost);
+    for found in chains.into_iter().filter_map(|chain| chain.best) {
+        if search.is_better(found.lost, least) {
+            let way = steps.iter().cloned().chain([leap(taxonomies, &found.nodes)]).collect();
+            (least, better) = (Some(found.lost), Some((found.cut, way)));
+        }
+    }
+    Refined { better, rounds, touched }
+}
+
+/// A cut that may be released, and is better than the climb's.
+#[derive(Clone)]
+struct Found {
+    nodes: Vec<Vec<NodeId>>,
+    cut: Cut,
+    lost: Loss,
+}
+
+/// What one search came to.
+struct Chain {
+    best: Option<Found>,
+    rounds: u64,
+    touched: u64,
+}
+
+struct Search<'a> {
+    ground: &'a Ground<'a>,
+    effort: Effort,
+    control: &'a dyn Control,
+    /// What the climb lost.
+    limits: Loss,
+    /// What would be 1 in each measure: how much the climb lost that need not be.
+    units: Loss,
+    done: AtomicU64,
+}
+
+impl<'a> Search<'a> {
+    fn new(ground: &'a Ground<'a>, effort: Effort, control: &'a dyn Control, limits: Loss) -> Self {
+        let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
+        let units = [unit(limits[0] - ground.least_errors()), unit(limits[1])];
+        Self { ground, effort, control, limits, units, done: AtomicU64::new(0) }
+    }
+
+    fn scaled(&self, weights: Loss) -> Loss {
+        let class = if self.ground.classes > 0 { weights[0] } else { 0.0 };
+        [class / self.units[0], weights[1] / self.units[1]]
+    }
+
+    /// Not worse than the climb in any measure, and better than another in the weighted sum.
+    fn is_better(&self, lost: Loss, than: Option<Loss>) -> bool {
+        let within = |measure: usize| lost[measure] <= self.limits[measure] + ROUNDING * self.units[measure];
+        let weights = self.scaled(BALANCE);
+        let sum = |lost: Loss| weights[0] * lost[0] + weights[1] * lost[1];
+        within(0) && within(1) && sum(lost) < sum(than.unwrap_or(self.limits)) - ROUNDING
+    }
+
+    /// What a state comes to, where that is better than another.
+    fn judged(&self, state: &State<'_>, than: Option<Loss>) -> Option<Found> {
+        if !self.is_better(state.figures.lost, than) || !state.is_affordable(state.figures) {
+            return None;
+        }
+        let (cut, lost) = state.cut()?;
+        self.is_better(lost, than).then(|| Found { nodes: state.nodes.clone(), cut, lost })
+    }
+
+    /// One search from a state, by its own chance and weights.
+    fn chain(&self, start: &State<'_>, best: Option<&Found>, number: usize, mut chance: Chance) -> Chain {
+        let Effort { partial, rounds } = self.effort;
+        let measures = self.scaled(WEIGHTS[number]);
+        let mut at = start.clone();
+        at.work = 0;
+        let mut chain = Chain { best: best.cloned(), rounds: 0, touched: 0 };
+        let mut improved = 0;
+        while chain.rounds < rounds
+            && chain.rounds - improved < rounds / PATIENCE + LEAST_PATIENCE
+            && chain.touched < rounds * WORK_OF_A_ROUND
+            && self.control.stop().is_none()
+        {
+            chain.rounds += 1;
+            let mut next = at.clone();
+            kick(&mut next, &mut chance);
+            let (noise, thrift) = (chance.one(&[0.0, 0.3, 1.0, 2.0]), chance.one(&[0.0, 5.0, 20.0, 80.0]));
+            let weighing = Weighing { partial, measures, noise, thrift };
+            descend(&mut next, weighing, &mut || chance.unit(), &|| self.control.stop().is_some());
+            chain.touched = next.work;
+            if let Some(found) = self.judged(&next, chain.best.as_ref().map(|best| best.lost)) {
+                (chain.best, improved) = (Some(found), chain.rounds);
+            }
+            if weighing.of(next.figures.lost) <= weighing.of(at.figures.lost) + SLACK {
+                at = next;
+            } else {
+                at.work = next.work;
+            }
+            let done = self.done.fetch_add(1, Relaxed) + 1;
+            self.control.progress(done, rounds * WEIGHTS.len() as u64);
+        }
+        chain
+    }
+}
+
+/// Generalises a little at random, or once in a while everything.
+fn kick(state: &mut State<'_>, chance: &mut Chance) {
+    if chance.below(AFRESH) == 0 {
+        (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));
+    }
+    for _ in 0..1 + chance.below(3) {
+        let column = chance.below(state.nodes.len());
+        let tree = state.ground.taxonomies[column].tree();
+        let code = chance.below(state.nodes[column].len());
+        let mut node = state.nodes[column][code];
+        let mut up = true;
+        while let Some(parent) = tree.parent(node).filter(|_| up) {
+            node = parent;
+            up = chance.below(3) == 0;
+        }
+        state.generalize(column, node);
+    }
+    state.regroup();
+}
+
+fn nodes_of(taxonomies: &[Taxonomy<'_>], cut: &Cut) -> Vec<Vec<NodeId>> {
+    let node = |taxonomy: &Taxonomy<'_>, cell: &Cell| {
+        cell.node().unwrap_or_else(|| taxonomy.tree().cover(cell.first, cell.last))
+    };
+    taxonomies
+        .iter()
+        .zip(&cut.cells)
+        .map(|(taxonomy, cells)| cells.iter().map(|cell| node(taxonomy, cell)).collect())
+        .collect()
+}
+
+/// To another cut at once: wide cells first, so that those inside them are put in their place.
+fn leap(taxonomies: &[Taxonomy<'_>], nodes: &[Vec<NodeId>]) -> Step {
+    let mut changes = Vec::new();
+    for (column, (taxonomy, nodes)) in taxonomies.iter().zip(nodes).enumerate() {
+        let mut cells: Vec<Cell> = nodes.iter().map(|&node| taxonomy.cell(node)).collect();
+        cells.sort_by_key(|cell| (std::cmp::Reverse(cell.last - cell.first), *cell));
+        cells.dedup();
+        changes.extend(cells.into_iter().map(|cell| (ColumnId::from_index(column), cell)));
+    }
+    Step { action: Action::Search, changes }
+}
+
+/// Random numbers of one search.
+struct Chance(ChaCha8Rng);
+
+impl Chance {
+    fn new(seed: u64, number: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(number);
+        Self(random)
+    }
+
+    /// Evenly from 0 to 1.
+    fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Evenly below a number.
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
+    }
+
+    fn one(&mut self, of: &[f64]) -> f64 {
+        of[self.below(of.len())]
+    }
+}

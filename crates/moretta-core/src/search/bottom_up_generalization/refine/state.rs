@@ -1,0 +1,311 @@
+//! A cut with its groups, so that taking a generalization back costs only the tuples below it.
+//!
+//! Every value leaves as a node above it or as itself. Below a node that is somebody's value, each child is either
+//! *in* (all its values leave as the node) or *out* (none does): that is what makes a cut, and what partial
+//! generalization keeps of one.
+
+use hashbrown::HashMap;
+
+use super::ground::{Ground, Loss, plus};
+use crate::{
+    ids::{NodeId, TupleId},
+    recoding::Cut,
+};
+
+/// Taking back: the values below a node that leave as it, or only those below one of its children, leave as the
+/// child instead.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Move {
+    pub column: usize,
+    pub node: NodeId,
+    pub child: Option<NodeId>,
+}
+
+/// Records that leave alike.
+#[derive(Debug, Clone, Copy, Default)]
+struct Alike {
+    records: u64,
+    /// How much precision each of them loses.
+    precision: f64,
+    /// In how many columns they print `*`.
+    stars: u32,
+}
+
+/// What a state amounts to.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Figures {
+    /// Records in groups of fewer than k, which have to be suppressed.
+    pub below: u64,
+    /// What all records lose, those that have to be suppressed everything.
+    pub lost: Loss,
+}
+
+/// A cut with its groups.
+#[derive(Clone)]
+pub(super) struct State<'a> {
+    pub ground: &'a Ground<'a>,
+    /// By column and code.
+    pub nodes: Vec<Vec<NodeId>>,
+    groups: Vec<Alike>,
+    /// By group and class.
+    classes: Vec<u64>,
+    /// By tuple.
+    group: Vec<u32>,
+    pub figures: Figures,
+    /// How many tuples were looked at.
+    pub work: u64,
+    scratch: Scratch,
+}
+
+/// By group, and which of them are in use.
+#[derive(Clone, Default)]
+struct Scratch {
+    part: Parts,
+    touched: Vec<u32>,
+    moved: Parts,
+    all: Vec<u32>,
+    fresh: Vec<u32>,
+}
+
+/// Records of groups, by group, and by group and class.
+#[derive(Clone, Default)]
+struct Parts {
+    records: Vec<u64>,
+    classes: Vec<u64>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl<'a> State<'a> {
+    pub(super) fn new(ground: &'a Ground<'a>, nodes: Vec<Vec<NodeId>>) -> Self {
+        let group = vec![0; ground.profile.tuples()];
+        let (groups, classes, scratch) = (Vec::new(), Vec::new(), Scratch::default());
+        let mut state = Self { ground, nodes, groups, classes, group, figures: Figures::default(), work: 0, scratch };
+        state.regroup();
+        state
+    }
+
+    /// Groups all tuples anew, after generalizations.
+    pub(super) fn regroup(&mut self) {
+        let ground = self.ground;
+        self.work += ground.profile.tuples() as u64 * 2;
+        self.groups.clear();
+        self.classes.clear();
+        // Sums of random words. Should two keys ever be the same by chance, the search would be misled, and verification
+        // would refuse what it ends in.
+        let mut known: HashMap<u64, u32> = HashMap::new();
+        for tuple in 0..ground.profile.tuples() as u32 {
+            let (mut key, mut precision, mut stars) = (0u64, 0.0, 0);
+            for (column, &code) in ground.codes(tuple).iter().enumerate() {
+                let node = self.nodes[column][code as usize];
+                key = key.wrapping_add(word(column, node));
+                precision += ground.losses[column][node.index()];
+                stars += u32::from(ground.stars[column][node.index()]);
+            }
+            let next = self.groups.len() as u32;
+            let group = *known.entry(key).or_insert(next);
+            if group == next {
+                self.groups.push(Alike { records: 0, precision, stars });
+                self.classes.resize(self.groups.len() * ground.classes, 0);
+            }
+            let classes = &mut self.classes[group as usize * ground.classes..][..ground.classes];
+            classes.iter_mut().zip(ground.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+            self.groups[group as usize].records += ground.tuple_records(tuple);
+            self.group[tuple as usize] = group;
+        }
+        let mut figures = Figures::default();
+        for (index, group) in self.groups.iter().enumerate() {
+            figures.add(ground, *group, &self.classes[index * ground.classes..][..ground.classes], 1.0);
+        }
+        self.figures = figures;
+    }
+
+    /// Makes all values below a node leave as it, whatever they left as.
+    pub(super) fn generalize(&mut self, column: usize, node: NodeId) {
+        let (first, last) = self.ground.taxonomies[column].tree().range(node);
+        self.nodes[column][first as usize..=last as usize].fill(node);
+    }
+
+    /// Whether the policy can be met, as far as k is concerned.
+    pub(super) fn is_affordable(&self, figures: Figures) -> bool {
+        figures.below == 0 || figures.below.max(self.ground.k) <= self.ground.allowed
+    }
+
+    /// The cut, with what has to be suppressed, and what it loses; none where the policy cannot be met by it.
+    pub(super) fn cut(&self) -> Option<(Cut, Loss)> {
+        let Figures { below, lost } = self.figures;
+        // What is below k is suppressed, and is a group of at least k itself, or there is none.
+        if !self.ground.others && (below == 0 || below >= self.ground.k) {
+            let small = |tuple: &TupleId| self.groups[self.group[tuple.index()] as usize].records < self.ground.k;
+            let mut cut = self.ground.cut(&self.nodes);
+            cut.suppressed = (0..self.group.len()).map(TupleId::from_index).filter(small).collect();
+            return (below <= self.ground.allowed).then_some((cut, lost));
+        }
+        let cut = self.ground.holding_cut(&self.nodes)?;
+        let lost = self.ground.lost(&self.nodes, &cut);
+        Some((cut, lost))
+    }
+
+    /// The children of a node that are in.
+    pub(super) fn children(&self, column: usize, node: NodeId) -> Vec<NodeId> {
+        let tree = self.ground.taxonomies[column].tree();
+        let is_in = |child: &NodeId| self.nodes[column][tree.range(*child).0 as usize] == node;
+        tree.children(node).filter(is_in).collect()
+    }
+
+    /// Whether a move is still there to be made.
+    pub(super) fn is_open(&self, taken: Move) -> bool {
+        let tree = self.ground.taxonomies[taken.column].tree();
+        match taken.child {
+            Some(child) => self.nodes[taken.column][tree.range(child).0 as usize] == taken.node,
+            None => {
+                let (first, last) = tree.range(taken.node);
+                self.nodes[taken.column][first as usize..=last as usize].contains(&taken.node)
+            }
+        }
+    }
+
+    /// The children that a move takes out of their node.
+    pub(super) fn parts(&self, taken: Move) -> Vec<NodeId> {
+        taken.child.map_or_else(|| self.children(taken.column, taken.node), |child| vec![child])
+    }
+
+    /// What the state would amount to after a move.
+    pub(super) fn trial(&mut self, taken: Move) -> Figures {
+        let ground = self.ground;
+        let width = ground.classes;
+        let mut figures = self.figures;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for child in self.parts(taken) {
+            self.count(taken.column, child, &mut scratch);
+            for &group in &scratch.touched {
+                let at = group as usize;
+                let records = std::mem::take(&mut scratch.part.records[at]);
+                let classes = &mut scratch.part.classes[at * width..][..width];
+                let part = Alike { records, ..self.groups[at].moved(ground, taken, child) };
+                figures.add(ground, part, classes, 1.0);
+                if scratch.moved.records[at] == 0 {
+                    scratch.all.push(group);
+                }
+                scratch.moved.records[at] += records;
+                let moved = &mut scratch.moved.classes[at * width..][..width];
+                moved.iter_mut().zip(&mut *classes).for_each(|(moved, part)| *moved += std::mem::take(part));
+            }
+        }
+        for group in scratch.all.drain(..) {
+            let at = group as usize;
+            let whole = self.groups[at];
+            let classes = &self.classes[at * width..][..width];
+            figures.add(ground, whole, classes, -1.0);
+            let left = &mut scratch.moved.classes[at * width..][..width];
+            left.iter_mut().zip(classes).for_each(|(moved, all)| *moved = all - *moved);
+            let records = whole.records - std::mem::take(&mut scratch.moved.records[at]);
+            figures.add(ground, Alike { records, ..whole }, left, 1.0);
+            left.fill(0);
+        }
+        self.scratch = scratch;
+        figures
+    }
+
+    /// Makes a move whose trial came to these figures.
+    pub(super) fn make(&mut self, taken: Move, figures: Figures) {
+        let ground = self.ground;
+        let width = ground.classes;
+        let mut scratch = std::mem::take(&mut self.scratch);
+        for child in self.parts(taken) {
+            self.count(taken.column, child, &mut scratch);
+            for &group in &scratch.touched {
+                let at = group as usize;
+                let records = std::mem::take(&mut scratch.part.records[at]);
+                let part = &mut scratch.part.classes[at * width..][..width];
+                let whole = &mut self.groups[at];
+                let moved = Alike { records, ..whole.moved(ground, taken, child) };
+                if records == whole.records {
+                    *whole = moved;
+                    part.fill(0);
+                    continue;
+                }
+                whole.records -= records;
+                scratch.fresh[at] = self.groups.len() as u32;
+                self.groups.push(moved);
+                let all = &mut self.classes[at * width..][..width];
+                all.iter_mut().zip(&*part).for_each(|(all, part)| *all -= part);
+                self.classes.extend_from_slice(part);
+                part.fill(0);
+            }
+            for &tuple in ground.tuples(taken.column, child) {
+                let group = &mut self.group[tuple as usize];
+                let fresh = scratch.fresh[*group as usize];
+                *group = if fresh == NONE { *group } else { fresh };
+            }
+            for &group in &scratch.touched {
+                scratch.fresh[group as usize] = NONE;
+            }
+            let (first, last) = ground.taxonomies[taken.column].tree().range(child);
+            self.nodes[taken.column][first as usize..=last as usize].fill(child);
+        }
+        self.scratch = scratch;
+        self.figures = figures;
+    }
+
+    /// How many records of each group lie below a child.
+    fn count(&mut self, column: usize, child: NodeId, scratch: &mut Scratch) {
+        let (groups, width) = (self.groups.len(), self.ground.classes);
+        if scratch.fresh.len() < groups {
+            scratch.fresh.resize(groups, NONE);
+            for parts in [&mut scratch.part, &mut scratch.moved] {
+                parts.records.resize(groups, 0);
+                parts.classes.resize(groups * width, 0);
+            }
+        }
+        scratch.touched.clear();
+        let tuples = self.ground.tuples(column, child);
+        self.work += tuples.len() as u64;
+        for &tuple in tuples {
+            let group = self.group[tuple as usize];
+            let part = &mut scratch.part.records[group as usize];
+            if *part == 0 {
+                scratch.touched.push(group);
+            }
+            *part += self.ground.tuple_records(tuple);
+            let classes = &mut scratch.part.classes[group as usize * width..][..width];
+            classes.iter_mut().zip(self.ground.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+        }
+    }
+}
+
+/// A random word for a node of a column, the same in every run.
+pub(super) fn word(column: usize, node: NodeId) -> u64 {
+    let word = ((column as u64 + 1) << 32 | u64::from(node.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ (word >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word ^ (word >> 32)
+}
+
+impl Figures {
+    /// A group more, or one less.
+    fn add(&mut self, ground: &Ground<'_>, group: Alike, classes: &[u64], times: f64) {
+        if group.records == 0 {
+            return;
+        }
+        let suppressed = group.records < ground.k;
+        if suppressed && times > 0.0 {
+            self.below += group.records;
+        } else if suppressed {
+            self.below -= group.records;
+        }
+        let told = !suppressed && (group.stars as usize) < ground.stars.len();
+        self.lost = plus(self.lost, ground.loss(group.records, group.precision, classes, !told), times);
+    }
+}
+
+impl Alike {
+    /// The same with another node in one column.
+    fn moved(self, ground: &Ground<'_>, taken: Move, child: NodeId) -> Self {
+        let (losses, stars) = (&ground.losses[taken.column], &ground.stars[taken.column]);
+        Self {
+            precision: self.precision + losses[child.index()] - losses[taken.node.index()],
+            stars: self.stars + u32::from(stars[child.index()]) - u32::from(stars[taken.node.index()]),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Figures against a naive twin, the descent's end, the search against all cuts there are.
+
+use proptest::prelude::*;
+
+use super::{
+    What,
+    descent::{Weighing, descend},
+    ground::Ground,
+    state::{Move, State},
+};
+use crate::{
+    ids::NodeId,
+    measure::{Measures, Scene},
+    recoding::{Cut, Recoding},
+    search::{
+        Method, Quiet, Task,
+        bottom_up_generalization::{
+            BottomUpGeneralization, Measure, Settings,
+            tests::random::{Recipe, recipes, table, table_with},
+        },
+        taxonomy::Taxonomy,
+    },
+    testing::TestTable,
+    verify::verify,
+};
+
+fn what(table: &TestTable, taxonomies: &[Taxonomy<'_>], class: bool) -> What {
+    let measure = Some(if class { Measure::Class } else { Measure::Lm });
+    BottomUpGeneralization(Settings { measure, ..Settings::default() }).what(&task(table, 0), taxonomies)
+}
+
+fn task(table: &TestTable, max_suppressed: u64) -> Task<'_> {
+    Task { profile: &table.profile, models: &table.models, max_suppressed, seed: 3 }
+}
+
+fn roots(table: &TestTable) -> Vec<Vec<NodeId>> {
+    table.profile.columns().iter().map(|column| vec![NodeId(0); column.domain.len()]).collect()
+}
+
+/// LM and CM of a cut, by the one implementation there is.
+fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
+    let records = table.profile.records();
+    let recoding = Recoding::Cut(cut.clone());
+    let verified = verify(&table.profile, recoding, &[], &table.policy.release, records).unwrap();
+    let weights = vec![1.0; table.profile.columns().len()];
+    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None };
+    let measures = Measures::of(&scene, true);
+    (measures.get("lm").unwrap(), measures.get("cm").unwrap())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn a_trial_tells_what_making_the_move_comes_to(recipe in recipes(), free: bool, choices in prop::collection::vec(any::<u32>(), 30)) {
+        let table = table(&recipe, free);
+        let taxonomies = Taxonomy::of_columns(&table.profile);
+        let ground = Ground::new(&task(&table, 5), &taxonomies, what(&table, &taxonomies, true));
+        let mut state = State::new(&ground, roots(&table));
+        for pair in choices.chunks(2) {
+            let column = pair[0] as usize % state.nodes.len();
+            let code = pair[1] as usize % state.nodes[column].len();
+            let node = state.nodes[column][code];
+            let children = state.children(column, node);
+            let Some(&child) = children.get(pair[1] as usize / 7 % (children.len() + 1)) else { continue };
+            let taken = Move { column, node, child: (pair[0] % 3 > 0).then_some(child) };
+            let promised = state.trial(taken);
+            state.make(taken, promised);
+            let anew = State::new(&ground, state.nodes.clone());
+            prop_assert_eq!(promised.below, anew.figures.below);
+            for measure in 0..2 {
+                prop_assert!((promised.lost[measure] - anew.figures.lost[measure]).abs() < 1e-9);
+            }
+            // The naive twin: the cut with everything below k suppressed.
+            let mut cut = ground.cut(&state.nodes);
+            cut.suppressed = small(&table, &cut, ground.k);
+            let lost = ground.lost(&state.nodes, &cut);
+            prop_assert!((0..2).all(|measure| (promised.lost[measure] - lost[measure]).abs() < 1e-9), "{promised:?} {lost:?}");
+            let (lm, cm) = measured(&table, &cut);
+            let n = table.profile.records() as f64;
+            prop_assert!((lost[1] / n - lm).abs() < 1e-9 && (lost[0] / n - cm).abs() < 1e-9, "{lost:?} {lm} {cm}");
+        }
+    }
+
+    #[test]
+    fn judging_the_groups_that_change_is_judging_all(recipe in recipes(), choices in prop::collection::vec(any::<u32>(), 40)) {
+        let models = "privacy.l-diversity = [{ column = \"class\", l = 2, kind = \"distinct\" }]\nprivacy.template = [{ given = \
+                      [\"q0\"], column = \"class\", values = [\"c0\"], max-confidence = 0.7 }]\n";
+        let table = table_with(&recipe, false, models);
+        let taxonomies = Taxonomy::of_columns(&table.profile);
+        let ground = Ground::new(&task(&table, 0), &taxonomies, what(&table, &taxonomies, true));
+        let mut state = State::new(&ground, roots(&table));
+        if ground.holding_cut(&state.nodes).is_none() {
+            return Ok(());
+        }
+        for pair in choices.chunks(2) {
+            let column = pair[0] as usize % state.nodes.len();
+            let node = state.nodes[column][pair[1] as usize % state.nodes[column].len()];
+            let children = state.children(column, node);
+            let Some(&child) = children.get(pair[1] as usize / 7 % (children.len() + 1)) else { continue };
+            let taken = Move { column, node, child: (pair[0] % 3 > 0).then_some(child) };
+            let after = state.trial(taken);
+            if after.below > 0 {
+                continue;
+            }
+            let mut made = state.clone();
+            made.make(taken, after);
+            let holds = ground.holding_cut(&made.nodes).is_some();
+            prop_assert_eq!(state.holds_after(taken), holds, "{:?}", taken);
+            if holds {
+                state = made;
+            }
+        }
+    }
+
+    #[test]
+    fn a_descent_ends_where_nothing_can_be_taken_back(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
+        let table = table(&recipe, free);
+        let taxonomies = Taxonomy::of_columns(&table.profile);
+        let ground = Ground::new(&task(&table, max_suppressed), &taxonomies, what(&table, &taxonomies, false));
+        if table.profile.records() < ground.k {
+            return Ok(());
+        }
+        let mut state = State::new(&ground, roots(&table));
+        let weighing = Weighing { partial, measures: [0.0, 1.0], noise: 0.0, thrift: 0.0 };
+        let steps = descend(&mut state, weighing, &mut || 0.0, &|| false);
+        let mut walked = Cut::whole(&table.profile);
+        steps.iter().for_each(|step| walked.apply(step));
+        prop_assert_eq!(&walked.cells, &ground.cut(&state.nodes).cells);
+        prop_assert!(state.is_affordable(state.figures));
+        // Without a budget what failed once fails for good, so nothing may be left.
+        for column in 0..state.nodes.len() {
+            for node in state.nodes[column].clone() {
+                let children = state.children(column, node);
+                let single = partial && children.len() > 2;
+                let single: Vec<_> = children.iter().copied().filter(|_| single).map(Some).collect();
+                for child in [None].into_iter().chain(single).filter(|_| max_suppressed == 0 && !children.is_empty()) {
+                    let taken = Move { column, node, child };
+                    // A child that nobody carries changes nothing.
+                    let carried = child.is_none_or(|child| ground.records(column, child) > 0);
+                    let after = state.trial(taken);
+                    prop_assert!(!carried || after.below > 0, "{taken:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_after_the_climb_is_never_worse(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
+        let table = table(&recipe, free);
+        let task = task(&table, max_suppressed);
+        let plain = Settings { take_back: false, ..Settings::default() };
+        let Ok(climbed) = BottomUpGeneralization(plain).run(&task, &Quiet) else { return Ok(()) };
+        let settings = Settings { search: 10, partial, ..Settings::default() };
+        let refined = BottomUpGeneralization(settings).run(&task, &Quiet).unwrap();
+        let cut = |recoding: &Recoding| match recoding {
+            Recoding::Cut(cut) => cut.clone(),
+            Recoding::Groups(_) => panic!("a cut"),
+        };
+        let (before, after) = (measured(&table, &cut(&climbed.recoding)), measured(&table, &cut(&refined.recoding)));
+        prop_assert!(after.0 <= before.0 + 1e-9, "LM {before:?} -> {after:?}");
+        prop_assert!(after.1 <= before.1 + 1e-9, "CM {before:?} -> {after:?}");
+        let verified = verify(&table.profile, refined.recoding, &table.models, &table.policy.release, max_suppressed);
+        prop_assert!(verified.is_ok(), "{:?}", verified.err());
+    }
+}
+
+/// The tuples in groups below k.
+fn small(table: &TestTable, cut: &Cut, k: u64) -> Vec<crate::ids::TupleId> {
+    let key = |tuple: crate::ids::TupleId| -> Vec<crate::hierarchy::Cell> {
+        table.profile.codes(tuple).iter().zip(&cut.cells).map(|(&code, cells)| cells[code as usize]).collect()
+    };
+    let tuples = || (0..table.profile.tuples() as u32).map(crate::ids::TupleId);
+    let mut groups = std::collections::BTreeMap::<_, u64>::new();
+    tuples().for_each(|tuple| *groups.entry(key(tuple)).or_default() += table.profile.tuple_records(tuple));
+    tuples().filter(|&tuple| groups[&key(tuple)] < k).collect()
+}
+
+/// All cuts of a tree, as the node of each leaf.
+fn all_cuts(taxonomy: &Taxonomy<'_>, node: NodeId) -> Vec<Vec<NodeId>> {
+    let tree = taxonomy.tree();
+    let (first, last) = tree.range(node);
+    let mut cuts = vec![vec![node; (last - first + 1) as usize]];
+    if !tree.is_leaf(node) {
+        let below = tree.children(node).map(|child| all_cuts(taxonomy, child));
+        cuts.extend(below.fold(vec![Vec::new()], |cuts, of_child| {
+            let with =
+                |cut: &Vec<NodeId>| of_child.iter().map(|more| [&cut[..], &more[..]].concat()).collect::<Vec<_>>();
+            cuts.iter().flat_map(with).collect()
+        }));
+    }
+    cuts
+}
+
+/// On tables so small that all cuts can be tried, the search finds the best there is.
+#[test]
+fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
+    let mut state = 5u64;
+    let mut next = |n: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % n
+    };
+    let (mut tried, mut greedy) = (0, 0);
+    while tried < 60 {
+        let columns = (0..3).map(|_| (0..4 + next(5)).map(|_| next(40) as usize).collect()).collect();
+        let row = |_| ((0..4).map(|_| next(1000) as u32).collect(), 0, 1 + next(3));
+        let recipe = Recipe { columns, rows: (0..30).map(row).collect(), k: 4 };
+        let table = table(&recipe, false);
+        let task = task(&table, 0);
+        let taxonomies = Taxonomy::of_columns(&table.profile);
+        let ground = Ground::new(&task, &taxonomies, what(&table, &taxonomies, false));
+        let cuts: Vec<Vec<Vec<NodeId>>> = taxonomies.iter().map(|taxonomy| all_cuts(taxonomy, NodeId(0))).collect();
+        if cuts.iter().map(Vec::len).product::<usize>() > 20_000 {
+            continue;
+        }
+        let mut best = f64::INFINITY;
+        for a in &cuts[0] {
+            for b in &cuts[1] {
+                for c in &cuts[2] {
+                    let state = State::new(&ground, vec![a.clone(), b.clone(), c.clone()]);
+                    if state.figures.below == 0 {
+                        best = best.min(state.figures.lost[1]);
+                    }
+                }
+            }
+        }
+        let lm = |search: u32| {
+            let settings = Settings { measure: Some(Measure::Lm), partial: false, search, ..Settings::default() };
+            match BottomUpGeneralization(settings).run(&task, &Quiet).unwrap().recoding {
+                Recoding::Cut(cut) => measured(&table, &cut).0 * table.profile.records() as f64,
+                Recoding::Groups(_) => panic!("a cut"),
+            }
+        };
+        assert!((lm(400) - best).abs() < 1e-9, "{} {best} {}", lm(400), lm(1000));
+        greedy += u32::from(lm(0) > best + 1e-9);
+        tried += 1;
+    }
+    // Otherwise the test would show nothing.
+    assert!(greedy > 5, "taking back alone was the best in all but {greedy} of {tried}");
+}

@@ -1,0 +1,121 @@
+//! How many vids there are of each size, and which: what is the smallest, and how many records are in those below k.
+
+use std::collections::BTreeMap;
+
+/// Sizes up to here are counted in an array.
+const SMALL: usize = 1024;
+
+/// A multiset of sizes.
+#[derive(Debug, Clone)]
+pub(super) struct Sizes {
+    small: Vec<u32>,
+    large: BTreeMap<u64, u32>,
+    k: u64,
+    /// How many records are in vids of fewer than k.
+    below: u64,
+}
+
+impl Sizes {
+    pub(super) fn new(k: u64) -> Self {
+        Self { small: vec![0; SMALL], large: BTreeMap::new(), k, below: 0 }
+    }
+
+    pub(super) fn add(&mut self, size: u64) {
+        match self.small.get_mut(size as usize) {
+            Some(vids) => *vids += 1,
+            None => *self.large.entry(size).or_default() += 1,
+        }
+        if size < self.k {
+            self.below += size;
+        }
+    }
+
+    pub(super) fn remove(&mut self, size: u64) {
+        match self.small.get_mut(size as usize) {
+            Some(vids) => *vids -= 1,
+            None => {
+                let vids = self.large.get_mut(&size).expect("what is removed was added");
+                *vids -= 1;
+                if *vids == 0 {
+                    self.large.remove(&size);
+                }
+            }
+        }
+        if size < self.k {
+            self.below -= size;
+        }
+    }
+
+    /// The smallest size; none where there are no vids.
+    pub(super) fn smallest(&self) -> Option<u64> {
+        let small = self.small.iter().position(|&vids| vids > 0).map(|size| size as u64);
+        small.or_else(|| self.large.keys().next().copied())
+    }
+
+    /// The smallest size above this one.
+    pub(super) fn above(&self, size: u64) -> Option<u64> {
+        let next = (size + 1).min(SMALL as u64);
+        let small = self.small[next as usize..].iter().position(|&vids| vids > 0).map(|more| next + more as u64);
+        small.or_else(|| self.large.range(size + 1..).next().map(|(size, _)| *size))
+    }
+
+    /// How many records have to be suppressed at the least, so that no vid has fewer than k: those in vids below, and,
+    /// where they are too few themselves, the smallest vid of the others.
+    pub(super) fn least_suppressed(&self) -> u64 {
+        match self.below {
+            0 => 0,
+            below if below >= self.k => below,
+            below => below + self.above(self.k - 1).unwrap_or(0),
+        }
+    }
+}
+
+/// Vids by size: all of a size, and some that have grown since.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BySize {
+    small: Vec<Vec<u32>>,
+    large: BTreeMap<u64, Vec<u32>>,
+}
+
+impl BySize {
+    /// A vid is of this size now. Vids only grow, so none comes twice.
+    pub(super) fn add(&mut self, size: u64, vid: u32) {
+        self.of(size).push(vid);
+    }
+
+    /// All vids of a size, and some that have grown since, which may be taken out.
+    pub(super) fn of(&mut self, size: u64) -> &mut Vec<u32> {
+        if size >= SMALL as u64 {
+            return self.large.entry(size).or_default();
+        }
+        if self.small.is_empty() {
+            self.small.resize(SMALL, Vec::new());
+        }
+        &mut self.small[size as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sizes_equal_a_sorted_list(sizes in prop::collection::vec(1u64..3000, 1..50), gone in 0usize..50) {
+            let mut kept = Sizes::new(900);
+            sizes.iter().for_each(|&size| kept.add(size));
+            let gone = gone.min(sizes.len());
+            sizes[..gone].iter().for_each(|&size| kept.remove(size));
+            let kept_sizes = &sizes[gone..];
+            prop_assert_eq!(kept.smallest(), kept_sizes.iter().copied().min());
+            for size in [1, 899, 1022, 1023, 1024, 2000] {
+                prop_assert_eq!(kept.above(size), kept_sizes.iter().copied().filter(|&other| other > size).min());
+            }
+            let below = kept_sizes.iter().filter(|size| **size < 900).sum::<u64>();
+            prop_assert_eq!(kept.below, below);
+            let more = kept_sizes.iter().copied().filter(|&size| size >= 900).min().unwrap_or(0);
+            prop_assert_eq!(kept.least_suppressed(), if below == 0 || below >= 900 { below } else { below + more });
+        }
+    }
+}

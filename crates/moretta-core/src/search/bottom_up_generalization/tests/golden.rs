@@ -1,0 +1,92 @@
+//! The example of the paper (spec 1).
+
+use super::{plain, run, shown};
+use crate::{
+    ids::TupleId,
+    recoding::Recoding,
+    search::{Holds, Method, Quiet, SearchError, Task},
+    testing::TestTable,
+};
+
+fn table(k: u64) -> TestTable {
+    let policy = format!(
+        "privacy.k = {k}\n[columns]\nRelationship = {{ role = \"quasi-identifier\", hierarchy = \"r.csv\" }}\nRace = {{ role \
+         = \"quasi-identifier\", hierarchy = \"r.csv\" }}\nWorkclass = {{ role = \"quasi-identifier\", hierarchy = \"w.csv\" \
+         }}\nClass.role = \"class\""
+    );
+    let hierarchies = [
+        ("Relationship", "a1;e1;g1;*\nb1;e1;g1;*\nc1;f1;g1;*\nd1;f1;g1;*\n"),
+        ("Race", "a2;e2;g2;*\nb2;e2;g2;*\nc2;f2;g2;*\nd2;f2;g2;*\n"),
+        ("Workclass", "a3;a3;a3;h3;*\nb3;b3;b3;h3;*\nc3;f3;g3;h3;*\nd3;f3;g3;h3;*\ne3;e3;g3;h3;*\n"),
+    ];
+    let rows = [
+        ("c1,b2,a3,N", 4),
+        ("c1,b2,c3,N", 4),
+        ("c1,b2,d3,N", 3),
+        ("c1,c2,a3,Y", 2),
+        ("c1,c2,a3,N", 1),
+        ("c1,c2,b3,Y", 2),
+        ("c1,c2,b3,N", 2),
+        ("d1,c2,b3,Y", 4),
+        ("d1,c2,e3,Y", 2),
+        ("d1,d2,b3,Y", 2),
+        ("d1,d2,b3,N", 1),
+        ("d1,d2,e3,Y", 2),
+    ];
+    TestTable::new(&policy, &hierarchies, &rows)
+}
+
+#[test]
+fn one_step_reaches_three() {
+    let table = table(3);
+    assert_eq!((table.profile.tuples(), table.profile.smallest_tuple()), (9, 2));
+    let outcome = run(plain(), &table, 0).unwrap();
+    assert_eq!(shown(&table.profile, &outcome.path), ["Race -> f2"]);
+    // Both vids of two records carry d1 and e3, and c2 or d2: f1 and f2 are tried, and f2 raises the anonymity.
+    assert_eq!(outcome.work[..3], [("iterations", 1), ("trials", 2), ("most_trials", 2)]);
+    let Recoding::Cut(cut) = outcome.recoding else { panic!("a cut") };
+    let mut groups = std::collections::BTreeMap::<Vec<String>, u64>::new();
+    for tuple in (0..9).map(TupleId) {
+        let codes = table.profile.codes(tuple).iter().enumerate();
+        let label = |(column, &code): (usize, &u32)| {
+            table.profile.columns()[column].domain.label(cut.cells[column][code as usize])
+        };
+        *groups.entry(codes.map(label).collect()).or_default() += table.profile.tuple_records(tuple);
+    }
+    let of = |labels: [&str; 3]| groups[&labels.map(str::to_owned).to_vec()];
+    assert_eq!((of(["d1", "f2", "e3"]), of(["d1", "f2", "b3"])), (4, 7));
+    assert_eq!(groups.values().min(), Some(&3));
+}
+
+#[test]
+fn five_generalizations_are_valid_at_the_start() {
+    let table = table(3);
+    let taxonomies = super::super::Taxonomy::of_columns(&table.profile);
+    let information = super::super::information::of_columns(&table.profile, &taxonomies, super::super::Measure::Class);
+    let valid = super::super::candidates::Candidates::new(&taxonomies, &information).all();
+    let label = |&(column, node): &(usize, crate::ids::NodeId)| taxonomies[column].tree().label(node).to_owned();
+    assert_eq!(valid.iter().map(label).collect::<Vec<_>>(), ["e1", "f1", "e2", "f2", "f3"]);
+}
+
+#[test]
+fn the_frontier_goes_through_the_stop_to_the_root() {
+    let table = table(3);
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
+    let frontier = plain().frontier(&task, &Quiet).unwrap().unwrap();
+    assert_eq!(frontier.holds, Some(Holds { step: 1, suppressed_rows: 0 }));
+    let steps = shown(&table.profile, &frontier.steps);
+    assert_eq!(steps[0], "Race -> f2");
+    // Every inner node once: e, f, g and the root twice, f3, g3, h3 and the root.
+    assert_eq!(steps.len(), 12);
+    let mut once = steps.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), 12);
+}
+
+#[test]
+fn more_than_all_records_is_an_error_that_says_so() {
+    let error = run(plain(), &table(30), 0).unwrap_err();
+    assert!(matches!(error, SearchError::Impossible { records: 29, .. }), "{error}");
+    assert!(error.to_string().contains("k-anonymity (k = 30)"), "{error}");
+}

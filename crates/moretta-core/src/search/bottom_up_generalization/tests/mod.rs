@@ -1,0 +1,38 @@
+//! The paper's example, and the sequence of a naive twin on random tables and on Adult.
+
+mod adult;
+mod golden;
+mod models;
+pub(super) mod random;
+mod twin;
+
+use super::{BottomUpGeneralization, Settings};
+use crate::{
+    profile::Profile,
+    search::{Method, Outcome, Quiet, SearchError, Step, Task},
+    testing::TestTable,
+};
+
+/// The method as published.
+fn plain() -> BottomUpGeneralization {
+    BottomUpGeneralization(Settings { take_back: false, ..Settings::default() })
+}
+
+fn run(method: BottomUpGeneralization, table: &TestTable, max_suppressed: u64) -> Result<Outcome, SearchError> {
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed, seed: 1 };
+    let outcome = method.run(&task, &Quiet);
+    if let Ok(outcome) = &outcome {
+        // The bound, on every run of every test.
+        let most = outcome.work.iter().find(|(name, _)| *name == "most_trials").expect("a counter").1;
+        assert!(!method.0.prune || most <= table.profile.columns().len() as u64, "{:?}", outcome.work);
+    }
+    outcome
+}
+
+/// Steps as column and label.
+fn shown(profile: &Profile, steps: &[Step]) -> Vec<String> {
+    let change = |(column, cell): &(crate::ids::ColumnId, crate::hierarchy::Cell)| {
+        format!("{} -> {}", profile.columns()[column.index()].name, profile.domain(*column).label(*cell))
+    };
+    steps.iter().map(|step| step.changes.iter().map(change).collect::<Vec<_>>().join(", ")).collect()
+}

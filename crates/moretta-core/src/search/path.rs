@@ -1,0 +1,48 @@
+//! The path that a method may leave: from the table as it is, change by change, to where it ends.
+//!
+//! A path is the trade-off between privacy and precision: every point of it is a cut that could be released where
+//! the policy holds there. Steps only say what changes, so that a path of a thousand steps over a million values is
+//! still small; [`Cut::apply`](crate::recoding::Cut::apply) walks it.
+
+use serde::Serialize;
+
+use crate::{hierarchy::Cell, ids::ColumnId};
+
+/// From one point of a path to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// What kind of step it is.
+    pub action: Action,
+    /// What changes, in this order: from here on, all codes inside the cell leave as the cell.
+    pub changes: Vec<(ColumnId, Cell)>,
+}
+
+/// The whole trade-off: the steps from the table as it is to all values at the root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Frontier {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// The first point at which the policy holds; none where it holds at none.
+    pub holds: Option<Holds>,
+}
+
+/// A point at which the policy holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Holds {
+    /// How many steps it is from the table as it is.
+    pub step: usize,
+    /// How many records are suppressed for it.
+    pub suppressed_rows: u64,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// Values become less precise.
+    Generalize,
+    /// Values become more precise again, because the policy holds without.
+    TakeBack,
+    /// A better cut found elsewhere takes the place of the one at hand.
+    Search,
+}

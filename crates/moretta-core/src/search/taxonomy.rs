@@ -1,0 +1,136 @@
+//! A tree for every column, for methods that climb one.
+//!
+//! A column with a hierarchy has its own. A column of free numbers gets one of halves: its values in order, divided
+//! again and again so that both sides have about as many records, so that any method that needs a tree can still
+//! serve it. Every node of such a tree is an interval that the column may release.
+
+use std::borrow::Cow;
+
+use crate::{
+    hierarchy::{Cell, Domain, Tree, TreeBuilder},
+    ids::{NodeId, TupleId},
+    profile::Profile,
+};
+
+/// One column's tree, and what its nodes leave as.
+#[derive(Debug, Clone)]
+pub(super) struct Taxonomy<'a> {
+    domain: &'a Domain,
+    tree: Cow<'a, Tree>,
+}
+
+impl<'a> Taxonomy<'a> {
+    /// Of every column.
+    pub(super) fn of_columns(profile: &'a Profile) -> Vec<Self> {
+        let of_column = |(column, described): (usize, &'a crate::profile::Column)| {
+            let domain = &described.domain;
+            let tree = domain.tree().map_or_else(|| Cow::Owned(halves(profile, column)), Cow::Borrowed);
+            Self { domain, tree }
+        };
+        profile.columns().iter().enumerate().map(of_column).collect()
+    }
+
+    pub(super) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    pub(super) fn domain(&self) -> &'a Domain {
+        self.domain
+    }
+
+    /// What the values below a node leave as.
+    pub(super) fn cell(&self, node: NodeId) -> Cell {
+        match self.domain.tree() {
+            Some(_) => self.domain.node_cell(node),
+            None => {
+                let (first, last) = self.tree.range(node);
+                self.domain.cover(first, last)
+            }
+        }
+    }
+}
+
+/// The tree of halves over a column of free numbers; a missing value stays directly under the root.
+fn halves(profile: &Profile, column: usize) -> Tree {
+    let domain = &profile.columns()[column].domain;
+    // How many records have a smaller code.
+    let mut before = vec![0u64; domain.len() + 1];
+    for tuple in (0..profile.tuples() as u32).map(TupleId) {
+        before[profile.codes(tuple)[column] as usize + 1] += profile.tuple_records(tuple);
+    }
+    for code in 0..domain.len() {
+        before[code + 1] += before[code];
+    }
+    let numbers = domain.len() - usize::from(domain.missing().is_some());
+    let mut builder = TreeBuilder::default();
+    let mut open = Vec::new();
+    if domain.missing().is_some() && numbers > 1 {
+        let inner = builder.add("", TreeBuilder::ROOT);
+        open.push((inner, 0, numbers));
+    } else if numbers > 0 {
+        open.push((TreeBuilder::ROOT, 0, numbers));
+    }
+    while let Some((node, first, end)) = open.pop() {
+        // A lone value is a leaf: the node itself, unless that is the root, which may have a missing value beside it.
+        if end - first == 1 {
+            if node == TreeBuilder::ROOT && domain.missing().is_some() {
+                builder.add("", node);
+            }
+            continue;
+        }
+        let half = before[first] + (before[end] - before[first]) / 2;
+        let nearest = before.partition_point(|&records| records < half);
+        // Of the two places around the middle, the one that is nearer to it.
+        let (low, high) = (nearest.saturating_sub(1), nearest);
+        let off = |at: usize| before[at].abs_diff(half);
+        let middle = if off(low) < off(high) { low } else { high }.clamp(first + 1, end - 1);
+        let (left, right) = (builder.add("", node), builder.add("", node));
+        open.push((left, first, middle));
+        open.push((right, middle, end));
+    }
+    if domain.missing().is_some() {
+        builder.add("", TreeBuilder::ROOT);
+    }
+    builder.build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestTable;
+
+    fn ranges(rows: &[(&str, u64)], missing: &str) -> (usize, Vec<(u32, u32)>) {
+        let policy =
+            format!("privacy.k = 2\ncolumns.n = {{ role = \"quasi-identifier\", type = \"number\"{missing} }}");
+        let table = TestTable::new(&policy, &[], rows);
+        let taxonomies = Taxonomy::of_columns(&table.profile);
+        let tree = taxonomies[0].tree();
+        for node in tree.nodes() {
+            let (first, last) = tree.range(node);
+            let cell = taxonomies[0].cell(node);
+            assert_eq!((cell.first, cell.last), (first, last));
+            assert!(taxonomies[0].domain().is_valid(cell));
+        }
+        (tree.leaf_count(), tree.nodes().map(|node| tree.range(node)).collect())
+    }
+
+    #[test]
+    fn free_numbers_are_halved_by_records() {
+        let (leaves, ranges) = ranges(&[("1", 5), ("2", 1), ("3", 1), ("4", 1), ("9", 1)], "");
+        assert_eq!(leaves, 5);
+        assert_eq!(ranges, [(0, 4), (0, 0), (1, 4), (1, 2), (1, 1), (2, 2), (3, 4), (3, 3), (4, 4)]);
+    }
+
+    #[test]
+    fn a_missing_value_stays_under_the_root() {
+        let category = ", missing = \"category\"";
+        let (leaves, all) = ranges(&[("1", 5), ("2", 5), ("?", 1)], category);
+        assert_eq!((leaves, all), (3, vec![(0, 2), (0, 1), (0, 0), (1, 1), (2, 2)]));
+        let (leaves, all) = ranges(&[("1", 5), ("?", 1)], category);
+        assert_eq!((leaves, all), (2, vec![(0, 1), (0, 0), (1, 1)]));
+        let (leaves, all) = ranges(&[("?", 3)], category);
+        assert_eq!((leaves, all.len()), (1, 2));
+        let (leaves, all) = ranges(&[("7", 3)], "");
+        assert_eq!((leaves, all), (1, vec![(0, 0)]));
+    }
+}

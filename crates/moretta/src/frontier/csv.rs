@@ -1,0 +1,45 @@
+//! A path as a table for programs: one line per point, all measures.
+
+use moretta_core::{measure::MEASURES, path::Point, search::Action};
+
+use super::Frontier;
+
+/// The path as CSV. Several changes of one step stand in one field, with semicolons between them.
+pub fn csv(frontier: &Frontier) -> String {
+    let mut header = vec!["step", "action", "column", "to", "groups", "anonymity", "below_k"];
+    header.extend(MEASURES.iter().map(|entry| entry.name));
+    let mut text = header.join(",") + "\n";
+    for point in &frontier.points {
+        text += &line(point).join(",");
+        text.push('\n');
+    }
+    text
+}
+
+fn line(point: &Point) -> Vec<String> {
+    let joined = |parts: Vec<&str>| quoted(&parts.join("; "));
+    let columns = point.changes.iter().map(|change| change.column.as_str()).collect();
+    let mut cells = vec![
+        point.step.to_string(),
+        point.action.map_or("", action).to_owned(),
+        joined(columns),
+        joined(point.changes.iter().map(|change| change.to.as_str()).collect()),
+        point.groups.to_string(),
+        point.anonymity.to_string(),
+        point.below_k.map_or(String::new(), |records| records.to_string()),
+    ];
+    cells.extend(point.measures.0.iter().map(|(_, value)| value.map_or(String::new(), |value| value.to_string())));
+    cells
+}
+
+fn action(action: Action) -> &'static str {
+    match action {
+        Action::Generalize => "generalize",
+        Action::TakeBack => "take-back",
+        Action::Search => "search",
+    }
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}

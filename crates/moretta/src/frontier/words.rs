@@ -1,0 +1,115 @@
+//! What a step did and what a path tells, in a few words, with no value of the table's own.
+
+use moretta_core::{
+    path::{Change, Point},
+    search::{Action, Holds},
+    text::{count, counted},
+};
+
+use super::Frontier;
+
+/// `zip → 537**`, `zip: 537** taken back`, `7 changes in age, zip`.
+pub fn what(point: &Point) -> String {
+    let Some(action) = point.action else { return "the table as it is".to_owned() };
+    let mut columns: Vec<&str> = point.changes.iter().map(|change| change.column.as_str()).collect();
+    columns.dedup();
+    match (action, &point.changes[..], &columns[..]) {
+        (Action::Generalize, [change], _) => format!("{} → {}", change.column, to(change)),
+        (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} taken back", to(change)),
+        (_, changes, _) => {
+            columns.sort_unstable();
+            columns.dedup();
+            let changes = match changes.len() {
+                1 => "1 change".to_owned(),
+                many => format!("{many} changes"),
+            };
+            format!("{changes} in {}", columns.join(", "))
+        }
+    }
+}
+
+fn to(change: &Change) -> &str {
+    change.name().unwrap_or(if change.is_whole() { "the whole range" } else { "a wider interval" })
+}
+
+/// What the prices of a path are not: a sentence or two each on the climb, the suppression, the method.
+pub fn caveat(frontier: &Frontier) -> Vec<String> {
+    let Frontier { method, policy_method, .. } = frontier;
+    let mut sentences = Vec::new();
+    if !frontier.is_own() {
+        sentences
+            .push(format!("This is the path of `{method}`; the policy names `{policy_method}`, which leaves none."));
+    }
+    sentences.push(match (frontier.is_own(), frontier.takes_back) {
+        (true, false) => "These are the prices of the climb alone.".to_owned(),
+        (true, true) => "These are the prices of the climb alone. A release by `moretta anonymize` takes back what is \
+                         not needed and searches on, and loses less, often much less; compare k by this, not the loss \
+                         of a release."
+            .to_owned(),
+        (false, _) => format!(
+            "These are the prices of the climb alone. A release by `moretta anonymize` goes by `{policy_method}`, at \
+             other prices; compare k by this, not the loss of a release."
+        ),
+    });
+    sentences.push(match frontier.max_suppressed_rows {
+        0 => "Nothing is suppressed at any point.".to_owned(),
+        allowed => format!(
+            "Nothing is suppressed at any point, though the policy allows {}, which can make a release more precise.",
+            records(allowed)
+        ),
+    });
+    sentences
+}
+
+/// Where the policy first holds.
+pub fn held(holds: Option<Holds>) -> String {
+    match holds {
+        Some(Holds { step, suppressed_rows: 0 }) => format!("the policy first holds at step {step}"),
+        Some(Holds { step, suppressed_rows }) => {
+            format!("the policy first holds at step {step}, with {} suppressed", records(suppressed_rows))
+        }
+        None => "the policy holds at no step, not even with all values at the root: no point of this path can be \
+                 released, and the policy has to ask for less"
+            .to_owned(),
+    }
+}
+
+/// For what to run the command of a release: `release with k = 10`.
+pub fn release(frontier: &Frontier) -> String {
+    frontier.k.map_or("release under this policy".to_owned(), |k| format!("release with k = {}", count(k)))
+}
+
+/// The share of precision lost at a point.
+pub fn lost(point: &Point) -> Option<f64> {
+    point.measures.get("gcp")
+}
+
+fn records(number: u64) -> String {
+    counted(number, "record", "records")
+}
+
+/// A text in lines of at most so many characters, as far as its words are not longer.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrapped;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("which k costs what", 8), ["which k", "costs", "what"]);
+        assert_eq!(wrapped("", 8), [""]);
+    }
+}
