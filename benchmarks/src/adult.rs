@@ -1,16 +1,27 @@
-//! The Adult data as counts: eight quasi-identifiers, as it is or enlarged (spec 6).
+//! The Adult data as counts: some of its columns, as it is or enlarged (spec 6).
 
-use std::{collections::BTreeMap, error::Error, fs, path::PathBuf};
+use std::{collections::BTreeMap, error::Error, fs, path::Path, path::PathBuf};
 
 use hashbrown::HashMap;
 use moretta_core::{
     counts::{CountedColumn, Counts},
     hierarchy::{Tree, file},
     policy::Policy,
+    schema::Kind,
 };
 
-pub const NUMBERS: [&str; 2] = ["age", "education-num"];
-pub const CATEGORIES: [&str; 6] = ["workclass", "marital-status", "occupation", "race", "sex", "native-country"];
+/// Which columns of Adult a benchmark uses, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct SetUp {
+    /// The quasi-identifiers, in order; categories have a hierarchy, numbers are free.
+    pub columns: &'static [(&'static str, Kind)],
+    /// The folder of the hierarchies, in `adult/`.
+    pub hierarchies: &'static str,
+    pub class: Option<&'static str>,
+}
+
+pub const TRAIN: &[&str] = &["adult_train.csv"];
+pub const BOTH: &[&str] = &["adult_train.csv", "adult_test.csv"];
 
 /// Where the data is.
 pub fn data() -> Option<PathBuf> {
@@ -19,51 +30,67 @@ pub fn data() -> Option<PathBuf> {
     data.join("adult/adult_train.csv").is_file().then_some(data)
 }
 
-/// A policy over the eight columns.
-pub fn policy(k: u64, method: &str) -> Result<Policy, Box<dyn Error>> {
-    let mut text = format!("version = 1\n[privacy]\nk = {k}\n[method]\n{method}\n");
-    for name in NUMBERS {
-        text += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\ntype = \"number\"\n");
+impl SetUp {
+    /// The columns of a row: quasi-identifiers, then the class.
+    fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.columns.iter().map(|(name, _)| *name).chain(self.class)
     }
-    for name in CATEGORIES {
-        text += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\nhierarchy = \"{name}.csv\"\n");
-    }
-    Ok(Policy::parse(&text, &moretta_core::search::method_names())?)
-}
 
-/// The hierarchies.
-pub fn hierarchies(data: &std::path::Path) -> Result<HashMap<String, Tree>, Box<dyn Error>> {
-    let mut trees = HashMap::new();
-    for name in CATEGORIES {
-        let text = fs::read_to_string(data.join(format!("adult/hierarchies-arx/{name}.csv")))?;
-        trees.insert(name.to_owned(), file::parse(&text)?);
-    }
-    Ok(trees)
-}
-
-/// The eight columns of some of the files, as rows of texts.
-pub fn rows(data: &std::path::Path, files: &[&str]) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
-    let mut rows = Vec::new();
-    for name in files {
-        let text = fs::read_to_string(data.join("adult").join(name))?;
-        let mut lines = text.lines();
-        let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
-        let at: Vec<usize> = NUMBERS
-            .iter()
-            .chain(&CATEGORIES)
-            .map(|name| header.iter().position(|column| column == name).ok_or(format!("no column {name}")))
-            .collect::<Result<_, _>>()?;
-        for line in lines {
-            let cells: Vec<&str> = line.split(',').collect();
-            rows.push(at.iter().map(|&column| cells[column].to_owned()).collect());
+    /// A policy over the columns. `privacy` and `method` are the lines of these tables.
+    pub fn policy(&self, privacy: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
+        let mut text = format!("version = 1\n[privacy]\n{privacy}\n[method]\n{method}\n");
+        for (name, kind) in self.columns {
+            let how = match kind {
+                Kind::Number => "type = \"number\"".to_owned(),
+                Kind::Category => format!("hierarchy = \"{name}.csv\""),
+            };
+            text += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\n{how}\n");
         }
+        if let Some(name) = self.class {
+            text += &format!("[columns.{name}]\nrole = \"class\"\n");
+        }
+        Ok(Policy::parse(&text, &moretta_core::search::method_names())?)
     }
-    Ok(rows)
+
+    /// The hierarchies.
+    pub fn trees(&self, data: &Path) -> Result<HashMap<String, Tree>, Box<dyn Error>> {
+        let mut trees = HashMap::new();
+        for (name, _) in self.columns.iter().filter(|(_, kind)| *kind == Kind::Category) {
+            let text = fs::read_to_string(data.join(format!("adult/{}/{name}.csv", self.hierarchies)))?;
+            trees.insert((*name).to_owned(), file::parse(&text)?);
+        }
+        Ok(trees)
+    }
+
+    /// The columns of some of the files, as rows of texts.
+    pub fn rows(&self, data: &Path, files: &[&str]) -> Result<Vec<Vec<String>>, Box<dyn Error>> {
+        let mut rows = Vec::new();
+        for name in files {
+            let text = fs::read_to_string(data.join("adult").join(name))?;
+            let mut lines = text.lines();
+            let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
+            let place = |name| header.iter().position(|column| *column == name).ok_or(format!("no column {name}"));
+            let at: Vec<usize> = self.names().map(place).collect::<Result<_, _>>()?;
+            for line in lines {
+                let cells: Vec<&str> = line.split(',').collect();
+                rows.push(at.iter().map(|&column| cells[column].to_owned()).collect());
+            }
+        }
+        Ok(rows)
+    }
+
+    /// Every record and `s - 1` variations of it with random values in `r` random quasi-identifiers.
+    pub fn enlarged(&self, rows: &[Vec<String>], s: usize, r: usize, seed: u64) -> Vec<Vec<String>> {
+        enlarged(rows, self.columns.len(), s, r, seed)
+    }
+
+    /// Group and count, plainly.
+    pub fn counts(&self, rows: &[Vec<String>]) -> Counts {
+        counts(&self.names().collect::<Vec<_>>(), rows)
+    }
 }
 
-/// Every record and `s - 1` variations of it with random values in `r` random columns.
-pub fn enlarged(rows: &[Vec<String>], s: usize, r: usize, seed: u64) -> Vec<Vec<String>> {
-    let width = rows.first().map_or(0, Vec::len);
+fn enlarged(rows: &[Vec<String>], width: usize, s: usize, r: usize, seed: u64) -> Vec<Vec<String>> {
     let domains: Vec<Vec<&String>> = (0..width)
         .map(|column| {
             let mut values: Vec<&String> = rows.iter().map(|row| &row[column]).collect();
@@ -96,9 +123,7 @@ pub fn enlarged(rows: &[Vec<String>], s: usize, r: usize, seed: u64) -> Vec<Vec<
     all
 }
 
-/// Group and count, plainly.
-pub fn counts(rows: &[Vec<String>]) -> Counts {
-    let names: Vec<&str> = NUMBERS.iter().chain(&CATEGORIES).copied().collect();
+fn counts(names: &[&str], rows: &[Vec<String>]) -> Counts {
     let mut columns: Vec<CountedColumn> =
         names.iter().map(|name| CountedColumn { name: (*name).to_owned(), ..CountedColumn::default() }).collect();
     let mut codes: Vec<HashMap<&str, u32>> = vec![HashMap::new(); names.len()];

@@ -4,10 +4,13 @@
 //! and the best turn of each counts. `benchmarks/run` builds, fetches the rival and calls this.
 
 mod adult;
+mod bottom_up;
 mod duckdb;
 mod engine;
 mod machine;
 mod mondrian;
+mod naive;
+mod plot;
 
 use std::{error::Error, path::PathBuf};
 
@@ -29,8 +32,8 @@ fn best(turns: &[f64]) -> f64 {
 fn main() -> Result<(), Box<dyn Error>> {
     let asked = std::env::args().nth(1).unwrap_or_else(|| "all".to_owned());
     let all = asked == "all";
-    if !all && !["engine", "mondrian"].contains(&asked.as_str()) {
-        return Err(format!("there is no benchmark `{asked}`; there are engine, mondrian and all").into());
+    if !all && !["engine", "mondrian", "bottom-up"].contains(&asked.as_str()) {
+        return Err(format!("there is no benchmark `{asked}`; there are engine, mondrian, bottom-up and all").into());
     }
     std::fs::create_dir_all(results(""))?;
     if all || asked == "engine" {
@@ -38,6 +41,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if all || asked == "mondrian" {
         mondrian::run()?;
+    }
+    if all || asked == "bottom-up" {
+        bottom_up::run()?;
     }
     Ok(())
 }

@@ -1,0 +1,139 @@
+//! Bottom-up generalization without an index: every valid generalization is tried by regrouping the whole table.
+//!
+//! Written for the comparison, as the paper tells the method, but not to lose: tuples are packed into one word each,
+//! and the table is one hash map that is kept from trial to trial.
+
+use std::time::Instant;
+
+use hashbrown::HashMap;
+use moretta_core::{
+    hierarchy::Tree,
+    ids::{NodeId, TupleId},
+    profile::Profile,
+};
+
+/// What a run did.
+pub struct Run {
+    /// Column and node of each generalization.
+    pub path: Vec<(usize, NodeId)>,
+    pub trials: u64,
+    pub tuples_touched: u64,
+    pub seconds: f64,
+}
+
+struct Naive<'a> {
+    profile: &'a Profile,
+    trees: Vec<&'a Tree>,
+    /// For each column and code, the current node.
+    current: Vec<Vec<u32>>,
+    shifts: Vec<u32>,
+    table: HashMap<u64, u64>,
+    tuples_touched: u64,
+}
+
+/// The method until the anonymity is `k`. Every column has a hierarchy, and there is a class.
+pub fn run(profile: &Profile, k: u64) -> Run {
+    let start = Instant::now();
+    let trees: Vec<&Tree> = profile.columns().iter().filter_map(|column| column.domain.tree()).collect();
+    let mut next = 0;
+    let mut shift = |tree: &&Tree| {
+        let own = next;
+        next += tree.len().next_power_of_two().trailing_zeros();
+        own
+    };
+    let shifts = trees.iter().map(&mut shift).collect();
+    assert!(next <= 64, "a tuple fits a word");
+    let leaves = |tree: &&Tree| (0..tree.leaf_count() as u32).map(|code| tree.leaf(code).0).collect();
+    let current = trees.iter().map(leaves).collect();
+    let mut naive = Naive { profile, trees, current, shifts, table: HashMap::new(), tuples_touched: 0 };
+    let information: Vec<Vec<f64>> = (0..naive.trees.len()).map(|column| naive.information(column)).collect();
+    let mut run = Run { path: Vec::new(), trials: 0, tuples_touched: 0, seconds: 0.0 };
+    loop {
+        let anonymity = naive.anonymity();
+        if anonymity >= k {
+            break;
+        }
+        // Ratio, information, column, node: the least is the one to take.
+        let mut best: Option<(f64, f64, usize, NodeId)> = None;
+        for (column, node) in naive.valid() {
+            let before = naive.current[column].clone();
+            naive.apply(column, node);
+            let gained = naive.anonymity().min(k) - anonymity;
+            naive.current[column] = before;
+            run.trials += 1;
+            let lost = information[column][node.index()];
+            let ratio = if gained == 0 { f64::INFINITY } else { lost / gained as f64 };
+            let less = |a: f64, b: f64| a < b - 1e-12;
+            let equal = |a: f64, b: f64| !less(a, b) && !less(b, a);
+            if best.is_none_or(|(r, i, ..)| less(ratio, r) || equal(ratio, r) && less(lost, i)) {
+                best = Some((ratio, lost, column, node));
+            }
+        }
+        let Some((_, _, column, node)) = best else { break };
+        naive.apply(column, node);
+        run.path.push((column, node));
+    }
+    run.tuples_touched = naive.tuples_touched;
+    run.seconds = start.elapsed().as_secs_f64();
+    run
+}
+
+impl Naive<'_> {
+    fn anonymity(&mut self) -> u64 {
+        self.table.clear();
+        for tuple in (0..self.profile.tuples() as u32).map(TupleId) {
+            let mut key = 0;
+            for ((&code, current), shift) in self.profile.codes(tuple).iter().zip(&self.current).zip(&self.shifts) {
+                key |= u64::from(current[code as usize]) << shift;
+            }
+            *self.table.entry(key).or_default() += self.profile.tuple_records(tuple);
+        }
+        self.tuples_touched += self.profile.tuples() as u64;
+        self.table.values().copied().min().unwrap_or(u64::MAX)
+    }
+
+    fn apply(&mut self, column: usize, node: NodeId) {
+        let (first, last) = self.trees[column].range(node);
+        self.current[column][first as usize..=last as usize].fill(node.0);
+    }
+
+    fn valid(&self) -> Vec<(usize, NodeId)> {
+        let mut valid = Vec::new();
+        for (column, tree) in self.trees.iter().enumerate() {
+            // A node is current where its leaves carry it.
+            let is_current = |node: NodeId| self.current[column][tree.range(node).0 as usize] == node.0;
+            let inner = tree.nodes().filter(|&node| !tree.is_leaf(node));
+            valid.extend(inner.filter(|&node| tree.children(node).all(is_current)).map(|node| (column, node)));
+        }
+        valid
+    }
+
+    /// `I` of the generalization to each node of a column.
+    fn information(&self, column: usize) -> Vec<f64> {
+        let tree = self.trees[column];
+        let Some(class) = self.profile.class() else { return vec![0.0; tree.len()] };
+        let classes = self.profile.attributes()[class.index()].values.len();
+        let mut records = vec![vec![0u64; classes]; tree.leaf_count()];
+        for tuple in (0..self.profile.tuples() as u32).map(TupleId) {
+            for variant in self.profile.variants_of(tuple) {
+                let class = self.profile.value(variant, class) as usize;
+                records[self.profile.codes(tuple)[column] as usize][class] += self.profile.variant_records(variant);
+            }
+        }
+        // Records below a node, and the entropy of their class.
+        let below = |node: NodeId| {
+            let (first, last) = tree.range(node);
+            let of_class = |class| records[first as usize..=last as usize].iter().map(|leaf| leaf[class]).sum();
+            let counts: Vec<u64> = (0..classes).map(of_class).collect();
+            let all = counts.iter().sum::<u64>() as f64;
+            let shares = counts.iter().filter(|count| **count > 0).map(|&count| count as f64 / all);
+            (all, shares.map(|share| -share * share.log2()).sum::<f64>())
+        };
+        let lost = |node: NodeId| {
+            let (all, entropy) = below(node);
+            let children: f64 = tree.children(node).map(below).map(|(records, entropy)| records * entropy).sum();
+            if all > 0.0 { (entropy - children / all).max(0.0) } else { 0.0 }
+        };
+        tree.nodes().map(lost).collect()
+    }
+}

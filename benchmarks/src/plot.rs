@@ -1,0 +1,144 @@
+//! Line charts as plain SVG: enough for curves in `docs/results`, and readable without any program but a browser.
+
+use std::fmt::Write as _;
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 360.0;
+/// Left, top, right and bottom of the plotting area.
+const AREA: (f64, f64, f64, f64) = (80.0, 40.0, 470.0, 310.0);
+/// Colours that are told apart by the colour-blind too (Okabe and Ito), most different first.
+const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+
+/// One axis.
+#[derive(Debug, Clone, Copy)]
+pub struct Axis {
+    pub title: &'static str,
+    /// Whether equal steps are equal factors: all values must be above 0 then.
+    pub log: bool,
+}
+
+/// A curve.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A chart of some curves over the same axes.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    pub title: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub lines: Vec<Line>,
+}
+
+impl Chart {
+    /// The file's text.
+    pub fn svg(&self) -> String {
+        let (left, top, right, bottom) = AREA;
+        let points = || self.lines.iter().flat_map(|line| &line.points);
+        let x = Scale::new(self.x, points().map(|point| point.0), left, right);
+        let y = Scale::new(self.y, points().map(|point| point.1), bottom, top);
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
+        );
+        let mut text = |x: f64, y: f64, more: &str, text: &str| {
+            let text = text.replace('&', "&amp;").replace('<', "&lt;");
+            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {more}>{text}</text>");
+        };
+        let middle = (left + right) / 2.0;
+        text(middle, 22.0, "text-anchor=\"middle\" font-size=\"14\"", &self.title);
+        text(middle, bottom + 36.0, "text-anchor=\"middle\"", self.x.title);
+        text(left - 60.0, top - 12.0, "", self.y.title);
+        for tick in x.ticks() {
+            text(x.place(tick), bottom + 18.0, "text-anchor=\"middle\"", &short(tick));
+        }
+        for tick in y.ticks() {
+            text(left - 6.0, y.place(tick) + 4.0, "text-anchor=\"end\"", &short(tick));
+        }
+        for (at, line) in self.lines.iter().enumerate() {
+            let colour = format!("fill=\"{}\"", COLOURS[at % COLOURS.len()]);
+            text(right + 14.0, top + 12.0 + 18.0 * at as f64, &colour, &line.name);
+        }
+        for tick in x.ticks() {
+            let at = x.place(tick);
+            let _ = writeln!(svg, "<path d=\"M{at:.1} {bottom}V{}\" stroke=\"#999\" fill=\"none\"/>", bottom + 4.0);
+        }
+        for tick in y.ticks() {
+            let _ = writeln!(svg, "<path d=\"M{left} {:.1}H{right}\" stroke=\"#ddd\" fill=\"none\"/>", y.place(tick));
+        }
+        let _ = writeln!(svg, "<path d=\"M{left} {top}V{bottom}H{right}\" stroke=\"#333\" fill=\"none\"/>");
+        for (at, line) in self.lines.iter().enumerate() {
+            let colour = COLOURS[at % COLOURS.len()];
+            let places: Vec<(f64, f64)> = line.points.iter().map(|&(a, b)| (x.place(a), y.place(b))).collect();
+            let joined = places.iter().map(|(a, b)| format!("{a:.1},{b:.1}")).collect::<Vec<_>>().join(" ");
+            let _ =
+                writeln!(svg, "<polyline points=\"{joined}\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>");
+            for (a, b) in places {
+                let _ = writeln!(svg, "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{colour}\"/>");
+            }
+        }
+        svg + "</svg>\n"
+    }
+}
+
+/// From values to places on the page.
+struct Scale {
+    log: bool,
+    low: f64,
+    high: f64,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    fn new(axis: Axis, values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
+        let lowest = values.clone().fold(f64::INFINITY, f64::min);
+        let highest = values.fold(f64::NEG_INFINITY, f64::max);
+        let (low, high) = if axis.log { (lowest, highest) } else { (lowest.min(0.0), highest) };
+        // A lone value still needs some room.
+        let high = if high > low { high } else { low + low.abs().max(1.0) };
+        Self { log: axis.log, low, high, from, to }
+    }
+
+    fn place(&self, value: f64) -> f64 {
+        let on = |value: f64| if self.log { value.log10() } else { value };
+        let share = (on(value) - on(self.low)) / (on(self.high) - on(self.low));
+        self.from + share * (self.to - self.from)
+    }
+
+    /// Round values on the axis.
+    fn ticks(&self) -> Vec<f64> {
+        if !self.log {
+            let rough = (self.high - self.low) / 5.0;
+            let unit = 10f64.powf(rough.log10().floor());
+            let step = [1.0, 2.0, 5.0, 10.0].map(|times| times * unit).into_iter().find(|&step| step >= rough);
+            let step = step.unwrap_or(rough);
+            let first = (self.low / step).ceil() as i64;
+            let last = (self.high / step + 1e-9).floor() as i64;
+            return (first..=last).map(|tick| tick as f64 * step).collect();
+        }
+        let powers = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+        let narrow = self.high / self.low < 300.0;
+        let times: &[f64] = if narrow { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        powers
+            .flat_map(|power| times.iter().map(move |times| times * 10f64.powi(power)))
+            .filter(|&tick| tick >= self.low * 0.999_999 && tick <= self.high * 1.000_001)
+            .collect()
+    }
+}
+
+/// A value as it stands at an axis.
+fn short(value: f64) -> String {
+    let shown = |value: f64, unit: &str| {
+        let digits = format!("{value:.6}");
+        format!("{}{unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+    };
+    match value.abs() {
+        large if large >= 1e9 => shown(value / 1e9, " G"),
+        large if large >= 1e6 => shown(value / 1e6, " M"),
+        large if large >= 1e4 => shown(value / 1e3, " k"),
+        _ => shown(value, ""),
+    }
+}
