@@ -13,7 +13,8 @@
 //!    every point on the way of a method that goes step by step.
 //!
 //! Beside the way, [`mod@evaluate`] asks what a model can still learn from a release, on records that no search has seen.
-//! Before all that, [`mod@guess`] writes a first policy from a look at the data.
+//! Before all that, [`mod@guess`] writes a first policy from a look at the data, and [`inferences`] counts what the table
+//! gives away as it stands.
 //!
 //! Nothing here does I/O, and nothing sees a record: an engine does the two passes over those.
 #![doc = include_str!("example.md")]
@@ -23,6 +24,7 @@ pub mod evaluate;
 pub mod guess;
 pub mod hierarchy;
 pub mod ids;
+pub mod inferences;
 pub mod measure;
 pub mod path;
 pub mod policy;

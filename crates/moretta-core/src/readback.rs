@@ -122,14 +122,15 @@ impl<'a> Forms<'a> {
     }
 
     fn accept(&self, text: &str) -> bool {
-        let missing = self.declared.missing == MissingRule::Category && self.missing.iter().any(|m| m == text);
-        if text == ROOT_LABEL || missing {
+        let category = self.declared.missing == MissingRule::Category;
+        let is_missing = |text: &str| category && self.missing.iter().any(|missing| missing == text);
+        if text == ROOT_LABEL || is_missing(text) {
             return true;
         }
         match (&self.labels, self.is_number()) {
             (Some(labels), true) => labels.contains(text) || is_number_form(text),
             (Some(labels), false) => {
-                let in_set = |set: &str| set.split(", ").all(|leaf| labels.contains(leaf));
+                let in_set = |set: &str| set.split(", ").all(|leaf| labels.contains(leaf) || is_missing(leaf));
                 labels.contains(text) || braced(text).is_some_and(in_set)
             }
             (None, true) => is_number_form(text),

@@ -43,6 +43,9 @@ pub struct Report {
     pub privacy: Privacy,
     /// How many records the recoding suppresses. (Measures also take a group for suppressed that prints `*` throughout.)
     pub suppressed_rows: u64,
+    /// How many records leave with `*` in every quasi-identifier: the suppressed ones, and those of whose values none is
+    /// told.
+    pub starred_rows: u64,
     /// How many groups of records print alike.
     pub groups: usize,
     /// How many groups there are of each size, small sizes first.
@@ -81,6 +84,9 @@ pub struct Privacy {
     pub smallest_group: u64,
     /// Each template and the highest confidence found.
     pub templates: Vec<TemplateResult>,
+    /// LKC-privacy and what was found, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lkc: Option<LkcResult>,
     /// Every model in words, and its worst group.
     pub models: Vec<ModelResult>,
 }
@@ -88,6 +94,9 @@ pub struct Privacy {
 /// A template and what was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TemplateResult {
+    /// The policy's template, by its place there. It may speak of several values.
+    #[serde(skip)]
+    pub template: usize,
     /// The known columns.
     pub given: Vec<String>,
     /// The sensitive column.
@@ -97,6 +106,24 @@ pub struct TemplateResult {
     /// The limit.
     pub max_confidence: f64,
     /// The highest confidence of inferring it.
+    pub confidence: f64,
+    /// The template (its place in the list) that this one follows from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub implied_by: Option<usize>,
+}
+
+/// LKC-privacy and what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LkcResult {
+    /// How many columns are known.
+    pub l: u64,
+    /// The k that was asked for.
+    pub k: u64,
+    /// The limit on the confidence.
+    pub c: f64,
+    /// The smallest group of records alike in so many columns.
+    pub smallest_group: u64,
+    /// The highest confidence of inferring a sensitive value from so many columns.
     pub confidence: f64,
 }
 
@@ -153,14 +180,26 @@ pub struct Seconds {
 impl Privacy {
     /// From every model's judgement.
     pub fn of(policy: &Policy, judgements: &[Judgement], smallest_group: u64) -> Self {
+        let is_template = |judgement: &&Judgement| matches!(judgement.facts, ModelFacts::Confidence { .. });
+        // From a place among all judgements to one among the templates.
+        let place = |index: usize| judgements[..index].iter().filter(is_template).count();
         let template = |judgement: &Judgement| match &judgement.facts {
-            ModelFacts::Confidence { given, column, value, max_confidence } => Some(TemplateResult {
+            ModelFacts::Confidence { template, given, column, value, max_confidence } => Some(TemplateResult {
+                template: *template,
                 given: given.clone(),
                 column: column.clone(),
                 value: value.clone(),
                 max_confidence: *max_confidence,
-                confidence: max_confidence - judgement.worst_margin,
+                confidence: judgement.confidence.unwrap_or(0.0),
+                implied_by: judgement.implied_by.map(place),
             }),
+            _ => None,
+        };
+        let lkc = |judgement: &Judgement| match judgement.facts {
+            ModelFacts::Lkc { l, k, c } => {
+                let Judgement { smallest_group, confidence, .. } = *judgement;
+                Some(LkcResult { l, k, c, smallest_group, confidence: confidence.unwrap_or(0.0) })
+            }
             _ => None,
         };
         let model = |judgement: &Judgement| ModelResult {
@@ -172,6 +211,7 @@ impl Privacy {
             k: policy.privacy.k,
             smallest_group,
             templates: judgements.iter().filter_map(template).collect(),
+            lkc: judgements.iter().find_map(lkc),
             models: judgements.iter().map(model).collect(),
         }
     }
@@ -209,6 +249,7 @@ impl Report {
             stop,
             privacy: Privacy::of(policy, verified.judgements(), sizes.iter().copied().min().unwrap_or(0)),
             suppressed_rows: verified.recoding().suppressed_records(profile),
+            starred_rows: released.suppressed_records(),
             groups: released.groups(),
             group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
             measures: Measures::of(&scene, true),

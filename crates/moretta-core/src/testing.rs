@@ -1,5 +1,7 @@
 //! Small tables for tests: a policy, hierarchies and rows with multiplicities, as texts.
 
+use std::{fs, path::PathBuf};
+
 use hashbrown::HashMap;
 
 use crate::{
@@ -11,10 +13,56 @@ use crate::{
     profile::Profile,
 };
 
+/// A file of public data, where it is at hand: in `MORETTA_DATA`, or beside the project.
+pub(crate) fn data(path: &str, test: &str) -> Option<String> {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+    let text = fs::read_to_string(std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from).join(path));
+    if text.is_err() {
+        eprintln!("SKIPPED {test}: no {path}; set MORETTA_DATA to the folder that has it");
+    }
+    text.ok()
+}
+
+/// Some columns of a CSV without quotes, row by row.
+pub(crate) fn select(text: &str, columns: &[&str]) -> Vec<String> {
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let place = |name: &&str| header.iter().position(|known| known == name).expect("a column of the file");
+    let places: Vec<usize> = columns.iter().map(place).collect();
+    let row = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        places.iter().map(|&place| cells[place]).collect::<Vec<_>>().join(",")
+    };
+    lines.map(row).collect()
+}
+
 pub(crate) struct TestTable {
     pub policy: Policy,
     pub profile: Profile,
     pub models: Vec<Box<dyn BoundModel>>,
+}
+
+/// The counts of rows that hold the grouped columns of a policy, with commas between them.
+pub(crate) fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
+    let column = |name| CountedColumn { name, ..CountedColumn::default() };
+    let columns = Profile::grouped_columns(policy).into_iter().map(column).collect();
+    let mut counts = Counts { columns, ..Counts::default() };
+    let mut known: Vec<HashMap<String, u32>> = vec![HashMap::new(); counts.columns.len()];
+    for (row, records) in rows {
+        let first = counts.records + 1;
+        for ((column, known), text) in counts.columns.iter_mut().zip(&mut known).zip(row.split(',')) {
+            let code = *known.entry(text.to_owned()).or_insert_with(|| {
+                column.values.push(text.into());
+                column.first_records.push(first);
+                column.values.len() as u32 - 1
+            });
+            counts.codes.push(code);
+        }
+        counts.counts.push(*records);
+        counts.first_records.push(first);
+        counts.records += records;
+    }
+    counts
 }
 
 impl TestTable {
@@ -26,24 +74,7 @@ impl TestTable {
 
     pub fn with_trees(policy: &str, trees: HashMap<String, Tree>, rows: &[(&str, u64)]) -> Self {
         let policy = Policy::parse(&format!("version = 1\n{policy}"), &["mondrian"]).expect("a policy");
-        let column = |name| CountedColumn { name, ..CountedColumn::default() };
-        let columns = Profile::grouped_columns(&policy).into_iter().map(column).collect();
-        let mut counts = Counts { columns, ..Counts::default() };
-        let mut known: Vec<HashMap<String, u32>> = vec![HashMap::new(); counts.columns.len()];
-        for (row, records) in rows {
-            let first = counts.records + 1;
-            for ((column, known), text) in counts.columns.iter_mut().zip(&mut known).zip(row.split(',')) {
-                let code = *known.entry(text.to_owned()).or_insert_with(|| {
-                    column.values.push(text.into());
-                    column.first_records.push(first);
-                    column.values.len() as u32 - 1
-                });
-                counts.codes.push(code);
-            }
-            counts.counts.push(*records);
-            counts.first_records.push(first);
-            counts.records += records;
-        }
+        let counts = counts(&policy, rows);
         let profile = Profile::build(&policy, &trees, &counts).expect("a table that fits its policy");
         let models = bind_all(&policy, &profile).expect("models that fit the table");
         Self { policy, profile, models }

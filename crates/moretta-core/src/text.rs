@@ -18,6 +18,14 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// Names in a sentence: `a, b and c`.
+pub fn listed(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
 /// Equal keys next to each other become one, with their counts added up.
 pub(crate) fn merge_counts<K: PartialEq>(sorted: &mut Vec<(K, u64)>) {
     sorted.dedup_by(|next, kept| {
@@ -35,6 +43,7 @@ mod tests {
     fn counts_come_in_threes() {
         let shown: Vec<String> = [0, 7, 999, 1000, 1234567].into_iter().map(super::count).collect();
         assert_eq!(shown, ["0", "7", "999", "1,000", "1,234,567"]);
+        assert_eq!([&["a"][..], &["a", "b"], &["a", "b", "c"]].map(super::listed), ["a", "a and b", "a, b and c"]);
         assert_eq!([1, 2000].map(|n| super::counted(n, "step", "steps")), ["1 step", "2,000 steps"]);
     }
 }

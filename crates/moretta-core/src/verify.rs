@@ -11,7 +11,7 @@ use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId, VariantId},
     policy::ReleaseOptions,
-    privacy::{BoundModel, Group, ModelFacts},
+    privacy::{BoundModel, Group, ModelFacts, redundant},
     profile::Profile,
     recoding::{Cut, Groups, Recoding},
     released::{Grouping, Released},
@@ -24,18 +24,24 @@ pub struct Judgement {
     pub model: String,
     /// The model, for programs.
     pub facts: ModelFacts,
-    /// How many groups were judged.
+    /// How many groups were judged: where the model speaks of several sets of columns, those by each of them.
     pub groups: usize,
+    /// How many records the smallest of them has.
+    pub smallest_group: u64,
     /// How many of them break the model.
     pub failing_groups: usize,
-    /// How many records are in those.
+    /// How many records are in those, a record once for each of its groups.
     pub failing_records: u64,
     /// The least margin of all groups.
     pub worst_margin: f64,
     /// The figure of the group with the least margin, in words.
     pub worst: String,
+    /// The highest confidence with which a guarded value is inferred, where the model limits that.
+    pub confidence: Option<f64>,
     /// For some failing groups (the worst first), the number of their first record (from 1). No values: where, not who.
     pub where_: Vec<u64>,
+    /// The judgement (its place among all) on a template that this one follows from.
+    pub implied_by: Option<usize>,
 }
 
 /// How many failing groups are named.
@@ -47,58 +53,122 @@ impl Judgement {
         self.failing_groups == 0
     }
 
-    /// Every model's judgement. Models that know the same columns share the regrouping.
+    /// Every model's judgement, in the order of the models; those of LKC-privacy, one for each set of columns, have one.
     fn of_all(profile: &Profile, grouping: &Grouping, models: &[Box<dyn BoundModel>]) -> Vec<Self> {
-        let mut coarse: Option<(&[ColumnId], Grouping)> = None;
-        let mut judgements = Vec::new();
-        for model in models {
-            let scope = model.scope();
-            if scope.len() == profile.columns().len() {
-                judgements.push(Self::of(profile, grouping, &**model));
-                continue;
+        let (mut tallies, places) = tallies(models);
+        // In the order of what they know, so that those that know the same columns share the regrouping, and only one
+        // regrouping is held at a time.
+        let mut order: Vec<usize> = (0..models.len()).collect();
+        order.sort_by_key(|&index| models[index].scope());
+        for alike in order.chunk_by(|&a, &b| models[a].scope() == models[b].scope()) {
+            let scope = models[alike[0]].scope();
+            let coarse = (scope.len() < profile.columns().len()).then(|| grouping.coarsened(scope));
+            for &index in alike {
+                tallies[places[index]].add(profile, coarse.as_ref().unwrap_or(grouping), &*models[index]);
             }
-            if coarse.as_ref().is_none_or(|(known, _)| *known != scope) {
-                coarse = Some((scope, grouping.coarsened(scope)));
-            }
-            if let Some((_, grouping)) = &coarse {
-                judgements.push(Self::of(profile, grouping, &**model));
-            }
+        }
+        let mut judgements: Vec<Self> = tallies.into_iter().map(Tally::finish).collect();
+        for (model, by) in redundant(models) {
+            judgements[places[model]].implied_by = Some(places[by]);
         }
         judgements
     }
+}
 
-    /// Of groups that are alike in what the model takes to be known.
-    fn of(profile: &Profile, grouping: &Grouping, model: &dyn BoundModel) -> Self {
-        let mut judgement = Self {
+/// A judgement in the making.
+struct Tally {
+    judgement: Judgement,
+    failing: Worst,
+}
+
+/// The worst failing groups by margin and first record, the worst first, none with the same record as another. There
+/// may be thousands of sets of columns with as many groups each, so no more are kept than are named.
+#[derive(Default)]
+struct Worst(Vec<(f64, u64)>);
+
+impl Worst {
+    fn add(&mut self, margin: f64, record: u64) {
+        let worse = |(other, of): &(f64, u64)| other.total_cmp(&margin).then(of.cmp(&record)).is_le();
+        let place = self.0.partition_point(worse);
+        if place == NAMED || self.0[..place].iter().any(|(_, other)| *other == record) {
+            return;
+        }
+        self.0.retain(|(_, other)| *other != record);
+        self.0.insert(place, (margin, record));
+        self.0.truncate(NAMED);
+    }
+}
+
+/// A tally for each model, but one for all of LKC-privacy; and each model's tally.
+fn tallies(models: &[Box<dyn BoundModel>]) -> (Vec<Tally>, Vec<usize>) {
+    let mut tallies: Vec<Tally> = Vec::new();
+    let mut lkc = None;
+    let mut places = Vec::with_capacity(models.len());
+    for model in models {
+        let is_lkc = matches!(model.facts(), ModelFacts::Lkc { .. });
+        let place = lkc.filter(|_| is_lkc).unwrap_or(tallies.len());
+        if place == tallies.len() {
+            tallies.push(Tally::of(&**model));
+        }
+        if is_lkc {
+            lkc = Some(place);
+        }
+        places.push(place);
+    }
+    (tallies, places)
+}
+
+impl Tally {
+    fn of(model: &dyn BoundModel) -> Self {
+        let judgement = Judgement {
             model: model.describe(),
             facts: model.facts(),
-            groups: grouping.len(),
+            groups: 0,
+            smallest_group: u64::MAX,
             failing_groups: 0,
             failing_records: 0,
             worst_margin: f64::INFINITY,
             worst: String::new(),
+            confidence: None,
             where_: Vec::new(),
+            implied_by: None,
         };
+        Self { judgement, failing: Worst::default() }
+    }
+
+    /// Groups that are alike in what the model takes to be known.
+    fn add(&mut self, profile: &Profile, grouping: &Grouping, model: &dyn BoundModel) {
+        let judgement = &mut self.judgement;
+        judgement.groups += grouping.len();
         let mut worst_group = None;
-        let mut failing = Vec::new();
         for index in 0..grouping.len() {
             let group = Group::new(profile, grouping.members(index));
             let margin = model.margin(&group);
             if margin < judgement.worst_margin {
                 (judgement.worst_margin, worst_group) = (margin, Some(index));
             }
+            judgement.smallest_group = judgement.smallest_group.min(group.records());
+            if let Some(confidence) = model.confidence(&group) {
+                judgement.confidence = Some(judgement.confidence.map_or(confidence, |most| most.max(confidence)));
+            }
             if !model.holds(&group) {
                 judgement.failing_groups += 1;
                 judgement.failing_records += group.records();
                 let first = grouping.members(index).iter().map(|member| profile.first_record(member.variant)).min();
-                failing.push((margin, first.unwrap_or(0)));
+                self.failing.add(margin, first.unwrap_or(0));
             }
         }
         if let Some(index) = worst_group {
             judgement.worst = model.figure(&Group::new(profile, grouping.members(index)));
         }
-        failing.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        judgement.where_ = failing.into_iter().take(NAMED).map(|(_, record)| record).collect();
+    }
+
+    fn finish(self) -> Judgement {
+        let Self { mut judgement, failing } = self;
+        judgement.where_ = failing.0.into_iter().map(|(_, record)| record).collect();
+        if judgement.groups == 0 {
+            judgement.smallest_group = 0;
+        }
         judgement
     }
 }
@@ -262,4 +332,49 @@ fn check_groups(profile: &Profile, groups: &Groups) -> Result<(), VerifyError> {
         return Err(VerifyError::Records { found, expected: profile.records() });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{NAMED, Worst, check};
+    use crate::testing::TestTable;
+
+    #[test]
+    fn templates_that_read_alike_are_judged_apart() {
+        let template = |given: &str| {
+            format!("[[privacy.template]]\ngiven = [{given}]\ncolumn = \"s\"\nvalues = [\"x\"]\nmax-confidence = 0.5\n")
+        };
+        let policy = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\n\"a, b\".role = \
+                      \"quasi-identifier\"\ns.role = \"sensitive\"\n"
+            .to_owned()
+            + &template("\"a\", \"b\"")
+            + &template("\"a, b\"");
+        let table = TestTable::new(&policy, &[], &[("1,1,1,x", 1), ("1,1,2,y", 1)]);
+        let judgements = check(&table.profile, &table.models);
+        let found: Vec<(usize, usize)> = judgements.iter().map(|of| (of.groups, of.failing_groups)).collect();
+        assert_eq!(judgements[0].model, judgements[1].model);
+        assert_eq!(found, [(1, 0), (2, 1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_worst_are_those_of_a_full_list(groups in prop::collection::vec((-4i8..0, 1u64..12), 0..40)) {
+            let mut worst = Worst::default();
+            let mut all: Vec<(f64, u64)> = groups.iter().map(|&(margin, record)| (f64::from(margin), record)).collect();
+            for &(margin, record) in &all {
+                worst.add(margin, record);
+                prop_assert!(worst.0.len() <= NAMED);
+            }
+            all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let mut expected: Vec<u64> = Vec::new();
+            for (_, record) in all {
+                if expected.len() < NAMED && !expected.contains(&record) {
+                    expected.push(record);
+                }
+            }
+            prop_assert_eq!(worst.0.into_iter().map(|(_, record)| record).collect::<Vec<_>>(), expected);
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub struct Arguments {
 pub enum Command {
     /// Look at the data and write a commented policy to edit
     Init(Init),
+    /// See what the data gives away as it is: sensitive values that follow from others, and how surely
+    Inferences(Inferences),
     /// Write a release that satisfies a policy, check the written file, and report what was lost
     Anonymize(Anonymize),
     /// Ask whether a file satisfies a policy: exit 0 if it does, 1 if not, saying where
@@ -93,6 +95,35 @@ pub struct Init {
     /// Replace a policy that is there already
     #[arg(long)]
     pub overwrite: bool,
+}
+
+/// `moretta inferences`
+#[derive(Debug, Args)]
+pub struct Inferences {
+    /// A file, a folder of files, or a pattern: CSV or Parquet; raw data or a release
+    pub input: String,
+    /// The policy. Its templates and its LKC-privacy say what is known and what must not be inferred; without any, it is
+    /// every value of each sensitive column, given all quasi-identifiers
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// List inferences with a confidence above this share, from 0 to below 1
+    #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = parse_confidence)]
+    #[arg(allow_negative_numbers = true)]
+    pub above: f64,
+    /// Print all of them, not only the first 20
+    #[arg(long)]
+    pub all: bool,
+    /// Write the whole list to a file. It is as confidential as the input
+    #[arg(long, short, value_name = "F.csv")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the counts and the whole list as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
 }
 
 /// `moretta anonymize`
@@ -328,6 +359,11 @@ fn parse_size(text: &str) -> Result<u64, String> {
     if (1.0..9e18).contains(&bytes) { Ok(bytes as u64) } else { Err(wrong()) }
 }
 
+fn parse_confidence(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| format!("`{text}` is not a share from 0 to below 1; write for example 0.5 or 0.9"))
+}
+
 fn parse_step(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a step; steps are numbered from 0"))
 }
@@ -364,6 +400,10 @@ mod tests {
         assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));
         for wrong in ["", "MB", "-1GB", "4 parsecs", "1e9999", "0"] {
             assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(["0", "0.5", "0.999"].map(parse_confidence), [Ok(0.0), Ok(0.5), Ok(0.999)]);
+        for wrong in ["", "x", "-0.1", "1", "50", "50%", "NaN", "inf"] {
+            assert!(parse_confidence(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_step("0"), Ok(0));
         for wrong in ["", "x", "-1", "1.5"] {

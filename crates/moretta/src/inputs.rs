@@ -97,6 +97,14 @@ pub fn check_header(asked: &Policy, input: &str, header: &[String]) -> Result<()
     asked.check_columns(header).map_err(|mismatch| Failure::input(format!("{input}: {mismatch}")))
 }
 
+/// A release has no identifiers; apart from these its columns are the input's.
+pub fn check_released_header(asked: &Policy, file: &str, mut header: Vec<String>) -> Result<(), Failure> {
+    let absent: Vec<String> =
+        asked.identifiers().map(|column| column.name.clone()).filter(|name| !header.contains(name)).collect();
+    header.extend(absent);
+    check_header(asked, file, &header)
+}
+
 /// First pass: the counts and the profile of a table under a policy.
 pub fn profile(
     engine: &LocalEngine,
@@ -112,18 +120,18 @@ pub fn profile(
 
 /// Every model the policy asks for; an error where one would guard nothing, for nobody would notice.
 pub fn bind(policy: &Policy, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, Failure> {
-    for template in &policy.privacy.templates {
-        Confidence(template.clone()).check_values(profile)?;
+    for model in Confidence::all(policy) {
+        model.check_values(profile)?;
     }
     Ok(privacy::bind_all(policy, profile)?)
 }
 
 /// A template on a value that the table does not have holds whatever the table says: most likely it is misspelt.
 pub fn check_templates(policy: &Policy, profile: &Profile, path: &Path) -> Result<(), Failure> {
-    for template in &policy.privacy.templates {
-        if let Some((value, near)) = Confidence(template.clone()).unknown_value(profile) {
+    for model in Confidence::all(policy) {
+        if let Some((value, near)) = model.unknown_value(profile) {
             let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let column = &template.column;
+            let column = &model.template.column;
             let message = format!("a template guards `{value}`, which does not occur in column `{column}`{hint}");
             return Err(Failure::input(format!("{}: {message}", path.display())));
         }

@@ -2,8 +2,10 @@
 
 mod arguments;
 mod commands;
+mod csv;
 mod failure;
 mod frontier;
+mod inferences;
 mod inputs;
 mod page;
 mod pipeline;
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
 fn run(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Init(arguments) => commands::init::run(arguments),
+        Command::Inferences(arguments) => commands::inferences::run(arguments),
         Command::Anonymize(arguments) => commands::anonymize::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),

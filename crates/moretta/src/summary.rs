@@ -1,17 +1,17 @@
 //! What a command says on a terminal: short, aligned, colour only where it is seen.
 
-use std::{fmt::Write as _, io::Write as _, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
     evaluate::{ERRORS, Errors},
     guess::Guesses,
     measure::{MEASURES, Measures},
-    policy::Policy,
-    report::Report,
-    schema::Role,
+    policy::{Policy, Template, TemplateValues},
+    privacy::ModelFacts,
+    report::{Report, TemplateResult},
     search::Stop,
-    text::{count, counted},
+    text::{count, counted, listed},
     verify::Judgement,
 };
 
@@ -33,25 +33,21 @@ pub fn note(text: &str) {
 
 /// What a holder should hear before relying on a release.
 pub fn notes(policy: &Policy, unconfirmed: usize) {
-    let unguarded = unguarded(policy);
+    let unguarded = policy.unguarded();
     if !unguarded.is_empty() {
         let columns = unguarded.join("`, `");
         note(&format!("`{columns}`: sensitive, but no rule of the policy guards it; a group may share one value"));
     }
+    let unknown = policy.taken_as_unknown();
+    if !unknown.is_empty() {
+        let columns = unknown.join("`, `");
+        note(&format!(
+            "`{columns}`: quasi-identifier, but no rule of the policy takes it to be known; nothing guards it"
+        ));
+    }
     if unconfirmed > 0 {
         note(&format!("{unconfirmed} lines of the policy are still marked CONFIRM"));
     }
-}
-
-/// Sensitive columns that no model looks at.
-fn unguarded(policy: &Policy) -> Vec<&str> {
-    let privacy = &policy.privacy;
-    let guarded: Vec<&str> = (privacy.templates.iter().map(|t| t.column.as_str()))
-        .chain(privacy.l_diversity.iter().map(|l| l.column.as_str()))
-        .chain(privacy.t_closeness.iter().map(|t| t.column.as_str()))
-        .collect();
-    let sensitive = policy.columns.iter().filter(|column| column.role == Role::Sensitive);
-    sensitive.map(|column| column.name.as_str()).filter(|name| !guarded.contains(name)).collect()
 }
 
 /// A failure.
@@ -75,6 +71,10 @@ pub fn release(report: &Report, output: &Output) -> String {
         counted(*groups as u64, "group", "groups"),
         count(*suppressed_rows)
     );
+    if report.starred_rows > *suppressed_rows {
+        let starred = counted(report.starred_rows, "record leaves", "records leave");
+        let _ = writeln!(text, "  note   {starred} with * in every quasi-identifier: of their values none is told");
+    }
     for model in &report.privacy.models {
         let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", model.model, model.worst);
     }
@@ -93,8 +93,16 @@ pub fn release(report: &Report, output: &Output) -> String {
             "  note   in {columns} a label stands for the values below it that are not released under a narrower one"
         );
     }
-    if report.stop == Stop::OutOfTime {
-        let _ = writeln!(text, "  stopped at the time limit: valid, but not as good as it could be");
+    for line in redundant(&report.policy.privacy.templates, &report.privacy.templates) {
+        let _ = writeln!(text, "  note   {line}");
+    }
+    let stopped = match report.stop {
+        Stop::Finished => None,
+        Stop::OutOfTime => Some("at the time limit"),
+        Stop::Cancelled => Some("by hand"),
+    };
+    if let Some(stopped) = stopped {
+        let _ = writeln!(text, "  stopped {stopped}: valid, but not as good as it could be");
     }
     let _ = writeln!(
         text,
@@ -105,6 +113,43 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ = writeln!(text, "  report {}", path.display());
     }
     text
+}
+
+/// A line for each of the policy's templates and another that it follows from, for all of its values or some. Values
+/// are named where the policy names them: which ones are the rarest is for nobody to read.
+fn redundant(templates: &[Template], results: &[TemplateResult]) -> Vec<String> {
+    let mut pairs: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
+    for result in results {
+        if let Some(by) = result.implied_by.and_then(|by| results.get(by)) {
+            pairs.entry((result.template, by.template)).or_default().push(&result.value);
+        }
+    }
+    let line = |((one, by), implied): ((usize, usize), Vec<&str>)| {
+        let values = results.iter().filter(|result| result.template == one).count();
+        let (template, other) = (inference(&templates[one]), inference(&templates[by]));
+        match &templates[one].values {
+            _ if template == other => format!("the template {template} is in the policy twice"),
+            _ if implied.len() == values => format!("the template {template} follows from {other}"),
+            TemplateValues::Listed(_) => {
+                format!("the template {template} follows for {} from {other}", listed(&implied))
+            }
+            TemplateValues::Rarest(_) => {
+                let (some, all) = (count(implied.len() as u64), counted(values as u64, "value", "values"));
+                format!("the template {template} follows for {some} of its {all} from {other}")
+            }
+        }
+    };
+    pairs.into_iter().map(line).collect()
+}
+
+/// `(job, country -> bankruptcy = Discharged, at most 0.75)`, `(job -> rarest 0.5 of bankruptcy, at most 0.75)`.
+fn inference(template: &Template) -> String {
+    let Template { given, column, values, max_confidence } = template;
+    let values = match values {
+        TemplateValues::Listed(values) => format!("{column} = {}", values.join(" or ")),
+        TemplateValues::Rarest(share) => format!("rarest {share} of {column}"),
+    };
+    format!("({} -> {values}, at most {max_confidence})", given.join(", "))
 }
 
 /// What `check` found.
@@ -156,13 +201,17 @@ pub fn check(outcome: &Outcome<'_>) -> String {
             let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", judgement.model, judgement.worst);
             continue;
         }
+        // Under LKC-privacy a record is in a group by each set of columns, so the sum says nothing about the file.
+        let records = match judgement.facts {
+            ModelFacts::Lkc { .. } => String::new(),
+            _ => format!(" ({})", counted(judgement.failing_records, "record", "records")),
+        };
         let _ = writeln!(
             text,
-            "  {BAD}breaks{BAD:#} {}: {} of {} ({}); worst group: {}",
+            "  {BAD}breaks{BAD:#} {}: {} of {}{records}; worst group: {}",
             judgement.model,
             count(judgement.failing_groups as u64),
             counted(judgement.groups as u64, "group", "groups"),
-            counted(judgement.failing_records, "record", "records"),
             judgement.worst
         );
         let records: Vec<String> = judgement.where_.iter().map(|record| count(*record)).collect();

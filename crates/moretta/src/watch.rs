@@ -21,6 +21,11 @@ pub fn catch_interrupts() {
     });
 }
 
+/// The stop that was asked for has been made: from here on everything goes on until the next.
+pub fn go_on() {
+    INTERRUPTED.store(false, Relaxed);
+}
+
 /// Watches one station of the way.
 #[derive(Debug)]
 pub struct Watch {

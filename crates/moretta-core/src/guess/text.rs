@@ -111,7 +111,7 @@ fn privacy(out: &mut String, guesses: &Guesses) {
             out,
             "",
             "No column looks sensitive. With one, more can be asked for than k: [[privacy.l-diversity]], \
-             [[privacy.t-closeness]] and [[privacy.template]].",
+             [[privacy.t-closeness]], [[privacy.template]] and [privacy.lkc].",
         );
         return;
     }
@@ -120,6 +120,13 @@ fn privacy(out: &mut String, guesses: &Guesses) {
         comment(out, "", "No column looks sensitive, so they show the class, which can be guarded too.");
     }
     examples(out, &guarded, of(Role::QuasiIdentifier).take(3).collect());
+    if !stand_in {
+        out.push_str(
+            "#\n# Whoever knows any l quasi-identifiers finds at least k records alike, and is at most this sure (c) of any\n\
+             # sensitive value. For tables of many columns, of which nobody knows all.\n\
+             # [privacy.lkc]\n# l = 2\n# k = 10\n# c = 0.5\n",
+        );
+    }
 }
 
 /// Rules to be had by taking the `#` away.

@@ -62,6 +62,8 @@ pub struct Change {
     named: bool,
     #[serde(skip)]
     whole: bool,
+    #[serde(skip)]
+    told: bool,
 }
 
 impl Change {
@@ -74,6 +76,11 @@ impl Change {
     /// Whether that cell is all of the column.
     pub fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// What the values leave as, where that has a name in a hierarchy and is not one of them.
+    pub fn told(&self) -> Option<&str> {
+        self.told.then_some(self.to.as_str())
     }
 
     fn of(profile: &Profile, before: &Cut, step: &Step) -> Vec<Self> {
@@ -90,6 +97,7 @@ impl Change {
                 to: shown(domain, *cell),
                 named: is_named(domain, wider.unwrap_or(*cell)),
                 whole: wider.unwrap_or(*cell) == domain.whole(),
+                told: is_named(domain, *cell),
             }
         };
         step.changes.iter().map(change).collect()
@@ -112,16 +120,25 @@ const AT_ONCE: usize = 8;
 
 /// Paths of no more steps than this are measured at every point.
 pub const MOST_POINTS: usize = 250;
-/// Of longer ones so many of the last, and others evenly between.
-const LAST_POINTS: usize = 50;
+/// Of longer ones every point of the end, one in so many of all that are, and others evenly between.
+const LAST_POINTS: usize = 5;
+
+/// How many points of a path are measured. One that discloses is as fine as the table towards its end, where each
+/// costs as much as there are tuples; so much should not cost more than everything else together.
+fn most_points(steps: &[Step], tuples: usize) -> usize {
+    let discloses = steps.iter().any(|step| step.action == Action::Disclose);
+    let affordable = if discloses { 1_500_000 / tuples.max(1) } else { MOST_POINTS };
+    affordable.clamp(5, MOST_POINTS)
+}
 
 /// Which steps of a path are measured, apart from those that have to be.
-fn sampled(steps: usize, wanted: &[usize]) -> Vec<usize> {
-    if steps <= MOST_POINTS {
+fn sampled(steps: usize, most: usize, wanted: &[usize]) -> Vec<usize> {
+    if steps <= most {
         return (1..=steps).collect();
     }
-    let early = steps - LAST_POINTS;
-    let evenly = (1..=MOST_POINTS - LAST_POINTS).map(|part| part * early / (MOST_POINTS - LAST_POINTS));
+    let last = most / LAST_POINTS;
+    let early = steps - last;
+    let evenly = (1..=most - last).map(|part| part * early / (most - last)).filter(|&step| step > 0);
     let wanted = wanted.iter().copied().filter(|step| (1..=steps).contains(step));
     let mut chosen: Vec<usize> = evenly.chain(early + 1..=steps).chain(wanted).collect();
     chosen.sort_unstable();
@@ -142,7 +159,7 @@ pub fn measured(
     let mut walk = Walk::new(profile, &policy.release);
     let start = Point::new(&walk.look(walk.cut()), &weights, policy.privacy.k);
     let mut points = vec![start];
-    let shown = sampled(steps.len(), wanted);
+    let shown = sampled(steps.len(), most_points(steps, profile.tuples()), wanted);
     let up = steps.iter().take_while(|step| step.action == Action::Generalize).count();
     let (up, after) = shown.split_at(shown.partition_point(|&step| step <= up));
     for (index, part) in [up, after].into_iter().enumerate() {

@@ -121,8 +121,10 @@ proptest! {
 
 #[test]
 fn of_a_long_path_some_points_are_measured_and_those_that_are_wanted() {
-    assert_eq!(sampled(3, &[2]), [1, 2, 3]);
-    let chosen = sampled(100_000, &[7, 99, 200_000]);
+    assert_eq!(sampled(3, MOST_POINTS, &[2]), [1, 2, 3]);
+    assert_eq!(sampled(100, 5, &[]), [24, 49, 74, 99, 100]);
+    assert_eq!(sampled(6, 5, &[]), [1, 2, 3, 5, 6]);
+    let chosen = sampled(100_000, MOST_POINTS, &[7, 99, 200_000]);
     assert!(chosen.len() <= MOST_POINTS + 2 && chosen.is_sorted() && chosen.ends_with(&[99_999, 100_000]));
     assert!(chosen.contains(&7) && chosen.contains(&99) && chosen.contains(&99_950));
     // A path of a thousand steps, each a value of its own.
@@ -172,6 +174,7 @@ fn a_point_says_what_changed_in_json() {
         to: to.to_owned(),
         named: true,
         whole: to == "*",
+        told: to == "*",
     };
     assert_eq!(points[3].changes, [change("zip", Some("a"), "a1"), change("zip", Some("a"), "a2")]);
     assert_eq!(points[3].changes[0].name(), Some("a"));

@@ -91,6 +91,9 @@ pub struct Privacy {
     /// Caps on what can be inferred.
     #[serde(rename = "template", skip_serializing_if = "Vec::is_empty")]
     pub templates: Vec<Template>,
+    /// A limit on what any few of the quasi-identifiers give away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lkc: Option<Lkc>,
     /// Lower bounds on the variety of a column within each group.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub l_diversity: Vec<LDiversity>,
@@ -131,6 +134,18 @@ pub enum TemplateValues {
     /// This share (above 0, at most 1) of the column's values, the least frequent ones.
     #[serde(rename = "rarest")]
     Rarest(f64),
+}
+
+/// Whoever knows any `l` of the quasi-identifiers finds at least `k` records alike, and infers no value of a sensitive
+/// column with more than confidence `c`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Lkc {
+    /// At least 1. More than there are quasi-identifiers means all of them.
+    pub l: u64,
+    /// At least 1.
+    pub k: u64,
+    /// Above 0, at most 1.
+    pub c: f64,
 }
 
 /// Each group holds at least `l` well-represented values of a column.
@@ -308,6 +323,33 @@ impl Policy {
     /// The class column, if there is one.
     pub fn class(&self) -> Option<&ColumnPolicy> {
         self.columns.iter().find(|column| column.role == Role::Class)
+    }
+
+    /// The sensitive columns that no privacy model looks at: allowed, but whoever relies on a release should know.
+    pub fn unguarded(&self) -> Vec<&str> {
+        let privacy = &self.privacy;
+        if privacy.lkc.is_some_and(|lkc| lkc.c < 1.0) {
+            return Vec::new();
+        }
+        let guarded: Vec<&str> = (privacy.templates.iter().map(|model| model.column.as_str()))
+            .chain(privacy.l_diversity.iter().map(|model| model.column.as_str()))
+            .chain(privacy.t_closeness.iter().map(|model| model.column.as_str()))
+            .collect();
+        let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
+        sensitive.map(|column| column.name.as_str()).filter(|name| !guarded.contains(name)).collect()
+    }
+
+    /// The quasi-identifiers that no model takes anybody to know: what they tell is nobody's concern, and a holder who
+    /// declared them may think otherwise.
+    pub fn taken_as_unknown(&self) -> Vec<&str> {
+        let privacy = &self.privacy;
+        let every = privacy.k.is_some_and(|k| k > 1)
+            || privacy.lkc.is_some()
+            || !(privacy.l_diversity.is_empty() && privacy.t_closeness.is_empty());
+        let known =
+            |name: &str| privacy.templates.iter().any(|template| template.given.iter().any(|given| given == name));
+        let columns = self.quasi_identifiers().map(|column| column.name.as_str());
+        columns.filter(|name| !every && !known(name)).collect()
     }
 
     /// The columns that do not leave, in policy order.

@@ -4,11 +4,11 @@
 //! `conf(qid -> pi)` is the share of the records with the released values `qid` that carry `pi`; the limit is on its
 //! maximum over all `qid` in the table, `*` included as a value. A template over several values is one for each.
 
-use super::{BoundModel, Group, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named};
+use super::{BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named};
 use crate::{
     ids::{AttributeId, ColumnId},
     policy::suggest::nearest,
-    policy::{Template, TemplateValues},
+    policy::{Policy, Template, TemplateValues},
     profile::Profile,
 };
 
@@ -16,17 +16,20 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     name: "template",
     summary: "whoever knows the `given` columns infers a sensitive value with at most max-confidence",
     example: "[[privacy.template]]\ngiven = [\"job\", \"country\"]\ncolumn = \"bankruptcy\"\nvalues = [\"Discharged\"]   # or: rarest = 0.5\nmax-confidence = 0.75",
-    from_policy: |policy| {
-        let boxed = |template: &Template| Box::new(Confidence(template.clone())) as Box<dyn PrivacyModel>;
-        policy.privacy.templates.iter().map(boxed).collect()
-    },
+    from_policy: |policy| Confidence::all(policy).map(|model| Box::new(model) as Box<dyn PrivacyModel>).collect(),
 };
 
 /// A limit on the confidence of inferring sensitive values.
 #[derive(Debug, Clone)]
-pub struct Confidence(pub Template);
+pub struct Confidence {
+    /// What the policy asks for.
+    pub template: Template,
+    /// Its place among the policy's templates.
+    pub place: usize,
+}
 
 struct Bound {
+    place: usize,
     given: Vec<String>,
     column: String,
     value: String,
@@ -38,10 +41,29 @@ struct Bound {
 }
 
 impl Confidence {
+    /// Every template of a policy.
+    pub fn all(policy: &Policy) -> impl Iterator<Item = Self> {
+        policy.privacy.templates.iter().cloned().enumerate().map(|(place, template)| Self { template, place })
+    }
+
+    /// The known columns, in order, and the guarded one, in this table.
+    pub(crate) fn place(&self, profile: &Profile) -> Result<(Vec<ColumnId>, AttributeId), ModelError> {
+        let attribute = attribute_named(profile, &self.template.column)?;
+        let mut scope = Vec::new();
+        for name in &self.template.given {
+            let column = profile.columns().iter().position(|column| column.name == *name);
+            let column =
+                column.ok_or_else(|| ModelError(format!("`{name}` is not a quasi-identifier of this table")))?;
+            scope.push(ColumnId::from_index(column));
+        }
+        scope.sort_unstable();
+        Ok((scope, attribute))
+    }
+
     /// The values the template speaks of, in this table.
     pub fn values(&self, profile: &Profile) -> Result<Vec<String>, ModelError> {
-        let attribute = attribute_named(profile, &self.0.column)?;
-        match &self.0.values {
+        let attribute = attribute_named(profile, &self.template.column)?;
+        match &self.template.values {
             TemplateValues::Listed(values) => Ok(values.clone()),
             TemplateValues::Rarest(share) => Ok(rarest(profile, attribute, *share)),
         }
@@ -49,9 +71,9 @@ impl Confidence {
 
     /// Refuses a share of the values that is none of them: the template would guard nothing, and nobody would notice.
     pub fn check_values(&self, profile: &Profile) -> Result<(), ModelError> {
-        match &self.0.values {
+        match &self.template.values {
             TemplateValues::Rarest(share) if self.values(profile)?.is_empty() => {
-                let column = &self.0.column;
+                let column = &self.template.column;
                 let known = profile.attributes()[attribute_named(profile, column)?.index()].values.len();
                 let message =
                     format!("template on `{column}`: `rarest = {share}` of its {known} values is none; raise it");
@@ -64,8 +86,8 @@ impl Confidence {
     /// A listed value that the table does not have, and the one that may have been meant. Such a template would hold
     /// whatever the table says, so a holder must hear of it.
     pub fn unknown_value(&self, profile: &Profile) -> Option<(&str, Option<String>)> {
-        let attribute = &profile.attributes()[profile.attribute(&self.0.column)?.index()];
-        let TemplateValues::Listed(values) = &self.0.values else { return None };
+        let attribute = &profile.attributes()[profile.attribute(&self.template.column)?.index()];
+        let TemplateValues::Listed(values) = &self.template.values else { return None };
         let unknown = values.iter().find(|value| attribute.code(value).is_none())?;
         let near = nearest(unknown, attribute.values.iter().map(|value| &**value));
         Some((unknown, near.map(str::to_owned)))
@@ -88,24 +110,17 @@ fn rarest(profile: &Profile, attribute: AttributeId, share: f64) -> Vec<String> 
 
 impl PrivacyModel for Confidence {
     fn bind(&self, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, ModelError> {
-        let attribute = attribute_named(profile, &self.0.column)?;
-        let mut scope = Vec::new();
-        for name in &self.0.given {
-            let column = profile.columns().iter().position(|column| column.name == *name);
-            let column =
-                column.ok_or_else(|| ModelError(format!("`{name}` is not a quasi-identifier of this table")))?;
-            scope.push(ColumnId::from_index(column));
-        }
-        scope.sort_unstable();
+        let (scope, attribute) = self.place(profile)?;
         let known = &profile.attributes()[attribute.index()];
         let bound = |value: String| -> Box<dyn BoundModel> {
             Box::new(Bound {
-                given: self.0.given.clone(),
-                column: self.0.column.clone(),
+                place: self.place,
+                given: self.template.given.clone(),
+                column: self.template.column.clone(),
                 code: known.code(&value),
                 value,
                 attribute,
-                max_confidence: self.0.max_confidence,
+                max_confidence: self.template.max_confidence,
                 scope: scope.clone(),
             })
         };
@@ -114,7 +129,7 @@ impl PrivacyModel for Confidence {
 }
 
 impl Bound {
-    fn confidence(&self, group: &Group<'_>) -> f64 {
+    fn inferred(&self, group: &Group<'_>) -> f64 {
         let Some(code) = self.code else { return 0.0 };
         group.records_with(self.attribute, code) as f64 / group.records().max(1) as f64
     }
@@ -122,7 +137,8 @@ impl Bound {
 
 impl BoundModel for Bound {
     fn describe(&self) -> String {
-        let (given, column, value) = (self.given.join(", "), &self.column, &self.value);
+        let (given, column) = (self.given.join(", "), &self.column);
+        let value = if self.value.is_empty() { "\"\"" } else { &self.value };
         format!("confidence ({given} -> {column} = {value}, at most {})", self.max_confidence)
     }
 
@@ -131,16 +147,31 @@ impl BoundModel for Bound {
     }
 
     fn margin(&self, group: &Group<'_>) -> f64 {
-        let margin = self.max_confidence - self.confidence(group);
+        let margin = self.max_confidence - self.inferred(group);
         if margin.abs() < TOLERANCE { 0.0 } else { margin }
     }
 
+    fn limits(&self) -> Option<Vec<Limit>> {
+        let limit = |value| Limit::Share { attribute: self.attribute, value, most: self.max_confidence };
+        Some(self.code.map(limit).into_iter().collect())
+    }
+
     fn figure(&self, group: &Group<'_>) -> String {
-        format!("confidence {:.3}", self.confidence(group))
+        // More digits where three would seem to be within the limit.
+        let (found, most) = (self.inferred(group), self.max_confidence);
+        match found > most && (found * 1000.0).round() <= most * 1000.0 {
+            true => format!("confidence {found:.9}"),
+            false => format!("confidence {found:.3}"),
+        }
+    }
+
+    fn confidence(&self, group: &Group<'_>) -> Option<f64> {
+        Some(self.inferred(group))
     }
 
     fn facts(&self) -> ModelFacts {
         ModelFacts::Confidence {
+            template: self.place,
             given: self.given.clone(),
             column: self.column.clone(),
             value: self.value.clone(),

@@ -1,6 +1,6 @@
 //! k-anonymity (Samarati, Sweeney 1998): nobody stands out from fewer than `k` records.
 
-use super::{BoundModel, Group, ModelEntry, ModelError, ModelFacts, PrivacyModel, every_column};
+use super::{BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, every_column};
 use crate::{ids::ColumnId, profile::Profile, text::count};
 
 pub(super) const ENTRY: ModelEntry = ModelEntry {
@@ -49,6 +49,10 @@ impl BoundModel for Bound {
 
     fn least_records(&self) -> u64 {
         self.k
+    }
+
+    fn limits(&self) -> Option<Vec<Limit>> {
+        Some(vec![Limit::Records(self.k)])
     }
 
     fn figure(&self, group: &Group<'_>) -> String {

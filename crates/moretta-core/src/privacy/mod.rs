@@ -10,12 +10,17 @@
 mod confidence;
 mod k_anonymity;
 mod l_diversity;
+mod lkc;
+mod redundancy;
 mod t_closeness;
 #[cfg(test)]
 mod tests;
 
 pub use confidence::Confidence;
 pub use k_anonymity::KAnonymity;
+pub use lkc::{LkcPrivacy, MOST_SETS};
+pub(crate) use lkc::{known_sets, sets};
+pub use redundancy::redundant;
 
 use std::cell::OnceCell;
 
@@ -97,7 +102,8 @@ pub trait PrivacyModel: Send + Sync {
 
 /// A model that can judge groups of one profile.
 pub trait BoundModel: Send + Sync {
-    /// In words, for messages and reports: `k-anonymity (k = 5)`.
+    /// In words, for messages and reports: `k-anonymity (k = 5)`. Models with the same words and other columns are
+    /// parts of one, and are judged together.
     fn describe(&self) -> String;
 
     /// The columns whose released values an attacker is taken to know: records alike in these are one group.
@@ -116,11 +122,45 @@ pub trait BoundModel: Send + Sync {
         1
     }
 
+    /// The model as plain limits on a group's counts, where it is nothing else: lets a search keep counts instead of
+    /// records. None where only [`margin`](Self::margin) can tell.
+    fn limits(&self) -> Option<Vec<Limit>> {
+        None
+    }
+
     /// What the group's figure is, in words, for a message: `3 records`.
     fn figure(&self, group: &Group<'_>) -> String;
 
+    /// The highest confidence with which a value that it guards is inferred in the group, where it limits that.
+    fn confidence(&self, _group: &Group<'_>) -> Option<f64> {
+        None
+    }
+
     /// What the model is, for programs.
     fn facts(&self) -> ModelFacts;
+}
+
+/// A limit on what may be counted in a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// It has at least so many records.
+    Records(u64),
+    /// At most this share of its records carries a value.
+    Share {
+        /// The sensitive or class column.
+        attribute: AttributeId,
+        /// The value.
+        value: u32,
+        /// The greatest share.
+        most: f64,
+    },
+}
+
+impl Limit {
+    /// Whether a share is within a limit, with the same room for rounding as everywhere.
+    pub(crate) fn allows(most: f64, share: f64) -> bool {
+        share - most < TOLERANCE
+    }
 }
 
 /// What a bound model asks, for reports.
@@ -134,6 +174,8 @@ pub enum ModelFacts {
     },
     /// Nobody infers `value` with more than `max_confidence`.
     Confidence {
+        /// The template's place in the policy.
+        template: usize,
         /// The known columns.
         given: Vec<String>,
         /// The sensitive column.
@@ -142,6 +184,15 @@ pub enum ModelFacts {
         value: String,
         /// The limit.
         max_confidence: f64,
+    },
+    /// Whoever knows `l` columns finds at least `k` records alike and infers no sensitive value with more than `c`.
+    Lkc {
+        /// How many columns are known.
+        l: u64,
+        /// The least number of records.
+        k: u64,
+        /// The greatest confidence.
+        c: f64,
     },
     /// Something else, which only has words.
     Other,
@@ -166,7 +217,8 @@ pub struct ModelEntry {
 }
 
 /// All kinds of privacy models. What is not here is never checked, so [`bind_all`] goes through this table alone.
-pub const MODELS: &[ModelEntry] = &[k_anonymity::ENTRY, confidence::ENTRY, l_diversity::ENTRY, t_closeness::ENTRY];
+pub const MODELS: &[ModelEntry] =
+    &[k_anonymity::ENTRY, confidence::ENTRY, lkc::ENTRY, l_diversity::ENTRY, t_closeness::ENTRY];
 
 /// Every model the policy asks for, bound to the table.
 pub fn bind_all(policy: &Policy, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, ModelError> {

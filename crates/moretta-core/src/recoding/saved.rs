@@ -16,8 +16,8 @@ use crate::{
     counts::Counts,
     hierarchy::{Cell, LabelReader, ROOT_LABEL, ReadCell, Tree, file, interval_ends},
     ids::{GroupId, TupleId},
-    policy::{ColumnPolicy, HierarchyChoice, Policy},
-    privacy::BoundModel,
+    policy::{ColumnPolicy, HierarchyChoice, Policy, TemplateValues},
+    privacy::{BoundModel, Confidence},
     profile::{Column, Profile},
     released::has_own_form,
     schema::Kind,
@@ -97,6 +97,13 @@ impl Saved {
         for Column { name, domain, .. } in columns {
             // What was inferred from this table must not be inferred otherwise from another.
             policy.columns.iter_mut().filter(|c| c.name == *name).for_each(|c| c.kind = Some(domain.kind()));
+        }
+        // Nor may other values be the rarest there: what was guarded here is guarded everywhere.
+        let guarded: Vec<_> = Confidence::all(&policy).map(|template| template.values(profile)).collect();
+        for (template, values) in policy.privacy.templates.iter_mut().zip(guarded) {
+            if let Some(values) = values.ok().filter(|values| !values.is_empty()) {
+                template.values = TemplateValues::Listed(values);
+            }
         }
         let label = |column: usize, cell: &Cell| columns[column].domain.label(*cell);
         let shape = match recoding {

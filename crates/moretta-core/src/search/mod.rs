@@ -5,9 +5,11 @@
 //! Running out of time is not an error: the best recoding so far is valid.
 
 pub mod bottom_up_generalization;
+mod information;
 pub mod mondrian;
 mod path;
 mod taxonomy;
+pub mod top_down_disclosure;
 
 use serde::Serialize;
 
@@ -78,12 +80,10 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum SearchError {
     /// Not even the whole table as one group satisfies the policy.
-    #[error("the policy cannot be met: even with all {} records in one group there would be {figure}, which breaks {model}", crate::text::count(*.records))]
+    #[error("the policy cannot be met: even with all {} records in one group {}", crate::text::count(*.records), all_broken(.broken))]
     Impossible {
-        /// The model.
-        model: String,
-        /// The whole table's figure.
-        figure: String,
+        /// The models that are broken, with the whole table's figures.
+        broken: Vec<(String, String)>,
         /// How many records there are.
         records: u64,
     },
@@ -109,6 +109,11 @@ pub trait Method: Send + Sync {
     /// Whether it can serve the task at all.
     fn supports(&self, _task: &Task<'_>) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    /// Whether it makes for its result step by step, so that what it has is worth releasing whenever somebody stops it.
+    fn anytime(&self) -> bool {
+        false
     }
 
     /// Searches.
@@ -145,7 +150,7 @@ pub struct Parameter {
 }
 
 /// All methods.
-pub const METHODS: &[MethodEntry] = &[mondrian::ENTRY, bottom_up_generalization::ENTRY];
+pub const METHODS: &[MethodEntry] = &[mondrian::ENTRY, bottom_up_generalization::ENTRY, top_down_disclosure::ENTRY];
 
 /// The names of all methods.
 pub fn method_names() -> Vec<&'static str> {
@@ -164,16 +169,27 @@ pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
     }
 }
 
+/// One in the sentence, several in lines of their own.
+fn all_broken(broken: &[(String, String)]) -> String {
+    match broken {
+        [(model, figure)] => format!("there would be {figure}, which breaks {model}"),
+        _ => {
+            let line = |(model, figure): &(String, String)| format!("\n  {model}: {figure}");
+            format!("it breaks{}", broken.iter().map(line).collect::<String>())
+        }
+    }
+}
+
 /// Where even all records together break a model, nothing can be found.
 fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let everything = task.profile.everything();
     let group = Group::new(task.profile, &everything);
-    match task.models.iter().find(|model| !model.holds(&group)) {
-        Some(model) => Err(SearchError::Impossible {
-            model: model.describe(),
-            figure: model.figure(&group),
-            records: task.profile.records(),
-        }),
-        None => Ok(()),
+    let broken = task.models.iter().filter(|model| !model.holds(&group));
+    let mut broken: Vec<(String, String)> = broken.map(|model| (model.describe(), model.figure(&group))).collect();
+    // A model of many sets of columns is there once for each, and says the same of all records together.
+    broken.dedup_by(|next, kept| next.0 == kept.0);
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(SearchError::Impossible { broken, records: task.profile.records() }),
     }
 }

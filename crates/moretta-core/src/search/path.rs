@@ -43,6 +43,8 @@ pub enum Action {
     Generalize,
     /// Values become more precise again, because the policy holds without.
     TakeBack,
+    /// Values that were suppressed are told.
+    Disclose,
     /// A better cut found elsewhere takes the place of the one at hand.
     Search,
 }

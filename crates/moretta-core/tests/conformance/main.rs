@@ -28,6 +28,8 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("bottom-up-generalization", "measure = \"ncp\"\nsearch = 10\npartial = false"),
     ("bottom-up-generalization", "search = 0\npartial = false"),
     ("bottom-up-generalization", "take-back = false\nprune = false"),
+    ("top-down-disclosure", "measure = \"lm\""),
+    ("top-down-disclosure", "measure = \"ncp\"\ntries = 1"),
 ];
 
 /// What stands in for the defaults of a method that would otherwise search for long, thousands of times.

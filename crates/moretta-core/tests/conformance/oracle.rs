@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moretta_core::policy::{Distance, LDiversityKind, TemplateValues};
+use moretta_core::policy::{Distance, LDiversityKind, Lkc, TemplateValues};
 
 use crate::{
     spec::{Shape, Spec, is_missing},
@@ -74,6 +74,7 @@ impl<'a> Printed<'a> {
                 verdicts.push(self.verdict(&template.given, holds));
             }
         }
+        verdicts.extend(privacy.lkc.map(|asked| self.lkc(asked)));
         for model in &privacy.l_diversity {
             let column = Sensitive::new(self, &model.column);
             let holds = |group: &[usize]| diverse(&column.counts(group), model.l, model.kind);
@@ -85,6 +86,35 @@ impl<'a> Printed<'a> {
             verdicts.push(self.verdict(&self.quasi(), holds));
         }
         verdicts
+    }
+
+    /// Every set of at most `l` columns; the verdict is on the largest ones, for these must decide.
+    fn lkc(&self, asked: Lkc) -> Verdict {
+        let quasi = self.quasi();
+        let sensitive = self.world.attributes.iter().filter(|spec| spec.name != "class");
+        let sensitive: Vec<Sensitive<'_>> = sensitive.map(|spec| Sensitive::new(self, &spec.name)).collect();
+        let holds = |group: &[usize]| {
+            let most = sensitive.iter().flat_map(|column| column.counts(group).into_values().collect::<Vec<_>>());
+            let confidence = most.max().unwrap_or(0) as f64 / group.len() as f64;
+            group.len() as u64 >= asked.k && confidence <= asked.c + ROUNDING
+        };
+        let largest = (asked.l as usize).min(quasi.len());
+        let mut verdict = Verdict { groups: 0, failing_groups: 0, failing_records: 0 };
+        let mut smaller_hold = true;
+        for set in 0..1u32 << quasi.len() {
+            let known = quasi.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1);
+            let known: Vec<String> = known.map(|(_, name)| name.clone()).collect();
+            let found = self.verdict(&known, holds);
+            if known.len() == largest {
+                verdict.groups += found.groups;
+                verdict.failing_groups += found.failing_groups;
+                verdict.failing_records += found.failing_records;
+            } else if known.len() < largest {
+                smaller_hold &= found.failing_groups == 0;
+            }
+        }
+        assert!(smaller_hold || verdict.failing_groups > 0, "fewer columns must not give away more");
+        verdict
     }
 
     pub fn holds(&self) -> bool {

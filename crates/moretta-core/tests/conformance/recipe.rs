@@ -16,6 +16,9 @@ pub fn privacy(dice: &mut Dice, quasi: &[Spec], attributes: &[Spec]) -> String {
             _ => t_closeness(dice, column),
         };
     }
+    if attributes.iter().any(|spec| spec.name != "class") && dice.chance(20) {
+        models += &lkc(dice);
+    }
     let mut lines = "[privacy]\n".to_owned();
     if models.is_empty() || dice.chance(60) {
         lines += &format!("k = {}\n", 2 + dice.below(5));
@@ -43,6 +46,12 @@ fn template(dice: &mut Dice, quasi: &[Spec], column: &Spec) -> String {
         "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{}\"\n{values}\nmax-confidence = {limit:?}\n",
         column.name
     )
+}
+
+/// Of any few columns, sometimes of more than there are.
+fn lkc(dice: &mut Dice) -> String {
+    let (l, k, c) = (1 + dice.below(4), 1 + dice.below(5), dice.one(&[0.9, 0.75, 0.6, 0.5, 0.34]));
+    format!("[privacy.lkc]\nl = {l}\nk = {k}\nc = {c:?}\n")
 }
 
 fn l_diversity(dice: &mut Dice, column: &Spec) -> String {

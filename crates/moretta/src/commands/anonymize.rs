@@ -17,7 +17,7 @@ use crate::{
     inputs::{self, Asked},
     pipeline::{self, Clock, Table},
     summary,
-    watch::Watch,
+    watch::{self, Watch},
 };
 
 /// Runs it.
@@ -79,6 +79,12 @@ fn search(policy: &Policy, task: &Task<'_>, arguments: &Anonymize) -> Result<Out
     method.supports(task).map_err(|error| Failure::input(error.to_string()))?;
     let outcome = method.run(task, &Watch::new("searching").with_limit(arguments.time_limit))?;
     match outcome.stop {
+        // Where nothing has been told yet there is nothing worth releasing.
+        Stop::Cancelled if method.anytime() && outcome.path.len() > 1 => {
+            summary::note("interrupted: what the search has told so far is released; again, and nothing is");
+            watch::go_on();
+            Ok(outcome)
+        }
         Stop::Cancelled => Err(Failure::interrupted()),
         _ => Ok(outcome),
     }

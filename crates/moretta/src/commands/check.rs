@@ -35,7 +35,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     let engine = inputs::engine(&arguments.released, &policy.input, inputs::settings(&arguments.resources))?;
     let header = engine.columns()?;
     let identifiers = identifiers_in(&policy, &header);
-    check_header(&policy, &arguments.released, header)?;
+    inputs::check_released_header(&policy, &arguments.released, header)?;
 
     let counts = engine.group_and_count(&Profile::grouped_columns(&policy), &Watch::new("checking"))?;
     let in_file = |message: String| Failure::input(format!("{}: {message}", arguments.released));
@@ -83,12 +83,4 @@ fn suppressed(file: &Profile) -> u64 {
 
 fn identifiers_in(policy: &Policy, header: &[String]) -> Vec<String> {
     policy.identifiers().map(|column| column.name.clone()).filter(|name| header.contains(name)).collect()
-}
-
-/// A release has no identifiers; apart from these its columns are the input's.
-fn check_header(policy: &Policy, file: &str, mut header: Vec<String>) -> Result<(), Failure> {
-    let absent: Vec<String> =
-        policy.identifiers().map(|column| column.name.clone()).filter(|name| !header.contains(name)).collect();
-    header.extend(absent);
-    inputs::check_header(policy, file, &header)
 }

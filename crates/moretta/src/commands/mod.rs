@@ -7,6 +7,7 @@ pub mod demo;
 pub mod evaluate;
 pub mod frontier;
 pub mod hierarchy;
+pub mod inferences;
 pub mod init;
 pub mod list;
 pub mod measure;

@@ -3,21 +3,19 @@
 use moretta_core::{measure::MEASURES, path::Point, search::Action};
 
 use super::Frontier;
+use crate::csv;
 
 /// The path as CSV. Several changes of one step stand in one field, with semicolons between them.
 pub fn csv(frontier: &Frontier) -> String {
     let mut header = vec!["step", "action", "column", "to", "groups", "anonymity", "below_k"];
     header.extend(MEASURES.iter().map(|entry| entry.name));
-    let mut text = header.join(",") + "\n";
-    for point in &frontier.points {
-        text += &line(point).join(",");
-        text.push('\n');
-    }
+    let mut text = csv::line(header);
+    text.extend(frontier.points.iter().map(|point| csv::line(cells(point))));
     text
 }
 
-fn line(point: &Point) -> Vec<String> {
-    let joined = |parts: Vec<&str>| quoted(&parts.join("; "));
+fn cells(point: &Point) -> Vec<String> {
+    let joined = |parts: Vec<&str>| parts.join("; ");
     let columns = point.changes.iter().map(|change| change.column.as_str()).collect();
     let mut cells = vec![
         point.step.to_string(),
@@ -37,9 +35,6 @@ fn action(action: Action) -> &'static str {
         Action::Generalize => "generalize",
         Action::TakeBack => "take-back",
         Action::Search => "search",
+        Action::Disclose => "disclose",
     }
-}
-
-fn quoted(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
 }

@@ -20,7 +20,7 @@ pub use self::{
     csv::csv,
     svg::{is_left_out, panel_of, svg},
     table::{table, written},
-    words::{caveat, held, lost, release, what, wrapped},
+    words::{caveat, held, joined, lost, release, what, wrapped},
 };
 use crate::{failure::Failure, watch::Watch};
 
@@ -121,8 +121,8 @@ fn steps(policy: &Policy, task: &Task<'_>) -> Result<(String, search::Frontier),
     let steps = steps_of(&*other, task)?;
     let steps = steps.ok_or_else(|| Failure::input(format!("the method `{WITH_PATH}` leaves no path here")))?;
     crate::summary::note(&format!(
-        "the policy's method `{own}` does not go step by step; this is the path of `{WITH_PATH}`, and to release a \
-         point of it the policy must name that method"
+        "the policy's method `{own}` leaves no path to all values at the root; this is that of `{WITH_PATH}`, and to \
+         release a point of it the policy must name that method"
     ));
     Ok((WITH_PATH.to_owned(), steps))
 }
@@ -150,7 +150,7 @@ pub fn outcome_at(policy: &Policy, task: &Task<'_>, at: usize) -> Result<(Outcom
     let Some(search::Frontier { steps, holds }) = steps_of(&*method, task)? else {
         let own = &policy.method.name;
         return Err(Failure::input(format!(
-            "--at {at}: the policy's method `{own}` does not go step by step, so it has no such point; name \
+            "--at {at}: the policy's method `{own}` leaves no such path, so it has no such point; name \
              `{WITH_PATH}` in `[method]`, which does"
         )));
     };

@@ -8,7 +8,7 @@ use moretta_core::{
 
 use super::Frontier;
 
-/// `zip → 537**`, `zip: 537** taken back`, `7 changes in age, zip`.
+/// `zip → 537**`, `zip: 537** taken back`, `zip: 537** told`, `7 changes in age, zip`.
 pub fn what(point: &Point) -> String {
     let Some(action) = point.action else { return "the table as it is".to_owned() };
     let mut columns: Vec<&str> = point.changes.iter().map(|change| change.column.as_str()).collect();
@@ -16,6 +16,8 @@ pub fn what(point: &Point) -> String {
     match (action, &point.changes[..], &columns[..]) {
         (Action::Generalize, [change], _) => format!("{} → {}", change.column, to(change)),
         (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} taken back", to(change)),
+        (Action::Disclose, [change], _) => format!("{}: {} told", change.column, change.told().unwrap_or("a value")),
+        (Action::Disclose, _, [column]) => format!("{column}: an interval split"),
         (_, changes, _) => {
             columns.sort_unstable();
             columns.dedup();
@@ -90,14 +92,19 @@ fn records(number: u64) -> String {
 
 /// A text in lines of at most so many characters, as far as its words are not longer.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    joined(text.split(' '), width)
+}
+
+/// Words, or other parts that stay whole, with blanks between them in lines of at most so many characters.
+pub fn joined<'a>(parts: impl IntoIterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
+    for part in parts {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+            Some(line) if line.chars().count() + 1 + part.chars().count() <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(part);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(part.to_owned()),
         }
     }
     lines
@@ -105,11 +112,12 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{joined, wrapped};
 
     #[test]
     fn lines_break_between_words() {
         assert_eq!(wrapped("which k costs what", 8), ["which k", "costs", "what"]);
         assert_eq!(wrapped("", 8), [""]);
+        assert_eq!(joined(["a = 1,", "b = 2 3"], 8), ["a = 1,", "b = 2 3"]);
     }
 }

@@ -63,7 +63,7 @@ fn guarantees(policy: &Policy) -> Markup {
                     " of the records are suppressed: leave with * in each of these columns."
                 }
             } @else {
-                li { "No record is suppressed." }
+                li { "No record is suppressed as a whole." }
             }
         }
         p.note {
@@ -167,14 +167,7 @@ fn missing_texts(policy: &Policy) -> Markup {
 
 /// Sensitive columns that no model speaks of: allowed, but whoever signs should know.
 fn unguarded(policy: &Policy) -> Markup {
-    let privacy = &policy.privacy;
-    let guarded: Vec<&str> = (privacy.templates.iter().map(|model| &model.column))
-        .chain(privacy.l_diversity.iter().map(|model| &model.column))
-        .chain(privacy.t_closeness.iter().map(|model| &model.column))
-        .map(String::as_str)
-        .collect();
-    let sensitive = policy.columns.iter().filter(|column| column.role == Role::Sensitive);
-    let bare: Vec<&str> = sensitive.map(|column| column.name.as_str()).filter(|name| !guarded.contains(name)).collect();
+    let bare = policy.unguarded();
     html! {
         @if !bare.is_empty() {
             p.note.warning {

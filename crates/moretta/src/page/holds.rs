@@ -28,9 +28,22 @@ pub(super) fn section(report: &Report) -> Markup {
             h2 #holds { "What holds" }
             p { "Every group of records that look alike was held against every guarantee. The worst of them decides." }
             @if !models.is_empty() { (scrolling("Guarantees", models_table(&models))) }
+            (lkc(report))
             @if !templates.is_empty() { (scrolling("Limits on what can be inferred", templates_table(&templates))) }
             h3 { "The risk of being found" }
             (risk(report))
+        }
+    }
+}
+
+/// LKC-privacy has two figures, and the table of guarantees shows the worse one.
+fn lkc(report: &Report) -> Markup {
+    let (asked, found) = (report.policy.privacy.lkc, report.privacy.lkc);
+    html! {
+        @if let (Some(asked), Some(found)) = (asked, found) {
+            p.sentence {
+                (words::lkc(&report.policy, asked, Some(found.smallest_group), Some(percent(found.confidence)))) "."
+            }
         }
     }
 }
@@ -65,7 +78,7 @@ fn models_table(models: &[&ModelResult]) -> Markup {
                 tr {
                     th scope="row" { (name) }
                     td { bdi { (limit) } }
-                    td { (in_threes(&model.worst)) }
+                    td { bdi { (in_threes(&model.worst)) } }
                     td.outcome { (outcome(model.holds)) }
                 }
             } }
@@ -172,8 +185,14 @@ fn risk(report: &Report) -> Markup {
         }
         @if report.policy.privacy.k.is_none() {
             p.note.warning {
-                strong { "Note: " } "no least size of a group was asked for (k). The policy limits what can be inferred, "
-                "not whether a record can be found."
+                strong { "Note: " }
+                @if report.policy.privacy.lkc.is_some_and(|lkc| lkc.k > 1) {
+                    "no least size of a group was asked for somebody who knows all of these columns (k), only for "
+                    "somebody who knows a few of them."
+                } @else {
+                    "no least size of a group was asked for (k). The policy limits what can be inferred, not whether a "
+                    "record can be found."
+                }
             }
         }
     }

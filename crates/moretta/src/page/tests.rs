@@ -298,6 +298,33 @@ fn without_k_the_reader_is_told_and_rare_values_are_not_named() {
 }
 
 #[test]
+fn what_any_few_columns_give_away_is_told_in_plain_words() {
+    let demo = policy();
+    let (head, rest) = (demo.find("[privacy]").unwrap(), demo.find("[method]").unwrap());
+    let lkc = "[privacy.lkc]\nl = 2\nk = 5\nc = 0.6\n";
+    let report = report_under(&format!("{}{lkc}{}", &demo[..head], &demo[rest..]));
+    let page = render(&report, "x.csv");
+    assert_sound(&page, &report);
+    let text = text(&page);
+    let found = report.privacy.lkc.unwrap();
+    assert!(found.smallest_group >= 5 && found.confidence <= 0.6 && (found.l, found.k) == (2, 5), "{found:?}");
+    let plain = |shown: String| shown.replace('\u{a0}', " ");
+    let smallest = plain(super::numbers::counted(found.smallest_group, "record", "records"));
+    let sure = plain(super::numbers::percent(found.confidence));
+    for part in [
+        "whoever knows any 2 of age, sex, ",
+        "of somebody finds at least 5 records alike and can be at most 60 % sure of any value of diagnosis.",
+        &format!("finds at least {smallest} alike and can be at most {sure} sure of any value of diagnosis."),
+        "LKC-privacy",
+        "any 2 of 6 columns known",
+        "only for somebody who knows a few of them",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(!text.contains("no guarantee limits what can be inferred"));
+}
+
+#[test]
 fn what_is_broken_is_said_first() {
     let mut report = demo();
     report.privacy.models[0].holds = false;

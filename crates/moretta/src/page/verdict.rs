@@ -55,6 +55,7 @@ fn satisfied(report: &Report) -> Markup {
 
 fn glance(report: &Report) -> Markup {
     let rows = report.input.rows;
+    let starred = (report.starred_rows > report.suppressed_rows).then_some(report.starred_rows);
     let facts = [
         ("Records", count(rows)),
         ("Smallest group", count(report.privacy.smallest_group)),
@@ -65,6 +66,9 @@ fn glance(report: &Report) -> Markup {
     html! {
         dl.glance {
             @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
+            @if let Some(starred) = starred {
+                div { dt { "Records that leave with * throughout" } dd { (percent(share(starred, rows).unwrap_or(0.0))) } }
+            }
         }
     }
 }

@@ -21,8 +21,10 @@ pub(super) fn section(report: &Report) -> Markup {
                 h2 #way { "The way there" }
                 p {
                     "From the table as it is, " (counted(points[points.len() - 1].step as u64, "step", "steps")) " led to this release. "
-                    "They made values less precise"
-                    @if points.iter().any(|point| point.action.is_some_and(|action| action != Action::Generalize)) {
+                    @if points.iter().any(|point| point.action == Some(Action::Disclose)) {
+                        "Everything was suppressed first, and then told again as far as the policy allows"
+                    } @else { "They made values less precise" }
+                    @if points.iter().any(|point| point.action.is_some_and(|action| matches!(action, Action::TakeBack | Action::Search))) {
                         ", and some more precise again where the policy holds without"
                     }
                     "."

@@ -1,9 +1,12 @@
 //! A policy's guarantees as sentences, and lists of names as people write them.
 
 use maud::{Markup, html};
-use moretta_core::policy::{Distance, LDiversity, LDiversityKind, Policy, TCloseness, Template, TemplateValues};
+use moretta_core::{
+    policy::{Distance, LDiversity, LDiversityKind, Lkc, Policy, TCloseness, Template, TemplateValues},
+    schema::Role,
+};
 
-use super::numbers::{count, limit_percent};
+use super::numbers::{count, counted, limit_percent};
 
 /// Longer lists are cut, so that a table of a hundred columns still has a readable first sentence.
 const MOST_NAMED: usize = 8;
@@ -35,9 +38,13 @@ pub(super) fn guarantees(policy: &Policy) -> Vec<Markup> {
     let privacy = &policy.privacy;
     let k = privacy.k.map(|k| k_anonymity(policy, k));
     let templates = privacy.templates.iter().map(template);
+    let lkc = privacy.lkc.map(|asked| {
+        let Lkc { k, c, .. } = asked;
+        lkc(policy, asked, (k > 1).then_some(k), (c < 1.0).then(|| limit_percent(c)))
+    });
     let diversity = privacy.l_diversity.iter().map(l_diversity);
     let closeness = privacy.t_closeness.iter().map(t_closeness);
-    k.into_iter().chain(templates).chain(diversity).chain(closeness).collect()
+    k.into_iter().chain(templates).chain(lkc).chain(diversity).chain(closeness).collect()
 }
 
 fn k_anonymity(policy: &Policy, k: u64) -> Markup {
@@ -60,6 +67,20 @@ fn template(template: &Template) -> Markup {
             }
             TemplateValues::Rarest(share) => { "any one of the rarest " (limit_percent(*share)) " of its values" }
         }
+    }
+}
+
+/// Who knows any few columns finds so many records and is so sure; what is none promises nothing.
+pub(super) fn lkc(policy: &Policy, asked: Lkc, records: Option<u64>, sure: Option<String>) -> Markup {
+    let names = quasi_identifiers(policy);
+    let sensitive = policy.columns.iter().filter(|column| column.role == Role::Sensitive);
+    let sensitive: Vec<&str> = sensitive.map(|column| column.name.as_str()).collect();
+    html! {
+        "whoever knows " @if asked.l < names.len() as u64 { "any " (asked.l) " of " } (listed(&names, "and"))
+        " of somebody "
+        @if let Some(records) = records { "finds at least " (counted(records, "record", "records")) " alike" }
+        @if records.is_some() && sure.is_some() { " and " }
+        @if let Some(sure) = &sure { "can be at most " (sure) " sure of any value of " (listed(&sensitive, "or")) }
     }
 }
 

@@ -3,10 +3,13 @@
 mod adult;
 mod bad_input;
 mod commands;
+mod disclosure;
 mod evaluate;
 mod folder;
 mod frontier;
+mod inferences;
 mod killed;
+mod limits;
 mod people;
 mod readme;
 mod release;

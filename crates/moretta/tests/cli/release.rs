@@ -219,3 +219,16 @@ fn a_time_limit_gives_a_valid_release() {
     assert_eq!(report["stop"], "out-of-time");
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
 }
+
+#[test]
+fn a_missing_value_in_a_printed_set_is_a_released_form() {
+    let folder = Folder::with_people();
+    folder.edit("people.csv", "Dan,51,m,53713", "Dan,51,m,");
+    folder.edit("policy.toml", "hierarchy = \"zip.csv\"", "hierarchy = \"zip.csv\"\nmissing = \"category\"");
+    folder.edit("policy.toml", "k = 2", "k = 8");
+    folder.write("policy.toml", folder.read("policy.toml") + "[release]\nlabels = \"set\"\n");
+    let run = folder.anonymize(&[]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(column(&folder.read("out.csv"), "zip")[0].starts_with('{'));
+    folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+}

@@ -45,7 +45,7 @@ fn parsed(guesses: &Guesses) -> Policy {
 fn uncommented(text: &str) -> String {
     let keys =
         ["[[privacy.", "[input]", "column = ", "l = ", "kind = ", "t = ", "distance = ", "given = ", "rarest = "];
-    let more = ["max-confidence = ", "hierarchy = ", "missing = [", "delimiter = "];
+    let more = ["[privacy.lkc]", "k = ", "c = ", "max-confidence = ", "hierarchy = ", "missing = [", "delimiter = "];
     let line = |line: &str| match line.strip_prefix("# ") {
         Some(rest) if keys.iter().chain(&more).any(|key| rest.starts_with(key)) => format!("{rest}\n"),
         _ => format!("{line}\n"),

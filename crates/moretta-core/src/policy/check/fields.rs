@@ -8,8 +8,9 @@ use super::super::tree::{Entry, Item, Span, Table, Value};
 
 /// The keys of each section: to refuse the others, and to say where a misplaced one belongs.
 pub(super) const TOP: &[&str] = &["version", "privacy", "method", "columns", "release", "input"];
-pub(super) const PRIVACY: &[&str] = &["k", "max-suppressed", "template", "l-diversity", "t-closeness"];
+pub(super) const PRIVACY: &[&str] = &["k", "max-suppressed", "template", "lkc", "l-diversity", "t-closeness"];
 pub(super) const TEMPLATE: &[&str] = &["given", "column", "values", "rarest", "max-confidence"];
+pub(super) const LKC: &[&str] = &["l", "k", "c"];
 pub(super) const L_DIVERSITY: &[&str] = &["column", "l", "kind", "c"];
 pub(super) const T_CLOSENESS: &[&str] = &["column", "t", "distance"];
 pub(super) const COLUMN: &[&str] = &["role", "type", "hierarchy", "weight", "missing"];
@@ -21,6 +22,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("in [privacy]", PRIVACY),
     ("in [[privacy.template]]", TEMPLATE),
     ("in [[privacy.l-diversity]]", L_DIVERSITY),
+    ("in [privacy.lkc]", LKC),
     ("in [[privacy.t-closeness]]", T_CLOSENESS),
     ("in the table of a column", COLUMN),
     ("in [release]", RELEASE),
@@ -65,6 +67,17 @@ impl<'t> Fields<'t> {
         };
         match as_number(item) {
             Some(number) if fits(number) => Ok(Some(number)),
+            _ => Err(wrong(key, item, right)),
+        }
+    }
+
+    /// A whole number of at least 1.
+    pub fn whole(&self, key: &str, right: &str) -> Result<Option<u64>, PolicyError> {
+        let Some(item) = self.item(key) else {
+            return Ok(None);
+        };
+        match item.value {
+            Value::Integer(number @ 1..) => Ok(Some(number.unsigned_abs())),
             _ => Err(wrong(key, item, right)),
         }
     }
@@ -139,12 +152,21 @@ impl<'t> Fields<'t> {
     }
 }
 
-/// The table under a key of another.
+/// The table under a key of the policy.
 pub(super) fn section<'t>(table: &'t Table, key: &str) -> Result<Option<&'t Table>, PolicyError> {
+    section_written(table, key, key)
+}
+
+/// The table under a key of another; `written` is its path from the top.
+pub(super) fn section_written<'t>(
+    table: &'t Table,
+    key: &str,
+    written: &str,
+) -> Result<Option<&'t Table>, PolicyError> {
     match table.get(key) {
         None => Ok(None),
         Some(Entry { item: Item { value: Value::Table(section), .. }, .. }) => Ok(Some(section)),
-        Some(entry) => Err(wrong(key, &entry.item, &format!("a table, begun with [{key}]"))),
+        Some(entry) => Err(wrong(key, &entry.item, &format!("a table, begun with [{written}]"))),
     }
 }
 

@@ -5,11 +5,15 @@ use std::collections::HashMap;
 use super::super::error::{PolicyError, shown};
 use super::super::header::toml_key;
 use super::super::suggest::nearest;
-use super::super::tree::{Span, Table, Value};
-use super::super::{ColumnPolicy, Distance, LDiversity, LDiversityKind, Privacy, TCloseness, Template, TemplateValues};
+use super::super::tree::{Span, Table};
+use super::super::{
+    ColumnPolicy, Distance, LDiversity, LDiversityKind, Lkc, Privacy, TCloseness, Template, TemplateValues,
+};
 use super::columns::role_name;
-use super::fields::{self, Fields, list, section, wrong};
+use super::fields::{self, Fields, list, section, section_written, wrong};
+use crate::privacy::{MOST_SETS, sets};
 use crate::schema::Role;
+use crate::text::{count, counted};
 
 const K: &str = "a whole number of at least 1 (usual: 5 to 50)";
 
@@ -17,7 +21,7 @@ const DISTANCES: &[(&str, Distance)] =
     &[("equal", Distance::Equal), ("ordered", Distance::Ordered), ("hierarchical", Distance::Hierarchical)];
 
 const ASK: &str = "ask for `k` of at least 2 (usual: 5 to 50), or add [[privacy.template]], \
-                   [[privacy.l-diversity]] or [[privacy.t-closeness]]";
+                   [privacy.lkc], [[privacy.l-diversity]] or [[privacy.t-closeness]]";
 
 pub(super) fn privacy(policy: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Privacy, PolicyError> {
     let Some(table) = section(policy.table, "privacy")? else {
@@ -31,9 +35,10 @@ pub(super) fn privacy(policy: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<P
         })?
         .unwrap_or(0.0);
     let privacy = Privacy {
-        k: k(&fields)?,
+        k: fields.whole("k", K)?,
         max_suppressed,
         templates: each(&fields, "template", "[[privacy.template]]", |table| template(table, &columns))?,
+        lkc: lkc(&fields, &columns)?,
         l_diversity: each(&fields, "l-diversity", "[[privacy.l-diversity]]", |table| l_diversity(table, &columns))?,
         t_closeness: each(&fields, "t-closeness", "[[privacy.t-closeness]]", |table| t_closeness(table, &columns))?,
     };
@@ -50,22 +55,13 @@ fn each<T>(
     fields.tables(key, section)?.into_iter().map(read).collect()
 }
 
-fn k(fields: &Fields<'_>) -> Result<Option<u64>, PolicyError> {
-    let Some(item) = fields.item("k") else {
-        return Ok(None);
-    };
-    match item.value {
-        Value::Integer(k @ 1..) => Ok(Some(k.unsigned_abs())),
-        _ => Err(wrong("k", item, K)),
-    }
-}
-
 /// Something must be asked for that not every table satisfies: a release is proved against the policy, and a proof
 /// of nothing looks like one of something.
 fn guarantees_something(privacy: &Privacy, fields: &Fields<'_>) -> Result<(), PolicyError> {
     let asked = [
         privacy.k.is_some_and(|k| k > 1),
         privacy.templates.iter().any(|template| template.max_confidence < 1.0),
+        privacy.lkc.is_some(),
         privacy.l_diversity.iter().any(|diversity| diversity.l > 1.0),
         privacy.t_closeness.iter().any(|closeness| closeness.t < 1.0),
     ];
@@ -121,6 +117,10 @@ impl<'c> Columns<'c> {
                 Err(PolicyError::new(span, message).help(help))
             }
         }
+    }
+
+    fn of_role(&self, role: Role) -> u64 {
+        self.all.iter().filter(|column| column.role == role).count() as u64
     }
 
     /// The column that a privacy model guards.
@@ -181,6 +181,47 @@ fn template_values(fields: &Fields<'_>) -> Result<TemplateValues, PolicyError> {
                 .help("it needs values = [\"..\"], or rarest = 0.5 for the rarer half")),
         },
     }
+}
+
+fn lkc(privacy: &Fields<'_>, columns: &Columns<'_>) -> Result<Option<Lkc>, PolicyError> {
+    let Some(table) = section_written(privacy.table, "lkc", "privacy.lkc")? else {
+        return Ok(None);
+    };
+    let fields = Fields::new(table, "[privacy.lkc]", fields::LKC)?;
+    let right = "a whole number of at least 1: how many quasi-identifiers somebody may know (usual: 2 to 4)";
+    let l = fields.whole("l", right)?.ok_or_else(|| fields.missing("l", right))?;
+    let k = fields.whole("k", K)?.ok_or_else(|| fields.missing("k", K))?;
+    let right = "a number above 0, up to 1 (0.6 is 60 %)";
+    let c = fields.number("c", right, above_zero_to_one)?.ok_or_else(|| fields.missing("c", right))?;
+    if k == 1 && c >= 1.0 {
+        let error =
+            fields.error("[privacy.lkc] guarantees nothing: `k` is 1 and `c` is 1, which every table satisfies");
+        return Err(error.help("raise `k` (usual: 5 to 50), lower `c` (0.6 is 60 %), or leave the section out"));
+    }
+    if columns.of_role(Role::Sensitive) == 0 {
+        let error = fields.error("[privacy.lkc] guards no column: `c` is for those with role \"sensitive\"");
+        return Err(error.help("give a column that role, or ask for `k` under [privacy] instead"));
+    }
+    few_enough_sets(&fields, l, columns.of_role(Role::QuasiIdentifier))?;
+    Ok(Some(Lkc { l, k, c }))
+}
+
+/// Each set of `l` columns is judged on its own, so there must not be too many.
+fn few_enough_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
+    const COUNTED: u64 = 1_000_000_000;
+    let found = sets(columns, l, COUNTED);
+    if found <= MOST_SETS {
+        return Ok(());
+    }
+    let many = if found < COUNTED { count(found) } else { format!("more than {}", count(COUNTED - 1)) };
+    let message = format!(
+        "`l` is {l}: there are {many} sets of {l} of the {columns} quasi-identifiers, and at most {} are judged; lower `l`",
+        count(MOST_SETS)
+    );
+    let span = fields.item("l").map_or(&fields.table.span, |item| &item.span);
+    let fits = (1..l.min(columns)).rev().map(|l| (l, sets(columns, l, COUNTED))).find(|(_, sets)| *sets <= MOST_SETS);
+    let help = fits.map(|(l, sets)| format!("`l = {l}` has {}", counted(sets, "set", "sets")));
+    Err(PolicyError::new(span, message).maybe_help(help))
 }
 
 fn l_diversity(table: &Table, columns: &Columns<'_>) -> Result<LDiversity, PolicyError> {

@@ -78,6 +78,18 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (13, "kind = \"recursive\"\nc = 0", 14, "`c` is 0; it must be a number above 0"),
     (13, "kind = \"entropy\"\nc = 2", 14, "`c` is only for kind = \"recursive\""),
     (12, "l = 1\nc = 2", 13, "`c` is only for"),
+    // LKC, between the others.
+    (14, "[privacy.lkc]\nk = 5\nc = 0.6\n[[privacy.t-closeness]]", 14, "[privacy.lkc] has no `l`, which must be a whole number of at least 1: how many quasi-identifiers"),
+    (14, "[privacy.lkc]\nl = 2\nc = 0.6\n[[privacy.t-closeness]]", 14, "[privacy.lkc] has no `k`, which must be a whole number of at least 1"),
+    (14, "[privacy.lkc]\nl = 2\nk = 5\n[[privacy.t-closeness]]", 14, "[privacy.lkc] has no `c`, which must be a number above 0, up to 1 (0.6 is 60 %)"),
+    (14, "[privacy.lkc]\nl = 0\nk = 5\nc = 0.6\n[[privacy.t-closeness]]", 15, "`l` is 0; it must be a whole number of at least 1"),
+    (14, "[privacy.lkc]\nl = 1.5\nk = 5\nc = 0.6\n[[privacy.t-closeness]]", 15, "`l` is 1.5; it must be a whole number"),
+    (14, "[privacy.lkc]\nl = 2\nk = 0\nc = 0.6\n[[privacy.t-closeness]]", 16, "`k` is 0; it must be a whole number of at least 1"),
+    (14, "[privacy.lkc]\nl = 2\nk = 5\nc = 0\n[[privacy.t-closeness]]", 17, "`c` is 0; it must be a number above 0, up to 1"),
+    (14, "[privacy.lkc]\nl = 2\nk = 5\nc = 60\n[[privacy.t-closeness]]", 17, "`c` is 60; it must be a number above 0, up to 1"),
+    (14, "[privacy.lkc]\nl = 2\nk = 5\nc = 0.6\nh = 1\n[[privacy.t-closeness]]", 18, "`h` is not a key of [privacy.lkc]"),
+    (14, "[[privacy.lkc]]\nl = 2\n[[privacy.t-closeness]]", 14, "`lkc` is a list; it must be a table, begun with [privacy.lkc]"),
+    (14, "[privacy.lkc]\nl = 2\nk = 1\nc = 1.0\n[[privacy.t-closeness]]", 14, "[privacy.lkc] guarantees nothing"),
     // t-closeness.
     (15, "", 14, "[[privacy.t-closeness]] has no `column`"),
     (16, "", 14, "[[privacy.t-closeness]] has no `t`"),
@@ -154,6 +166,10 @@ const WHOLE: &[(&str, usize, &str)] = &[
     ("version = 1\nprivacy.template = [1]\n[columns.a]\nrole = \"quasi-identifier\"", 2, "`template` holds 1"),
     ("version = 1\n[privacy]\nk = 1\n[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 1\n[columns]\na.role = \"quasi-identifier\"\n\
       s.role = \"sensitive\"", 2, "[privacy] guarantees nothing: every table satisfies what it asks for"),
+    ("version = 1\n[privacy.lkc]\nl = 1\nk = 1\nc = 1\n[columns]\na.role = \"quasi-identifier\"\ns.role = \"sensitive\"", 2,
+      "[privacy.lkc] guarantees nothing: `k` is 1 and `c` is 1, which every table satisfies; raise `k`"),
+    ("version = 1\n[privacy.lkc]\nl = 1\nk = 5\nc = 0.5\n[columns]\na.role = \"quasi-identifier\"\ns.role = \"class\"", 2,
+      "[privacy.lkc] guards no column: `c` is for those with role \"sensitive\"; give a column that role"),
 ];
 
 fn assert_refused(text: &str, line: usize, words: &str) {
@@ -179,6 +195,19 @@ fn whole_policies() {
     for (text, at, words) in WHOLE {
         assert_refused(text, *at, words);
     }
+}
+
+#[test]
+fn too_many_sets_of_columns_to_judge() {
+    let with = |columns: usize, l: usize| {
+        let quasi: String = (0..columns).map(|column| format!("q{column}.role = \"quasi-identifier\"\n")).collect();
+        format!("version = 1\n[privacy.lkc]\nl = {l}\nk = 5\nc = 0.6\n[columns]\ns.role = \"sensitive\"\n{quasi}")
+    };
+    let message = "`l` is 5: there are 142,506 sets of 5 of the 30 quasi-identifiers, and at most 5,000 are judged; \
+                   lower `l`; `l = 3` has 4,060 sets";
+    assert_refused(&with(30, 5), 3, message);
+    assert_refused(&with(200, 100), 3, "there are more than 999,999,999 sets of 100 of the 200");
+    assert!(parse(&with(30, 3)).is_ok() && parse(&with(30, 29)).is_ok() && parse(&with(30, 99)).is_ok());
 }
 
 #[test]

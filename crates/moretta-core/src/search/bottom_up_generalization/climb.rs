@@ -9,9 +9,10 @@
 //! the same: no more trials than columns in an iteration.
 
 use super::{
+    Measure,
     candidates::{Candidates, Generalization, Scored, best},
     index::Index,
-    information::{self, Information, Measure},
+    information::{self, Information},
     scoped::Scoped,
 };
 use crate::{

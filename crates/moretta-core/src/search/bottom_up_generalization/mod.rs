@@ -32,18 +32,19 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::information::Measure;
 use self::{
     climb::Climb,
     refine::{Effort, What, refine},
 };
+pub use super::information::Measure;
 use super::{
     Action, Control, Frontier, Holds, Method, MethodEntry, Outcome, Parameter, SearchError, Step, Stop, Task,
     Unsupported, check_possible, taxonomy::Taxonomy,
 };
 use crate::{
     hierarchy::Cell,
-    ids::ColumnId,
+    ids::{ColumnId, TupleId},
+    privacy::ModelFacts,
     profile::{Column, Profile},
     recoding::{Cut, Recoding},
 };
@@ -148,6 +149,53 @@ impl Method for BottomUpGeneralization {
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
         self.supports(task)?;
         check_possible(task)?;
+        let outcome = self.search(task, control);
+        let only_k = task.models.iter().all(|model| matches!(model.facts(), ModelFacts::KAnonymity { .. }));
+        if task.max_suppressed == 0 || only_k || !self.0.take_back || outcome.stop != Stop::Finished {
+            return Ok(outcome);
+        }
+        // Beside other models a budget may lead the climb astray: what may be suppressed need not be.
+        let without = self.search(&Task { max_suppressed: 0, ..*task }, control);
+        let lost = |outcome: &Outcome| self.lost(task, &outcome.recoding);
+        let better = without.stop == Stop::Finished && lost(&without) < lost(&outcome);
+        Ok(if better { without } else { outcome })
+    }
+
+    fn frontier(&self, task: &Task<'_>, control: &dyn Control) -> Option<Result<Frontier, SearchError>> {
+        Some(self.supports(task).map_err(SearchError::from).map(|()| {
+            let taxonomies = Taxonomy::of_columns(task.profile);
+            let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
+            let held = climb.until_it_holds(control) == Some(Stop::Finished);
+            let suppressed = climb.cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
+            let holds = held.then_some(Holds { step: climb.path.len(), suppressed_rows: suppressed });
+            climb.on_to_the_roots(control);
+            Frontier { steps: climb.path, holds }
+        }))
+    }
+}
+
+impl BottomUpGeneralization {
+    /// How much precision a recoding loses, over all records and columns.
+    fn lost(&self, task: &Task<'_>, recoding: &Recoding) -> f64 {
+        let Recoding::Cut(cut) = recoding else { return f64::INFINITY };
+        let ncp = self.measure(task) == Measure::Ncp;
+        let loss = |column: &Column, cell: Cell| {
+            column.weight * if ncp { column.domain.ncp(cell) } else { column.domain.lm(cell) }
+        };
+        let columns = || task.profile.columns().iter().zip(&cut.cells);
+        let of_tuple = |tuple: TupleId| -> f64 {
+            let suppressed = cut.suppressed.binary_search(&tuple).is_ok();
+            let cells = columns().zip(task.profile.codes(tuple));
+            let lost = cells.map(|((column, cells), &code)| match suppressed {
+                true => column.weight,
+                false => loss(column, cells[code as usize]),
+            });
+            lost.sum::<f64>() * task.profile.tuple_records(tuple) as f64
+        };
+        (0..task.profile.tuples() as u32).map(TupleId).map(of_tuple).sum()
+    }
+
+    fn search(&self, task: &Task<'_>, control: &dyn Control) -> Outcome {
         let taxonomies = Taxonomy::of_columns(task.profile);
         let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
         let mut stop = climb.until_it_holds(control).filter(|stop| *stop != Stop::Finished);
@@ -172,18 +220,6 @@ impl Method for BottomUpGeneralization {
                 path.extend(steps);
             }
         }
-        Ok(Outcome { recoding: Recoding::Cut(cut), stop: stop.unwrap_or(Stop::Finished), path, work })
-    }
-
-    fn frontier(&self, task: &Task<'_>, control: &dyn Control) -> Option<Result<Frontier, SearchError>> {
-        Some(self.supports(task).map_err(SearchError::from).map(|()| {
-            let taxonomies = Taxonomy::of_columns(task.profile);
-            let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
-            let held = climb.until_it_holds(control) == Some(Stop::Finished);
-            let suppressed = climb.cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
-            let holds = held.then_some(Holds { step: climb.path.len(), suppressed_rows: suppressed });
-            climb.on_to_the_roots(control);
-            Frontier { steps: climb.path, holds }
-        }))
+        Outcome { recoding: Recoding::Cut(cut), stop: stop.unwrap_or(Stop::Finished), path, work }
     }
 }

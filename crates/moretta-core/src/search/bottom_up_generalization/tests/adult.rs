@@ -1,7 +1,5 @@
 //! The exact sequence of the twin on Adult, where the data is at hand.
 
-use std::{fs, path::PathBuf};
-
 use hashbrown::HashMap;
 
 use super::{plain, run, twin::Twin};
@@ -12,7 +10,7 @@ use crate::{
         bottom_up_generalization::{BottomUpGeneralization, Settings},
         taxonomy::Taxonomy,
     },
-    testing::TestTable,
+    testing::{TestTable, data, select},
     verify::verify,
 };
 
@@ -20,28 +18,16 @@ const COLUMNS: [&str; 7] = ["occupation", "education", "native-country", "marita
 
 /// Adult's training set with seven categorical columns and the class.
 pub fn adult(privacy: &str, test: &str) -> Option<TestTable> {
-    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
-    let data = std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from);
-    let Ok(text) = fs::read_to_string(data.join("adult/adult_train.csv")) else {
-        eprintln!("SKIPPED {test}: no Adult data; set MORETTA_DATA to the folder that has adult/");
-        return None;
-    };
+    let text = data("adult/adult_train.csv", test)?;
     let mut policy = format!("{privacy}\n[columns]\nincome.role = \"class\"\n");
     let mut trees = HashMap::new();
     for name in COLUMNS {
         policy += &format!("{name} = {{ role = \"quasi-identifier\", hierarchy = \"h.csv\" }}\n");
-        let file = fs::read_to_string(data.join(format!("adult/hierarchies/{name}.csv"))).unwrap();
+        let file = data(&format!("adult/hierarchies/{name}.csv"), test)?;
         trees.insert(name.to_owned(), file::parse(&file).unwrap());
     }
-    let mut lines = text.lines();
-    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
-    let at: Vec<usize> =
-        COLUMNS.iter().chain(&["income"]).map(|name| header.iter().position(|known| known == name).unwrap()).collect();
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split(',').collect();
-        at.iter().map(|&column| cells[column]).collect::<Vec<_>>().join(",")
-    };
-    let rows: Vec<String> = lines.map(row).collect();
+    let columns: Vec<&str> = COLUMNS.into_iter().chain(["income"]).collect();
+    let rows = select(&text, &columns);
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     Some(TestTable::with_trees(&policy, trees, &rows))
 }

@@ -4,7 +4,10 @@ use super::{plain, run};
 use crate::{
     measure::{Measures, Scene},
     recoding::Recoding,
-    search::bottom_up_generalization::{BottomUpGeneralization, Settings},
+    search::{
+        Task,
+        bottom_up_generalization::{BottomUpGeneralization, Settings},
+    },
     testing::TestTable,
     verify::verify,
 };
@@ -90,5 +93,30 @@ fn a_group_that_tells_nothing_is_no_gain() {
         };
         let (climbed, refined) = (cm(plain().0), cm(Settings { search: 20, ..Settings::default() }));
         assert!(refined <= climbed + 1e-9, "{climbed} -> {refined}: {rows:?}");
+    }
+}
+
+/// What may be suppressed need not be: beside other models than k, too, a budget never makes it worse.
+#[test]
+fn with_a_budget_no_more_is_lost_than_without() {
+    let policy = "[privacy.lkc]\nl = 2\nk = 3\nc = 0.85\n[columns.a]\nrole = \"quasi-identifier\"\n[columns.b]\n\
+                  role = \"quasi-identifier\"\n[columns.c]\nrole = \"quasi-identifier\"\n[columns.s]\nrole = \"sensitive\"\n\
+                  [columns.class]\nrole = \"class\"";
+    let mut state = 1u64;
+    let mut die = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below * ((state >> 50) % below) / below
+    };
+    let rows: Vec<String> =
+        (0..300).map(|_| format!("{},{},{},{},{}", die(9), die(7), die(12), die(5), die(3))).collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    let table = TestTable::new(policy, &[], &rows);
+    let method = BottomUpGeneralization(Settings { search: 20, ..Settings::default() });
+    let lost = |allowed: u64| {
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: allowed, seed: 0 };
+        method.lost(&task, &run(method, &table, allowed).unwrap().recoding)
+    };
+    for allowed in [6, 30, 90] {
+        assert!(lost(allowed) <= lost(0), "{allowed}: {} {}", lost(allowed), lost(0));
     }
 }

@@ -1,0 +1,92 @@
+//! What the policy asks, by how it is looked after.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::{
+    ids::AttributeId,
+    privacy::{BoundModel, Limit, redundant},
+    profile::Profile,
+    search::Task,
+};
+
+/// Whoever knows the columns of the scope must not infer the value with more than this confidence.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Template {
+    pub(super) scope: Vec<usize>,
+    pub(super) attribute: AttributeId,
+    pub(super) value: u32,
+    pub(super) most: f64,
+}
+
+/// Everything that is asked.
+pub(super) struct Asked<'a> {
+    /// Those of the same scope are neighbours; the same scope and value are there once.
+    pub(super) templates: Vec<Template>,
+    /// By scope, the least number of records.
+    pub(super) least: BTreeMap<Vec<usize>, u64>,
+    /// By scope, all other models.
+    pub(super) others: BTreeMap<Vec<usize>, Vec<&'a dyn BoundModel>>,
+    /// By column, whether anybody is taken to know it.
+    pub(super) masked: Vec<bool>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn of(task: &Task<'a>) -> Self {
+        let mut templates: BTreeMap<(Vec<usize>, AttributeId, u32), f64> = BTreeMap::new();
+        let (mut least, mut others) = (BTreeMap::new(), BTreeMap::new());
+        let mut masked = vec![false; task.profile.columns().len()];
+        // What follows from another template is looked after with that one.
+        let redundant: HashSet<usize> = redundant(task.models).into_iter().map(|(model, _)| model).collect();
+        for (_, model) in task.models.iter().enumerate().filter(|(index, _)| !redundant.contains(index)) {
+            let scope: Vec<usize> = model.scope().iter().map(|column| column.index()).collect();
+            scope.iter().for_each(|&column| masked[column] = true);
+            let Some(limits) = model.limits() else {
+                others.entry(scope).or_insert_with(Vec::new).push(&**model);
+                continue;
+            };
+            for limit in limits {
+                match limit {
+                    Limit::Records(records) => {
+                        let known = least.entry(scope.clone()).or_insert(0);
+                        *known = records.max(*known);
+                    }
+                    Limit::Share { attribute, value, most } => {
+                        let known = templates.entry((scope.clone(), attribute, value)).or_insert(most);
+                        *known = most.min(*known);
+                    }
+                }
+            }
+        }
+        least.retain(|_, records| *records > 1);
+        let template = |((scope, attribute, value), most)| Template { scope, attribute, value, most };
+        Self { templates: templates.into_iter().map(template).collect(), least, others, masked }
+    }
+
+    /// By column, the least number of records that any group that is told apart by it must have.
+    pub(super) fn least_by_column(&self) -> Vec<u64> {
+        let of_column = |column: usize| self.least.iter().filter(move |(scope, _)| scope.contains(&column));
+        (0..self.masked.len()).map(|column| of_column(column).map(|(_, least)| *least).max().unwrap_or(1)).collect()
+    }
+
+    /// The sets of columns whose rows have to be told apart.
+    pub(super) fn scopes(&self) -> Vec<&Vec<usize>> {
+        let mut scopes: Vec<&Vec<usize>> = self.templates.iter().map(|template| &template.scope).collect();
+        scopes.extend(self.least.keys());
+        scopes.sort_unstable();
+        scopes.dedup();
+        scopes
+    }
+
+    /// About how many bytes the counts of all rows take.
+    pub(super) fn bytes(&self, profile: &Profile) -> u64 {
+        let rows = |scope: &[usize]| {
+            let sizes = scope.iter().map(|&column| profile.columns()[column].domain.len() as u64);
+            sizes.fold(1, u64::saturating_mul).min(profile.tuples() as u64)
+        };
+        // Codes and places of the rows; a group and counts for each template.
+        let scopes = self.scopes();
+        let places: u64 = scopes.iter().map(|scope| rows(scope).saturating_mul(8 * scope.len() as u64 + 12)).sum();
+        let counts = self.templates.iter().map(|template| rows(&template.scope).saturating_mul(4));
+        places.saturating_add(counts.fold(0, u64::saturating_add))
+    }
+}

@@ -1,0 +1,430 @@
+//! What is told, column by column, and what could be told next.
+//!
+//! A column begins as one **source**: all its records leave as the whole column. A **candidate** is a disclosure: the
+//! values of a range leave their source and are told as a cell of their own. In a tree the candidates of a source are the
+//! children of its node, and the others stay what they were; told, a child is a source itself. Without a hierarchy
+//! that is the published method: every value is a child of the root, and the source is `*`. In a column of free numbers a
+//! source is an interval, its one candidate the split at the point that tells most, and both halves become sources.
+//!
+//! A missing value is no number, so at first it is split from all of them.
+//!
+//! A candidate that may not be told makes way: a node for its children, each of which may still be told beside the
+//! others; a split for one at the next best point, a few times; numbers that must not be told from missing ones for a
+//! part of them, and the others stay `*`.
+//!
+//! What a candidate would gain depends on its own column alone, so it is counted once and only changes with its source.
+
+use rayon::prelude::*;
+
+use crate::{
+    hierarchy::{Cell, Domain, Tree},
+    ids::{AttributeId, NodeId, TupleId},
+    profile::{Column, Profile},
+    search::information::{Measure, entropy},
+};
+
+/// No candidate.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Values that could be told.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// The column.
+    pub(super) column: usize,
+    /// The first code that leaves the source.
+    pub(super) first: u32,
+    /// The last one.
+    pub(super) last: u32,
+    /// What they would be told as.
+    pub(super) told: Cell,
+    /// Where they are now.
+    pub(super) source: usize,
+    /// What becomes of the others there: nothing new, or the other half of an interval.
+    pub(super) rest: Option<Cell>,
+    /// What would be gained.
+    pub(super) gain: f64,
+    records: u64,
+    classes: Classes,
+    entropy: f64,
+    /// Further points at which an interval could be split, the best last.
+    points: Vec<u32>,
+    open: bool,
+}
+
+/// Records that leave as one cell of a column.
+#[derive(Debug, Clone)]
+struct Source {
+    cell: Cell,
+    /// Of numbers, the first that is still in it.
+    first: u32,
+    records: u64,
+    classes: Classes,
+    entropy: f64,
+    /// Those that were, the open ones among them.
+    candidates: Vec<u32>,
+}
+
+/// How many records are of each class, those that occur, in order.
+type Classes = Vec<(u32, u64)>;
+
+/// By column and code, what it leaves as where nothing is told of the columns that are `masked`.
+pub(super) fn nothing_told(profile: &Profile, masked: &[bool]) -> Vec<Vec<Cell>> {
+    let of_column = |(column, masked): (&Column, &bool)| -> Vec<Cell> {
+        let domain = &column.domain;
+        let codes = 0..domain.len() as u32;
+        codes.map(|code| if *masked { domain.whole() } else { domain.cover(code, code) }).collect()
+    };
+    profile.columns().iter().zip(masked).map(of_column).collect()
+}
+
+/// All columns.
+pub(super) struct Columns<'a> {
+    profile: &'a Profile,
+    measure: Measure,
+    /// At how many points the split of an interval is tried.
+    tries: usize,
+    /// By column, the least number of records that anything told of it must have.
+    least: Vec<u64>,
+    class: Option<AttributeId>,
+    counted: Vec<Counted>,
+    sources: Vec<Source>,
+    candidates: Vec<Candidate>,
+    /// By column and code, the candidate that would tell it.
+    holders: Vec<Vec<u32>>,
+    /// By column and code, what it leaves as.
+    cells: Vec<Vec<Cell>>,
+}
+
+/// What occurs in a column.
+struct Counted {
+    records: Vec<u64>,
+    /// By code, where its classes begin.
+    starts: Vec<usize>,
+    classes: Vec<(u32, u64)>,
+}
+
+impl Counted {
+    fn of(profile: &Profile, class: Option<AttributeId>, column: usize) -> Self {
+        let codes = profile.columns()[column].domain.len();
+        let mut records = vec![0; codes];
+        let mut seen: Vec<(u32, u32, u64)> = Vec::new();
+        let values = class.map_or(1, |class| profile.attributes()[class.index()].values.len());
+        let dense = codes.saturating_mul(values) <= 4 * profile.variants() + 4096;
+        let mut table = vec![0u64; if dense { codes * values } else { 0 }];
+        for tuple in (0..profile.tuples() as u32).map(TupleId) {
+            let code = profile.codes(tuple)[column];
+            records[code as usize] += profile.tuple_records(tuple);
+            for variant in profile.variants_of(tuple) {
+                let value = class.map_or(0, |class| profile.value(variant, class));
+                let more = profile.variant_records(variant);
+                match dense {
+                    true => table[code as usize * values + value as usize] += more,
+                    false => seen.push((code, value, more)),
+                }
+            }
+        }
+        let cells = (0u32..).zip(&table).filter(|(_, records)| **records > 0);
+        let place = |at: u32| (at / values as u32, at % values as u32);
+        seen.extend(cells.map(|(at, &records)| (place(at).0, place(at).1, records)));
+        seen.sort_unstable();
+        let mut counted = Self { records, starts: Vec::with_capacity(codes + 1), classes: Vec::new() };
+        let mut of_codes = seen.chunk_by(|a, b| a.0 == b.0).peekable();
+        for code in 0..codes as u32 {
+            counted.starts.push(counted.classes.len());
+            if let Some(of_code) = of_codes.next_if(|of_code| of_code[0].0 == code) {
+                let of_class = |same: &[(u32, u32, u64)]| (same[0].1, same.iter().map(|(_, _, records)| records).sum());
+                counted.classes.extend(of_code.chunk_by(|a, b| a.1 == b.1).map(of_class));
+            }
+        }
+        counted.starts.push(counted.classes.len());
+        counted
+    }
+
+    fn between(&self, first: u32, last: u32) -> (u64, Classes) {
+        let records = self.records[first as usize..=last as usize].iter().sum();
+        let (from, to) = (self.starts[first as usize], self.starts[last as usize + 1]);
+        let mut classes = self.classes[from..to].to_vec();
+        classes.sort_unstable();
+        crate::text::merge_counts(&mut classes);
+        (records, classes)
+    }
+}
+
+fn entropy_of(classes: &[(u32, u64)]) -> f64 {
+    entropy(classes.iter().map(|(_, records)| *records)).1
+}
+
+/// How many records of each class are left without some of them.
+fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<Item = (u32, u64)> + Clone + 'c {
+    let mut some = some.iter().peekable();
+    all.iter().map(move |&(class, records)| {
+        let taken = some.next_if(|(other, _)| *other == class).map_or(0, |(_, records)| *records);
+        (class, records - taken)
+    })
+}
+
+/// What a split of records in two tells about their class: records and entropies of all, of those that leave, and the
+/// entropy of the others.
+fn class_gain(all: (u64, f64), told: (u64, f64), rest: f64) -> f64 {
+    let (records, leaving, staying) = (all.0 as f64, told.0 as f64, (all.0 - told.0) as f64);
+    all.1 - leaving / records * told.1 - staying / records * rest
+}
+
+impl<'a> Columns<'a> {
+    /// Nothing is told of the columns that are `masked`, and everything of the others.
+    pub(super) fn new(profile: &'a Profile, measure: Measure, tries: usize, masked: &[bool], least: Vec<u64>) -> Self {
+        let class = profile.class().filter(|_| measure == Measure::Class);
+        let count = |column: usize| Counted::of(profile, class, column);
+        let holders = profile.columns().iter().map(|column| vec![NONE; column.domain.len()]).collect();
+        let cells = nothing_told(profile, masked);
+        let counted = (0..profile.columns().len()).into_par_iter().map(count).collect();
+        let (sources, candidates) = (Vec::new(), Vec::new());
+        let mut columns = Self { profile, measure, tries, least, class, counted, sources, candidates, holders, cells };
+        for column in (0..masked.len()).filter(|&column| masked[column]) {
+            let domain = columns.domain(column);
+            if !domain.is_empty() {
+                columns.add_source(column, domain.whole());
+            }
+        }
+        columns
+    }
+
+    fn domain(&self, column: usize) -> &'a Domain {
+        &self.profile.columns()[column].domain
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.candidates.len()
+    }
+
+    pub(super) fn candidate(&self, id: u32) -> &Candidate {
+        &self.candidates[id as usize]
+    }
+
+    /// Whether it is neither told nor given up.
+    pub(super) fn is_open(&self, id: u32) -> bool {
+        self.candidates[id as usize].open
+    }
+
+    /// By code, the candidate that would tell it.
+    pub(super) fn holders(&self, column: usize) -> &[u32] {
+        &self.holders[column]
+    }
+
+    /// What every code leaves as.
+    pub(super) fn cells(&self) -> &[Vec<Cell>] {
+        &self.cells
+    }
+
+    /// The codes that are held by other candidates once this one is told or given up.
+    pub(super) fn range_of_change(&self, id: u32) -> (u32, u32) {
+        let Candidate { column, source, first, last, .. } = *self.candidate(id);
+        (first, if self.are_free(column) { self.sources[source].cell.last } else { last })
+    }
+
+    /// Whether a column has numbers without a hierarchy: then all that is left of a source gets new candidates, too.
+    pub(super) fn are_free(&self, column: usize) -> bool {
+        self.domain(column).tree().is_none()
+    }
+
+    /// Whether telling something of the candidate's source could be of use: its records are not all of one class.
+    pub(super) fn is_beneficial(&self, id: u32) -> bool {
+        let occurring = |source: &Source| source.classes.iter().filter(|(_, records)| *records > 0).count();
+        self.measure != Measure::Class || occurring(&self.sources[self.candidate(id).source]) > 1
+    }
+
+    fn add_source(&mut self, column: usize, cell: Cell) {
+        let (records, classes) = self.counted[column].between(cell.first, cell.last);
+        let entropy = entropy_of(&classes);
+        self.sources.push(Source { cell, first: cell.first, records, classes, entropy, candidates: Vec::new() });
+        let source = self.sources.len() - 1;
+        match (self.domain(column).tree(), cell.node()) {
+            (Some(tree), Some(node)) => self.add_children(column, tree, node, source),
+            _ => self.add_numbers(column, source),
+        }
+    }
+
+    fn add_children(&mut self, column: usize, tree: &Tree, node: NodeId, source: usize) {
+        tree.children(node).for_each(|child| self.add_node(column, tree, child, source));
+    }
+
+    /// A child that occurs, and that would not print `*` like the rest.
+    fn add_node(&mut self, column: usize, tree: &Tree, node: NodeId, source: usize) {
+        let told = self.domain(column).node_cell(node);
+        let occurs = self.counted[column].records[told.first as usize..=told.last as usize].iter().any(|&r| r > 0);
+        if occurs && !self.domain(column).is_star(told) {
+            let (first, last) = tree.range(node);
+            self.add(column, (first, last), told, source, None, Vec::new());
+        }
+    }
+
+    /// What could be told of the numbers of a source: all of them apart from a missing value, or a split.
+    fn add_numbers(&mut self, column: usize, source: usize) {
+        let Source { cell, first, .. } = self.sources[source];
+        let domain = self.domain(column);
+        match self.missing_in(column, cell) {
+            Some(missing) if first < missing => {
+                let rest = Some(domain.cover(missing, missing));
+                let told = domain.cover(first, missing - 1);
+                self.add(column, (first, missing - 1), told, source, rest, Vec::new());
+            }
+            Some(_) => {}
+            None => {
+                let points = self.points(column, source, cell.last, true);
+                self.add_split(column, source, points, true);
+            }
+        }
+    }
+
+    fn missing_in(&self, column: usize, cell: Cell) -> Option<u32> {
+        self.domain(column).missing().filter(|&missing| cell.contains(missing))
+    }
+
+    /// The numbers up to a point are told: the others too, or stay what they are.
+    fn add_split(&mut self, column: usize, source: usize, mut points: Vec<u32>, others: bool) {
+        let Some(point) = points.pop() else { return };
+        let Source { cell, first, .. } = self.sources[source];
+        let domain = self.domain(column);
+        let rest = others.then(|| domain.cover(point + 1, cell.last));
+        self.add(column, (first, point), domain.cover(first, point), source, rest, points);
+    }
+
+    fn add(
+        &mut self,
+        column: usize,
+        (first, last): (u32, u32),
+        told: Cell,
+        source: usize,
+        rest: Option<Cell>,
+        points: Vec<u32>,
+    ) {
+        let id = self.candidates.len() as u32;
+        let (records, classes) = self.counted[column].between(first, last);
+        let entropy = entropy_of(&classes);
+        self.holders[column][first as usize..=last as usize].fill(id);
+        self.sources[source].candidates.push(id);
+        let candidate = Candidate {
+            column,
+            first,
+            last,
+            told,
+            source,
+            rest,
+            gain: 0.0,
+            records,
+            classes,
+            entropy,
+            points,
+            open: true,
+        };
+        self.candidates.push(candidate);
+        self.candidates[id as usize].gain = self.gain(id);
+    }
+
+    fn loss(&self, column: usize, cell: Cell) -> f64 {
+        let domain = self.domain(column);
+        if self.measure == Measure::Ncp { domain.ncp(cell) } else { domain.lm(cell) }
+    }
+
+    /// What it would gain now.
+    fn gain(&self, id: u32) -> f64 {
+        let candidate = &self.candidates[id as usize];
+        let source = &self.sources[candidate.source];
+        let column = candidate.column;
+        let weight = self.profile.columns()[column].weight;
+        if self.class.is_some() {
+            let staying = without(&source.classes, &candidate.classes).map(|(_, records)| records);
+            let (all, told) = ((source.records, source.entropy), (candidate.records, candidate.entropy));
+            return weight * class_gain(all, told, entropy(staying).1);
+        }
+        let before = self.loss(column, source.cell);
+        let told = candidate.records as f64 * (before - self.loss(column, candidate.told));
+        let staying = (source.records - candidate.records) as f64;
+        let rest = candidate.rest.map_or(0.0, |rest| staying * (before - self.loss(column, rest)));
+        weight * (told + rest)
+    }
+
+    /// The points at which numbers up to `last` are best split from the others of their source, the best last. Both sides
+    /// must have as many records as any group needs.
+    fn points(&self, column: usize, source: usize, last: u32, others: bool) -> Vec<u32> {
+        let counted = &self.counted[column];
+        let Source { cell, first, records, ref classes, entropy: before, .. } = self.sources[source];
+        let domain = self.domain(column);
+        let lost = |first, last| self.loss(column, domain.cover(first, last));
+        let mut left = 0;
+        let mut left_classes: Classes = classes.iter().map(|&(class, _)| (class, 0)).collect();
+        let mut scored: Vec<(f64, u32)> = Vec::new();
+        for code in (first..last).filter(|&code| counted.records[code as usize] > 0) {
+            left += counted.records[code as usize];
+            for (class, more) in &counted.classes[counted.starts[code as usize]..counted.starts[code as usize + 1]] {
+                if let Ok(at) = left_classes.binary_search_by_key(class, |(class, _)| *class) {
+                    left_classes[at].1 += more;
+                }
+            }
+            if left.min(records - left) < self.least[column].max(1) {
+                continue;
+            }
+            let gain = if self.class.is_some() {
+                let staying = without(classes, &left_classes).map(|(_, records)| records);
+                class_gain((records, before), (left, entropy_of(&left_classes)), entropy(staying).1)
+            } else {
+                let told = left as f64 * (self.loss(column, cell) - lost(first, code));
+                let rest = if others { self.loss(column, cell) - lost(code + 1, cell.last) } else { 0.0 };
+                told + (records - left) as f64 * rest
+            };
+            // What differs by less than scores may is equal, and then the first is the best.
+            scored.push(((gain / super::TIE).round(), code));
+        }
+        scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        scored.drain(..scored.len().saturating_sub(self.tries));
+        scored.into_iter().map(|(_, code)| code).collect()
+    }
+
+    fn close(&mut self, id: u32) {
+        let Candidate { column, first, last, .. } = self.candidates[id as usize];
+        self.candidates[id as usize].open = false;
+        self.holders[column][first as usize..=last as usize].fill(NONE);
+    }
+
+    /// Tells a candidate. New candidates have the numbers from [`len`](Self::len) before.
+    pub(super) fn tell(&mut self, id: u32) {
+        self.close(id);
+        let Candidate { source, column, first, last, told, rest, .. } = self.candidates[id as usize];
+        self.cells[column][first as usize..=last as usize].fill(told);
+        if let Some(rest) = rest {
+            self.cells[column][rest.first as usize..=rest.last as usize].fill(rest);
+            self.add_source(column, told);
+            self.add_source(column, rest);
+            return;
+        }
+        let (candidate, remaining) = (&self.candidates[id as usize], &mut self.sources[source]);
+        remaining.classes = without(&remaining.classes, &candidate.classes).collect();
+        remaining.entropy = entropy_of(&remaining.classes);
+        remaining.records -= candidate.records;
+        remaining.first = last + 1;
+        remaining.candidates.retain(|&other| self.candidates[other as usize].open);
+        for sibling in self.sources[source].candidates.clone() {
+            self.candidates[sibling as usize].gain = self.gain(sibling);
+        }
+        self.add_source(column, told);
+        if self.are_free(column) {
+            self.add_numbers(column, source);
+        }
+    }
+
+    /// Gives a candidate up. Those that may be tried in its place have the numbers from [`len`](Self::len) before.
+    pub(super) fn give_way(&mut self, id: u32) {
+        self.close(id);
+        let Candidate { source, column, told, rest, .. } = self.candidates[id as usize];
+        if let (Some(tree), Some(node)) = (self.domain(column).tree(), told.node()) {
+            self.add_children(column, tree, node, source);
+            return;
+        }
+        let others = rest.filter(|rest| self.missing_in(column, *rest).is_none());
+        let points = match self.missing_in(column, rest.unwrap_or(told)) {
+            Some(missing) => self.points(column, source, missing - 1, false),
+            None => std::mem::take(&mut self.candidates[id as usize].points),
+        };
+        self.add_split(column, source, points, others.is_some());
+    }
+}

@@ -1,0 +1,85 @@
+//! For tests: the groups as they are kept, against the rows as they print.
+
+use std::collections::BTreeMap;
+
+use super::{Columns, Confidences, NONE, QUIET, Scope};
+use crate::hierarchy::Cell;
+
+/// Records, and those of each guarded value.
+type Sums = Vec<u32>;
+
+impl Scope {
+    fn printed(&self, columns: &Columns<'_>, row: u32) -> Vec<Cell> {
+        let codes = self.rows.columns().iter().zip(self.rows.codes(row));
+        codes.map(|(&column, &code)| columns.cells()[column][code as usize]).collect()
+    }
+
+    fn counts(&self, row: u32) -> &[u32] {
+        &self.counts[row as usize * self.width()..(row as usize + 1) * self.width()]
+    }
+
+    /// What is kept of the group that prints so; a quiet one is only known by its rows.
+    fn kept(&self, columns: &Columns<'_>, printed: &[Cell]) -> Sums {
+        let rows = (0..self.rows.len() as u32).filter(|&row| self.printed(columns, row) == printed);
+        let mut quiet = vec![0; self.width()];
+        for row in rows {
+            let group = self.group_of[row as usize];
+            if group != QUIET && !self.is_quiet(group) {
+                return self.sums[group as usize * self.width()..(group as usize + 1) * self.width()].to_vec();
+            }
+            quiet.iter_mut().zip(self.counts(row)).for_each(|(sum, more)| *sum += more);
+        }
+        quiet
+    }
+
+    fn check(&self, columns: &Columns<'_>) {
+        let add = |sums: &mut Sums, more: &[u32]| sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+        let mut expected: BTreeMap<Vec<Cell>, (Sums, BTreeMap<u32, Sums>)> = BTreeMap::new();
+        for row in 0..self.rows.len() as u32 {
+            let nothing = || vec![0; self.width()];
+            let group = expected.entry(self.printed(columns, row)).or_insert_with(|| (nothing(), BTreeMap::new()));
+            add(&mut group.0, self.counts(row));
+            for (&column, &code) in self.rows.columns().iter().zip(self.rows.codes(row)) {
+                let holder = columns.holders(column)[code as usize];
+                if holder != NONE {
+                    add(group.1.entry(holder).or_insert_with(nothing), self.counts(row));
+                }
+            }
+        }
+        let mut confidences = vec![0.0f64; self.most.len()];
+        for (printed, (sums, entries)) in &expected {
+            assert_eq!(&self.kept(columns, printed), sums);
+            for (place, confidence) in confidences.iter_mut().enumerate() {
+                *confidence = confidence.max(f64::from(sums[1 + place]) / f64::from(sums[0]));
+            }
+            let row = (0..self.rows.len() as u32).find(|&row| self.printed(columns, row) == *printed);
+            let group = row.map_or(QUIET, |row| self.group_of[row as usize]);
+            if sums[1..].iter().all(|&guarded| guarded == 0) {
+                continue;
+            }
+            let super::Entries { at, len, .. } = self.groups[group as usize];
+            let all = self.arena[at..at + len * (1 + self.width())].chunks(1 + self.width());
+            let open = all.filter(|entry| columns.is_open(entry[0]));
+            let found: BTreeMap<u32, Sums> = open.map(|entry| (entry[0], entry[1..].to_vec())).collect();
+            assert_eq!(&found, entries);
+        }
+        assert_eq!(self.now, confidences);
+    }
+}
+
+impl Confidences {
+    /// Every group, every entry and every confidence is what the rows say.
+    pub(in super::super) fn check(&self, columns: &Columns<'_>) {
+        self.scopes.iter().for_each(|scope| scope.check(columns));
+    }
+
+    /// Of the first scope, what is kept of the group that prints so.
+    pub(in super::super) fn kept(&self, columns: &Columns<'_>, printed: &[Cell]) -> Vec<u32> {
+        self.scopes[0].kept(columns, printed)
+    }
+
+    /// Of the first scope, the highest confidences now.
+    pub(in super::super) fn now(&self) -> &[f64] {
+        &self.scopes[0].now
+    }
+}

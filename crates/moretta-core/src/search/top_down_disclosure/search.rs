@@ -1,0 +1,141 @@
+//! The search: whose turn it is, whether it may be told, and what changes then.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::{
+    TIE,
+    asked::Asked,
+    candidates::{Candidate, Columns},
+    confidences::Confidences,
+    guards::{Judges, Least},
+    rows::Collapsed,
+};
+use crate::{
+    hierarchy::Cell,
+    ids::ColumnId,
+    search::{Action, Control, Step, Task, information::Measure},
+};
+
+/// What is told so far, and what could be told next.
+pub(super) struct Search<'a> {
+    pub(super) columns: Columns<'a>,
+    pub(super) confidences: Confidences,
+    least: Vec<Least>,
+    judges: Vec<Judges<'a>>,
+    /// The open candidates in order of column and value, with their scores.
+    open: Vec<(u32, f64)>,
+    /// How many candidates there were when `open` was last brought up to date.
+    known: usize,
+    pub(super) path: Vec<Step>,
+    pub(super) rescored: u64,
+    pub(super) refused: u64,
+}
+
+/// Everything that anybody is taken to know is suppressed.
+pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
+    let whole = |column: usize| Some(*cells[column].first()?).filter(|_| masked[column]);
+    let hidden = (0..masked.len()).filter_map(|column| Some((ColumnId::from_index(column), whole(column)?)));
+    Step { action: Action::Generalize, changes: hidden.collect() }
+}
+
+impl<'a> Search<'a> {
+    /// With nothing told yet. None where it is stopped before it can begin.
+    pub(super) fn new(task: &Task<'a>, measure: Measure, tries: u32, control: &dyn Control) -> Option<Self> {
+        let asked = Asked::of(task);
+        let profile = task.profile;
+        let columns = Columns::new(profile, measure, tries as usize, &asked.masked, asked.least_by_column());
+        let first = first_step(columns.cells(), &asked.masked);
+        let collapse =
+            |scope: &&Vec<usize>| control.stop().is_none().then(|| ((*scope).clone(), Collapsed::of(profile, scope)));
+        let rows: BTreeMap<Vec<usize>, Collapsed> = asked.scopes().par_iter().map(collapse).collect::<Option<_>>()?;
+        let confidences = Confidences::new(profile, &columns, &asked.templates, &rows, control)?;
+        let least: Vec<(&Vec<usize>, &u64)> = asked.least.iter().collect();
+        let least = least.par_iter().map(|(scope, least)| Least::new(profile, &rows[*scope], **least)).collect();
+        let judges = asked.others.into_iter().map(|(scope, models)| Judges::new(profile, &scope, models)).collect();
+        let (open, known, path) = (Vec::new(), 0, vec![first]);
+        let (rescored, refused) = (0, 0);
+        let mut search = Self { columns, confidences, least, judges, open, known, path, rescored, refused };
+        search.settle(control);
+        Some(search)
+    }
+
+    fn score(&self, id: u32) -> f64 {
+        let candidate = self.columns.candidate(id);
+        candidate.gain / (self.confidences.privacy_loss(candidate.column, id) + 1.0)
+    }
+
+    /// New candidates come in. Those that break a template make way for others, until none does.
+    fn settle(&mut self, control: &dyn Control) {
+        loop {
+            if self.known < self.columns.len() {
+                let new = self.known as u32..self.columns.len() as u32;
+                let new: Vec<(u32, f64)> = new.map(|id| (id, self.score(id))).collect();
+                self.open.extend(new);
+                self.known = self.columns.len();
+                let columns = &self.columns;
+                self.open.sort_by_key(|(id, _)| (columns.candidate(*id).column, columns.candidate(*id).first));
+            }
+            let broken = self.confidences.take_broken(&self.columns);
+            if broken.is_empty() || control.stop().is_some() {
+                return;
+            }
+            self.give_way(&broken);
+        }
+    }
+
+    fn give_way(&mut self, ids: &[u32]) {
+        let new = self.columns.len();
+        ids.iter().for_each(|&id| self.columns.give_way(id));
+        self.open.retain(|(id, _)| self.columns.is_open(*id));
+        if self.columns.len() > new {
+            self.confidences.exchange(&self.columns, ids, new);
+        }
+    }
+
+    /// How many candidates there were, and how many of them are still open.
+    pub(super) fn progress(&self) -> (u64, u64) {
+        (self.columns.len() as u64, self.open.len() as u64)
+    }
+
+    /// The candidate whose turn it is.
+    pub(super) fn next(&self) -> Option<u32> {
+        let useful = || self.open.iter().filter(|(id, _)| self.columns.is_beneficial(*id));
+        let highest = useful().map(|(_, score)| *score).max_by(f64::total_cmp)?;
+        useful().find(|(_, score)| *score >= highest - TIE).map(|(id, _)| *id)
+    }
+
+    /// Tells a candidate, where every model allows it; otherwise it makes way.
+    pub(super) fn take(&mut self, id: u32, control: &dyn Control) {
+        let candidate = self.columns.candidate(id);
+        let allowed = self.least.par_iter().all(|least| least.allows(candidate))
+            && self.judges.iter().all(|judges| judges.allow(candidate));
+        if allowed {
+            self.tell(id);
+        } else {
+            self.refused += 1;
+            self.give_way(&[id]);
+        }
+        self.settle(control);
+    }
+
+    /// Tells a candidate, whatever follows from it.
+    pub(super) fn tell(&mut self, id: u32) {
+        let Candidate { column, told, rest, source, .. } = *self.columns.candidate(id);
+        self.least.par_iter_mut().for_each(|least| least.tell(self.columns.candidate(id)));
+        self.judges.iter_mut().for_each(|judges| judges.tell(self.columns.candidate(id)));
+        self.columns.tell(id);
+        self.confidences.tell(&self.columns, id);
+        let changes = std::iter::once(told).chain(rest).map(|cell| (ColumnId::from_index(column), cell)).collect();
+        self.path.push(Step { action: Action::Disclose, changes });
+        let together: Vec<bool> =
+            (0..self.columns.cells().len()).map(|other| self.confidences.together(column, other)).collect();
+        let mut open = std::mem::take(&mut self.open);
+        open.retain(|(id, _)| self.columns.is_open(*id));
+        let stale = |candidate: &Candidate| together[candidate.column] || candidate.source == source;
+        let rescored = open.iter_mut().filter(|(id, _)| stale(self.columns.candidate(*id)));
+        self.rescored += rescored.map(|(id, score)| *score = self.score(*id)).count() as u64;
+        self.open = open;
+    }
+}

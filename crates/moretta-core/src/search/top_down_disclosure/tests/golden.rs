@@ -1,0 +1,144 @@
+//! The examples of the spec, with every intermediate count.
+
+use super::run;
+use crate::{
+    hierarchy::Cell,
+    profile::Column,
+    recoding::Recoding,
+    search::{
+        Outcome, Quiet, SearchError, Task,
+        top_down_disclosure::{Measure, Settings, asked::Asked, search::Search},
+    },
+    testing::TestTable,
+    verify::{VerifyError, verify},
+};
+
+const BANK: [(&str, u64); 10] = [
+    ("Cook,US,No,Current,Bad", 4),
+    ("Artist,France,No,Current,Good", 1),
+    ("Artist,France,No,Current,Bad", 3),
+    ("Doctor,US,Yes,Never,Good", 4),
+    ("Doctor,US,Yes,Never,Bad", 2),
+    ("Trader,UK,No,Discharged,Good", 4),
+    ("Trader,UK,No,Never,Good", 1),
+    ("Trader,Canada,No,Never,Good", 1),
+    ("Clerk,Canada,No,Never,Good", 3),
+    ("Clerk,Canada,No,Discharged,Good", 1),
+];
+
+fn template(given: &str, most: f64) -> String {
+    format!(
+        "[[privacy.template]]\ngiven = [{given}]\ncolumn = \"Bankruptcy\"\nvalues = [\"Discharged\"]\nmax-confidence = {most}\n"
+    )
+}
+
+fn bank(templates: &str) -> TestTable {
+    let columns = "[columns]\nJob.role = \"quasi-identifier\"\nCountry.role = \"quasi-identifier\"\n\
+                   Child.role = \"quasi-identifier\"\nBankruptcy.role = \"sensitive\"\nRating.role = \"class\"";
+    TestTable::new(&format!("{templates}{columns}"), &[], &BANK)
+}
+
+fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
+    let changes = outcome.path[1..].iter().flat_map(|step| &step.changes);
+    changes.map(|(column, cell)| table.profile.domain(*column).label(*cell)).collect()
+}
+
+fn search(table: &TestTable) -> Search<'_> {
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+    let Some(search) = Search::new(&task, Measure::Class, 8, &Quiet) else { panic!("nobody stops it") };
+    search
+}
+
+/// What prints so, a value for each known column.
+fn printed(table: &TestTable, labels: &[&str]) -> Vec<Cell> {
+    let cell = |(label, column): (&&str, &Column)| {
+        let domain = &column.domain;
+        let cells = (0..domain.len() as u32).map(|code| domain.cover(code, code));
+        cells.chain([domain.whole()]).find(|cell| domain.label(*cell) == **label).expect("a value of the column")
+    };
+    labels.iter().zip(table.profile.columns()).map(cell).collect()
+}
+
+fn suppressed(table: &TestTable, outcome: &Outcome) -> Vec<String> {
+    let Recoding::Cut(cut) = &outcome.recoding else { panic!("a global recoding") };
+    let columns = table.profile.columns().iter().zip(&cut.cells);
+    let hidden = |(column, cells): (&Column, &Vec<Cell>)| -> Vec<String> {
+        let codes = (0..column.domain.len() as u32).filter(|&code| column.domain.is_star(cells[code as usize]));
+        codes.map(|code| column.domain.text(code).to_owned()).collect()
+    };
+    columns.flat_map(hidden).collect()
+}
+
+fn confidence(table: &TestTable, outcome: &Outcome) -> Vec<String> {
+    let verified = verify(&table.profile, outcome.recoding.clone(), &table.models, &table.policy.release, 0);
+    verified.expect("it holds").judgements().iter().map(|judgement| judgement.worst.clone()).collect()
+}
+
+#[test]
+fn one_template() {
+    let table = bank(&template("\"Job\", \"Country\"", 0.75));
+    let outcome = run(&table, Settings::default()).expect("it can be met");
+    assert_eq!(told(&table, &outcome), ["Cook", "Artist", "Doctor", "US", "France"]);
+    assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
+    assert_eq!(confidence(&table, &outcome), ["confidence 0.500"]);
+    // Child is in no template, so it is told from the start; and the raw confidence is 80 %.
+    assert_eq!(outcome.path[0].changes.len(), 2);
+    let raw = verify(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy.release, 0);
+    assert!(matches!(raw, Err(VerifyError::Broken(judgement)) if judgement.worst == "confidence 0.800"));
+}
+
+#[test]
+fn two_templates() {
+    let table = bank(&(template("\"Job\", \"Country\"", 0.5) + &template("\"Job\", \"Child\"", 0.5)));
+    let outcome = run(&table, Settings::default()).expect("it can be met");
+    assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
+    let mut told = told(&table, &outcome);
+    told.sort();
+    assert_eq!(told, ["Artist", "Cook", "Doctor", "France", "No", "US", "Yes"]);
+}
+
+#[test]
+fn the_counts_on_the_way() {
+    let table = bank(&template("\"Job\", \"Country\"", 0.75));
+    let mut search = search(&table);
+    let counts =
+        |search: &Search<'_>, labels: &[&str]| search.confidences.kept(&search.columns, &printed(&table, labels));
+    assert_eq!(counts(&search, &["*", "*"]), [24, 5]);
+    assert_eq!(search.confidences.now(), [5.0 / 24.0]);
+    for value in ["Clerk", "Canada"] {
+        let tells = |id: &u32| {
+            let candidate = search.columns.candidate(*id);
+            table.profile.columns()[candidate.column].domain.label(candidate.told) == value
+        };
+        let id = (0..search.columns.len() as u32).find(tells).expect("a candidate");
+        search.tell(id);
+        search.confidences.check(&search.columns);
+    }
+    assert_eq!(counts(&search, &["*", "Canada"]), [1, 0]);
+    assert_eq!(counts(&search, &["*", "*"]), [19, 4]);
+    assert_eq!(counts(&search, &["Clerk", "Canada"]), [4, 1]);
+    assert_eq!(search.confidences.now(), [0.25]);
+}
+
+#[test]
+fn below_the_share_in_the_whole_table_nothing_helps() {
+    let table = bank(&(template("\"Job\", \"Country\"", 0.2) + &template("\"Child\"", 0.1)));
+    let error = run(&table, Settings::default()).expect_err("5 of 24 is more than 20 %");
+    let SearchError::Impossible { broken, records: 24 } = &error else { panic!("{error}") };
+    assert_eq!(broken.len(), 2);
+    assert!(broken.iter().all(|(_, figure)| figure == "confidence 0.208"), "{error}");
+    assert!(run(&bank(&template("\"Job\"", 5.0 / 24.0)), Settings::default()).is_ok());
+}
+
+#[test]
+fn an_implied_template_is_dropped() {
+    let both = template("\"Job\", \"Country\"", 0.5) + &template("\"Job\"", 0.5);
+    let table = bank(&both);
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+    let kept = Asked::of(&task).templates;
+    assert_eq!(kept.iter().map(|template| &template.scope[..]).collect::<Vec<_>>(), [[0, 1]]);
+    // A looser one with more columns does not imply it.
+    let table = bank(&(template("\"Job\", \"Country\"", 0.6) + &template("\"Job\"", 0.5)));
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+    assert_eq!(Asked::of(&task).templates.len(), 2);
+}

@@ -1,0 +1,16 @@
+mod golden;
+mod numbers;
+mod published;
+mod random;
+mod twin;
+
+use super::{Settings, TopDownDisclosure};
+use crate::{
+    search::{Method, Outcome, Quiet, SearchError, Task},
+    testing::TestTable,
+};
+
+fn run(table: &TestTable, settings: Settings) -> Result<Outcome, SearchError> {
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+    TopDownDisclosure(settings).run(&task, &Quiet)
+}

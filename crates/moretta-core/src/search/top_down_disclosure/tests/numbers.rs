@@ -1,0 +1,63 @@
+//! Numbers without a hierarchy, with and without missing ones.
+
+use super::run;
+use crate::{
+    search::{Outcome, top_down_disclosure::Settings},
+    testing::TestTable,
+};
+
+/// `people` are ages with a class.
+fn table(k: u64, people: impl Iterator<Item = (String, String)>) -> TestTable {
+    let policy = format!(
+        "privacy.k = {k}\n[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"\nmissing = \"suppress\"\n\
+         [columns.class]\nrole = \"class\""
+    );
+    let rows: Vec<String> = people.map(|(age, class)| format!("{age},{class}")).collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    TestTable::new(&policy, &[], &rows)
+}
+
+/// What leaves, from left to right.
+fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
+    let crate::recoding::Recoding::Cut(cut) = &outcome.recoding else { panic!("a global recoding") };
+    let mut labels: Vec<String> =
+        cut.cells[0].iter().map(|cell| table.profile.columns()[0].domain.label(*cell)).collect();
+    labels.dedup();
+    labels
+}
+
+fn class(age: usize) -> String {
+    if age % 100 < 40 { "young" } else { ["old", "young"][age % 7 / 6] }.to_owned()
+}
+
+#[test]
+fn a_few_missing_numbers_do_not_keep_all_others_suppressed() {
+    let people = (0..1000).map(|n| ((n % 100).to_string(), class(n)));
+    let table = table(5, people.chain([("?".to_owned(), class(50)), ("?".to_owned(), class(1))]));
+    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let told = told(&table, &outcome);
+    // Two alone would be found, so some of the numbers stay with them.
+    assert_eq!(told.last().map(String::as_str), Some("*"));
+    assert!(told.len() > 10, "{told:?}");
+}
+
+#[test]
+fn with_company_missing_numbers_are_split_off_at_first() {
+    let people = (0..1000).map(|n| ((n % 100).to_string(), class(n)));
+    let table = table(5, people.chain((0..20).map(|n| ("?".to_owned(), class(n * 10)))));
+    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let first: Vec<String> =
+        outcome.path[1].changes.iter().map(|(column, cell)| table.profile.domain(*column).label(*cell)).collect();
+    assert_eq!(first, ["[0, 99]", "*"]);
+    // Every age from 40 on; below it all are young, and no age tells more than that.
+    assert_eq!(told(&table, &outcome).len(), 62);
+}
+
+#[test]
+fn a_point_that_leaves_too_few_on_one_side_is_no_try() {
+    // The best points are all close to 3, where fewer than k are younger.
+    let people = (0..100).map(|age| (age.to_string(), if age < 4 { "a" } else { ["a", "b"][age % 2] }.to_owned()));
+    let table = table(20, people);
+    let outcome = run(&table, Settings::default()).expect("it can be met");
+    assert!(told(&table, &outcome).len() > 1);
+}

@@ -1,0 +1,200 @@
+//! Against the naive twin on random tables, ties included; and what must hold after every step.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use proptest::prelude::*;
+
+use super::twin::{Disclosure, Twin};
+use crate::{
+    ids::ColumnId,
+    recoding::{Cut, Recoding},
+    search::{
+        Action, Control, Method, Quiet, SearchError, Step, Stop, Task,
+        top_down_disclosure::{Measure, Settings, TopDownDisclosure, search::Search},
+    },
+    testing::TestTable,
+    verify::verify,
+};
+
+const ZIP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*\nc3;c;c;*\nd1;d;d;*";
+const COLUMNS: &str = "[columns.job]\nrole = \"quasi-identifier\"\nweight = 2\n[columns.zip]\nrole = \"quasi-identifier\"\n\
+    hierarchy = \"zip.csv\"\nmissing = \"ZIP\"\n[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"\n\
+    missing = \"AGE\"\n[columns.size]\nrole = \"quasi-identifier\"\nhierarchy = { widths = [2, 4] }\n\
+    [columns.s]\nrole = \"sensitive\"\n[columns.t]\nrole = \"sensitive\"\n[columns.class]\nrole = \"class\"\n";
+const NAMES: [&str; 4] = ["job", "zip", "age", "size"];
+const MEASURES: [Option<Measure>; 4] = [None, Some(Measure::Class), Some(Measure::Lm), Some(Measure::Ncp)];
+const OTHERS: [&str; 8] = [
+    "",
+    "",
+    "k = 2\n",
+    "k = 4\n",
+    "l-diversity = [{ column = \"s\", l = 2, kind = \"distinct\" }]\n",
+    "lkc = { l = 2, k = 2, c = 0.8 }\n",
+    "k = 3\nlkc = { l = 1, k = 4, c = 0.6 }\n",
+    "k = 2\nt-closeness = [{ column = \"t\", t = 0.4, distance = \"equal\" }]\n",
+];
+
+#[derive(Debug, Clone)]
+struct World {
+    rows: Vec<[u8; 7]>,
+    spread: u8,
+    templates: Vec<(u8, bool, u8, u8)>,
+    others: usize,
+    measure: usize,
+    tries: u32,
+    /// Whether a missing zip and a missing age are suppressed, or values of their own.
+    missing: (bool, bool),
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    let rows = prop::collection::vec(any::<[u8; 7]>(), 1..60);
+    let templates = prop::collection::vec((1u8..16, any::<bool>(), 0u8..3, 1u8..10), 0..4);
+    let choices = (0..OTHERS.len(), 0..MEASURES.len(), 1u32..4, any::<(bool, bool)>());
+    (rows, 2u8..9, templates, choices).prop_map(|(rows, spread, templates, (others, measure, tries, missing))| World {
+        rows,
+        spread,
+        templates,
+        others,
+        measure,
+        tries,
+        missing,
+    })
+}
+
+impl World {
+    fn settings(&self) -> Settings {
+        Settings { measure: MEASURES[self.measure], tries: self.tries }
+    }
+
+    fn table(&self) -> TestTable {
+        let mut policy = format!("[privacy]\n{}", OTHERS[self.others]);
+        for (columns, second, value, most) in &self.templates {
+            let given: Vec<String> =
+                (0..4).filter(|bit| columns >> bit & 1 == 1).map(|bit| format!("\"{}\"", NAMES[bit])).collect();
+            let (column, most) = (if *second { "t" } else { "s" }, f64::from(*most) / 10.0);
+            policy += &format!(
+                "[[privacy.template]]\ngiven = [{}]\ncolumn = \"{column}\"\nvalues = [\"{value}\"]\nmax-confidence = {most}\n",
+                given.join(", ")
+            );
+        }
+        // Something must be asked for.
+        if self.templates.is_empty() && self.others < 2 {
+            policy += "[[privacy.template]]\ngiven = [\"job\", \"age\"]\ncolumn = \"s\"\nrarest = 0.5\nmax-confidence = 0.6\n";
+        }
+        let zips = ["a1", "a2", "b1", "b2", "c1", "c2", "d1", "?"];
+        let row = |dice: &[u8; 7]| {
+            let [job, zip, age, size, s, t, class] = dice.map(|die| die % self.spread);
+            let age = if age == 7 { "?".to_owned() } else { (age * age).to_string() };
+            let text = format!("j{job},{},{age},{size},{},{},c{}", zips[usize::from(zip)], s % 3, t % 4, class % 3);
+            (text, u64::from(dice[0] / 86) + 1)
+        };
+        // Two rows that make both sensitive columns have values enough for any share of them.
+        let mut rows: Vec<(String, u64)> = self.rows.iter().map(row).collect();
+        rows.extend([("j0,a1,0,0,0,1,c0".to_owned(), 1), ("j0,a1,0,0,1,0,c1".to_owned(), 1)]);
+        let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
+        let missing = |suppressed: bool| if suppressed { "suppress" } else { "category" };
+        let columns = COLUMNS.replace("ZIP", missing(self.missing.0)).replace("AGE", missing(self.missing.1));
+        TestTable::new(&format!("{policy}{columns}"), &[("zip", ZIP)], &rows)
+    }
+}
+
+/// Asked so often, it stops the search.
+struct After {
+    questions: AtomicUsize,
+}
+
+impl Control for After {
+    fn stop(&self) -> Option<Stop> {
+        let left = self.questions.load(Relaxed);
+        self.questions.store(left.saturating_sub(1), Relaxed);
+        (left == 0).then_some(Stop::Cancelled)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn the_sequence_is_the_naive_twins(world in worlds()) {
+        let table = world.table();
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+        let method = TopDownDisclosure(world.settings());
+        let outcome = match method.run(&task, &Quiet) {
+            Ok(outcome) => outcome,
+            Err(SearchError::Impossible { .. }) => {
+                prop_assert!(!Twin::new(&task, method.measure(&task), method.0.tries).allows(None));
+                return Ok(());
+            }
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let mut twin = Twin::new(&task, method.measure(&task), method.0.tries);
+        let told: Vec<Step> = twin
+            .run()
+            .iter()
+            .map(|step| {
+                let cells = std::iter::once(step.told).chain(step.rest);
+                let changes = cells.map(|cell| (ColumnId::from_index(step.column), cell)).collect();
+                Step { action: Action::Disclose, changes }
+            })
+            .collect();
+        prop_assert_eq!(&outcome.path[1..], &told[..]);
+        prop_assert_eq!(&outcome.recoding, &Recoding::Cut(Cut { cells: twin.cells.clone(), suppressed: Vec::new() }));
+    }
+
+    #[test]
+    fn what_is_kept_is_what_the_rows_say(world in worlds()) {
+        let table = world.table();
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+        let method = TopDownDisclosure(world.settings());
+        let Some(mut search) = Search::new(&task, method.measure(&task), method.0.tries, &Quiet) else {
+            return Err(TestCaseError::fail("nobody stops it"));
+        };
+        search.confidences.check(&search.columns);
+        while let Some(id) = search.next() {
+            search.take(id, &Quiet);
+            search.confidences.check(&search.columns);
+        }
+    }
+
+    #[test]
+    fn stopped_at_any_time_it_has_told_what_it_would_have_told_first(world in worlds(), after in 0usize..12) {
+        let table = world.table();
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+        let method = TopDownDisclosure(world.settings());
+        let Ok(whole) = method.run(&task, &Quiet) else { return Ok(()) };
+        prop_assert_eq!(whole.stop, Stop::Finished);
+        let stopped = method.run(&task, &After { questions: AtomicUsize::new(after) }).expect("stopping is no error");
+        prop_assert!(whole.path.starts_with(&stopped.path));
+        prop_assert!(stopped.stop == Stop::Cancelled || stopped.path == whole.path);
+        let verified = verify(&table.profile, stopped.recoding, &table.models, &table.policy.release, 0);
+        prop_assert!(verified.is_ok(), "{:?}", verified.err());
+    }
+
+    #[test]
+    fn after_every_step_the_policy_holds(world in worlds()) {
+        let table = world.table();
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
+        let method = TopDownDisclosure(world.settings());
+        let Ok(outcome) = method.run(&task, &Quiet) else { return Ok(()) };
+        let mut cut = Cut::identity(&table.profile);
+        for step in &outcome.path {
+            cut.apply(step);
+            let verified = verify(&table.profile, Recoding::Cut(cut.clone()), &table.models, &table.policy.release, 0);
+            prop_assert!(verified.is_ok(), "{:?}", verified.err());
+        }
+        // And nothing more can be told, nor anything that would come in the place of what cannot.
+        let mut twin = Twin::new(&task, method.measure(&task), method.0.tries);
+        twin.cells.clone_from(&cut.cells);
+        loop {
+            let useful: Vec<Disclosure> =
+                twin.candidates().into_iter().filter(|candidate| twin.is_beneficial(candidate)).collect();
+            if useful.is_empty() {
+                break;
+            }
+            for candidate in useful {
+                prop_assert!(!twin.allows(Some(&candidate)), "{candidate:?} could still be told");
+                twin.give_up(&candidate);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `top-down-disclosure` from outside: what it tells, and that it can be stopped at any time.
+
+use serde_json::Value;
+
+use crate::folder::Folder;
+
+const BANK: &str = "\
+[[privacy.template]]
+given = [\"job\", \"country\"]
+column = \"bankruptcy\"
+values = [\"Discharged\"]
+max-confidence = 0.75
+[method]
+name = \"top-down-disclosure\"
+[columns]
+job.role = \"quasi-identifier\"
+country.role = \"quasi-identifier\"
+bankruptcy.role = \"sensitive\"
+rating.role = \"class\"
+";
+
+/// Of each kind of customer so many are rated good and bad.
+const CUSTOMERS: [(&str, usize, usize); 8] = [
+    ("Cook,US,Current", 0, 4),
+    ("Artist,France,Current", 1, 3),
+    ("Doctor,US,Never", 4, 2),
+    ("Trader,UK,Discharged", 4, 0),
+    ("Trader,UK,Never", 1, 0),
+    ("Trader,Canada,Never", 1, 0),
+    ("Clerk,Canada,Never", 3, 0),
+    ("Clerk,Canada,Discharged", 1, 0),
+];
+
+fn bank() -> Folder {
+    let folder = Folder::empty();
+    let rated = |(customer, good, bad): &(&str, usize, usize)| {
+        format!("{customer},Good\n").repeat(*good) + &format!("{customer},Bad\n").repeat(*bad)
+    };
+    let rows: String = CUSTOMERS.iter().map(rated).collect();
+    folder.write("people.csv", format!("job,country,bankruptcy,rating\n{rows}"));
+    folder.write("policy.toml", format!("version = 1\n{BANK}"));
+    folder
+}
+
+/// The distinct jobs and countries of a release.
+fn leaving(folder: &Folder) -> Vec<String> {
+    let text = folder.read("out.csv");
+    let known = |line: &str| line.splitn(3, ',').take(2).collect::<Vec<_>>().join(",");
+    let mut all: Vec<String> = text.lines().skip(1).map(known).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+#[test]
+fn what_would_let_somebody_infer_too_much_stays_suppressed() {
+    let folder = bank();
+    let run = folder.anonymize(&["--json", "--report", "report.html"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert_eq!(leaving(&folder), ["*,*", "Artist,France", "Cook,US", "Doctor,US"]);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&report["suppressed_rows"], &report["starred_rows"]), (&Value::from(0), &Value::from(10)));
+    assert_eq!(report["privacy"]["templates"][0]["confidence"], 0.5);
+    assert_eq!((&report["stop"], &report["work"]["iterations"]), (&Value::from("finished"), &Value::from(5)));
+    let told = |point: &Value| point["changes"][0]["to"].as_str().unwrap().to_owned();
+    let path: Vec<String> = report["path"].as_array().unwrap().iter().skip(2).map(told).collect();
+    assert_eq!(path, ["Cook", "Artist", "Doctor", "US", "France"]);
+    // A value has no name for the page, which says how many steps there were.
+    let page = folder.read("report.html");
+    assert!(page.contains("Everything was suppressed first") && page.contains("job: a value told"));
+    folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+}
+
+#[test]
+fn at_the_time_limit_what_was_told_so_far_leaves() {
+    let folder = bank();
+    let run = folder.anonymize(&["--time-limit", "0s", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(report["stop"], "out-of-time");
+    assert_eq!(leaving(&folder), ["*,*"]);
+    folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_while_it_searches_what_was_told_so_far_leaves() {
+    use std::{process::Stdio, time::Duration};
+
+    // Thousands of values, all of which may be told, and each of which looks at all the others.
+    let folder = Folder::empty();
+    let rows: String = (0..15_000)
+        .map(|code| format!("c{code},{},g\nc{code},x,{}\n", ["x", "y"][code % 2], ["g", "b"][code / 2 % 2]))
+        .collect();
+    folder.write("people.csv", format!("code,s,class\n{rows}"));
+    let template = "[[privacy.template]]\ngiven = [\"code\"]\ncolumn = \"s\"\nvalues = [\"y\"]\nmax-confidence = 0.6";
+    let columns = "code.role = \"quasi-identifier\"\ns.role = \"sensitive\"\nclass.role = \"class\"";
+    let method = "[method]\nname = \"top-down-disclosure\"";
+    folder.write("policy.toml", format!("version = 1\n{template}\n{method}\n[columns]\n{columns}\n"));
+    for tenths in [10, 20, 40, 80, 160, 5, 3] {
+        let arguments = ["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--json", "--overwrite"];
+        let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100 * tenths));
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        // It may not have begun to search yet.
+        if output.status.code() == Some(130) {
+            continue;
+        }
+        // Or be done already, on a fast machine.
+        if !sent.success() || output.stdout.is_empty() {
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        if report["stop"] == "finished" {
+            continue;
+        }
+        assert_eq!(report["stop"], "cancelled");
+        assert!(said.contains("interrupted"), "{said}");
+        assert!((1..15_000).contains(&report["work"]["iterations"].as_u64().unwrap()));
+        folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+        return;
+    }
+    panic!("it could not be interrupted while it searched");
+}
+
+#[test]
+fn templates_and_k_hold_together() {
+    let folder = bank();
+    folder.edit("policy.toml", "[method]", "[privacy]\nk = 5\n[method]");
+    let run = folder.anonymize(&["--json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert!(report["privacy"]["smallest_group"].as_u64().unwrap() >= 5);
+    assert!(report["privacy"]["templates"][0]["confidence"].as_f64().unwrap() <= 0.75);
+    assert!(leaving(&folder).len() > 1);
+}
+
+#[test]
+fn what_nobody_is_taken_to_know_is_named() {
+    let folder = bank();
+    folder.edit("policy.toml", "given = [\"job\", \"country\"]", "given = [\"job\"]");
+    let run = folder.anonymize(&[]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("`country`: quasi-identifier, but no rule"), "{}", run.stderr);
+    assert!(folder.read("out.csv").contains(",Canada,"));
+}
+
+#[test]
+fn the_rarest_values_of_a_release_are_guarded_on_new_records_too() {
+    let folder = bank();
+    folder.edit("policy.toml", "values = [\"Discharged\"]", "rarest = 0.5");
+    folder.ok(&["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--recoding", "r.json"]);
+    let saved: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
+    assert_eq!(saved["policy"]["privacy"]["template"][0]["values"], serde_json::json!(["Discharged"]));
+}
