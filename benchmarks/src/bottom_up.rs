@@ -4,6 +4,7 @@ use std::{error::Error, fmt::Write as _, fs, path::Path, time::Instant};
 
 use hashbrown::HashMap;
 use moretta_core::{
+    counts::Counts,
     hierarchy::Tree,
     ids::NodeId,
     measure::{self, Measures, Scene},
@@ -34,7 +35,8 @@ const SET_UP: SetUp = SetUp {
         ("race", Kind::Category),
         ("workclass", Kind::Category),
     ],
-    hierarchies: "hierarchies",
+    hierarchies: Some("hierarchies"),
+    sensitive: None,
     class: Some("income"),
 };
 const NAME: &str = "name = \"bottom-up-generalization\"";
@@ -83,10 +85,9 @@ struct Table {
 }
 
 impl Table {
-    fn new(trees: &HashMap<String, Tree>, rows: &[Vec<String>]) -> Result<Self, Box<dyn Error>> {
-        let counts = SET_UP.counts(rows);
+    fn new(trees: &HashMap<String, Tree>, counts: &Counts) -> Result<Self, Box<dyn Error>> {
         let start = Instant::now();
-        let profile = Profile::build(&SET_UP.policy("k = 2", NAME)?, trees, &counts)?;
+        let profile = Profile::build(&SET_UP.policy("k = 2", NAME)?, trees, counts)?;
         Ok(Self { profile, build_seconds: start.elapsed().as_secs_f64() })
     }
 
@@ -126,7 +127,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     quality(&mut text, &data, &trees)?;
     let both = SET_UP.rows(&data, BOTH)?;
     let (s, r) = ENLARGED;
-    let large = Table::new(&trees, &SET_UP.enlarged(&both, s, r, 1))?;
+    let large = Table::new(&trees, &SET_UP.enlarged_counts(&both, s, r, 1))?;
     speed(&mut text, &large)?;
     curves(&mut text, &trees, &both, &large)?;
     fs::write(results("bottom-up-generalization.md"), &text)?;
@@ -136,7 +137,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 
 /// Every variant at every K, verified and measured.
 fn quality(text: &mut String, data: &Path, trees: &HashMap<String, Tree>) -> Result<(), Box<dyn Error>> {
-    let table = Table::new(trees, &SET_UP.rows(data, TRAIN)?)?;
+    let table = Table::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
     writeln!(
         text,
         "\n## Quality\n\nThe training set, {} records, {} distinct tuples. LM is the mean over records of the loss summed over the seven\ncolumns (0 to 7); CM is the share of records suppressed or not of their group's majority class; a suppressed record has\nlost all seven columns and its class. Lower is better in both. The smallest group leaves the suppressed records out.\nMilliseconds are of the search on {} threads.\n",
@@ -277,12 +278,12 @@ fn curves(
     curve.write(text, "bottom-up-by-k")?;
     let mut curve = Curve::new("s", false);
     for s in CURVE_S {
-        curve.measure(s as f64, &Table::new(trees, &SET_UP.enlarged(both, s, r, 1))?, k)?;
+        curve.measure(s as f64, &Table::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
     }
     curve.write(text, "bottom-up-by-s")?;
     let mut curve = Curve::new("r", false);
     for r in CURVE_R {
-        curve.measure(r as f64, &Table::new(trees, &SET_UP.enlarged(both, s, r, 1))?, k)?;
+        curve.measure(r as f64, &Table::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
     }
     curve.write(text, "bottom-up-by-r")
 }

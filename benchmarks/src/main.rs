@@ -10,9 +10,13 @@ mod engine;
 mod machine;
 mod mondrian;
 mod naive;
+mod naive_top_down;
 mod plot;
+mod top_down;
 
 use std::{error::Error, path::PathBuf};
+
+const BENCHMARKS: [&str; 4] = ["engine", "mondrian", "bottom-up", "top-down"];
 
 /// Where results go.
 fn results(name: &str) -> PathBuf {
@@ -32,8 +36,8 @@ fn best(turns: &[f64]) -> f64 {
 fn main() -> Result<(), Box<dyn Error>> {
     let asked = std::env::args().nth(1).unwrap_or_else(|| "all".to_owned());
     let all = asked == "all";
-    if !all && !["engine", "mondrian", "bottom-up"].contains(&asked.as_str()) {
-        return Err(format!("there is no benchmark `{asked}`; there are engine, mondrian, bottom-up and all").into());
+    if !all && !BENCHMARKS.contains(&asked.as_str()) {
+        return Err(format!("there is no benchmark `{asked}`; there are {} and all", BENCHMARKS.join(", ")).into());
     }
     std::fs::create_dir_all(results(""))?;
     if all || asked == "engine" {
@@ -44,6 +48,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     if all || asked == "bottom-up" {
         bottom_up::run()?;
+    }
+    if all || asked == "top-down" {
+        top_down::run()?;
     }
     Ok(())
 }

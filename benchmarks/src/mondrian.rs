@@ -28,7 +28,8 @@ const SET_UP: SetUp = SetUp {
         ("sex", Kind::Category),
         ("native-country", Kind::Category),
     ],
-    hierarchies: "hierarchies-arx",
+    hierarchies: Some("hierarchies-arx"),
+    sensitive: None,
     class: None,
 };
 const TURNS: usize = 5;
@@ -102,7 +103,7 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
     );
     let mut first = None;
     for s in [1, 2, 5, 10, 20] {
-        let counts = SET_UP.counts(&SET_UP.enlarged(&both, s, 3, 1));
+        let counts = SET_UP.enlarged_counts(&both, s, 3, 1);
         let seconds = once(&counts, 5, "name = \"mondrian\"", 3)?.seconds;
         let unit = |n: f64| seconds / (n * n.ln());
         let units = (unit(counts.records as f64), unit(counts.rows() as f64));

@@ -1,0 +1,174 @@
+//! Top-down disclosure without an index: every candidate is scored by regrouping the whole table, in every iteration.
+//!
+//! Written for the comparison, as the paper tells the method, but not to lose: records that are alike are counted once,
+//! tuples are packed into one word each, one hash map is kept from trial to trial, and a candidate that breaks a
+//! template once is never looked at again.
+
+use std::time::Instant;
+
+use hashbrown::HashMap;
+use moretta_core::{
+    ids::{AttributeId, TupleId},
+    privacy::{BoundModel, Limit},
+    profile::Profile,
+};
+
+/// What a run did.
+pub struct Run {
+    /// Column and code of each value that was told.
+    pub path: Vec<(usize, u32)>,
+    pub trials: u64,
+    pub seconds: f64,
+}
+
+/// A value nobody is to infer with more than this confidence.
+struct Template {
+    attribute: AttributeId,
+    value: u32,
+    most: f64,
+}
+
+struct Naive<'a> {
+    profile: &'a Profile,
+    templates: Vec<Template>,
+    /// For each tuple: its records, then those with each template's value.
+    counts: Vec<u64>,
+    /// For each column and code, 0 where it is suppressed and its own number where it is told.
+    current: Vec<Vec<u64>>,
+    shifts: Vec<u32>,
+    /// By packed tuple, the place of its counts in `sums`.
+    table: HashMap<u64, usize>,
+    sums: Vec<u64>,
+}
+
+/// The method to its end. All columns are categories without a hierarchy, known to every template, and there is a class.
+pub fn run(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Run {
+    let start = Instant::now();
+    let mut naive = Naive::new(profile, models);
+    let classes: Vec<Vec<Vec<u64>>> = (0..profile.columns().len()).map(|column| naive.classes(column)).collect();
+    let mut hidden: Vec<Vec<u64>> = classes.iter().map(|classes| sum(classes)).collect();
+    let of_column = |(column, codes): (usize, &Vec<u64>)| (0..codes.len() as u32).map(move |code| (column, code));
+    let mut open: Vec<(usize, u32)> = naive.current.iter().enumerate().flat_map(of_column).collect();
+    let mut run = Run { path: Vec::new(), trials: 0, seconds: 0.0 };
+    loop {
+        let now = naive.confidences();
+        let mut scored: Vec<(f64, (usize, u32))> = Vec::new();
+        open.retain(|&(column, code)| {
+            naive.set(column, code, true);
+            let after = naive.confidences();
+            naive.set(column, code, false);
+            run.trials += 1;
+            let holds = naive.templates.iter().zip(&after).all(|(template, after)| *after <= template.most + 1e-9);
+            let loss = after.iter().zip(&now).map(|(after, now)| after - now).sum::<f64>() / now.len() as f64;
+            let useful = hidden[column].iter().filter(|records| **records > 0).count() > 1;
+            if holds && useful {
+                let gain = gain(&hidden[column], &classes[column][code as usize]);
+                scored.push((gain / (loss + 1.0), (column, code)));
+            }
+            holds
+        });
+        let Some(highest) = scored.iter().map(|(score, _)| *score).max_by(f64::total_cmp) else { break };
+        let Some(&(_, (column, code))) = scored.iter().find(|(score, _)| *score >= highest - 1e-12) else { break };
+        naive.set(column, code, true);
+        hidden[column].iter_mut().zip(&classes[column][code as usize]).for_each(|(hidden, told)| *hidden -= told);
+        open.retain(|candidate| *candidate != (column, code));
+        run.path.push((column, code));
+    }
+    run.seconds = start.elapsed().as_secs_f64();
+    run
+}
+
+impl<'a> Naive<'a> {
+    fn new(profile: &'a Profile, models: &[Box<dyn BoundModel>]) -> Self {
+        let width = profile.columns().len();
+        assert!(models.iter().all(|model| model.scope().len() == width), "a template knows all columns");
+        let template = |limit| match limit {
+            Limit::Share { attribute, value, most } => Some(Template { attribute, value, most }),
+            Limit::Records(_) => None,
+        };
+        let limits = models.iter().filter_map(|model| model.limits()).flatten();
+        let templates: Vec<Template> = limits.filter_map(template).collect();
+        let tuples = (0..profile.tuples() as u32).map(TupleId);
+        let mut counts = Vec::with_capacity(profile.tuples() * (1 + templates.len()));
+        for tuple in tuples {
+            counts.push(profile.tuple_records(tuple));
+            for template in &templates {
+                let carries = |&variant: &_| profile.value(variant, template.attribute) == template.value;
+                let variants = profile.variants_of(tuple).filter(carries);
+                counts.push(variants.map(|variant| profile.variant_records(variant)).sum());
+            }
+        }
+        let codes: Vec<usize> = profile.columns().iter().map(|column| column.domain.len()).collect();
+        let mut next = 0;
+        let mut shift = |codes: &usize| {
+            let own = next;
+            next += (codes + 1).next_power_of_two().trailing_zeros();
+            own
+        };
+        let shifts = codes.iter().map(&mut shift).collect();
+        assert!(next <= 64, "a tuple fits a word");
+        let current = codes.iter().map(|&codes| vec![0; codes]).collect();
+        Self { profile, templates, counts, current, shifts, table: HashMap::new(), sums: Vec::new() }
+    }
+
+    fn set(&mut self, column: usize, code: u32, told: bool) {
+        self.current[column][code as usize] = if told { u64::from(code) + 1 } else { 0 };
+    }
+
+    /// The highest confidence of every template.
+    fn confidences(&mut self) -> Vec<f64> {
+        self.table.clear();
+        self.sums.clear();
+        let width = 1 + self.templates.len();
+        for (tuple, counts) in (0..self.profile.tuples() as u32).map(TupleId).zip(self.counts.chunks_exact(width)) {
+            let mut key = 0;
+            for ((&code, current), shift) in self.profile.codes(tuple).iter().zip(&self.current).zip(&self.shifts) {
+                key |= current[code as usize] << shift;
+            }
+            let at = *self.table.entry(key).or_insert(self.sums.len());
+            if at == self.sums.len() {
+                self.sums.extend(counts);
+            } else {
+                self.sums[at..at + width].iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            }
+        }
+        let mut highest = vec![0.0f64; width - 1];
+        for sums in self.sums.chunks_exact(width) {
+            for (highest, &records) in highest.iter_mut().zip(&sums[1..]) {
+                *highest = highest.max(records as f64 / sums[0] as f64);
+            }
+        }
+        highest
+    }
+
+    /// For each code of a column, the records of each class.
+    fn classes(&self, column: usize) -> Vec<Vec<u64>> {
+        let profile = self.profile;
+        let class = profile.class().expect("there is a class");
+        let none = vec![0; profile.attributes()[class.index()].values.len()];
+        let mut classes = vec![none; profile.columns()[column].domain.len()];
+        for tuple in (0..profile.tuples() as u32).map(TupleId) {
+            let of_code = &mut classes[profile.codes(tuple)[column] as usize];
+            for variant in profile.variants_of(tuple) {
+                of_code[profile.value(variant, class) as usize] += profile.variant_records(variant);
+            }
+        }
+        classes
+    }
+}
+
+fn sum(classes: &[Vec<u64>]) -> Vec<u64> {
+    let width = classes.first().map_or(0, Vec::len);
+    (0..width).map(|class| classes.iter().map(|of_code| of_code[class]).sum()).collect()
+}
+
+/// What is known of the class once some of the records are told apart from the others.
+fn gain(all: &[u64], told: &[u64]) -> f64 {
+    let rest: Vec<u64> = all.iter().zip(told).map(|(all, told)| all - told).collect();
+    let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, told, &rest].map(|classes| {
+        let records = classes.iter().sum::<u64>() as f64;
+        let shares = classes.iter().filter(|count| **count > 0).map(|&count| count as f64 / records);
+        (records, shares.map(|share| -share * share.log2()).sum::<f64>())
+    });
+    before - leaving / records * of_told - staying / records * of_rest
+}

@@ -1,0 +1,386 @@
+//! Top-down disclosure on Adult: how long it takes with one QID and with several, and how that grows.
+
+use std::{error::Error, fmt::Write as _, fs, time::Instant};
+
+use hashbrown::HashMap;
+use moretta_core::{
+    counts::Counts,
+    policy::{Policy, Privacy, Template, TemplateValues},
+    privacy,
+    profile::Profile,
+    schema::Kind,
+    search::{self, Action, Quiet, Step, Task},
+    text::count,
+};
+
+use crate::{
+    adult::{self, BOTH, Random, SetUp},
+    best, machine, naive_top_down,
+    plot::{Axis, Chart, Line},
+    results,
+};
+
+const SET_UP: SetUp = SetUp {
+    columns: &[
+        ("occupation", Kind::Category),
+        ("education", Kind::Category),
+        ("native-country", Kind::Category),
+        ("sex", Kind::Category),
+        ("race", Kind::Category),
+        ("workclass", Kind::Category),
+        ("relationship", Kind::Category),
+    ],
+    hierarchies: None,
+    sensitive: Some("marital-status"),
+    class: Some("income"),
+};
+const METHOD: &str = "name = \"top-down-disclosure\"";
+const CONFIDENCES: [f64; 2] = [0.9, 1.0];
+/// Random columns of the enlarged tables, and the copies in the one of the paper's size.
+const RANDOM_COLUMNS: usize = 3;
+const LARGE_S: usize = 22;
+/// What the paper took for the search alone on a table of this size: with one QID of seven columns, and with several.
+const PAPER_SECONDS: (f64, f64) = (150.0, 276.0);
+/// The max-confidence that this was with.
+const PAPER_CONFIDENCE: f64 = 0.9;
+const ASKED_SECONDS: f64 = 1.0;
+const TURNS: usize = 5;
+const QIDS: [usize; 4] = [3, 4, 5, 6];
+/// The fewest and the most columns of one of several QIDs.
+const QID_COLUMNS: (usize, usize) = (2, 5);
+const DRAWS: usize = 30;
+const DRAW_TURNS: usize = 2;
+const GROWTH_S: [usize; 8] = [1, 2, 5, 11, 22, 44, 110, 221];
+const GROWTH_TURNS: usize = 3;
+
+/// Columns that somebody is taken to know together.
+type Qid = Vec<&'static str>;
+
+/// One search, several times.
+struct Run {
+    path: Vec<Step>,
+    work: HashMap<&'static str, u64>,
+    seconds: f64,
+    /// Of the process, with the profile.
+    peak_megabytes: Option<u64>,
+}
+
+impl Run {
+    fn work(&self, name: &str) -> u64 {
+        self.work.get(name).copied().unwrap_or(0)
+    }
+
+    fn memory(&self) -> String {
+        self.peak_megabytes.map_or("unknown".to_owned(), count)
+    }
+
+    /// Column and code of each value that was told.
+    fn told(&self) -> impl Iterator<Item = (usize, u32)> {
+        let told = self.path.iter().filter(|step| step.action == Action::Disclose);
+        told.flat_map(|step| &step.changes).map(|(column, cell)| (column.index(), cell.first))
+    }
+}
+
+/// A table that searches run on.
+struct Table {
+    profile: Profile,
+}
+
+impl Table {
+    fn new(counts: &Counts) -> Result<Self, Box<dyn Error>> {
+        // The profile depends on the columns alone, not on the templates.
+        let policy = policy(&[all_columns()], 1.0)?;
+        Ok(Self { profile: Profile::build(&policy, &HashMap::new(), counts)? })
+    }
+
+    /// The original records, each with `s - 1` variations.
+    fn enlarged(original: &[Vec<String>], s: usize) -> Result<Self, Box<dyn Error>> {
+        Self::new(&SET_UP.enlarged_counts(original, s, RANDOM_COLUMNS, 1))
+    }
+
+    /// Searches so many times; the best time counts.
+    fn run(&self, qids: &[Qid], confidence: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
+        let policy = policy(qids, confidence)?;
+        let models = privacy::bind_all(&policy, &self.profile)?;
+        let task = Task { profile: &self.profile, models: &models, max_suppressed: 0, seed: 1 };
+        let method = search::method_of(&policy)?;
+        let search = || {
+            let start = Instant::now();
+            let outcome = method.run(&task, &Quiet);
+            (outcome, start.elapsed().as_secs_f64())
+        };
+        let ((first, seconds), peak_megabytes) = machine::peak_megabytes(search);
+        let mut seconds = vec![seconds];
+        for _ in 1..turns {
+            let (outcome, more) = search();
+            outcome?;
+            seconds.push(more);
+        }
+        let outcome = first?;
+        let work = outcome.work.into_iter().collect();
+        Ok(Run { path: outcome.path, work, seconds: best(&seconds), peak_megabytes })
+    }
+
+    fn run_naively(&self, qid: &Qid, confidence: f64) -> Result<naive_top_down::Run, Box<dyn Error>> {
+        let policy = policy(std::slice::from_ref(qid), confidence)?;
+        Ok(naive_top_down::run(&self.profile, &privacy::bind_all(&policy, &self.profile)?))
+    }
+
+    fn described(&self) -> String {
+        format!("{} records, {} distinct tuples", count(self.profile.records()), count(self.profile.tuples() as u64))
+    }
+}
+
+fn all_columns() -> Qid {
+    SET_UP.columns.iter().map(|(name, _)| *name).collect()
+}
+
+/// The rarer half of the sensitive values must not be inferred from any of the QIDs.
+fn policy(qids: &[Qid], confidence: f64) -> Result<Policy, Box<dyn Error>> {
+    let template = |qid: &Qid| Template {
+        given: qid.iter().map(|name| (*name).to_owned()).collect(),
+        column: SET_UP.sensitive.unwrap_or_default().to_owned(),
+        values: TemplateValues::Rarest(0.5),
+        max_confidence: confidence,
+    };
+    // A file that asks for no more than a confidence of 1 is refused, so the templates come in after it was read.
+    let mut policy = SET_UP.policy("k = 2", METHOD)?;
+    policy.privacy = Privacy { k: None, templates: qids.iter().map(template).collect(), ..policy.privacy };
+    Ok(policy)
+}
+
+fn met(met: bool) -> &'static str {
+    if met { "met" } else { "missed" }
+}
+
+pub fn run() -> Result<(), Box<dyn Error>> {
+    let Some(data) = adult::data() else {
+        eprintln!("SKIPPED top-down: no Adult data; set MORETTA_DATA to the folder that has adult/");
+        return Ok(());
+    };
+    let original = SET_UP.rows(&data, BOTH)?;
+    let mut text = format!(
+        "# Top-down disclosure on Adult\n\nMade by `benchmarks/run top-down` on {}.\n\nSeven categorical quasi-identifiers without hierarchies\n({}), class {}.\nThe rarer half of the values of {} must not be inferred (`rarest = 0.5`).\nTimes are of the search alone, on {} threads; the profile is built before it. Memory is the peak of the process during\nthe search, with the profile it searches. Enlarged: both sets, each record with s - 1 variations that have random\nvalues in {} random quasi-identifiers. The published times are of a Pentium IV at 3 GHz.\n",
+        machine::described(),
+        all_columns().join(", "),
+        SET_UP.class.unwrap_or("none"),
+        SET_UP.sensitive.unwrap_or("none"),
+        rayon::current_num_threads(),
+        RANDOM_COLUMNS,
+    );
+    let (mut one, mut naive, mut several, mut growth) = (String::new(), String::new(), String::new(), Growth::new());
+    // From the smallest table to the largest: what the process keeps of an earlier one hardly adds to its peak.
+    for s in GROWTH_S {
+        let table = Table::enlarged(&original, s)?;
+        growth.measure(s, &table)?;
+        if s == 1 {
+            against_naive(&mut naive, &table)?;
+        }
+        if s == LARGE_S {
+            one_qid(&mut one, &table)?;
+            several_qids(&mut several, &table)?;
+        }
+    }
+    text.extend([one, naive, several]);
+    growth.write(&mut text)?;
+    fs::write(results("top-down-disclosure.md"), &text)?;
+    print!("{text}");
+    Ok(())
+}
+
+fn one_qid(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        text,
+        "\n## One QID of seven columns\n\nEnlarged, s = {}: {}. Best of {TURNS} turns. A max-confidence of 1\nforbids nothing, and no policy file may ask for it alone; it is here as the longest way.\n\n| max-confidence | seconds | published, s | published over ours | iterations | partitions touched | confidences computed | candidates rescored | peak memory, MB |\n| ---: |{}",
+        LARGE_S,
+        table.described(),
+        " ---: |".repeat(8),
+    )?;
+    let mut slowest = 0.0f64;
+    for confidence in CONFIDENCES {
+        eprintln!("one QID, {confidence:?}");
+        let run = table.run(&[all_columns()], confidence, TURNS)?;
+        slowest = slowest.max(run.seconds);
+        let published = Some(PAPER_SECONDS.0).filter(|_| confidence == PAPER_CONFIDENCE);
+        let whole = |number: Option<f64>| number.map_or(String::new(), |number| count(number.round() as u64));
+        writeln!(
+            text,
+            "| {confidence:?} | {:.3} | {} | {} | {} | {} | {} | {} | {} |",
+            run.seconds,
+            whole(published),
+            whole(published.map(|published| published / run.seconds)),
+            count(run.work("iterations")),
+            count(run.work("partitions_touched")),
+            count(run.work("confidences_computed")),
+            count(run.work("candidates_rescored")),
+            run.memory(),
+        )?;
+    }
+    writeln!(
+        text,
+        "\nAsked for: below {ASKED_SECONDS} s on two cores ({}: {slowest:.3} s).",
+        met(slowest < ASKED_SECONDS)
+    )?;
+    Ok(())
+}
+
+fn against_naive(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        text,
+        "\n### Against a naive search\n\nBoth sets as they are: {}. The naive search regroups all of them for\nevery candidate in every iteration, on packed tuples and on one thread; it ran once, ours in {TURNS} turns before it. Both tell\nthe same values in the same order.\n\n| max-confidence | seconds | naive, s | ratio | iterations | confidences computed | candidates tried naively |\n| ---: |{}",
+        table.described(),
+        " ---: |".repeat(6),
+    )?;
+    for confidence in CONFIDENCES {
+        eprintln!("naive, {confidence:?}");
+        let run = table.run(&[all_columns()], confidence, TURNS)?;
+        let naive = table.run_naively(&all_columns(), confidence)?;
+        if !run.told().eq(naive.path.iter().copied()) {
+            return Err("the naive search tells other values".into());
+        }
+        writeln!(
+            text,
+            "| {confidence:?} | {:.4} | {:.3} | {:.0} | {} | {} | {} |",
+            run.seconds,
+            naive.seconds,
+            naive.seconds / run.seconds,
+            count(run.work("iterations")),
+            count(run.work("confidences_computed")),
+            count(naive.trials),
+        )?;
+    }
+    Ok(())
+}
+
+/// QIDs of some of the columns, none of which contains another: its templates would follow from the other's.
+fn draw(random: &mut Random, qids: usize) -> Vec<Qid> {
+    let within = |one: &Qid, other: &Qid| one.iter().all(|column| other.contains(column));
+    let mut drawn: Vec<Qid> = Vec::new();
+    let mut tries = 0;
+    while drawn.len() < qids {
+        // Those drawn so far may leave no room for another.
+        tries += 1;
+        if tries % 1000 == 0 {
+            drawn.clear();
+        }
+        let (fewest, most) = QID_COLUMNS;
+        let mut qid = all_columns();
+        let columns = fewest + random.below(most - fewest + 1);
+        while qid.len() > columns {
+            qid.remove(random.below(qid.len()));
+        }
+        if !drawn.iter().any(|other| within(other, &qid) || within(&qid, other)) {
+            drawn.push(qid);
+        }
+    }
+    drawn
+}
+
+fn several_qids(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+    let (fewest, most) = QID_COLUMNS;
+    writeln!(
+        text,
+        "\n## Several QIDs\n\nThe same table; each QID has {fewest} to {most} of the seven columns, drawn at random, none within another; {DRAWS} draws for each number of QIDs, the best of\n{DRAW_TURNS} turns for each draw.\n\n| QIDs | max-confidence | mean seconds | max seconds | published over our mean | mean iterations | mean partitions touched | mean candidates rescored |\n| ---: |{}",
+        " ---: |".repeat(7),
+    )?;
+    let line = |name: &str, confidence: f64| Line { name: format!("{name}, {confidence:?}"), points: Vec::new() };
+    let mut lines: Vec<Line> =
+        CONFIDENCES.iter().flat_map(|&confidence| [line("mean", confidence), line("max", confidence)]).collect();
+    let mut slowest = (0.0f64, 0.0f64);
+    for qids in QIDS {
+        let mut random = Random(qids as u64);
+        let draws: Vec<Vec<Qid>> = (0..DRAWS).map(|_| draw(&mut random, qids)).collect();
+        for (confidence, lines) in CONFIDENCES.into_iter().zip(lines.chunks_mut(2)) {
+            eprintln!("{qids} QIDs, {confidence:?}");
+            let runs =
+                draws.iter().map(|draw| table.run(draw, confidence, DRAW_TURNS)).collect::<Result<Vec<_>, _>>()?;
+            let mean = |of: &dyn Fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
+            let mean_work = |name| count(mean(&|run| run.work(name) as f64).round() as u64);
+            let mean_seconds = mean(&|run| run.seconds);
+            let max_seconds = runs.iter().map(|run| run.seconds).fold(0.0, f64::max);
+            slowest = (slowest.0.max(mean_seconds), slowest.1.max(max_seconds));
+            lines[0].points.push((qids as f64, mean_seconds));
+            lines[1].points.push((qids as f64, max_seconds));
+            writeln!(
+                text,
+                "| {qids} | {confidence:?} | {mean_seconds:.3} | {max_seconds:.3} | {} | {} | {} | {} |",
+                count((PAPER_SECONDS.1 / mean_seconds).round() as u64),
+                mean_work("iterations"),
+                mean_work("partitions_touched"),
+                mean_work("candidates_rescored"),
+            )?;
+        }
+    }
+    writeln!(
+        text,
+        "\nPublished: {:.0} s, for 3 to 6 QIDs. Asked for: below {ASKED_SECONDS} s on two cores (mean {}: {:.3} s; every draw {}: {:.3} s).\n",
+        PAPER_SECONDS.1,
+        met(slowest.0 < ASKED_SECONDS),
+        slowest.0,
+        met(slowest.1 < ASKED_SECONDS),
+        slowest.1,
+    )?;
+    let x = Axis { title: "QIDs", log: false };
+    chart(text, "top-down-by-qids", Chart { title: "search against QIDs".to_owned(), x, y: SECONDS, lines })
+}
+
+const SECONDS: Axis = Axis { title: "search, seconds", log: true };
+
+/// The search with one QID on larger and larger tables.
+struct Growth {
+    rows: String,
+    /// Records and seconds, and the same if a tuple took as long as in the first table.
+    points: Vec<(f64, f64)>,
+    even: Vec<(f64, f64)>,
+    /// Seconds for each distinct tuple of the first table.
+    first: Option<f64>,
+}
+
+impl Growth {
+    fn new() -> Self {
+        Self { rows: String::new(), points: Vec::new(), even: Vec::new(), first: None }
+    }
+
+    fn measure(&mut self, s: usize, table: &Table) -> Result<(), Box<dyn Error>> {
+        eprintln!("growth, s = {s}");
+        let run = table.run(&[all_columns()], PAPER_CONFIDENCE, GROWTH_TURNS)?;
+        let (records, tuples) = (table.profile.records(), table.profile.tuples());
+        let per_tuple = run.seconds / tuples as f64;
+        let first = *self.first.get_or_insert(per_tuple);
+        writeln!(
+            self.rows,
+            "| {s} | {} | {} | {:.4} | {:.2} | {:.2} | {} | {} |",
+            count(records),
+            count(tuples as u64),
+            run.seconds,
+            1e6 * per_tuple,
+            per_tuple / first,
+            count(run.work("iterations")),
+            run.memory(),
+        )?;
+        self.points.push((records as f64, run.seconds));
+        self.even.push((records as f64, first * tuples as f64));
+        Ok(())
+    }
+
+    fn write(self, text: &mut String) -> Result<(), Box<dyn Error>> {
+        writeln!(
+            text,
+            "\n## Growth\n\nOne QID of seven columns, max-confidence = {PAPER_CONFIDENCE}; best of {GROWTH_TURNS} turns.\n\n| s | records | distinct tuples | seconds | microseconds per tuple | over the first | iterations | peak memory, MB |\n| ---: |{}\n{}",
+            " ---: |".repeat(7),
+            self.rows,
+        )?;
+        let lines = vec![
+            Line { name: "search".to_owned(), points: self.points },
+            Line { name: "like the distinct tuples".to_owned(), points: self.even },
+        ];
+        let x = Axis { title: "records", log: true };
+        chart(text, "top-down-by-records", Chart { title: "search against records".to_owned(), x, y: SECONDS, lines })
+    }
+}
+
+fn chart(text: &mut String, file: &str, chart: Chart) -> Result<(), Box<dyn Error>> {
+    fs::write(results(&format!("{file}.svg")), chart.svg())?;
+    writeln!(text, "![{}]({file}.svg)", chart.title)?;
+    Ok(())
+}
