@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::Profile;
+
 /// What is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -13,6 +15,20 @@ pub enum Measure {
     Ncp,
     /// Iyengar's loss.
     Lm,
+}
+
+impl Measure {
+    /// What is asked for; the class where that is nothing and there is one, otherwise NCP.
+    pub(super) fn or_by_table(asked: Option<Self>, profile: &Profile) -> Self {
+        let by_table = if profile.class().is_some() { Self::Class } else { Self::Ncp };
+        asked.unwrap_or(by_table)
+    }
+
+    /// Why it cannot be taken, if so.
+    pub(super) fn unfit(self, profile: &Profile) -> Option<&'static str> {
+        let without_class = self == Self::Class && profile.class().is_none();
+        without_class.then_some("`measure = \"class\"` needs a column of the role `class`")
+    }
 }
 
 /// The sum of some counts, and their entropy.

@@ -112,8 +112,7 @@ pub struct BottomUpGeneralization(pub Settings);
 
 impl BottomUpGeneralization {
     fn measure(&self, task: &Task<'_>) -> Measure {
-        let by_table = if task.profile.class().is_some() { Measure::Class } else { Measure::Ncp };
-        self.0.measure.unwrap_or(by_table)
+        Measure::or_by_table(self.0.measure, task.profile)
     }
 }
 
@@ -139,11 +138,10 @@ fn whole(profile: &Profile) -> Vec<(ColumnId, Cell)> {
 
 impl Method for BottomUpGeneralization {
     fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
-        if self.measure(task) == Measure::Class && task.profile.class().is_none() {
-            let reason = "`measure = \"class\"` needs a column of the role `class`".to_owned();
-            return Err(Unsupported { method: NAME, reason, instead: "mondrian" });
+        match self.measure(task).unfit(task.profile) {
+            Some(reason) => Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: "mondrian" }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {

@@ -38,15 +38,10 @@ impl Least {
     /// By group that the candidate occurs in, how many records would leave it.
     fn leaving(&self, candidate: &Candidate) -> BTreeMap<u32, u64> {
         let mut leaving = BTreeMap::new();
-        for &row in self.rows_with(candidate) {
+        for &row in self.rows.of(candidate) {
             *leaving.entry(self.group_of[row as usize]).or_default() += self.records[row as usize];
         }
         leaving
-    }
-
-    fn rows_with(&self, candidate: &Candidate) -> &[u32] {
-        let with = |place| self.rows.with(place, candidate.first, candidate.last);
-        self.rows.place(candidate.column).map_or(&[], with)
     }
 
     /// Whether telling it would leave no group too small.
@@ -66,9 +61,7 @@ impl Least {
                 self.sizes.push(leaving);
             }
         }
-        let rows =
-            self.rows.place(candidate.column).map_or(&[][..], |p| self.rows.with(p, candidate.first, candidate.last));
-        for &row in rows {
+        for &row in self.rows.of(candidate) {
             if let Some(&new) = new.get(&self.group_of[row as usize]) {
                 self.group_of[row as usize] = new;
             }
@@ -102,9 +95,8 @@ impl<'a> Judges<'a> {
 
     /// The groups that a candidate occurs in, divided.
     fn divided(&self, candidate: &Candidate) -> impl Iterator<Item = (u32, Vec<TupleId>, Vec<TupleId>)> {
-        let with = |place| self.rows.with(place, candidate.first, candidate.last);
-        let rows = self.rows.place(candidate.column).map_or(&[][..], with);
-        let mut groups: Vec<u32> = rows.iter().map(|&row| self.group_of[row as usize]).collect();
+        let rows = self.rows.of(candidate).iter();
+        let mut groups: Vec<u32> = rows.map(|&row| self.group_of[row as usize]).collect();
         groups.sort_unstable();
         groups.dedup();
         let leaves = move |tuple: &TupleId| {

@@ -95,16 +95,15 @@ const TIE: f64 = 1e-12;
 
 impl TopDownDisclosure {
     fn measure(&self, task: &Task<'_>) -> Measure {
-        let by_table = if task.profile.class().is_some() { Measure::Class } else { Measure::Ncp };
-        self.0.measure.unwrap_or(by_table)
+        Measure::or_by_table(self.0.measure, task.profile)
     }
 }
 
 impl Method for TopDownDisclosure {
     fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
         let refuse = |reason: &str| Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: "mondrian" });
-        if self.measure(task) == Measure::Class && task.profile.class().is_none() {
-            return refuse("`measure = \"class\"` needs a column of the role `class`");
+        if let Some(reason) = self.measure(task).unfit(task.profile) {
+            return refuse(reason);
         }
         if u32::try_from(task.profile.records()).is_err() {
             return refuse("it counts up to 4,294,967,295 records");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use super::candidates::Candidate;
 use crate::{ids::TupleId, profile::Profile};
 
 /// Distinct combinations of values of some columns, found by value.
@@ -107,6 +108,12 @@ impl Rows {
     pub(super) fn codes(&self, row: u32) -> &[u32] {
         let width = self.columns.len();
         &self.codes[row as usize * width..(row as usize + 1) * width]
+    }
+
+    /// The rows that a candidate occurs in; none where its column is not among these.
+    pub(super) fn of(&self, candidate: &Candidate) -> &[u32] {
+        let with = |place| self.with(place, candidate.first, candidate.last);
+        self.place(candidate.column).map_or(&[], with)
     }
 
     /// The rows with a value from `first` to `last`.
