@@ -13,6 +13,20 @@ use crate::{
     profile::Profile,
 };
 
+/// Bank customers, spec 2: job, country, child, bankruptcy, rating.
+pub(crate) const BANK: &[(&str, u64)] = &[
+    ("Cook,US,No,Current,Bad", 4),
+    ("Artist,France,No,Current,Good", 1),
+    ("Artist,France,No,Current,Bad", 3),
+    ("Doctor,US,Yes,Never,Good", 4),
+    ("Doctor,US,Yes,Never,Bad", 2),
+    ("Trader,UK,No,Discharged,Good", 4),
+    ("Trader,UK,No,Never,Good", 1),
+    ("Trader,Canada,No,Never,Good", 1),
+    ("Clerk,Canada,No,Never,Good", 3),
+    ("Clerk,Canada,No,Discharged,Good", 1),
+];
+
 /// A file of public data, where it is at hand: in `MORETTA_DATA`, or beside the project.
 pub(crate) fn data(path: &str, test: &str) -> Option<String> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");

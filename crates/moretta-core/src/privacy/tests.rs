@@ -3,23 +3,9 @@
 use super::ModelFacts;
 use crate::{
     recoding::Recoding,
-    testing::TestTable,
+    testing::{BANK, TestTable},
     verify::{VerifyError, check, verify},
 };
-
-/// Bank customers, spec 2.
-const BANK: &[(&str, u64)] = &[
-    ("Cook,US,No,Current,Bad", 4),
-    ("Artist,France,No,Current,Good", 1),
-    ("Artist,France,No,Current,Bad", 3),
-    ("Doctor,US,Yes,Never,Good", 4),
-    ("Doctor,US,Yes,Never,Bad", 2),
-    ("Trader,UK,No,Discharged,Good", 4),
-    ("Trader,UK,No,Never,Good", 1),
-    ("Trader,Canada,No,Never,Good", 1),
-    ("Clerk,Canada,No,Never,Good", 3),
-    ("Clerk,Canada,No,Discharged,Good", 1),
-];
 
 fn bank(template: &str) -> TestTable {
     let columns = "[columns]\njob.role = \"quasi-identifier\"\ncountry.role = \"quasi-identifier\"\nchild.role = \

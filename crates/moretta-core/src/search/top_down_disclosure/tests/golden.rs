@@ -9,22 +9,9 @@ use crate::{
         Outcome, Quiet, SearchError, Task,
         top_down_disclosure::{Measure, Settings, asked::Asked, search::Search},
     },
-    testing::TestTable,
+    testing::{BANK, TestTable},
     verify::{VerifyError, verify},
 };
-
-const BANK: [(&str, u64); 10] = [
-    ("Cook,US,No,Current,Bad", 4),
-    ("Artist,France,No,Current,Good", 1),
-    ("Artist,France,No,Current,Bad", 3),
-    ("Doctor,US,Yes,Never,Good", 4),
-    ("Doctor,US,Yes,Never,Bad", 2),
-    ("Trader,UK,No,Discharged,Good", 4),
-    ("Trader,UK,No,Never,Good", 1),
-    ("Trader,Canada,No,Never,Good", 1),
-    ("Clerk,Canada,No,Never,Good", 3),
-    ("Clerk,Canada,No,Discharged,Good", 1),
-];
 
 fn template(given: &str, most: f64) -> String {
     format!(
@@ -35,7 +22,7 @@ fn template(given: &str, most: f64) -> String {
 fn bank(templates: &str) -> TestTable {
     let columns = "[columns]\nJob.role = \"quasi-identifier\"\nCountry.role = \"quasi-identifier\"\n\
                    Child.role = \"quasi-identifier\"\nBankruptcy.role = \"sensitive\"\nRating.role = \"class\"";
-    TestTable::new(&format!("{templates}{columns}"), &[], &BANK)
+    TestTable::new(&format!("{templates}{columns}"), &[], BANK)
 }
 
 fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
