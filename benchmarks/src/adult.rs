@@ -43,6 +43,7 @@ impl SetUp {
         for (name, kind) in self.columns {
             let how = match kind {
                 Kind::Number => "type = \"number\"".to_owned(),
+                Kind::Date => "type = \"date\"".to_owned(),
                 Kind::Category if self.hierarchies.is_some() => format!("hierarchy = \"{name}.csv\""),
                 Kind::Category => "type = \"category\"".to_owned(),
             };

@@ -44,6 +44,15 @@ impl Counts {
         let width = self.columns.len();
         &self.codes[row * width..(row + 1) * width]
     }
+
+    /// How many records carry each value of a column.
+    pub fn records_of(&self, column: usize) -> Vec<u64> {
+        let mut records = vec![0; self.columns[column].values.len()];
+        for row in 0..self.rows() {
+            records[self.row(row)[column] as usize] += self.counts[row];
+        }
+        records
+    }
 }
 
 /// How the records are to be rewritten on their way out.

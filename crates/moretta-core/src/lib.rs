@@ -2,7 +2,7 @@
 //!
 //! The data flows one way, and the modules are its stations:
 //!
-//! 1. [`policy`]: what the holder asks for; [`schema`]: columns and their roles.
+//! 1. [`policy`]: what the holder asks for; [`schema`]: columns and their roles; [`dates`]: how dates are written.
 //! 2. [`counts`]: what an engine's *group and count* brings back.
 //! 3. [`profile`]: distinct tuples with counts over [`hierarchy`] domains: all that a method sees.
 //! 4. [`search`]: the methods. One interface; a profile and bound [`privacy`] models in, a [`recoding`] out.
@@ -20,6 +20,7 @@
 #![doc = include_str!("example.md")]
 
 pub mod counts;
+pub mod dates;
 pub mod evaluate;
 pub mod guess;
 pub mod hierarchy;

@@ -7,7 +7,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::{
-    hierarchy::{ROOT_LABEL, Tree, parse_number},
+    hierarchy::{DateLevel, ROOT_LABEL, Reading, Tree, calendar, middle, prefix},
     ids::{AttributeId, TupleId, VariantId},
     policy::{ColumnPolicy, HierarchyChoice, Policy},
     profile::Profile,
@@ -82,7 +82,8 @@ pub struct FormError {
 /// Accepts exactly the released forms of the policy's columns.
 pub fn check_forms(policy: &Policy, hierarchies: &HashMap<String, Tree>, file: &Profile) -> Result<(), FormError> {
     for (position, (declared, column)) in policy.quasi_identifiers().zip(file.columns()).enumerate() {
-        let forms = Forms::new(policy, declared, hierarchies.get(&declared.name));
+        let texts: Vec<&str> = (0..column.domain.len() as u32).map(|code| column.domain.text(code)).collect();
+        let forms = Forms::new(policy, declared, hierarchies.get(&declared.name)).fitted(&texts);
         for code in 0..column.domain.len() as u32 {
             let text = column.domain.text(code);
             if !forms.accept(text) {
@@ -105,20 +106,35 @@ struct Forms<'a> {
     declared: &'a ColumnPolicy,
     missing: &'a [String],
     labels: Option<HashSet<&'a str>>,
+    reading: Reading,
 }
 
 impl<'a> Forms<'a> {
     fn new(policy: &'a Policy, declared: &'a ColumnPolicy, tree: Option<&'a Tree>) -> Self {
         let labels = tree.map(|tree| tree.nodes().map(|node| tree.label(node)).collect());
-        Self { declared, missing: &policy.input.missing, labels }
+        let by_hierarchy = if declared.hierarchy.is_for_numbers() { Kind::Number } else { Kind::Category };
+        let reading = declared.reading(declared.kind.unwrap_or(by_hierarchy));
+        Self { declared, missing: &policy.input.missing, labels, reading }
     }
 
-    fn is_number(&self) -> bool {
-        let by_hierarchy = matches!(
-            self.declared.hierarchy,
-            HierarchyChoice::Free | HierarchyChoice::Widths(_) | HierarchyChoice::Bins(_)
-        );
-        self.declared.kind == Some(Kind::Number) || (self.declared.kind.is_none() && by_hierarchy)
+    /// What the policy leaves open is told by the texts: intervals may be of dates as well as of numbers.
+    fn fitted(self, texts: &[&str]) -> Self {
+        let open = self.declared.kind.is_none()
+            && matches!(self.declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Built(_));
+        if !open || texts.iter().all(|text| self.accept(text)) {
+            return self;
+        }
+        let dates = Self { reading: self.declared.reading(Kind::Date), labels: self.labels.clone(), ..self };
+        if texts.iter().all(|text| dates.accept(text)) { dates } else { self }
+    }
+
+    /// The levels of the calendar that a column of dates may be released on; none where it has another hierarchy.
+    fn levels(&self) -> Option<&[DateLevel]> {
+        match &self.declared.hierarchy {
+            HierarchyChoice::Dates(levels) => Some(levels),
+            HierarchyChoice::Default if self.reading.kind() == Kind::Date => Some(&DateLevel::ALL),
+            _ => None,
+        }
     }
 
     fn accept(&self, text: &str) -> bool {
@@ -127,23 +143,45 @@ impl<'a> Forms<'a> {
         if text == ROOT_LABEL || is_missing(text) {
             return true;
         }
-        match (&self.labels, self.is_number()) {
-            (Some(labels), true) => labels.contains(text) || is_number_form(text),
+        match (&self.labels, self.reading.kind().is_ordered()) {
+            (Some(labels), true) => labels.contains(text) || self.is_interval(text),
             (Some(labels), false) => {
                 let in_set = |set: &str| set.split(", ").all(|leaf| labels.contains(leaf) || is_missing(leaf));
                 labels.contains(text) || braced(text).is_some_and(in_set)
             }
-            (None, true) => is_number_form(text),
-            // Without a hierarchy or a type there is nothing to hold the text against.
-            (None, false) => true,
+            (None, true) => match self.levels() {
+                Some(levels) => self.reading.number(text).is_ok() || calendar::is_label(text, levels, &self.reading),
+                None => self.is_interval(text),
+            },
+            (None, false) => match &self.declared.hierarchy {
+                HierarchyChoice::Prefix(lengths) => prefix::is_form(text, lengths),
+                // Without a hierarchy or a type there is nothing to hold the text against.
+                _ => true,
+            },
         }
     }
 
     fn expected(&self) -> &'static str {
-        match (&self.labels, self.is_number()) {
-            (Some(_), true) => "a number, an interval such as [24, 32], a label of the hierarchy, or *",
-            (Some(_), false) => "a label of the hierarchy, a set of its values such as {a, b}, or *",
-            _ => "a number, an interval such as [24, 32], or *",
+        match (&self.labels, self.reading.kind()) {
+            (Some(_), Kind::Number) => "a number, an interval such as [24, 32], a label of the hierarchy, or *",
+            (Some(_), Kind::Date) => "a date, an interval of dates such as [a, b], a label of the hierarchy, or *",
+            (Some(_), Kind::Category) => "a label of the hierarchy, a set of its values such as {a, b}, or *",
+            (None, Kind::Date) if self.levels().is_some() => {
+                "a date, a month such as 1984-03, or another level of the calendar that the policy names, or *"
+            }
+            (None, Kind::Date) => "a date, an interval of dates such as [a, b], or *",
+            (None, Kind::Category) => "a whole code, one that is cut at a length that the policy names, or *",
+            (None, Kind::Number) => "a number, an interval such as [24, 32], or *",
+        }
+    }
+
+    /// `24`, `[24, 32]`, or `[24, 32)` as widths print over fractions.
+    fn is_interval(&self, text: &str) -> bool {
+        let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']').or_else(|| rest.strip_suffix(')')));
+        let number = |text: &str| self.reading.number(text);
+        match inside.and_then(middle) {
+            Some((low, high)) => matches!((number(low), number(high)), (Ok(low), Ok(high)) if low <= high),
+            None => number(text).is_ok(),
         }
     }
 }
@@ -152,26 +190,46 @@ fn braced(text: &str) -> Option<&str> {
     text.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// `24`, `[24, 32]`, or `[24, 32)` as widths print over fractions.
-fn is_number_form(text: &str) -> bool {
-    let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']').or_else(|| rest.strip_suffix(')')));
-    match inside.and_then(|inside| inside.split_once(", ")) {
-        Some((low, high)) => matches!((parse_number(low), parse_number(high)), (Ok(low), Ok(high)) if low <= high),
-        None => parse_number(text).is_ok(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Which of these texts may be released in a column that is declared so.
+    fn accepted<'t>(declared: &str, texts: &[&'t str]) -> Vec<&'t str> {
+        let text = format!("version = 1\nprivacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\n{declared}");
+        let policy = Policy::parse(&text, &["mondrian"]).unwrap();
+        let forms = Forms::new(&policy, &policy.columns[0], None);
+        texts.iter().copied().filter(|text| forms.accept(text)).collect()
+    }
+
     #[test]
     fn number_forms() {
-        for right in ["24", "-1.5", "[24, 32]", "[0, 0.5)", "[-3, -1]"] {
-            assert!(is_number_form(right), "{right}");
+        let right = ["24", "-1.5", "[24, 32]", "[0, 0.5)", "[-3, -1]", "*"];
+        let wrong = ["", "x", "[24,32]", "[32, 24]", "24-32", "[24, 32", "{24, 32}", "inf", "[1, inf]"];
+        for declared in ["type = \"number\"", "hierarchy = \"free\"", "hierarchy = \"iotf\""] {
+            assert_eq!(accepted(declared, &right), right);
+            assert!(accepted(declared, &wrong).is_empty());
         }
-        for wrong in ["", "x", "[24,32]", "[32, 24]", "24-32", "[24, 32", "{24, 32}", "inf", "[1, inf]"] {
-            assert!(!is_number_form(wrong), "{wrong}");
+    }
+
+    #[test]
+    fn date_forms() {
+        let texts = ["1984-03-31", "1984-03-31T12:30", "1984-03", "1984-Q1", "1984", "1980s", "*", "31.03.1984"];
+        assert_eq!(accepted("type = \"date\"", &texts), texts[..7]);
+        let chosen = accepted("hierarchy = { dates = [\"month\", \"decade\"] }", &texts);
+        assert_eq!(chosen, ["1984-03-31", "1984-03-31T12:30", "1984-03", "1980s", "*"]);
+        let german = accepted("format = \"%d.%m.%Y\"", &texts);
+        assert_eq!(german, ["1984-03", "1984-Q1", "1984", "1980s", "*", "31.03.1984"]);
+        let free = ["[1984-03-31, 1985-01-01]", "1984-03-31", "[1985-01-01, 1984-03-31]", "1984-03", "[1984, 1985]"];
+        for hierarchy in ["free", "iotf"] {
+            assert_eq!(accepted(&format!("type = \"date\"\nhierarchy = \"{hierarchy}\""), &free), free[..2]);
         }
+        assert!(accepted("type = \"date\"", &free[..1]).is_empty());
+    }
+
+    #[test]
+    fn prefix_forms() {
+        let texts = ["12345", "123*", "12*", "*", "{12345, 12346}", "1234*", "**"];
+        assert_eq!(accepted("hierarchy = { prefix = [3, 2] }", &texts), texts[..5]);
     }
 }

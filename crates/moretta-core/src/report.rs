@@ -9,11 +9,11 @@ use crate::{
     ids::TupleId,
     measure::{Measures, Scene},
     path::Point,
-    policy::{Labels, Numbers, Policy},
+    policy::Policy,
     privacy::ModelFacts,
     profile::Profile,
     recoding::{Cut, Recoding},
-    schema::Kind,
+    released::has_own_form,
     search::Stop,
     verify::{Judgement, Verified},
 };
@@ -218,6 +218,11 @@ impl Privacy {
 }
 
 impl Report {
+    /// Into how many blocks a method cut the table before it searched each on its own; none where it did not.
+    pub fn blocks(&self) -> Option<u64> {
+        self.work.get("blocks").and_then(serde_json::Value::as_u64).filter(|&blocks| blocks > 1)
+    }
+
     /// On a release that was verified; path, times and memory are filled in by whoever ran it.
     pub fn of(
         policy: &Policy,
@@ -269,10 +274,7 @@ fn nested(policy: &Policy, profile: &Profile, recoding: &Recoding) -> Vec<String
     let nests = |column: usize| {
         let domain = &profile.columns()[column].domain;
         // A set or a mean is of the group's own values, whatever the cell.
-        let printed = match domain.kind() {
-            Kind::Category => policy.release.labels == Labels::Node,
-            Kind::Number => policy.release.numbers == Numbers::Interval,
-        };
+        let printed = !has_own_form(domain, &policy.release);
         let mut cells = if printed { released_cells(profile, cut, column) } else { Vec::new() };
         // A missing value may print `*` on its own account.
         cells.retain(|cell| *cell == domain.whole() || !domain.is_star(*cell));

@@ -39,6 +39,24 @@ pub enum Kind {
     Number,
     /// By name; released as nodes of a hierarchy.
     Category,
+    /// By time; released as months, years and the like, or as intervals.
+    Date,
+}
+
+impl Kind {
+    /// What the policy calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Number => "number",
+            Self::Category => "category",
+            Self::Date => "date",
+        }
+    }
+
+    /// Whether values have an order and distances.
+    pub fn is_ordered(self) -> bool {
+        self != Self::Category
+    }
 }
 
 /// What a missing value in a column means.

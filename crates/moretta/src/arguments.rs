@@ -251,7 +251,7 @@ pub struct Evaluate {
 /// `moretta hierarchy`
 #[derive(Debug, Subcommand)]
 pub enum Hierarchy {
-    /// Build a hierarchy over a column of numbers
+    /// Build a hierarchy over a column of numbers, dates or codes
     Build(HierarchyBuild),
     /// Draw a hierarchy file
     Show(HierarchyShow),
@@ -267,15 +267,43 @@ pub struct HierarchyBuild {
     /// The column
     #[arg(long, value_name = "C")]
     pub column: String,
-    /// How: intervals of given widths, or between given edges
+    /// How
     #[arg(long, value_enum)]
     pub method: Builder,
+    /// What the column holds; dates with `--method dates`, codes with `--method prefix`, numbers otherwise
+    #[arg(long = "type", value_enum)]
+    pub kind: Option<BuildKind>,
+    /// How dates are written, in the notation of strftime: %d.%m.%Y; as 1984-03-31 when left out
+    #[arg(long, value_name = "F")]
+    pub format: Option<String>,
+    /// Prune what is built from the data to so many levels, values and `*` included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    pub levels: Option<u32>,
+    /// For `--method han`: at most so many children of a node; 5 when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    pub fan_out: Option<u32>,
+    /// For `--method chu` and `han`: so many values are not divided any more; 2 and 4 when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub threshold: Option<u32>,
+    /// For `--method equal-width` and `equal-frequency`: the parts of each level, the finest first; 32,16,8,4,2 when
+    /// left out
+    #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
+    pub parts: Vec<u32>,
     /// For `--method widths`: 5,10,20
     #[arg(long, value_name = "W,W,..", value_delimiter = ',', allow_negative_numbers = true)]
     pub widths: Vec<f64>,
     /// For `--method bins`: the edges, 0,18,65,120
     #[arg(long, value_name = "E,E,..", value_delimiter = ',', allow_negative_numbers = true)]
     pub bins: Vec<f64>,
+    /// For `--method dates`: the levels, the finest first; day,month,quarter,year,decade when left out
+    #[arg(long, value_name = "L,L,..", value_delimiter = ',', value_enum)]
+    pub dates: Vec<CalendarLevel>,
+    /// For `--method prefix`: how many characters each level keeps, 5,3,2
+    #[arg(long, value_name = "N,N,..", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub prefix: Vec<u32>,
+    /// A text that stands for a missing value, besides an empty cell and `?`; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub missing: Vec<String>,
     /// The file to write; printed when left out
     #[arg(long, short, value_name = "H.csv")]
     pub output: Option<PathBuf>,
@@ -284,13 +312,53 @@ pub struct HierarchyBuild {
     pub overwrite: bool,
 }
 
-/// The builders of hierarchies over numbers.
+/// What a hierarchy is built over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum BuildKind {
+    /// Numbers
+    Number,
+    /// Dates
+    Date,
+}
+
+/// The levels of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum CalendarLevel {
+    /// 1984-03-31, for dates with a time of day
+    Day,
+    /// 1984-03
+    Month,
+    /// 1984-Q1
+    Quarter,
+    /// 1984
+    Year,
+    /// 1980s
+    Decade,
+}
+
+/// The builders of hierarchies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Builder {
+    /// From the data: merge the neighbours whose union is smallest
+    Iotf,
+    /// From the data: merge the neighbours whose centres are closest
+    Otf,
+    /// From the data: cut in two where the sides are most alike inside
+    Chu,
+    /// From the data: cut into parts with near-equal numbers of records, and these again
+    Han,
+    /// From the data: parts of equal width
+    EqualWidth,
+    /// From the data: parts with near-equal numbers of records
+    EqualFrequency,
     /// Intervals of given widths, one level for each
     Widths,
     /// One level of intervals between given edges
     Bins,
+    /// Dates by the calendar: month, quarter, year, decade
+    Dates,
+    /// Codes by their first characters: 12345, 123*, 12*
+    Prefix,
 }
 
 /// `moretta hierarchy show`
@@ -301,6 +369,15 @@ pub struct HierarchyShow {
     /// Show at most so many children of a node
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub children: usize,
+    /// Show so many levels below `*`, 60 at most; as many as fit a hundred lines when left out
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Draw a picture into this file instead
+    #[arg(long, short, value_name = "H.svg")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub overwrite: bool,
 }
 
 /// `moretta hierarchy check`
@@ -313,6 +390,9 @@ pub struct HierarchyCheck {
     /// The column; the file's name without its ending when left out
     #[arg(long, value_name = "C")]
     pub column: Option<String>,
+    /// A text that stands for a missing value, besides an empty cell and `?`; may be given several times
+    #[arg(long, value_name = "TEXT")]
+    pub missing: Vec<String>,
 }
 
 /// `moretta methods`, `measures`, `models`

@@ -93,6 +93,10 @@ pub fn release(report: &Report, output: &Output) -> String {
             "  note   in {columns} a label stands for the values below it that are not released under a narrower one"
         );
     }
+    if let Some(blocks) = report.blocks() {
+        let _ =
+            writeln!(text, "  note   the table was cut into {} blocks first, each searched on its own", count(blocks));
+    }
     for line in redundant(&report.policy.privacy.templates, &report.privacy.templates) {
         let _ = writeln!(text, "  note   {line}");
     }

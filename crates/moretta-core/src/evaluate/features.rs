@@ -7,14 +7,14 @@ use super::{
     c45::{Column, Table, UNKNOWN},
 };
 use crate::{
-    hierarchy::{ROOT_LABEL, parse_number},
+    hierarchy::ROOT_LABEL,
     ids::{AttributeId, VariantId},
     policy::{Labels, Numbers, ReleaseOptions},
     privacy::Member,
     profile::{Attribute, Profile},
     recoding::{Recoding, saved::Saved},
     released::Released,
-    schema::{Kind, Role},
+    schema::Role,
 };
 
 /// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
@@ -87,7 +87,7 @@ impl<'a> Pair<'a> {
     fn quasi_identifier(&self, column: usize, train: &[Member], test: &[Member]) -> (Column, Column) {
         let domain = |profile: &'a Profile| &profile.columns()[column].domain;
         let code = |profile: &Profile, member: &Member| profile.codes(profile.tuple_of(member.variant))[column];
-        if domain(self.train).kind() == Kind::Number {
+        if domain(self.train).kind().is_ordered() {
             let missing = if domain(self.train).missing().is_some() { MISSING } else { f64::NAN };
             let numbers = |profile: &'a Profile, members: &[Member]| {
                 let number = |member: &Member| domain(profile).number(code(profile, member)).unwrap_or(missing);
@@ -106,7 +106,7 @@ impl<'a> Pair<'a> {
         let column = |&id: &AttributeId| {
             let known = &self.train.attributes()[id.index()];
             let train = train.iter().map(|member| self.train.value(member.variant, id));
-            if known.kind() == Kind::Number {
+            if known.kind().is_ordered() {
                 let before = numbers(known, known);
                 let now = numbers(&self.test.attributes()[id.index()], known);
                 let test = test.iter().map(|member| now[self.test.value(member.variant, id) as usize]);
@@ -138,10 +138,11 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The numbers of a column by code. What is none is missing where the training table has that too, otherwise unknown.
+/// The numbers or seconds of a column by code. What is none is missing where the training table has that too, otherwise unknown.
 fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
     let none = |text: &str| if known.code(text).is_some() { MISSING } else { f64::NAN };
-    attribute.values.iter().map(|text| parse_number(text).unwrap_or_else(|_| none(text))).collect()
+    let number = |text: &str| known.reading().number(text).unwrap_or_else(|_| none(text));
+    attribute.values.iter().map(|text| number(text)).collect()
 }
 
 /// Texts as codes of the first column's texts.

@@ -16,7 +16,7 @@
 //! their own for the tree, intervals included; they count as nodes and intervals even where the policy prints
 //! sets or means, which would be other ones in another table.
 //!
-//! The flow: [`Saved::extend`] the counts of the test table, build their profile under [`Saved::policy`], ask [`errors`].
+//! The flow: the counts of the test table, their profile over the recoding ([`Saved::profile`]), then ask [`errors`].
 
 pub mod c45;
 mod features;

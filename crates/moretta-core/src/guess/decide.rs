@@ -43,7 +43,7 @@ fn amount(look: &Look) -> String {
         Shape::Nothing => return "no values".to_owned(),
         Shape::Numbers { .. } => ("number", "numbers"),
         Shape::Code => ("code of digits", "codes of digits"),
-        Shape::Dates => ("date", "dates"),
+        Shape::Dates(_) => ("date", "dates"),
         _ => ("value", "values"),
     };
     match look.different {
@@ -59,7 +59,7 @@ pub(super) fn decide(name: &str, look: &Look, complete: bool, last: bool) -> Dec
         .or_else(|| by_name(&words, look))
         .or_else(|| by_values(look))
         .unwrap_or_else(|| by_default(look, complete));
-    let by_value = !matches!(look.shape, Shape::Sexes | Shape::MaritalStatuses | Shape::Dates);
+    let by_value = !matches!(look.shape, Shape::Sexes | Shape::MaritalStatuses | Shape::Dates(_));
     if last && words.topic().is_none() && by_value && matches!(look.different, 2 | 3) && look.present >= ENOUGH {
         let why = format!("the last column, with {}: looks like what is to be predicted", amount(look));
         decision = decision.or_class(1, why);
@@ -67,15 +67,15 @@ pub(super) fn decide(name: &str, look: &Look, complete: bool, last: bool) -> Dec
     decision.is_code = look.shape == Shape::Code || is_postcode(&words, look);
     if look.shape == Shape::Code {
         decision.notes.push("Some of its digits start with 0, so it is read as a code, not as a number.".to_owned());
-    } else if decision.is_code {
+    } else if decision.is_code && look.shape != Shape::Texts {
         decision.notes.push("A postcode is read as a code, not as a number.".to_owned());
     }
     decision
 }
 
-/// Digits under the name of a postcode are a code. Fractions are not digits.
+/// Digits under the name of a postcode are a code, and so are texts. Fractions are not digits.
 fn is_postcode(words: &Words, look: &Look) -> bool {
-    matches!(look.shape, Shape::Numbers { whole: true, .. })
+    matches!(look.shape, Shape::Numbers { whole: true, .. } | Shape::Texts)
         && words.topic().is_some_and(|topic| topic.what == POSTCODE)
 }
 
@@ -152,7 +152,7 @@ fn unique_id(look: &Look) -> Decision {
 fn by_values(look: &Look) -> Option<Decision> {
     let quasi = |what: &str| Decision::new(Role::QuasiIdentifier, format!("its values look like {what}"));
     Some(match look.shape {
-        Shape::Dates => quasi("dates, which others may remember"),
+        Shape::Dates(_) => quasi("dates, which others may remember"),
         Shape::Sexes => quasi("the sexes, which others know"),
         Shape::MaritalStatuses => quasi("marital statuses, which others may know"),
         Shape::Icd => {

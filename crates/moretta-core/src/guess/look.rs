@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::ColumnFacts;
+use super::dates::Written;
 use super::patterns as is;
 use crate::hierarchy::parse_number;
 
@@ -23,6 +24,8 @@ pub(super) struct Look {
     pub missing: u64,
     /// Whether a released file's mark for a suppressed value is among them.
     pub has_star: bool,
+    /// How many characters the longest has; none where one looks as if it were cut already.
+    pub longest: Option<u32>,
 }
 
 /// What most values have in common.
@@ -42,7 +45,8 @@ pub(super) enum Shape {
     Code,
     /// Something that belongs to one person: what it is, in words.
     Personal(&'static str),
-    Dates,
+    /// Most are dates.
+    Dates(Written),
     Sexes,
     MaritalStatuses,
     Icd,
@@ -67,6 +71,7 @@ impl Look {
             present,
             missing,
             has_star: texts.contains(&"*"),
+            longest: longest(&texts),
         }
     }
 
@@ -85,6 +90,11 @@ impl Look {
         let Shape::Numbers { low, high, whole: true, digits } = self.shape else { return false };
         self.nearly_unique() && (high - low < 2.0 * self.different as f64 || digits.is_some_and(|digits| digits >= 7))
     }
+}
+
+fn longest(texts: &[&str]) -> Option<u32> {
+    let characters = texts.iter().map(|text| text.chars().count()).max()?;
+    u32::try_from(characters).ok().filter(|_| !texts.iter().any(|text| text.ends_with('*')))
 }
 
 impl Shape {
@@ -110,13 +120,13 @@ impl Shape {
             return Self::Code;
         }
         if texts.iter().all(|text| is::is_compact_date(text)) {
-            return Self::Dates;
+            return Self::Dates(Written::of(texts));
         }
         if let Some(numbers) = Self::numbers(texts) {
             return numbers;
         }
         if most(is::is_date) {
-            return Self::Dates;
+            return Self::Dates(Written::of(texts));
         }
         if texts.len() >= 2 && texts.iter().all(|text| is::is_sex(text)) {
             return Self::Sexes;

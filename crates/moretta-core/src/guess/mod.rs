@@ -24,6 +24,7 @@
 //! assert!(Policy::parse(&text, &["mondrian"]).is_ok());
 //! ```
 
+mod dates;
 mod decide;
 mod look;
 mod patterns;
@@ -34,6 +35,7 @@ mod words;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use self::dates::Written;
 use self::decide::Decision;
 use self::look::{Look, Shape};
 pub use self::text::policy_text;
@@ -62,6 +64,8 @@ pub struct Guess {
     pub role: Role,
     /// How its values compare.
     pub kind: Kind,
+    /// How its dates are written, where that is not ISO 8601.
+    pub format: Option<&'static str>,
     /// How its values could be made less precise, for a quasi-identifier.
     pub hierarchy: Option<Suggestion>,
     /// How many different values it has; missing ones are not counted.
@@ -79,9 +83,9 @@ pub struct Guess {
 pub enum Suggestion {
     /// Intervals of these widths, ascending.
     Widths(Vec<f64>),
-    /// A file that groups codes by their first characters.
-    Prefixes,
-    /// A file that groups dates by month and year.
+    /// So many first characters of a code, descending.
+    Prefix(Vec<u32>),
+    /// The calendar.
     Dates,
     /// A file that groups values that are alike.
     Groups,
@@ -169,10 +173,21 @@ fn markers(column: &ColumnFacts) -> impl Iterator<Item = &str> {
 fn put(column: &ColumnFacts, look: &Look, made: Decision) -> Guess {
     let kind = match look.shape {
         // Classes are told apart, not measured, even where they are called 0 and 1.
-        Shape::Numbers { .. } if !made.is_code && made.role != Role::Class => Kind::Number,
+        _ if made.role == Role::Class => Kind::Category,
+        Shape::Numbers { .. } if !made.is_code => Kind::Number,
+        Shape::Dates(Written::Iso | Written::As(_)) => Kind::Date,
         _ => Kind::Category,
     };
+    let format = match look.shape {
+        Shape::Dates(Written::As(format)) if kind == Kind::Date => Some(format),
+        _ => None,
+    };
     let mut notes = made.notes;
+    if let Shape::Dates(written) = look.shape
+        && matches!(made.role, Role::QuasiIdentifier | Role::Sensitive)
+    {
+        notes.extend(unclear(written));
+    }
     if look.has_star {
         notes.push("One value is `*`, which stands for a suppressed one: is this file a release already?".to_owned());
     }
@@ -180,7 +195,8 @@ fn put(column: &ColumnFacts, look: &Look, made: Decision) -> Guess {
         name: column.name.clone(),
         role: made.role,
         kind,
-        hierarchy: if made.role == Role::QuasiIdentifier { suggestion(look, kind) } else { None },
+        format,
+        hierarchy: if made.role == Role::QuasiIdentifier { suggestion(look, kind, made.is_code) } else { None },
         different: look.different,
         missing: look.missing,
         why: made.why,
@@ -188,16 +204,40 @@ fn put(column: &ColumnFacts, look: &Look, made: Decision) -> Guess {
     }
 }
 
+/// Why dates are not read as such, where they are not.
+fn unclear(written: Written) -> Option<String> {
+    match written {
+        Written::Iso | Written::As(_) => None,
+        Written::Either(first, second) => Some(format!(
+            "CONFIRM: its dates could be written {first} or {second}, and no value tells which. Say so, and they are \
+             grouped by month and year: type = \"date\" with format = \"{first}\" or the other."
+        )),
+        Written::Otherwise => Some(
+            "Most of its values look like dates, but not all are written in one way and with years of four digits. If \
+             they were, type = \"date\" would group them by month and year."
+                .to_owned(),
+        ),
+    }
+}
+
 /// The more values, the more a hierarchy helps; two or three have nothing between themselves and `*`.
-fn suggestion(look: &Look, kind: Kind) -> Option<Suggestion> {
+fn suggestion(look: &Look, kind: Kind, is_code: bool) -> Option<Suggestion> {
     match look.shape {
         Shape::Numbers { low, high, whole, .. } if kind == Kind::Number => {
             widths(high - low, whole).map(Suggestion::Widths)
         }
-        Shape::Numbers { .. } | Shape::Code => Some(Suggestion::Prefixes),
-        Shape::Dates => Some(Suggestion::Dates),
+        _ if is_code && look.longest.is_some() => lengths(look.longest?).map(Suggestion::Prefix),
+        Shape::Dates(_) if kind == Kind::Date => Some(Suggestion::Dates),
         _ => (look.different > 3).then_some(Suggestion::Groups),
     }
+}
+
+/// At most four lengths below that of the longest code, evenly spread.
+fn lengths(longest: u32) -> Option<Vec<u32>> {
+    const MOST: u32 = 4;
+    let most = longest.saturating_sub(1);
+    let levels = most.min(MOST);
+    (levels > 0).then(|| (1..=levels).rev().map(|level| (most * level).div_ceil(levels)).collect())
 }
 
 /// Three round widths that double, the narrowest about a sixteenth of the range. They tell its size, and no value.

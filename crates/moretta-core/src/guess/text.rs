@@ -141,9 +141,9 @@ fn examples(out: &mut String, guarded: &[&Guess], given: Vec<&Guess>) {
         _ = writeln!(out, "# [[privacy.l-diversity]]\n# column = {name}\n# l = {l}");
         out.push_str("# kind = \"distinct\"                   # or \"entropy\", \"recursive\" (then also c = 3)\n");
     }
-    let number = guarded.iter().find(|column| column.kind == Kind::Number);
-    if let Some(column) = number.or(any) {
-        let distance = if column.kind == Kind::Number { "ordered" } else { "equal" };
+    let ordered = guarded.iter().find(|column| column.kind.is_ordered());
+    if let Some(column) = ordered.or(any) {
+        let distance = if column.kind.is_ordered() { "ordered" } else { "equal" };
         out.push_str(
             "#\n# In each group a sensitive column is spread nearly as in the whole table: t from 0 (alike) to 1.\n",
         );
@@ -177,8 +177,10 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
     if matches!(guess.role, Role::Identifier | Role::Insensitive) {
         return;
     }
-    let kind = if guess.kind == Kind::Number { "number" } else { "category" };
-    _ = writeln!(out, "type = \"{kind}\"");
+    _ = writeln!(out, "type = \"{}\"", guess.kind.name());
+    if let Some(format) = guess.format {
+        _ = writeln!(out, "format = {}", quoted(format));
+    }
     if guess.missing > 0 {
         let (missing, records) = (count(guess.missing), count(records));
         let other = if guess.role == Role::QuasiIdentifier { "; or \"suppress\": released as *" } else { "" };
@@ -200,10 +202,17 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
             _ = writeln!(out, "# hierarchy = {{ widths = [{}] }}", widths.join(", "));
             return;
         }
-        Suggestion::Prefixes => {
-            "A file that groups codes by their first digits keeps more than the choice of all or `*`:"
+        Suggestion::Prefix(lengths) => {
+            let lengths: Vec<String> = lengths.iter().map(u32::to_string).collect();
+            let choice = format!("hierarchy = {{ prefix = [{}] }}", lengths.join(", "));
+            _ = writeln!(out, "{choice:<37} # so many of its first characters are kept");
+            return;
         }
-        Suggestion::Dates => "A file that groups dates by month and year keeps more than the choice of all or `*`:",
+        Suggestion::Dates => {
+            out.push_str("# A month, quarter, year or decade may be released (where there are times, a day too). For some of these only:\n");
+            out.push_str("# hierarchy = { dates = [\"month\", \"year\"] }\n");
+            return;
+        }
         Suggestion::Groups => "A file that groups values that are alike keeps more than the choice of all or `*`:",
     };
     comment(out, "", advice);

@@ -6,8 +6,11 @@
 use hashbrown::HashMap;
 
 use super::{
+    calendar::{self, DateLevel},
     domain::{Domain, DomainError, DomainProblem},
-    numeric::{bins, given, widths},
+    numeric::{Built, Distinct, bins, given, widths},
+    prefix,
+    reading::Reading,
     tree::{ROOT_LABEL, Tree},
 };
 use crate::{
@@ -16,23 +19,48 @@ use crate::{
     schema::{Kind, MissingRule},
 };
 
+/// What occurs in a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Occurring<'a> {
+    /// Its values.
+    pub column: &'a CountedColumn,
+    /// Which of them stand for a missing one.
+    pub missing: &'a [bool],
+    /// How many records have each, where a hierarchy is built from that.
+    pub records: &'a [u64],
+}
+
+/// The tree that a policy's choice gives a column of these values, so many records each; none where any interval may be
+/// released.
+pub fn tree_over(
+    column: &CountedColumn,
+    records: &[u64],
+    reading: &Reading,
+    choice: &HierarchyChoice,
+) -> Result<Option<Tree>, DomainError> {
+    let missing = vec![false; column.values.len()];
+    let occurring = Occurring { column, missing: &missing, records };
+    Ok(Domain::bind(occurring, reading, choice, None, MissingRule::Error)?.0.tree)
+}
+
 impl Domain {
     /// A column's domain from the values that occur in it.
     ///
-    /// `tree` is the hierarchy file where the policy names one. `missing[code]` marks the values that stand for a
-    /// missing one. Returns the domain and, for each code of `column`, the code in the domain.
+    /// `tree` is the hierarchy file where the policy names one; it is taken instead of one that would be built. Returns
+    /// the domain and, for each code of the column, the code in the domain.
     pub(crate) fn bind(
-        column: &CountedColumn,
-        kind: Kind,
+        occurring: Occurring<'_>,
+        reading: &Reading,
         choice: &HierarchyChoice,
         tree: Option<&Tree>,
-        missing: &[bool],
         rule: MissingRule,
     ) -> Result<(Self, Vec<u32>), DomainError> {
-        let mut binder = Binder { column, missing, codes: vec![0; column.values.len()] };
-        let mut domain = match kind {
-            Kind::Number => binder.numbers(choice, tree)?,
-            Kind::Category => binder.categories(tree, rule)?,
+        let Occurring { column, missing, records } = occurring;
+        let mut binder = Binder { column, missing, records, reading, codes: vec![0; column.values.len()] };
+        let mut domain = match (reading.kind(), choice) {
+            (Kind::Number | Kind::Date, _) => binder.ordered(choice, tree)?,
+            (Kind::Category, HierarchyChoice::Prefix(lengths)) => binder.prefixes(lengths)?,
+            (Kind::Category, _) => binder.categories(tree, rule)?,
         };
         binder.add_missing(&mut domain, rule);
         Ok((domain, binder.codes))
@@ -42,6 +70,8 @@ impl Domain {
 struct Binder<'a> {
     column: &'a CountedColumn,
     missing: &'a [bool],
+    records: &'a [u64],
+    reading: &'a Reading,
     codes: Vec<u32>,
 }
 
@@ -97,10 +127,20 @@ impl Binder<'_> {
         Ok(Domain::flat(raws.into_iter().map(|raw| self.column.values[raw].clone()).collect()))
     }
 
-    fn numbers(&mut self, choice: &HierarchyChoice, tree: Option<&Tree>) -> Result<Domain, DomainError> {
+    fn prefixes(&mut self, lengths: &[u32]) -> Result<Domain, DomainError> {
+        let cut = |raw: &usize| self.column.values[*raw].ends_with(ROOT_LABEL);
+        if let Some(raw) = self.present().into_iter().find(cut) {
+            return Err(self.error(raw, |value| DomainProblem::CutAlready { value }));
+        }
+        let domain = self.flat_categories()?;
+        Ok(Domain { tree: Some(prefix::build(&domain.texts, lengths)), ..domain })
+    }
+
+    fn ordered(&mut self, choice: &HierarchyChoice, tree: Option<&Tree>) -> Result<Domain, DomainError> {
         let mut numbers = Vec::new();
         for raw in self.present() {
-            let value = parse_number(&self.column.values[raw]).map_err(|problem| self.error(raw, |_| problem))?;
+            let value = self.reading.number(&self.column.values[raw]);
+            let value = value.map_err(|problem| self.error(raw, |_| problem))?;
             numbers.push((value, raw));
         }
         if let HierarchyChoice::Bins(edges) = choice {
@@ -109,7 +149,7 @@ impl Binder<'_> {
                 return Err(self.error(raw, |value| DomainProblem::OutsideBins { value, low, high }));
             }
         }
-        // Equal numbers may be written in several ways: the shortest text speaks for all of them.
+        // Equal values may be written in several ways: the shortest text speaks for all of them.
         let text = |raw: usize| &self.column.values[raw];
         numbers.sort_by(|(a, x), (b, y)| {
             a.total_cmp(b).then_with(|| (text(*x).len(), text(*x)).cmp(&(text(*y).len(), text(*y))))
@@ -121,7 +161,7 @@ impl Binder<'_> {
                 values.push(value);
                 texts.push(text(raw).clone());
                 speaker = raw;
-            } else if !same_decimal(text(speaker), text(raw)) {
+            } else if self.reading.compare(text(speaker), text(raw)).is_ne() {
                 return Err(self.error(raw, |value| DomainProblem::TooManyDigits { value }));
             }
             self.codes[raw] = values.len() as u32 - 1;
@@ -130,19 +170,40 @@ impl Binder<'_> {
             (HierarchyChoice::Widths(widths), _) => Some(widths::build(&values, &texts, widths)),
             // Values outside the edges were refused above.
             (HierarchyChoice::Bins(edges), _) => bins::build(&values, &texts, edges).ok(),
-            (_, Some(tree)) => Some(self.number_tree(tree, &values, &texts)?),
+            (HierarchyChoice::Built(built), None) => Some(self.built(built, &values, &texts)),
+            (HierarchyChoice::Dates(levels), _) => Some(self.calendar(&texts, levels)),
+            (_, Some(tree)) => Some(self.given(tree, &values, &texts)?),
+            (HierarchyChoice::Default, None) if self.reading.kind() == Kind::Date => {
+                Some(self.calendar(&texts, &DateLevel::ALL))
+            }
             (_, None) => None,
         };
-        Ok(Domain { kind: Kind::Number, texts, values, tree, missing: None, missing_is_suppressed: false })
+        let reading = self.reading.clone();
+        Ok(Domain { reading, texts, values, tree, missing: None, missing_is_suppressed: false })
     }
 
-    /// A hierarchy file over numbers: its leaves put in order, those that do not occur left out.
-    fn number_tree(&self, tree: &Tree, values: &[f64], texts: &[Box<str>]) -> Result<Tree, DomainError> {
+    fn built(&self, built: &Built, values: &[f64], texts: &[Box<str>]) -> Tree {
+        let mut records = vec![0; values.len()];
+        for (raw, code) in self.codes.iter().enumerate().filter(|(raw, _)| !self.missing[*raw]) {
+            records[*code as usize] += self.records[raw];
+        }
+        built.tree(Distinct { values, texts, records: &records })
+    }
+
+    fn calendar(&self, texts: &[Box<str>], levels: &[DateLevel]) -> Tree {
+        let moment = |text: &str| self.reading.moment(text).expect("it was read as a date before");
+        calendar::build(&texts.iter().map(|text| moment(text)).collect::<Vec<_>>(), texts, levels)
+    }
+
+    /// A hierarchy file over numbers or dates: its leaves put in order, those that do not occur left out.
+    fn given(&self, tree: &Tree, values: &[f64], texts: &[Box<str>]) -> Result<Tree, DomainError> {
         let mut leaves = Vec::with_capacity(tree.leaf_count());
         for code in 0..tree.leaf_count() as u32 {
             let label = tree.label(tree.leaf(code));
-            let value = parse_number(label)
-                .map_err(|_| self.hierarchy_error(DomainProblem::LeafNotANumber { value: label.to_owned() }))?;
+            let value = self.reading.number(label).map_err(|problem| match self.reading.kind() {
+                Kind::Date => self.hierarchy_error(problem),
+                _ => self.hierarchy_error(DomainProblem::LeafNotANumber { value: label.to_owned() }),
+            })?;
             leaves.push((value, code));
         }
         leaves.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -192,29 +253,6 @@ pub fn parse_number(text: &str) -> Result<f64, DomainProblem> {
     }
 }
 
-/// Whether two texts of the same float are the same decimal number.
-pub(crate) fn same_decimal(a: &str, b: &str) -> bool {
-    a == b || decimal(a) == decimal(b)
-}
-
-/// Sign, digits without zeros at either end, and the exponent of the last digit.
-pub(crate) fn decimal(text: &str) -> (bool, String, i64) {
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse().unwrap_or(0)),
-        None => (text, 0i64),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let trimmed = digits.trim_end_matches('0');
-    let exponent = exponent - fraction.len() as i64 + (digits.len() - trimmed.len()) as i64;
-    let trimmed = trimmed.trim_start_matches('0');
-    if trimmed.is_empty() { (false, String::new(), 0) } else { (negative, trimmed.to_owned(), exponent) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +274,9 @@ mod tests {
     ) -> Result<(Domain, Vec<u32>), DomainError> {
         let column = column(values);
         let missing: Vec<bool> = values.iter().map(|v| v.is_empty() || *v == "?").collect();
-        Domain::bind(&column, kind, choice, tree, &missing, rule)
+        let records = vec![1; values.len()];
+        let occurring = Occurring { column: &column, missing: &missing, records: &records };
+        Domain::bind(occurring, &Reading::new(kind, None), choice, tree, rule)
     }
 
     fn numbers(values: &[&str]) -> Result<(Domain, Vec<u32>), DomainError> {
@@ -344,6 +384,66 @@ mod tests {
         .unwrap();
         assert_eq!(domain.label(domain.cover(1, 2)), "above 49998");
         assert_eq!(domain.label(domain.cover(0, 2)), "above 6");
+    }
+
+    fn dates(values: &[&str], choice: &HierarchyChoice) -> Result<(Domain, Vec<u32>), DomainError> {
+        bind(values, Kind::Date, choice, None, MissingRule::Category)
+    }
+
+    #[test]
+    fn dates_are_in_order_and_the_same_instant_is_one_value() {
+        let values = ["1985-01-02", "1984-03-31", "1984-03-31T00:00", "", "1984-12-31"];
+        let (domain, codes) = dates(&values, &HierarchyChoice::Default).unwrap();
+        assert_eq!(codes, [2, 0, 0, 3, 1]);
+        assert_eq!(domain.label(domain.cover(0, 0)), "1984-03-31");
+        assert_eq!(domain.label(domain.cover(0, 1)), "1984");
+        assert_eq!(domain.label(domain.cover(0, 2)), "1980s");
+        assert_eq!(domain.label(domain.cover(0, 3)), "*");
+        assert!((domain.ncp(domain.cover(0, 1)) - 275.0 / 277.0).abs() < 1e-12);
+        let (domain, _) = dates(&values, &HierarchyChoice::Free).unwrap();
+        assert_eq!(domain.label(domain.cover(0, 1)), "[1984-03-31, 1984-12-31]");
+        let (domain, _) = dates(&values, &HierarchyChoice::Dates(vec![DateLevel::Month])).unwrap();
+        assert_eq!(domain.label(domain.cover(0, 1)), "*");
+    }
+
+    #[test]
+    fn what_is_no_date_is_named_with_what_would_be() {
+        let error = dates(&["1984-03-31", "31.03.1984"], &HierarchyChoice::Default).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "column `c`, record 2: `31.03.1984` is not a date written like 1984-03-31 or 1984-03-31T12:30, or there is no \
+             such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or say \
+             how dates are written: `format = \"%d.%m.%Y\"`"
+        );
+        let same = ["1984-03-31T00:00:00.0000001", "1984-03-31T00:00:00.00000011"];
+        let error = dates(&same, &HierarchyChoice::Default).unwrap_err();
+        assert!(matches!(error.problem, DomainProblem::TooManyDigits { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_file_over_dates_is_put_in_order() {
+        let tree = super::super::file::parse("1984-03-31;lent;*\n1983-12-24;xmas;*\n1983-12-25;xmas;*").unwrap();
+        let values = ["1984-03-31", "1983-12-25", "1983-12-24"];
+        let with =
+            |tree| bind(&values, Kind::Date, &HierarchyChoice::File("f.csv".into()), Some(tree), MissingRule::Error);
+        let (domain, codes) = with(&tree).unwrap();
+        assert_eq!(codes, [2, 1, 0]);
+        assert_eq!(domain.label(domain.cover(0, 1)), "xmas");
+        let error = with(&super::super::file::parse("Easter;*").unwrap()).unwrap_err();
+        assert!(error.to_string().starts_with("column `c`, hierarchy: `Easter` is not a date"), "{error}");
+    }
+
+    #[test]
+    fn codes_are_cut_and_what_is_cut_already_is_refused() {
+        let choice = HierarchyChoice::Prefix(vec![2, 1]);
+        let codes = |values: &[&str]| bind(values, Kind::Category, &choice, None, MissingRule::Category);
+        let (domain, found) = codes(&["211", "12", "129", "?", "128"]).unwrap();
+        assert_eq!(found, [3, 0, 2, 4, 1]);
+        assert_eq!(domain.label(domain.cover(1, 2)), "12*");
+        assert_eq!(domain.label(domain.cover(0, 2)), "1*");
+        assert_eq!(domain.label(domain.cover(4, 4)), "?");
+        let error = codes(&["211", "12*"]).unwrap_err();
+        assert_eq!((error.record, error.problem), (Some(2), DomainProblem::CutAlready { value: "12*".into() }));
     }
 
     #[test]

@@ -5,8 +5,13 @@
 //! the penalties of all measures are functions of a cell. A missing value is a leaf of its own at the far right,
 //! directly under the root: together with any other value it is only covered by `*`.
 
-use super::tree::Tree;
-use crate::{counts::CountedColumn, ids::NodeId, schema::Kind};
+use super::{reading::Reading, tree::Tree};
+use crate::{
+    counts::CountedColumn,
+    dates::{DateFormat, Moment},
+    ids::NodeId,
+    schema::Kind,
+};
 
 /// What leaves in one column of a group: a node, or an interval of a column of free numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,9 +40,9 @@ impl Cell {
 /// The values of one quasi-identifier column.
 #[derive(Debug, Clone)]
 pub struct Domain {
-    pub(super) kind: Kind,
+    pub(super) reading: Reading,
     pub(super) texts: Vec<Box<str>>,
-    /// The numbers of a number column; one fewer than texts where there is a missing leaf.
+    /// The numbers or seconds of an ordered column; one fewer than texts where there is a missing leaf.
     pub(super) values: Vec<f64>,
     pub(super) tree: Option<Tree>,
     pub(super) missing: Option<u32>,
@@ -61,12 +66,22 @@ pub struct DomainError {
 #[non_exhaustive]
 pub enum DomainProblem {
     /// Text in a number column.
-    #[error(
-        "`{value}` is not a number; declare the column `type = \"category\"`, or list this text under `missing` in `[input]` if it stands for a missing value"
-    )]
+    #[error("`{value}` is not a number; {}, or list this text under `missing` in `[input]` if it stands for a missing value", instead_of_a_number(.value))]
     NotANumber {
         /// The cell.
         value: String,
+    },
+    /// Something else in a column of dates.
+    #[error(
+        "`{value}` is not a date written {}, or there is no such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or {}",
+        match .format { Some(format) => format!("as `format` says, {format}"), None => "like 1984-03-31 or 1984-03-31T12:30".to_owned() },
+        match .format { Some(_) => "correct `format`", None => "say how dates are written: `format = \"%d.%m.%Y\"`" }
+    )]
+    NotADate {
+        /// The cell.
+        value: String,
+        /// The format, where it is not ISO 8601.
+        format: Option<String>,
     },
     /// NaN or an infinity.
     #[error("`{value}` is not a finite number; correct it, or list this text under `missing` in `[input]`")]
@@ -99,6 +114,12 @@ pub enum DomainProblem {
     /// The text of a suppressed value, in the input.
     #[error("`*` stands for a suppressed value and cannot be an input value; is this file a release already?")]
     Star,
+    /// A code that looks as if it were cut already.
+    #[error("`{value}` ends in `*`, which stands for what was cut off a code; is this file a release already?")]
+    CutAlready {
+        /// The cell.
+        value: String,
+    },
     /// A value that cannot stand in a printed set.
     #[error("`{value}` cannot be printed in a set of values because of its comma or brace; use `labels = \"node\"`")]
     NotInSet {
@@ -135,6 +156,26 @@ pub enum DomainProblem {
     },
 }
 
+/// What a text that is no number looks like, and what to do then.
+fn instead_of_a_number(value: &str) -> &'static str {
+    let decimal = value.replacen(',', ".", 1);
+    if Moment::read(value, None).is_some() {
+        "declare the column `type = \"date\"`"
+    } else if FORMATS
+        .iter()
+        .any(|format| DateFormat::new(format).is_ok_and(|f| Moment::read(value, Some(&f)).is_some()))
+    {
+        "declare the column `type = \"date\"` and say how dates are written, for instance `format = \"%d.%m.%Y\"`"
+    } else if decimal != value && decimal.parse::<f64>().is_ok() {
+        "write a point before the decimals instead of a comma"
+    } else {
+        "declare the column `type = \"category\"`"
+    }
+}
+
+/// Some ways to write a date, to know one by its looks.
+const FORMATS: [&str; 4] = ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"];
+
 impl Domain {
     /// The texts that occur in a released column, each a leaf of its own: what a checker sees.
     pub(crate) fn opaque(column: &CountedColumn) -> (Self, Vec<u32>) {
@@ -149,12 +190,13 @@ impl Domain {
 
     pub(super) fn flat(texts: Vec<Box<str>>) -> Self {
         let tree = Some(Tree::flat(texts.iter().cloned()));
-        Self { kind: Kind::Category, texts, values: Vec::new(), tree, missing: None, missing_is_suppressed: false }
+        let reading = Reading::new(Kind::Category, None);
+        Self { reading, texts, values: Vec::new(), tree, missing: None, missing_is_suppressed: false }
     }
 
-    /// Whether values are numbers or names.
+    /// Whether values are numbers, dates or names.
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.reading.kind()
     }
 
     /// How many leaves there are.
@@ -177,7 +219,7 @@ impl Domain {
         &self.texts[code as usize]
     }
 
-    /// The number of a leaf; none in a category column and for the missing leaf.
+    /// The number of a leaf, or its seconds; none in a category column and for the missing leaf.
     pub fn number(&self, code: u32) -> Option<f64> {
         self.values.get(code as usize).copied()
     }
@@ -255,17 +297,17 @@ impl Domain {
         }
         let missing = self.missing.filter(|&code| cell.contains(code));
         let leaves = (cell.last - cell.first + 1) as f64;
-        match (missing, self.kind) {
+        match (missing, self.kind().is_ordered()) {
             // A missing value released as `*` could be any value.
             (Some(_), _) if leaves == 1.0 && self.is_star(cell) => 1.0,
-            (Some(_), Kind::Number) if leaves == 1.0 => 0.0,
-            (Some(_), Kind::Number) => 1.0,
-            (None, Kind::Number) => self.spread(cell.first, cell.last),
-            (_, Kind::Category) => categorical(leaves, self.len() as f64),
+            (Some(_), true) if leaves == 1.0 => 0.0,
+            (Some(_), true) => 1.0,
+            (None, true) => self.spread(cell.first, cell.last),
+            (_, false) => categorical(leaves, self.len() as f64),
         }
     }
 
-    /// The length of an interval of numbers as a share of the column's range; 0 where that is 0.
+    /// The length of an interval as a share of the column's range; 0 where that is 0.
     pub fn spread(&self, first: u32, last: u32) -> f64 {
         let (Some(low), Some(high)) = (self.values.first(), self.values.last()) else { return 0.0 };
         let last = (last as usize).min(self.values.len() - 1);

@@ -123,15 +123,53 @@ pub fn from_rows(rows: Vec<Vec<String>>) -> Result<Tree, HierarchyFileError> {
     Ok(reader.builder.build())
 }
 
-/// Writes a tree as a hierarchy file's text, which [`parse`] reads back.
+/// Writes a tree as a hierarchy file's text, which [`parse`] reads back. It may be as long as [`bytes`] says: ask first.
 pub fn write(tree: &Tree) -> String {
-    rows(tree).iter().map(|row| row.iter().map(|label| quoted(label)).collect::<Vec<_>>().join(";") + "\n").collect()
+    let labels: Vec<String> = tree.nodes().map(|node| quoted(tree.label(node))).collect();
+    let mut text = String::with_capacity(usize::try_from(bytes(tree)).unwrap_or(0));
+    let deepest = deepest(tree);
+    for code in 0..tree.leaf_count() as u32 {
+        let mut node = tree.leaf(code);
+        for _ in tree.depth(node)..deepest {
+            text.push_str(&labels[node.index()]);
+            text.push(';');
+        }
+        text.push_str(&labels[node.index()]);
+        while let Some(parent) = tree.parent(node) {
+            node = parent;
+            text.push(';');
+            text.push_str(&labels[node.index()]);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// How long the file is: the paths of a deep tree may take a square of its size. Linear.
+pub fn bytes(tree: &Tree) -> u64 {
+    let deepest = deepest(tree);
+    // Of each node: the path from itself to the root.
+    let mut paths = vec![0u64; tree.len()];
+    let mut sum = 0u64;
+    for node in tree.nodes() {
+        let own = quoted(tree.label(node)).len() as u64 + 1;
+        paths[node.index()] = own + tree.parent(node).map_or(0, |parent| paths[parent.index()]);
+        if tree.is_leaf(node) {
+            let repeated = own.saturating_mul(u64::from(deepest - tree.depth(node)));
+            sum = sum.saturating_add(paths[node.index()]).saturating_add(repeated);
+        }
+    }
+    sum
+}
+
+fn deepest(tree: &Tree) -> u32 {
+    tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0)
 }
 
 /// One path per leaf, from the leaf to the root, all of the same length: shorter paths repeat the leaf.
 pub fn rows(tree: &Tree) -> Vec<Vec<&str>> {
     let leaves = 0..tree.leaf_count() as u32;
-    let deepest = leaves.clone().map(|code| tree.depth(tree.leaf(code))).max().unwrap_or(0) as usize;
+    let deepest = deepest(tree) as usize;
     leaves
         .map(|code| {
             let mut node = tree.leaf(code);
@@ -189,7 +227,7 @@ impl Reader {
         {
             return Err(HierarchyProblem::RootBelow { field: field + 1 });
         }
-        if let Some(label) = (0..path.len()).find(|&i| path[i + 1..].contains(&path[i])) {
+        if let Some(label) = repeated(&path) {
             return Err(HierarchyProblem::Cycle { label: path.swap_remove(label) });
         }
         self.insert(row, &path)
@@ -223,6 +261,12 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+/// The first label that comes again. Paths may be thousands long.
+fn repeated(path: &[String]) -> Option<usize> {
+    let lasts: HashMap<&str, usize> = path.iter().enumerate().map(|(at, label)| (label.as_str(), at)).collect();
+    (lasts.len() < path.len()).then(|| (0..path.len()).find(|&at| lasts[path[at].as_str()] > at)).flatten()
 }
 
 fn delimiter_of(first: &str) -> char {

@@ -7,11 +7,10 @@
 use hashbrown::HashMap;
 
 use super::{
-    bind::parse_number,
     domain::{Cell, Domain},
     tree::ROOT_LABEL,
 };
-use crate::{ids::NodeId, schema::Kind};
+use crate::ids::NodeId;
 
 impl Domain {
     /// The cell as it prints.
@@ -90,9 +89,9 @@ impl<'a> LabelReader<'a> {
         if let Some(&code) = self.leaves.get(text) {
             return Some(ReadCell::Cell(self.domain.cover(code, code)));
         }
-        match self.domain.kind() {
-            Kind::Number => self.interval(text).map(ReadCell::Cell),
-            Kind::Category => self.set(text).map(ReadCell::Set),
+        match self.domain.kind().is_ordered() {
+            true => self.interval(text).map(ReadCell::Cell),
+            false => self.set(text).map(ReadCell::Set),
         }
     }
 
@@ -112,7 +111,7 @@ impl<'a> LabelReader<'a> {
     }
 
     fn code_of(&self, text: &str) -> Option<u32> {
-        let value = parse_number(text).ok()?;
+        let value = self.domain.reading.number(text).ok()?;
         self.domain.values.binary_search_by(|v| v.total_cmp(&value)).ok().map(|code| code as u32)
     }
 
@@ -124,26 +123,42 @@ impl<'a> LabelReader<'a> {
 
 /// The two ends of `[24, 32]`, as texts.
 pub(crate) fn interval_ends(text: &str) -> Option<(&str, &str)> {
-    text.strip_prefix('[')?.strip_suffix(']')?.split_once(", ")
+    let inside = text.strip_prefix('[')?.strip_suffix(']')?;
+    middle(inside)
+}
+
+/// What is before and behind the comma in the middle: a date may have commas too, at both ends equally many.
+pub(crate) fn middle(inside: &str) -> Option<(&str, &str)> {
+    let commas: Vec<usize> = inside.match_indices(", ").map(|(at, _)| at).collect();
+    let at = *commas.get(commas.len() / 2).filter(|_| commas.len() % 2 == 1)?;
+    Some((&inside[..at], &inside[at + 2..]))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{counts::CountedColumn, policy::HierarchyChoice, schema::MissingRule};
+    use crate::{
+        counts::CountedColumn,
+        dates::DateFormat,
+        hierarchy::{Occurring, Reading},
+        policy::HierarchyChoice,
+        schema::{Kind, MissingRule},
+    };
+
+    fn column(values: &[&str]) -> CountedColumn {
+        let first_records = vec![1; values.len()];
+        CountedColumn { name: "c".into(), values: values.iter().map(|v| (*v).into()).collect(), first_records }
+    }
 
     #[test]
     fn what_prints_is_read_back() {
-        let values = ["1", "2.5", "7", "?"];
-        let column = CountedColumn {
-            name: "c".into(),
-            values: values.iter().map(|v| (*v).into()).collect(),
-            first_records: vec![1; 4],
-        };
+        let column = column(&["1", "2.5", "7", "?"]);
+        let number = Reading::new(Kind::Number, None);
         let missing = [false, false, false, true];
         for choice in [HierarchyChoice::Free, HierarchyChoice::Widths(vec![5.0])] {
             for rule in [MissingRule::Category, MissingRule::Suppress] {
-                let (domain, _) = Domain::bind(&column, Kind::Number, &choice, None, &missing, rule).unwrap();
+                let occurring = Occurring { column: &column, missing: &missing, records: &[] };
+                let (domain, _) = Domain::bind(occurring, &number, &choice, None, rule).unwrap();
                 let reader = LabelReader::new(&domain);
                 for (first, last) in [(0, 0), (0, 1), (1, 2), (0, 2), (3, 3), (1, 3)] {
                     let cell = domain.cover(first, last);
@@ -156,11 +171,35 @@ mod tests {
                 }
             }
         }
+        let occurring = Occurring { column: &column, missing: &[false; 4], records: &[] };
+        let category = Reading::new(Kind::Category, None);
         let (domain, _) =
-            Domain::bind(&column, Kind::Category, &HierarchyChoice::Default, None, &[false; 4], MissingRule::Error)
-                .unwrap();
+            Domain::bind(occurring, &category, &HierarchyChoice::Default, None, MissingRule::Error).unwrap();
         assert_eq!(domain.set_label(&[0, 2]), "{1, 7}");
         assert_eq!(LabelReader::new(&domain).read("{1, 7}"), Some(ReadCell::Set(vec![0, 2])));
         assert_eq!(LabelReader::new(&domain).read("{1, 8}"), None);
+    }
+
+    #[test]
+    fn dates_are_read_back_however_they_are_written() {
+        let column = column(&["March 3, 1984", "March 04, 1984", "May 1, 1985"]);
+        let occurring = Occurring { column: &column, missing: &[false; 3], records: &[] };
+        let reading = Reading::new(Kind::Date, Some(&DateFormat::new("%B %d, %Y").unwrap()));
+        let bind = |choice| Domain::bind(occurring, &reading, &choice, None, MissingRule::Error).unwrap().0;
+        let domain = bind(HierarchyChoice::Free);
+        assert_eq!(domain.label(domain.cover(1, 2)), "[March 04, 1984, May 1, 1985]");
+        let reader = LabelReader::new(&domain);
+        for text in ["[March 04, 1984, May 1, 1985]", "[March 4, 1984, May 01, 1985]"] {
+            assert_eq!(reader.read(text), Some(ReadCell::Cell(domain.cover(1, 2))), "{text}");
+        }
+        assert_eq!(reader.read("March 03, 1984"), Some(ReadCell::Cell(domain.cover(0, 0))));
+        assert_eq!(reader.read("[May 1, 1985, March 04, 1984]"), None);
+        let domain = bind(HierarchyChoice::Default);
+        let reader = LabelReader::new(&domain);
+        for (first, last, text) in [(0, 1, "1984-03"), (0, 2, "1980s"), (2, 2, "May 1, 1985")] {
+            assert_eq!(domain.label(domain.cover(first, last)), text);
+            assert_eq!(reader.read(text), Some(ReadCell::Cell(domain.cover(first, last))), "{text}");
+        }
+        assert_eq!(reader.read("1985-06"), None);
     }
 }

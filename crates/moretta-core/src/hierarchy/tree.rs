@@ -39,13 +39,21 @@ pub struct TreeBuilder {
 
 impl Default for TreeBuilder {
     fn default() -> Self {
-        Self { labels: vec![ROOT_LABEL.into()], parents: vec![0] }
+        Self::with_capacity(0)
     }
 }
 
 impl TreeBuilder {
     /// The handle of the root, which is always there.
     pub const ROOT: usize = 0;
+
+    /// With room for so many nodes below the root.
+    pub fn with_capacity(nodes: usize) -> Self {
+        let mut builder = Self { labels: Vec::with_capacity(nodes + 1), parents: Vec::with_capacity(nodes + 1) };
+        builder.labels.push(ROOT_LABEL.into());
+        builder.parents.push(0);
+        builder
+    }
 
     /// Adds a node below `parent` (a handle given out earlier), to the right of those already there.
     pub fn add(&mut self, label: impl Into<Box<str>>, parent: usize) -> usize {

@@ -7,6 +7,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{ColumnPolicy, HierarchyChoice, Policy, check, tree};
 use crate::counts::RecordOrder;
+use crate::hierarchy::numeric::{Builder, Built};
 use crate::schema::Role;
 
 /// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
@@ -26,6 +27,9 @@ impl Serialize for ColumnPolicy {
         if let Some(kind) = &self.kind {
             map.serialize_entry("type", kind)?;
         }
+        if let Some(format) = &self.format {
+            map.serialize_entry("format", format.as_str())?;
+        }
         if self.hierarchy != HierarchyChoice::Default {
             map.serialize_entry("hierarchy", &self.hierarchy)?;
         }
@@ -41,6 +45,25 @@ impl Serialize for ColumnPolicy {
 
 pub(super) fn columns<S: Serializer>(columns: &[ColumnPolicy], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(columns.iter().map(|column| (&column.name, column)))
+}
+
+/// With every parameter that its method has.
+pub(super) fn built<S: Serializer>(built: &Built, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("method", check::builder_name(&built.builder))?;
+    match &built.builder {
+        Builder::Iotf | Builder::Otf => {}
+        Builder::Chu { threshold } => map.serialize_entry("threshold", threshold)?,
+        Builder::Han { fan_out, threshold } => {
+            map.serialize_entry("fan-out", fan_out)?;
+            map.serialize_entry("threshold", threshold)?;
+        }
+        Builder::EqualWidth(parts) | Builder::EqualFrequency(parts) => map.serialize_entry("parts", parts)?,
+    }
+    if let Some(levels) = built.levels {
+        map.serialize_entry("levels", &levels)?;
+    }
+    map.end()
 }
 
 pub(super) fn order<S: Serializer>(order: &RecordOrder, serializer: S) -> Result<S::Ok, S::Error> {

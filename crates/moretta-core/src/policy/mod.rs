@@ -8,7 +8,7 @@
 //! - it states at least one guarantee that some table would violate, and names at least one quasi-identifier;
 //! - every column that a privacy model names is declared, in a role that fits: what is *given* is a quasi-identifier,
 //!   what is guarded is sensitive or the class, and there is at most one class;
-//! - every number is finite and in its range; widths and bins ascend.
+//! - every number is finite and in its range; widths and bins ascend, prefixes descend; a hierarchy fits its column's type.
 //!
 //! What needs the data (does the column exist, is it a number, does the value occur) is checked later:
 //! [`Policy::check_columns`] holds the policy against a header.
@@ -53,6 +53,8 @@ pub(crate) use self::header::toml_key;
 pub use self::header::{AbsentColumn, ColumnMismatch};
 pub use self::method::MethodChoice;
 use crate::counts::RecordOrder;
+use crate::dates::DateFormat;
+use crate::hierarchy::{DateLevel, Reading, numeric::Built};
 use crate::schema::{Kind, MissingRule, Role};
 
 /// The version of the policy language that this crate reads.
@@ -206,8 +208,10 @@ pub struct ColumnPolicy {
     pub name: String,
     /// What it is to the holder.
     pub role: Role,
-    /// Whether it is read as numbers or as names (the key `type`); inferred from the data when left out.
+    /// Whether it is read as numbers, dates or names (the key `type`); inferred from the data when left out.
     pub kind: Option<Kind>,
+    /// How its dates are written, where that is not ISO 8601.
+    pub format: Option<DateFormat>,
     /// How its values are made less precise.
     pub hierarchy: HierarchyChoice,
     /// What a loss in this column counts. 1 unless set; only a quasi-identifier has another.
@@ -216,22 +220,43 @@ pub struct ColumnPolicy {
     pub missing: MissingRule,
 }
 
+impl ColumnPolicy {
+    /// How its texts are read, if they are of this kind.
+    pub(crate) fn reading(&self, kind: Kind) -> Reading {
+        Reading::new(kind, self.format.as_ref())
+    }
+}
+
 /// How a column's values are made less precise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HierarchyChoice {
-    /// The policy does not say. A category: all values directly under `*`. A number: any interval.
+    /// The policy does not say. A category: all values directly under `*`. A number: any interval. A date: the calendar.
     #[default]
     Default,
-    /// Any interval of a number column.
+    /// Any interval of numbers or dates.
     Free,
     /// Intervals of these widths, one level each: ascending, each a multiple of the one before.
     Widths(Vec<f64>),
     /// Intervals between these edges: at least two, ascending.
     Bins(Vec<f64>),
+    /// The first characters of a code, so many on each level: descending, at least 1.
+    Prefix(Vec<u32>),
+    /// These levels of the calendar, the finest first.
+    Dates(Vec<DateLevel>),
+    /// Intervals of numbers or dates that are built from the data.
+    #[serde(untagged, serialize_with = "json::built")]
+    Built(Built),
     /// A hierarchy file, as the policy writes its path.
     #[serde(untagged)]
     File(String),
+}
+
+impl HierarchyChoice {
+    /// Whether it is for numbers where the policy does not say of what type a column is.
+    pub(crate) fn is_for_numbers(&self) -> bool {
+        matches!(self, Self::Free | Self::Widths(_) | Self::Bins(_) | Self::Built(_))
+    }
 }
 
 /// How the release is written.

@@ -57,7 +57,7 @@ fn check_distance(model: &TCloseness, column: &Attribute) -> Result<(), ModelErr
         Distance::Ordered if column.numbers.is_some() || column.tree.is_some() => return Ok(()),
         Distance::Hierarchical if column.tree.is_some() => return Ok(()),
         Distance::Ordered => {
-            "`distance = \"ordered\"` needs numbers without missing values, or a hierarchy file that gives the order"
+            "`distance = \"ordered\"` needs numbers or dates without missing values, or a hierarchy file that gives the order"
         }
         Distance::Hierarchical => "`distance = \"hierarchical\"` needs a hierarchy file",
     };

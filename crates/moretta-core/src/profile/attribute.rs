@@ -5,7 +5,7 @@ use hashbrown::{HashMap, HashSet};
 use super::{first_by_record, infer_kind};
 use crate::{
     counts::CountedColumn,
-    hierarchy::{DomainError, DomainProblem, Tree, decimal, parse_number, same_decimal},
+    hierarchy::{DomainError, DomainProblem, Reading, Tree},
     policy::{ColumnPolicy, Policy},
     schema::{Kind, Role},
 };
@@ -17,28 +17,33 @@ pub struct Attribute {
     pub name: String,
     /// [`Role::Sensitive`] or [`Role::Class`].
     pub role: Role,
-    /// Distinct values by code, each as its shortest text: numbers in order of size, categories in order of the
+    /// Distinct values by code, each as its shortest text: numbers and dates in order, categories in order of the
     /// hierarchy or the alphabet.
     pub values: Vec<Box<str>>,
-    /// The numbers by code, where all values are numbers.
+    /// The numbers (of dates, the seconds) by code, where all values have one.
     pub numbers: Option<Vec<f64>>,
     /// The hierarchy, whose leaves in order are the values that occur.
     pub tree: Option<Tree>,
-    kind: Kind,
+    reading: Reading,
     /// Every text that stands for a value.
     codes: HashMap<Box<str>, u32>,
 }
 
 impl Attribute {
-    /// Whether values are numbers or names.
+    /// Whether values are numbers, dates or names.
     pub fn kind(&self) -> Kind {
-        self.kind
+        self.reading.kind()
+    }
+
+    /// How its texts are read.
+    pub fn reading(&self) -> &Reading {
+        &self.reading
     }
 
     /// The code of the value that a text stands for; none where it does not occur.
     pub fn code(&self, text: &str) -> Option<u32> {
-        let number = |text: &str| self.kind == Kind::Number && parse_number(text).is_ok();
-        let same = |known: &str| number(known) && number(text) && same_decimal(known, text);
+        let number = |text: &str| self.kind().is_ordered() && self.reading.number(text).is_ok();
+        let same = |known: &str| number(known) && number(text) && self.reading.compare(known, text).is_eq();
         let written_differently = || self.values.iter().position(|known| same(known)).map(|code| code as u32);
         self.codes.get(text).copied().or_else(written_differently)
     }
@@ -53,9 +58,10 @@ impl Attribute {
         // A hierarchy gives the values their order and their distances, even where they are digits.
         let by_tree = tree.map(|_| Kind::Category);
         let kind = declared.kind.or(by_tree).unwrap_or_else(|| infer_kind(declared, counted, missing));
+        let reading = declared.reading(kind);
         let mut own_tree = None;
         let order = match (kind, tree) {
-            (Kind::Number, _) => order_of_numbers(counted, missing)?,
+            (Kind::Number | Kind::Date, _) => order_of_numbers(counted, missing, &reading)?,
             (Kind::Category, None) => {
                 let mut order: Vec<usize> = (0..counted.values.len()).collect();
                 order.sort_by_key(|&raw| (missing[raw], &counted.values[raw]));
@@ -67,11 +73,11 @@ impl Attribute {
                 order
             }
         };
-        // Equal numbers are one value however they are written, and so are all ways to say that there is none:
+        // Equal numbers and dates are one value however they are written, and so are all ways to say that there is none:
         // otherwise `1` and `1.0` would pass for two different values.
         let text = |raw: usize| &counted.values[raw];
         let same = |a: usize, b: usize| match (missing[a], missing[b]) {
-            (false, false) => kind == Kind::Number && same_decimal(text(a), text(b)),
+            (false, false) => kind.is_ordered() && reading.compare(text(a), text(b)).is_eq(),
             (a, b) => a && b,
         };
         let (mut map, mut speakers): (Vec<u32>, Vec<usize>) = (vec![0; order.len()], Vec::new());
@@ -85,18 +91,18 @@ impl Attribute {
         if let Some(raw) = missing.iter().position(|missing| *missing) {
             codes.extend(policy.input.missing.iter().map(|text| (text.as_str().into(), map[raw])));
         }
-        let number = |&raw: &usize| parse_number(text(raw)).ok().filter(|_| kind == Kind::Number && !missing[raw]);
+        let number = |&raw: &usize| reading.number(text(raw)).ok().filter(|_| kind.is_ordered() && !missing[raw]);
         let numbers = speakers.iter().map(number).collect();
         let values = speakers.iter().map(|&raw| text(raw).clone()).collect();
         let attribute =
-            Self { name: declared.name.clone(), role: declared.role, values, numbers, tree: own_tree, kind, codes };
+            Self { name: declared.name.clone(), role: declared.role, values, numbers, tree: own_tree, reading, codes };
         Ok((attribute, map))
     }
 }
 
-/// Raw codes by size, the shortest text of a number first, then the missing ones.
-fn order_of_numbers(counted: &CountedColumn, missing: &[bool]) -> Result<Vec<usize>, DomainError> {
-    let parsed: Vec<_> = counted.values.iter().map(|text| parse_number(text)).collect();
+/// Raw codes by size, the shortest text of a number or date first, then the missing ones.
+fn order_of_numbers(counted: &CountedColumn, missing: &[bool], reading: &Reading) -> Result<Vec<usize>, DomainError> {
+    let parsed: Vec<_> = counted.values.iter().map(|text| reading.number(text)).collect();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && parsed[raw].is_err()) {
         return Err(DomainError {
             column: counted.name.clone(),
@@ -105,12 +111,13 @@ fn order_of_numbers(counted: &CountedColumn, missing: &[bool]) -> Result<Vec<usi
         });
     }
     let size = |raw: usize| if missing[raw] { f64::INFINITY } else { parsed[raw].clone().unwrap_or(f64::INFINITY) };
-    let exact = |raw: usize| if missing[raw] { Default::default() } else { decimal(&counted.values[raw]) };
+    let exact = |a: usize, b: usize| match missing[a] || missing[b] {
+        true => missing[a].cmp(&missing[b]),
+        false => reading.compare(&counted.values[a], &counted.values[b]),
+    };
     let text = |raw: usize| (counted.values[raw].len(), &counted.values[raw]);
     let mut order: Vec<usize> = (0..counted.values.len()).collect();
-    order.sort_by(|&a, &b| {
-        size(a).total_cmp(&size(b)).then_with(|| exact(a).cmp(&exact(b))).then_with(|| text(a).cmp(&text(b)))
-    });
+    order.sort_by(|&a, &b| size(a).total_cmp(&size(b)).then_with(|| exact(a, b)).then_with(|| text(a).cmp(&text(b))));
     Ok(order)
 }
 

@@ -16,7 +16,8 @@ pub use self::attribute::Attribute;
 
 use crate::{
     counts::{CountedColumn, Counts},
-    hierarchy::{Domain, DomainError, DomainProblem, Tree, parse_number},
+    dates::Moment,
+    hierarchy::{Domain, DomainError, DomainProblem, Occurring, Tree, parse_number},
     ids::{AttributeId, ColumnId, TupleId, VariantId},
     policy::{ColumnPolicy, HierarchyChoice, Labels, Policy},
     schema::{Kind, MissingRule, Role},
@@ -66,7 +67,12 @@ impl Profile {
             let missing = missing_values(policy, declared, counts, position)?;
             if declared.role == Role::QuasiIdentifier {
                 let kind = declared.kind.unwrap_or_else(|| infer_kind(declared, counted, &missing));
-                let (domain, map) = Domain::bind(counted, kind, &declared.hierarchy, tree, &missing, declared.missing)?;
+                // Only what is built from the data asks how many records have a value.
+                let built = matches!(declared.hierarchy, HierarchyChoice::Built(_));
+                let records = if built { counts.records_of(position) } else { Vec::new() };
+                let occurring = Occurring { column: counted, missing: &missing, records: &records };
+                let reading = declared.reading(kind);
+                let (domain, map) = Domain::bind(occurring, &reading, &declared.hierarchy, tree, declared.missing)?;
                 if policy.release.labels == Labels::Set && kind == Kind::Category {
                     check_sets(counted, &domain, &map)?;
                 }
@@ -279,12 +285,20 @@ fn missing_values(
     Ok(missing)
 }
 
-/// A column is one of numbers where all its values are finite numbers and none is a code such as `00123`.
+/// A column is one of numbers where all its values are finite numbers and none is a code such as `00123`, and one of dates
+/// where all are dates such as `1984-03-31`.
 pub(crate) fn infer_kind(declared: &ColumnPolicy, counted: &CountedColumn, missing: &[bool]) -> Kind {
-    if matches!(declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Widths(_) | HierarchyChoice::Bins(_)) {
+    let mut present = counted.values.iter().zip(missing).filter(|(_, missing)| !**missing).map(|(value, _)| value);
+    // A file may group dates in ways that are no intervals, such as weekdays.
+    let may_be_dates =
+        matches!(declared.hierarchy, HierarchyChoice::Default | HierarchyChoice::Free | HierarchyChoice::Built(_));
+    let is_date = |text: &str| Moment::read(text, None).is_some();
+    if may_be_dates && present.clone().next().is_some() && present.clone().all(|text| is_date(text)) {
+        return Kind::Date;
+    }
+    if declared.hierarchy.is_for_numbers() {
         return Kind::Number;
     }
-    let mut present = counted.values.iter().zip(missing).filter(|(_, missing)| !**missing).map(|(value, _)| value);
     let code = |text: &str| {
         let digits = text.trim_start_matches(['-', '+']);
         digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.")

@@ -5,6 +5,7 @@
 //! differently). Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
 
 mod boxes;
+mod over;
 pub mod saved;
 mod suppress;
 

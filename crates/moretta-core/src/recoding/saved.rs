@@ -2,7 +2,8 @@
 //!
 //! It carries the policy and the hierarchy files it names, so that nothing else is needed to apply it, and the cells that
 //! may leave as they print. It does not carry tuples, values that were generalised away, or which record went where: the
-//! file tells no more about a person than the release and the hierarchies do.
+//! file tells no more about a person than the release and the hierarchies do. Nor does it carry hierarchies
+//! that were built from the table: what they release are intervals, and these are the hierarchy of another table.
 
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,9 @@ use super::{
     suppress::{Print, suppress_failing},
 };
 use crate::{
-    counts::Counts,
-    hierarchy::{Cell, LabelReader, ROOT_LABEL, ReadCell, Tree, file, interval_ends},
+    hierarchy::{Cell, LabelReader, ROOT_LABEL, ReadCell, Tree, file},
     ids::{GroupId, TupleId},
-    policy::{ColumnPolicy, HierarchyChoice, Policy, TemplateValues},
+    policy::{Policy, TemplateValues},
     privacy::{BoundModel, Confidence},
     profile::{Column, Profile},
     released::has_own_form,
@@ -33,12 +33,12 @@ pub struct Saved {
     pub policy: Policy,
     /// The hierarchies of its columns.
     pub hierarchies: HashMap<String, Tree>,
-    shape: Shape,
+    pub(super) shape: Shape,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Shape {
+pub(super) enum Shape {
     /// For each column, the labels of the cut from left to right; none stands for all other values, which leave as
     /// `*`. (Among other labels a `*` is the missing value's, released as that.)
     Cut(Vec<Vec<Option<String>>>),
@@ -89,6 +89,18 @@ pub enum SavedError {
     },
 }
 
+/// Which values of each column some record has that is not suppressed. The others are nobody's to know.
+fn told(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
+    let mut told: Vec<Vec<bool>> = profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
+    let suppressed: HashSet<TupleId> = cut.suppressed.iter().copied().collect();
+    for tuple in (0..profile.tuples() as u32).map(TupleId).filter(|tuple| !suppressed.contains(tuple)) {
+        for (told, &code) in told.iter_mut().zip(profile.codes(tuple)) {
+            told[code as usize] = true;
+        }
+    }
+    told
+}
+
 impl Saved {
     /// What is kept of a recoding.
     pub fn of(policy: &Policy, hierarchies: &HashMap<String, Tree>, profile: &Profile, recoding: &Recoding) -> Self {
@@ -108,8 +120,14 @@ impl Saved {
         let label = |column: usize, cell: &Cell| columns[column].domain.label(*cell);
         let shape = match recoding {
             Recoding::Cut(cut) => {
+                let told = told(profile, cut);
                 let labels = |(column, cells): (usize, &Vec<Cell>)| {
-                    let mut distinct = cells.clone();
+                    // All values of a hierarchy file are in it anyway, also those that do not occur.
+                    let file = hierarchies.contains_key(&columns[column].name);
+                    let public = file && columns[column].domain.kind() == Kind::Category;
+                    let leaves = |(_, told): &(&Cell, &bool)| public || **told;
+                    let cells = cells.iter().zip(&told[column]).filter(leaves);
+                    let mut distinct: Vec<Cell> = cells.map(|(cell, _)| *cell).collect();
                     distinct.sort_unstable();
                     distinct.dedup();
                     let others = distinct.len() > 1;
@@ -179,56 +197,6 @@ impl Saved {
         Ok(Self { policy: on_disk.policy, hierarchies, shape: on_disk.recoding })
     }
 
-    /// Makes the ends of released intervals, and released values of columns without a hierarchy, known to the columns of
-    /// new counts, so that cells can be read over values they were not made from.
-    pub fn extend(&self, counts: &mut Counts) {
-        let mut ends: Vec<Vec<String>> = vec![Vec::new(); self.policy.quasi_identifiers().count()];
-        match &self.shape {
-            Shape::Cut(columns) => {
-                let labels = |labels: &Vec<Option<String>>| labels.iter().flatten().cloned().collect();
-                ends = columns.iter().map(labels).collect();
-            }
-            Shape::Groups(boxes) => {
-                for labels in boxes {
-                    labels.iter().zip(&mut ends).for_each(|(label, ends)| ends.push(label.clone()));
-                }
-            }
-        }
-        for (column, labels) in counts.columns.iter_mut().zip(ends) {
-            if self.hierarchies.contains_key(&column.name) {
-                continue;
-            }
-            let mut known: HashSet<Box<str>> = column.values.iter().cloned().collect();
-            let mut learn = |value: &str| {
-                if known.insert(value.into()) {
-                    column.values.push(value.into());
-                    column.first_records.push(0);
-                }
-            };
-            for label in &labels {
-                match interval_ends(label) {
-                    Some((low, high)) if self.is_free(&column.name) => [low, high].into_iter().for_each(&mut learn),
-                    _ if self.is_flat(&column.name) && label != ROOT_LABEL => learn(label),
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// Whether a column's values stand directly under the root.
-    fn is_flat(&self, column: &str) -> bool {
-        self.policy.column(column).is_some_and(|column| column.kind == Some(Kind::Category))
-    }
-
-    /// Whether any interval may be released in a column: labels of a hierarchy may look like intervals and are not.
-    fn is_free(&self, column: &str) -> bool {
-        let free = |column: &ColumnPolicy| {
-            let choice = matches!(column.hierarchy, HierarchyChoice::Default | HierarchyChoice::Free);
-            choice && column.kind == Some(Kind::Number)
-        };
-        !self.hierarchies.contains_key(column) && self.policy.column(column).is_some_and(free)
-    }
-
     /// The cell of another table's column that a label stands for, where there is one.
     fn read(&self, reader: &LabelReader<'_>, label: &str) -> Option<Cell> {
         let missing = || {
@@ -249,6 +217,34 @@ impl Saved {
             Shape::Cut(labels) => self.apply_cut(profile, models, labels),
             Shape::Groups(boxes) => self.apply_groups(profile, models, boxes),
         }
+    }
+
+    /// How many records of another table have a value that no cell of its column covers, by column; those with none are left
+    /// out.
+    pub fn uncovered(&self, profile: &Profile) -> Vec<(String, u64)> {
+        let covered: Vec<Vec<bool>> = match &self.shape {
+            Shape::Cut(labels) => {
+                let read = self.read_cut(profile, labels);
+                read.iter().map(|column| column.iter().map(Option::is_some).collect()).collect()
+            }
+            Shape::Groups(boxes) => {
+                // Each column by itself: a box of which another column cannot be read still says what this one may be.
+                let column = |(at, column): (usize, &Column)| {
+                    let reader = LabelReader::new(&column.domain);
+                    let labels: HashSet<&str> = boxes.iter().map(|labels| labels[at].as_str()).collect();
+                    let cells: Vec<Cell> = labels.iter().filter_map(|label| self.read(&reader, label)).collect();
+                    (0..column.domain.len() as u32).map(|code| cells.iter().any(|cell| cell.contains(code))).collect()
+                };
+                profile.columns().iter().enumerate().map(column).collect()
+            }
+        };
+        let records = |column: usize| {
+            let outside = |tuple: &TupleId| !covered[column][profile.codes(*tuple)[column] as usize];
+            let tuples = (0..profile.tuples() as u32).map(TupleId).filter(outside);
+            tuples.map(|tuple| profile.tuple_records(tuple)).sum::<u64>()
+        };
+        let columns = profile.columns().iter().enumerate();
+        columns.map(|(at, column)| (column.name.clone(), records(at))).filter(|(_, records)| *records > 0).collect()
     }
 
     /// What each tuple of another table leaves as, column by column; none where no cell covers it. Nothing is suppressed

@@ -117,6 +117,7 @@ pub(crate) fn has_own_form(domain: &Domain, options: &ReleaseOptions) -> bool {
     match domain.kind() {
         Kind::Category => options.labels == Labels::Set,
         Kind::Number => options.numbers != Numbers::Interval,
+        Kind::Date => false,
     }
 }
 
@@ -153,7 +154,12 @@ fn form(
 fn one_for_many(numbers: &[(f64, u64)], form: Numbers) -> f64 {
     let records: u64 = numbers.iter().map(|(_, records)| records).sum();
     match form {
-        Numbers::Mean => numbers.iter().map(|(v, n)| v * *n as f64).sum::<f64>() / records as f64,
+        Numbers::Mean => {
+            let sum: f64 = numbers.iter().map(|(v, n)| v * *n as f64).sum();
+            let shares = || numbers.iter().map(|(v, n)| v * (*n as f64 / records as f64)).sum();
+            // The sum is exact for whole numbers; where it overflows, shares do not.
+            if sum.is_finite() { sum / records as f64 } else { shares() }
+        }
         Numbers::Median => {
             let at = |rank: u64| {
                 let mut seen = 0;
@@ -163,10 +169,15 @@ fn one_for_many(numbers: &[(f64, u64)], form: Numbers) -> f64 {
                 });
                 found.map_or(0.0, |(v, _)| *v)
             };
-            (at((records - 1) / 2) + at(records / 2)) / 2.0
+            middle(at((records - 1) / 2), at(records / 2))
         }
-        Numbers::Interval | Numbers::Midpoint => (numbers[0].0 + numbers[numbers.len() - 1].0) / 2.0,
+        Numbers::Interval | Numbers::Midpoint => middle(numbers[0].0, numbers[numbers.len() - 1].0),
     }
+}
+
+fn middle(low: f64, high: f64) -> f64 {
+    let sum = low + high;
+    if sum.is_finite() { sum / 2.0 } else { low / 2.0 + high / 2.0 }
 }
 
 /// Enough for a reader, and not a sum's rounding noise.

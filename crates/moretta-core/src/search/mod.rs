@@ -5,7 +5,9 @@
 //! Running out of time is not an error: the best recoding so far is valid.
 
 pub mod bottom_up_generalization;
+mod chance;
 mod information;
+pub mod k_member;
 pub mod mondrian;
 mod path;
 mod taxonomy;
@@ -150,7 +152,8 @@ pub struct Parameter {
 }
 
 /// All methods.
-pub const METHODS: &[MethodEntry] = &[mondrian::ENTRY, bottom_up_generalization::ENTRY, top_down_disclosure::ENTRY];
+pub const METHODS: &[MethodEntry] =
+    &[mondrian::ENTRY, bottom_up_generalization::ENTRY, top_down_disclosure::ENTRY, k_member::ENTRY];
 
 /// The names of all methods.
 pub fn method_names() -> Vec<&'static str> {

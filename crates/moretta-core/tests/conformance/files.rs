@@ -5,6 +5,7 @@ use moretta_core::{
     policy::Numbers,
     privacy::bind_all,
     profile::Profile,
+    readback,
     released::Released,
     search::{Quiet, Task},
     verify::{Judgement, Verified, check, verify},
@@ -50,6 +51,11 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     let counts = world.counts();
     let (header, rows, _) = printed(world, &counts, profile, verified);
     let file = checked(world, &header, &rows)?;
+    // Whether a file is over numbers is not to be seen in a release.
+    if world.quasi.iter().all(|spec| spec.declared || spec.shape.paths().is_none()) {
+        let forms = readback::check_forms(&world.policy, &world.hierarchies, &file);
+        prop_assert!(forms.is_ok(), "{:?}", forms);
+    }
     let weights = weights(&world.policy);
     let k = world.policy.privacy.k;
     let scene = Scene { released: verified.released(), records: profile, weights: &weights, k };

@@ -15,22 +15,41 @@ pub struct Original<'a> {
 }
 
 /// The two ends of an interval, and whether the upper one belongs to it.
-fn interval(text: &str) -> Option<(f64, f64, bool)> {
+fn interval(shape: &Shape, text: &str) -> Option<(f64, f64, bool)> {
     let inside = text.strip_prefix('[')?;
     let (ends, closed) = match inside.strip_suffix(']') {
         Some(ends) => (ends, true),
         None => (inside.strip_suffix(')')?, false),
     };
     let (low, high) = ends.split_once(", ")?;
-    Some((low.parse().ok()?, high.parse().ok()?, closed))
+    Some((shape.number(low)?, shape.number(high)?, closed))
 }
 
 fn set(text: &str) -> Option<Vec<&str>> {
     Some(text.strip_prefix('{')?.strip_suffix('}')?.split(", ").collect())
 }
 
-fn same_number(a: &str, b: &str) -> bool {
-    matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
+fn same(shape: &Shape, a: &str, b: &str) -> bool {
+    matches!((shape.number(a), shape.number(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// Whether a code was cut to this.
+fn was_cut(code: &str, released: &str, lengths: &[usize]) -> bool {
+    let kept = released.strip_suffix('*').filter(|kept| lengths.contains(&kept.chars().count()));
+    kept.is_some_and(|kept| code.starts_with(kept) && code != kept)
+}
+
+/// Whether a date lies in the day, month, quarter, year or decade of this name.
+fn is_during(date: &str, released: &str) -> bool {
+    let quarters = ["01 02 03", "04 05 06", "07 08 09", "10 11 12"];
+    match (released.split_once("-Q"), released.strip_suffix("0s")) {
+        (Some((year, quarter)), _) => {
+            let months = quarter.parse().ok().and_then(|quarter: usize| quarters.get(quarter - 1));
+            date.starts_with(year) && months.is_some_and(|months| months.contains(&date[5..7]))
+        }
+        (None, Some(decade)) => date.starts_with(decade),
+        (None, None) => [4, 7, 10].contains(&released.len()) && date.starts_with(released),
+    }
 }
 
 impl<'a> Original<'a> {
@@ -52,7 +71,9 @@ impl<'a> Original<'a> {
     fn path_of(&self, text: &str) -> Option<&Vec<String>> {
         let leaf = if is_missing(text) && self.missing_has_a_place() { "?" } else { text };
         let paths = self.spec.shape.paths()?;
-        paths.iter().find(|path| path[0] == leaf || (self.spec.shape.is_number() && same_number(&path[0], leaf)))
+        paths
+            .iter()
+            .find(|path| path[0] == leaf || (self.spec.shape.is_number() && same(&self.spec.shape, &path[0], leaf)))
     }
 
     /// Whether what was printed stands for the original among others. One number for many is judged elsewhere.
@@ -71,19 +92,25 @@ impl<'a> Original<'a> {
                 let in_set = set(released).is_some_and(|values| values.contains(&original));
                 original == released || in_set || inner(original)
             }
-            Shape::NumberTree(_) => same_number(original, released) || inner(original),
-            _ => same_number(original, released) || self.inside(released).contains(&original),
+            Shape::Prefix(lengths) => {
+                let in_set = set(released).is_some_and(|values| values.contains(&original));
+                original == released || in_set || was_cut(original, released, lengths)
+            }
+            Shape::NumberTree(_) => same(&self.spec.shape, original, released) || inner(original),
+            _ => same(&self.spec.shape, original, released) || self.inside(released).contains(&original),
         }
     }
 
-    /// The original texts of numbers that lie inside a printed interval or node.
+    /// The original texts of numbers or dates that lie inside a printed interval or node.
     fn inside(&self, released: &str) -> Vec<&'a str> {
         let present = self.cells.iter().copied().filter(|text| !is_missing(text));
-        let inside = |text: &&str| match (&self.spec.shape, interval(released)) {
-            _ if same_number(text, released) => true,
+        let shape = &self.spec.shape;
+        let inside = |text: &&str| match (shape, interval(shape, released)) {
+            _ if same(shape, text, released) => true,
+            (Shape::Calendar(_), _) => is_during(text, released),
             (Shape::NumberTree(_), _) => self.path_of(text).is_some_and(|path| path.iter().any(|l| l == released)),
             (_, Some((low, high, closed))) => {
-                let value: f64 = text.parse().unwrap();
+                let value = shape.number(text).unwrap();
                 low <= value && (value < high || (closed && value == high))
             }
             _ => false,
@@ -95,10 +122,11 @@ impl<'a> Original<'a> {
         let extra = usize::from(self.has_missing() && !self.missing_has_a_place());
         let present: BTreeSet<&&str> = self.cells.iter().filter(|text| !is_missing(text)).collect();
         match &self.spec.shape {
-            Shape::Flat => present.len() + extra,
+            Shape::Flat | Shape::Prefix(_) => present.len() + extra,
             Shape::Tree(paths) => paths.len() + extra,
             _ => {
-                present.iter().map(|text| text.parse::<f64>().unwrap().to_bits()).collect::<BTreeSet<_>>().len() + extra
+                let numbers = present.iter().map(|text| self.spec.shape.number(text).unwrap().to_bits());
+                numbers.collect::<BTreeSet<_>>().len() + extra
             }
         }
     }
@@ -110,7 +138,7 @@ impl<'a> Original<'a> {
         if leaves == 1 || is_missing(released) {
             return (0.0, 0.0);
         }
-        if self.spec.shape.is_number() {
+        if self.spec.shape.is_ordered() {
             let lost = if released == "*" && self.has_missing() { 1.0 } else { self.spread(released) };
             return (lost, lost);
         }
@@ -121,6 +149,10 @@ impl<'a> Original<'a> {
             return of_leaves(values.len());
         }
         match &self.spec.shape {
+            Shape::Prefix(lengths) if released.ends_with('*') => {
+                let present: BTreeSet<&&str> = self.cells.iter().filter(|text| !is_missing(text)).collect();
+                of_leaves(present.iter().filter(|code| was_cut(code, released, lengths)).count())
+            }
             Shape::Tree(paths) if paths.iter().all(|path| path[0] != released) => {
                 of_leaves(paths.iter().filter(|path| path.iter().any(|label| label == released)).count())
             }
@@ -130,7 +162,7 @@ impl<'a> Original<'a> {
 
     fn spread(&self, released: &str) -> f64 {
         let length = |texts: Vec<&str>| {
-            let values = texts.iter().map(|text| text.parse::<f64>().unwrap());
+            let values = texts.iter().map(|text| self.spec.shape.number(text).unwrap());
             values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min)
         };
         let everything: Vec<&str> = self.cells.iter().copied().filter(|text| !is_missing(text)).collect();
@@ -183,9 +215,9 @@ pub fn measures(printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
 fn classification(printed: &Printed<'_>, groups: &[Vec<usize>], suppressed: impl Fn(usize) -> bool) -> Option<f64> {
     let name = printed.world.class.as_ref()?;
     let spec = printed.world.attributes.iter().find(|spec| spec.name == *name)?;
-    let value = |text: &str| match text.parse::<f64>() {
+    let value = |text: &str| match spec.shape.number(text) {
         _ if is_missing(text) => String::new(),
-        Ok(number) if spec.shape.is_number() => number.to_string(),
+        Some(number) if spec.shape.is_ordered() => number.to_string(),
         _ => text.to_owned(),
     };
     let cells = printed.cells(name);
@@ -201,11 +233,11 @@ fn regression(printed: &Printed<'_>, groups: &[Vec<usize>]) -> Option<f64> {
     let name = printed.world.class.as_ref()?;
     let spec = printed.world.attributes.iter().find(|spec| spec.name == *name)?;
     let cells = printed.cells(name);
-    if !spec.shape.is_number() || cells.iter().any(|text| is_missing(text)) {
+    if !spec.shape.is_ordered() || cells.iter().any(|text| is_missing(text)) {
         return None;
     }
     let squares = |group: &[usize]| {
-        let values: Vec<f64> = group.iter().map(|&record| cells[record].parse().unwrap()).collect();
+        let values: Vec<f64> = group.iter().map(|&record| spec.shape.number(cells[record]).unwrap()).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
     };

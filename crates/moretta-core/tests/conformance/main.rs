@@ -30,6 +30,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("bottom-up-generalization", "take-back = false\nprune = false"),
     ("top-down-disclosure", "measure = \"lm\""),
     ("top-down-disclosure", "measure = \"ncp\"\ntries = 1"),
+    ("k-member", "block = 5"),
 ];
 
 /// What stands in for the defaults of a method that would otherwise search for long, thousands of times.

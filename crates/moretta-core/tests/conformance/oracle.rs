@@ -147,11 +147,11 @@ struct Sensitive<'a> {
     values: Vec<String>,
 }
 
-/// Equal numbers are one value however they are written, and so are all ways to say that there is none.
+/// Equal numbers and dates are one value however they are written, and so are all ways to say that there is none.
 fn canonical(spec: &Spec, text: &str) -> String {
-    match text.parse::<f64>() {
+    match spec.shape.number(text) {
         _ if is_missing(text) => "?".to_owned(),
-        Ok(number) if spec.shape.is_number() => format!("{number}"),
+        Some(number) if spec.shape.is_ordered() => format!("{number}"),
         _ => text.to_owned(),
     }
 }
@@ -205,7 +205,7 @@ impl<'a> Sensitive<'a> {
             }
             _ => {
                 let mut present: Vec<&String> = occurring.iter().filter(|value| **value != "?").copied().collect();
-                if self.spec.shape.is_number() {
+                if self.spec.shape.is_ordered() {
                     present.sort_by(|a, b| a.parse::<f64>().unwrap().total_cmp(&b.parse().unwrap()));
                 }
                 present.into_iter().map(|value| (value.clone(), path(value))).collect()

@@ -68,7 +68,7 @@ fn l_diversity(dice: &mut Dice, column: &Spec) -> String {
 fn t_closeness(dice: &mut Dice, column: &Spec) -> String {
     let distances: &[&str] = match column.shape {
         Shape::Tree(_) => &["equal", "ordered", "hierarchical"],
-        Shape::Free if column.missing == "error" => &["equal", "ordered"],
+        Shape::Free | Shape::Calendar(_) if column.missing == "error" => &["equal", "ordered"],
         _ => &["equal"],
     };
     let (distance, t) = (dice.one(distances), dice.one(&[0.6, 0.4, 0.25, 0.1, 0.0]));

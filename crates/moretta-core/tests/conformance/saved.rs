@@ -42,8 +42,7 @@ fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
 /// Where each record leaves when a saved recoding is applied to a table; none where verification refuses.
 fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, TestCaseError> {
     let mut counts = group_and_count(&world.header, rows, &Profile::grouped_columns(&saved.policy));
-    saved.extend(&mut counts);
-    let profile = match Profile::build(&saved.policy, &saved.hierarchies, &counts) {
+    let profile = match saved.profile(&mut counts) {
         Ok(profile) => profile,
         // A value that the recoding's table did not have, in a column where those are all there are.
         Err(error) => {

@@ -13,7 +13,32 @@ pub enum Shape {
     Widths(Vec<f64>),
     Bins(Vec<f64>),
     NumberTree(Paths),
+    /// Built from the data: as the policy writes it.
+    Built(&'static str),
+    /// Codes by their first characters.
+    Prefix(Vec<usize>),
+    /// The calendar: as the policy writes its levels, if it does.
+    Calendar(&'static str),
+    /// Any interval of dates, or those of a hierarchy that is built from them: as the policy writes it.
+    Dates(&'static str),
 }
+
+/// Hierarchies that are built from the data.
+const BUILT: [&str; 9] = [
+    "\"iotf\"",
+    "\"otf\"",
+    "\"chu\"",
+    "\"han\"",
+    "{ method = \"iotf\", levels = 3 }",
+    "{ method = \"han\", fan-out = 2, threshold = 1, levels = 4 }",
+    "{ method = \"chu\", threshold = 1 }",
+    "{ method = \"equal-width\", parts = [6, 2] }",
+    "{ method = \"equal-frequency\", parts = [4, 2], levels = 3 }",
+];
+
+const CALENDARS: [&str; 3] = ["", "[\"month\", \"year\"]", "[\"day\", \"quarter\", \"decade\"]"];
+
+const INTERVALS_OF_DATES: [&str; 4] = ["\"free\"", "\"iotf\"", "\"han\"", "{ method = \"equal-width\", levels = 3 }"];
 
 #[derive(Debug, Clone)]
 pub struct Spec {
@@ -35,7 +60,20 @@ pub fn is_missing(text: &str) -> bool {
 
 impl Shape {
     pub fn is_number(&self) -> bool {
-        !matches!(self, Self::Flat | Self::Tree(_))
+        !self.is_date() && !matches!(self, Self::Flat | Self::Tree(_) | Self::Prefix(_))
+    }
+
+    pub fn is_date(&self) -> bool {
+        matches!(self, Self::Calendar(_) | Self::Dates(_))
+    }
+
+    pub fn is_ordered(&self) -> bool {
+        self.is_number() || self.is_date()
+    }
+
+    /// The number of a text, or the minutes of a date.
+    pub fn number(&self, text: &str) -> Option<f64> {
+        if self.is_date() { minutes(text) } else { text.parse().ok() }
     }
 
     pub fn paths(&self) -> Option<&Paths> {
@@ -48,7 +86,7 @@ impl Shape {
 
 impl Spec {
     pub fn quasi_identifier(dice: &mut Dice, index: usize) -> Self {
-        let (shape, pool) = match dice.below(6) {
+        let (shape, pool) = match dice.below(10) {
             0 => flat(dice),
             1 => tree(dice),
             2 => (Shape::Free, numbers(dice, 12)),
@@ -58,7 +96,11 @@ impl Spec {
             4 => (Shape::Bins(dice.one(&[vec![0.0, 4.0, 13.0], vec![-1.0, 0.5, 6.0, 12.0]]).clone()), {
                 numbers(dice, 11)
             }),
-            _ => number_tree(dice),
+            5 => number_tree(dice),
+            6 => (Shape::Built(BUILT[dice.below(BUILT.len())]), numbers(dice, 12)),
+            7 => prefix(dice),
+            8 => (Shape::Calendar(CALENDARS[dice.below(CALENDARS.len())]), dates(dice)),
+            _ => (Shape::Dates(INTERVALS_OF_DATES[dice.below(INTERVALS_OF_DATES.len())]), dates(dice)),
         };
         let missing = *dice.one(&["error", "error", "category", "suppress"]);
         let weight = *dice.one(&[1.0, 1.0, 2.0, 0.5]);
@@ -67,10 +109,11 @@ impl Spec {
     }
 
     pub fn attribute(dice: &mut Dice, name: &str) -> Self {
-        let (shape, pool) = match dice.below(3) {
+        let (shape, pool) = match dice.below(4) {
             0 => flat(dice),
             1 => tree(dice),
-            _ => (Shape::Free, numbers(dice, 4)),
+            2 => (Shape::Free, numbers(dice, 4)),
+            _ => (Shape::Calendar(""), dates(dice)),
         };
         let missing = *dice.one(&["error", "error", "category"]);
         let declared = missing != "error" || dice.chance(50);
@@ -87,21 +130,32 @@ impl Spec {
             1 if self.shape.is_number() && self.declared => format!("+{text}"),
             2 if self.shape.is_number() && self.declared => format!("{text}e0"),
             3 if self.shape.is_number() && !text.contains('.') => format!("{text}.0"),
+            // The same instant, written in another way.
+            1 if self.shape.is_date() && !text.contains('T') => format!("{text}T00:00"),
+            1 if self.shape.is_date() => text.replace('T', " "),
+            2 if self.shape.is_date() && text.contains('T') => format!("{text}:00Z"),
             _ => text,
         }
     }
 
     pub fn toml(&self, role: &str) -> String {
         let mut lines = format!("[columns.{}]\nrole = \"{role}\"\nmissing = \"{}\"\n", self.name, self.missing);
-        if self.declared {
-            let kind = if self.shape.is_number() { "number" } else { "category" };
-            lines += &format!("type = \"{kind}\"\n");
+        // Dates are known by their looks where nothing is said, but a column without values has none.
+        let implied = self.shape.is_date() && self.pool.len() > 1 && self.missing == "error";
+        match (self.shape.is_date(), self.shape.is_number()) {
+            (true, _) if self.declared || !implied => lines += "type = \"date\"\n",
+            (false, true) if self.declared => lines += "type = \"number\"\n",
+            (false, false) if self.declared => lines += "type = \"category\"\n",
+            _ => {}
         }
         match &self.shape {
             Shape::Tree(_) | Shape::NumberTree(_) => lines += &format!("hierarchy = \"{}.csv\"\n", self.name),
             Shape::Widths(widths) => lines += &format!("hierarchy = {{ widths = {widths:?} }}\n"),
             Shape::Bins(edges) => lines += &format!("hierarchy = {{ bins = {edges:?} }}\n"),
-            Shape::Flat | Shape::Free => {}
+            Shape::Built(choice) | Shape::Dates(choice) => lines += &format!("hierarchy = {choice}\n"),
+            Shape::Prefix(lengths) => lines += &format!("hierarchy = {{ prefix = {lengths:?} }}\n"),
+            Shape::Calendar(levels) if !levels.is_empty() => lines += &format!("hierarchy = {{ dates = {levels} }}\n"),
+            Shape::Flat | Shape::Free | Shape::Calendar(_) => {}
         }
         if self.weight != 1.0 {
             lines += &format!("weight = {:?}\n", self.weight);
@@ -183,6 +237,39 @@ fn numbers(dice: &mut Dice, most: usize) -> Vec<String> {
     let halves = dice.chance(30);
     let count = 1 + dice.below(most);
     (0..count).map(|_| dice.below(most)).map(|v| if halves { format!("{v}.5") } else { v.to_string() }).collect()
+}
+
+/// Codes of any length, some of them the beginning of others.
+fn prefix(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let codes = ["1", "12", "123", "1234", "1299", "12 4", "2-10", "21", "äö1", "äöü", "9999"];
+    let lengths = dice.one(&[vec![3, 2, 1], vec![2], vec![3, 1], vec![4, 3]]).clone();
+    (Shape::Prefix(lengths), (0..1 + dice.below(12)).map(|_| (*dice.one(&codes)).to_owned()).collect())
+}
+
+/// Dates near the ends of months, quarters, years and decades, all with a time of day or all without.
+fn dates(dice: &mut Dice) -> Vec<String> {
+    let days = ["1979-11-30", "1979-12-31", "1980-01-01", "1980-02-29", "1980-03-31", "1980-04-01", "1984-12-24"];
+    let times = if dice.chance(30) { ["T00:00", "T08:30", "T23:59"] } else { [""; 3] };
+    (0..1 + dice.below(8)).map(|_| format!("{}{}", dice.one(&days), dice.one(&times))).collect()
+}
+
+/// Minutes since 1970 of an ISO date, counted day by day.
+fn minutes(text: &str) -> Option<f64> {
+    let part = |from: usize, to: usize| text.get(from..to)?.parse::<u32>().ok();
+    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    if text.as_bytes()[4] != b'-' || year < 1970 {
+        return None;
+    }
+    let leap = |year: u32| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let length = |year: u32, month: u32| match month {
+        2 => 28 + u32::from(leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let years: u32 = (1970..year).map(|year| 365 + u32::from(leap(year))).sum();
+    let months: u32 = (1..month).map(|month| length(year, month)).sum();
+    let time = if text.len() > 10 { 60 * part(11, 13)? + part(14, 16)? } else { 0 };
+    Some(f64::from((years + months + day - 1) * 1440 + time))
 }
 
 /// A file over the numbers 0 to 11: nested intervals, some leaves directly under `*`.

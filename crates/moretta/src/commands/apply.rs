@@ -7,6 +7,7 @@ use moretta_core::{
     recoding::saved::Saved,
     report::Report,
     search::Stop,
+    text::counted,
     verify::{self, VerifyError},
 };
 use moretta_engine::Engine;
@@ -20,10 +21,14 @@ use crate::{
 };
 
 /// A saved recoding keeps its policy, so that is where to allow more.
-fn refused(error: VerifyError) -> Failure {
+fn refused(error: VerifyError, saved: &Saved, profile: &Profile) -> Failure {
     let too_many = matches!(error, VerifyError::Suppressed { .. });
     let mut failure = Failure::from(error);
     if too_many {
+        for (column, records) in saved.uncovered(profile) {
+            let records = counted(records, "record has", "records have");
+            failure.message += &format!("; {records} a value of `{column}` that no released cell covers");
+        }
         failure.message +=
             "; raise `max-suppressed` in the policy and save the recoding again with `anonymize --recoding`";
     }
@@ -46,15 +51,14 @@ pub fn run(arguments: &Apply) -> Result<(), Failure> {
     let mut clock = Clock::start();
     inputs::check_header(policy, &arguments.input, &engine.columns()?)?;
     let mut counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
-    saved.extend(&mut counts);
-    let profile =
-        Profile::build(policy, hierarchies, &counts).map_err(|error| Failure::domain(&arguments.input, &error))?;
+    let profile = saved.profile(&mut counts).map_err(|error| Failure::domain(&arguments.input, &error))?;
     let profile_seconds = clock.lap();
 
     let models = inputs::bind(policy, &profile)?;
     let recoding = saved.apply(&profile, &models);
     let max_suppressed = policy.privacy.allowed_records(profile.records());
-    let verified = verify::verify(&profile, recoding, &models, &policy.release, max_suppressed).map_err(refused)?;
+    let verified = verify::verify(&profile, recoding, &models, &policy.release, max_suppressed)
+        .map_err(|error| refused(error, &saved, &profile))?;
     let seed = pipeline::seed(arguments.output.seed)?;
     let columns = engine.source().columns().len();
     let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);

@@ -91,6 +91,5 @@ fn test_profile(arguments: &Evaluate, saved: &Saved, settings: Settings) -> Resu
     let engine = inputs::engine(&arguments.test, &policy.input, settings)?;
     inputs::check_header(policy, &arguments.test, &engine.columns()?)?;
     let mut counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
-    saved.extend(&mut counts);
-    Profile::build(policy, &saved.hierarchies, &counts).map_err(|error| Failure::domain(&arguments.test, &error))
+    saved.profile(&mut counts).map_err(|error| Failure::domain(&arguments.test, &error))
 }

@@ -3,6 +3,10 @@
 use maud::{Markup, html};
 use moretta_core::{
     counts::RecordOrder,
+    hierarchy::{
+        DateLevel,
+        numeric::{Builder, Built},
+    },
     policy::{ColumnPolicy, HierarchyChoice, Labels, Numbers, Policy},
     report::Report,
     schema::{Kind, MissingRule, Role},
@@ -35,7 +39,7 @@ pub(super) fn section(report: &Report) -> Markup {
                 } }
                 dt { "Numbers" }
                 dd { @match policy.release.numbers {
-                    Numbers::Interval => "print as the interval that the group spans",
+                    Numbers::Interval => "print as the interval that the group spans, or as the node of their hierarchy",
                     Numbers::Mean => "print as the mean of the group",
                     Numbers::Median => "print as the median of the group",
                     Numbers::Midpoint => "print as the middle of the interval that the group spans",
@@ -122,20 +126,44 @@ fn fate(column: &ColumnPolicy) -> Markup {
 }
 
 fn steps(column: &ColumnPolicy) -> Markup {
-    let edges = |numbers: &[f64]| {
-        let shown: Vec<String> = numbers.iter().take(MOST_STEPS).map(f64::to_string).collect();
-        let more = if numbers.len() > MOST_STEPS { format!(", … ({} in all)", numbers.len()) } else { String::new() };
-        shown.join(", ") + &more
-    };
+    let levels =
+        |levels: &[DateLevel]| words::listed(&levels.iter().map(|level| level.name()).collect::<Vec<_>>(), "or");
     html! {
         @match (&column.hierarchy, column.kind) {
+            (HierarchyChoice::Default, Some(Kind::Date)) => { "the date, or its " (levels(&DateLevel::ALL)) }
+            (HierarchyChoice::Dates(chosen), _) => { "the date, or its " (levels(chosen)) }
+            (HierarchyChoice::Prefix(lengths), _) => { "the whole code, or its first " (some(lengths)) " characters" }
+            (HierarchyChoice::Built(built), _) => (built_from_data(built)),
             (HierarchyChoice::Free, _) | (HierarchyChoice::Default, Some(Kind::Number)) => "any interval",
             (HierarchyChoice::Default, Some(Kind::Category)) => "the value or *",
             (HierarchyChoice::Default, None) => "any interval if numbers, else the value or *",
-            (HierarchyChoice::Widths(widths), _) => { "intervals of width " (edges(widths)) }
-            (HierarchyChoice::Bins(bins), _) => { "intervals between " (edges(bins)) }
+            (HierarchyChoice::Widths(widths), _) => { "intervals of width " (some(widths)) }
+            (HierarchyChoice::Bins(bins), _) => { "intervals between " (some(bins)) }
             (HierarchyChoice::File(path), _) => { "along the hierarchy in " (breakable(path)) }
         }
+    }
+}
+
+/// Steps of a hierarchy, if there are not too many.
+fn some<N: ToString>(numbers: &[N]) -> String {
+    let shown: Vec<String> = numbers.iter().take(MOST_STEPS).map(N::to_string).collect();
+    let more = if numbers.len() > MOST_STEPS { format!(", … ({} in all)", numbers.len()) } else { String::new() };
+    shown.join(", ") + &more
+}
+
+fn built_from_data(built: &Built) -> Markup {
+    html! {
+        @match &built.builder {
+            Builder::Iotf => "intervals built from the data (IOTF): close values together",
+            Builder::Otf => "intervals built from the data (OTF): close centres together",
+            Builder::Chu { .. } => "intervals built from the data (Chu): cut where values are farthest apart on average",
+            Builder::Han { fan_out, .. } => {
+                "intervals built from the data (Han): cut into " (fan_out) " with about equally many records"
+            }
+            Builder::EqualWidth(parts) => { (some(parts)) " intervals of equal width" }
+            Builder::EqualFrequency(parts) => { (some(parts)) " intervals with about equally many records" }
+        }
+        @if let Some(levels) = built.levels { ", on " (levels) " levels" }
     }
 }
 

@@ -35,7 +35,12 @@ pub(super) fn section(report: &Report) -> Markup {
                 dt { "Groups" }
                 dd { (count(report.groups as u64)) }
                 dt { "Search" }
-                dd { (stop(report.stop)) }
+                dd {
+                    (stop(report.stop))
+                    @if let Some(blocks) = report.blocks() {
+                        "; the table was cut into " (count(blocks)) " blocks first, each searched on its own"
+                    }
+                }
                 @if !report.work.is_empty() { dt { "Work" } dd { (work(report)) } }
                 @if report.path.len() > 1 {
                     dt { "Path" }

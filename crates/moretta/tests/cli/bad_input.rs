@@ -49,6 +49,14 @@ fn add(folder: &Folder, lines: &str) {
     folder.write("policy.toml", text);
 }
 
+/// Each value twice the one before: the deepest of trees, and long paths in it.
+fn doubling(folder: &Folder) {
+    let rows: String = (0..1000).map(|power| format!("{}\n", 2f64.powi(power))).collect();
+    folder.write("people.csv", "age\n".to_owned() + &rows);
+}
+
+const BORN: &str = "[columns.born]\nrole = \"quasi-identifier\"\ntype = \"date\"";
+
 const DATA: &[Case] = &[
     case(
         "short row",
@@ -93,6 +101,38 @@ const DATA: &[Case] = &[
         "text in a number column",
         |f| people(f, "Dan,51", "Dan,fifty"),
         &["`age`, record 4", "`fifty` is not a number"],
+    ),
+    case(
+        "a day that does not exist",
+        |f| {
+            people(f, "name,age,", "name,born,");
+            people(f, "Ann,34", "Ann,1984-03-31");
+            people(f, "Ben,36", "Ben,1984-02-30");
+            policy(f, "[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"", BORN);
+        },
+        &["`born`, record 2", "`1984-02-30` is not a date written like 1984-03-31", "`format = \"%d.%m.%Y\"`"],
+    ),
+    case(
+        "a date in another format",
+        |f| {
+            people(f, "name,age,", "name,born,");
+            policy(f, "[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"", BORN);
+            policy(f, BORN, "[columns.born]\nrole = \"quasi-identifier\"\nformat = \"%d.%m.%Y\"");
+        },
+        &["`born`, record 1", "`34` is not a date written as `format` says, %d.%m.%Y", "correct `format`"],
+    ),
+    case(
+        "a format without a century",
+        |f| policy(f, "type = \"number\"", "format = \"%d.%m.%y\""),
+        &["policy.toml, line 14", "`format` is \"%d.%m.%y\"", "a year of two digits does not say its century"],
+    ),
+    case(
+        "codes that are cut already",
+        |f| {
+            people(f, "Cat,34,f,53711", "Cat,34,f,537*");
+            policy(f, "hierarchy = \"zip.csv\"", "hierarchy = { prefix = [3] }");
+        },
+        &["`zip`, record 3", "`537*` ends in `*`", "a release already?"],
     ),
     case("a number beyond floats", |f| people(f, "Dan,51", "Dan,1e999"), &["`age`, record 4", "finite"]),
     case(
@@ -154,9 +194,14 @@ const POLICIES: &[Case] = &[
         &["policy.toml", "weight"],
     ),
     case(
-        "builder to come",
-        |f| policy(f, "type = \"number\"", "hierarchy = \"iotf\""),
-        &["policy.toml, line 14", "iotf"],
+        "a builder that there is not",
+        |f| policy(f, "type = \"number\"", "hierarchy = \"iotv\""),
+        &["policy.toml, line 14", "did you mean \"iotf\"?"],
+    ),
+    case(
+        "a parameter of another builder",
+        |f| policy(f, "type = \"number\"", "hierarchy = { method = \"iotf\", threshold = 2 }"),
+        &["policy.toml, line 14", "`threshold` means nothing for method \"iotf\""],
     ),
     case(
         "widths that do not nest",
@@ -550,6 +595,151 @@ const CALLS: &[Case] = &[
         nothing,
         &["hierarchy", "build", "people.csv", "--column", "agee", "--method", "widths", "--widths", "5", "-o", "h.csv"],
         &["agee"],
+    ),
+    called(
+        "a date that is no number",
+        |f| _ = f.write("t.csv", "d\n31.03.1984\n"),
+        &["hierarchy", "build", "t.csv", "--column", "d", "--method", "iotf"],
+        &["t.csv", "`d`, record 1", "--type date", "--format"],
+    ),
+    called(
+        "a file named unlike its column",
+        |f| _ = f.write("codes.csv", "53711;*\n"),
+        &["hierarchy", "check", "codes.csv", "people.csv"],
+        &["`codes`", "--column"],
+    ),
+    called(
+        "prefixes left out",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "zip", "--method", "prefix", "-o", "h.csv"],
+        &["--prefix 5,3,2"],
+    ),
+    called(
+        "prefixes that grow",
+        nothing,
+        &[
+            "hierarchy",
+            "build",
+            "people.csv",
+            "--column",
+            "zip",
+            "--method",
+            "prefix",
+            "--prefix",
+            "2,3",
+            "-o",
+            "h.csv",
+        ],
+        &["--prefix", "longest"],
+    ),
+    called(
+        "dates of numbers",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "dates", "-o", "h.csv"],
+        &["people.csv", "`age`, record 1", "not a date"],
+    ),
+    called(
+        "levels of the calendar in no order",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "dates", "--dates", "year,month"],
+        &["--dates", "finest"],
+    ),
+    called(
+        "a format for numbers",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf", "--format", "%Y-%m-%d"],
+        &["--format", "--type date"],
+    ),
+    called(
+        "a format that says no date",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "dates", "--format", "%H"],
+        &["--format", "%Y"],
+    ),
+    called(
+        "widths of dates",
+        nothing,
+        &[
+            "hierarchy",
+            "build",
+            "people.csv",
+            "--column",
+            "age",
+            "--method",
+            "widths",
+            "--widths",
+            "5",
+            "--type",
+            "date",
+        ],
+        &["--method widths", "--method dates"],
+    ),
+    called(
+        "flag of another method",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf", "--fan-out", "3", "-o", "h.csv"],
+        &["`--fan-out`", "iotf", "han"],
+    ),
+    called(
+        "levels of given widths",
+        nothing,
+        &[
+            "hierarchy",
+            "build",
+            "people.csv",
+            "--column",
+            "age",
+            "--method",
+            "widths",
+            "--widths",
+            "5",
+            "--levels",
+            "3",
+        ],
+        &["`--levels`", "widths"],
+    ),
+    called(
+        "parts that do not nest",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "equal-width", "--parts", "8,3"],
+        &["--parts", "multiple"],
+    ),
+    called(
+        "one part",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "equal-frequency", "--parts", "4,1"],
+        &["--parts", "at least 2"],
+    ),
+    called(
+        "iotf of words",
+        nothing,
+        &["hierarchy", "build", "people.csv", "--column", "sex", "--method", "iotf"],
+        &["people.csv", "`sex`, record 1", "not a number"],
+    ),
+    called(
+        "iotf of an infinity",
+        |f| people(f, "Cat,34", "Cat,inf"),
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf"],
+        &["people.csv", "`age`, record 3", "`inf`"],
+    ),
+    called(
+        "iotf of nothing",
+        |f| _ = f.write("people.csv", "name,age\nAnn,\nBen,?\n"),
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf"],
+        &["people.csv", "`age`", "no values"],
+    ),
+    called(
+        "hierarchy file too large",
+        doubling,
+        &["hierarchy", "build", "people.csv", "--column", "age", "--method", "iotf", "-o", "h.csv"],
+        &["`age`", "MB", "--levels"],
+    ),
+    called("picture of no kind", nothing, &["hierarchy", "show", "zip.csv", "-o", "zip.png"], &["zip.png", ".svg"]),
+    called(
+        "picture over a file",
+        |f| _ = f.write("zip.svg", ""),
+        &["hierarchy", "show", "zip.csv", "-o", "zip.svg"],
+        &["zip.svg exists"],
     ),
     called("demo among strangers", |f| _ = f.write("mine/thesis.doc", "x"), &["demo", "mine"], &["mine"]),
     called("init over a policy", nothing, &["init", "people.csv", "-o", "policy.toml"], &["policy.toml exists"]),

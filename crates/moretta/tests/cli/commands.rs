@@ -77,6 +77,36 @@ fn hierarchies_are_built_shown_and_checked() {
 }
 
 #[test]
+fn a_large_hierarchy_is_folded_to_a_screen() {
+    let folder = Folder::empty();
+    let values: String = (0..10_000u64).map(|i| format!("{}\n", i * 7919 % 1_000_003)).collect();
+    folder.write("t.csv", "n\n".to_owned() + &values);
+    folder.ok(&["hierarchy", "build", "t.csv", "--column", "n", "--method", "iotf", "-o", "n.csv"]);
+    let shown = folder.ok(&["hierarchy", "show", "n.csv"]);
+    assert!((20..=102).contains(&shown.lines().count()), "{shown}");
+    assert!(shown.lines().all(|line| line.chars().count() < 100) && shown.contains("--depth shows more"), "{shown}");
+    let deeper = folder.ok(&["hierarchy", "show", "n.csv", "--depth", "8"]);
+    assert!(deeper.lines().count() > shown.lines().count());
+    folder.ok(&["hierarchy", "show", "n.csv", "--output", "n.svg"]);
+    assert!(folder.read("n.svg").len() < 100_000);
+    let said = folder.ok(&[
+        "hierarchy",
+        "build",
+        "t.csv",
+        "--column",
+        "n",
+        "--method",
+        "iotf",
+        "--levels",
+        "6",
+        "-o",
+        "n.csv",
+        "--overwrite",
+    ]);
+    assert!(said.contains(" 6 levels"), "{said}");
+}
+
+#[test]
 fn lists_come_from_the_registries() {
     let folder = Folder::empty();
     let names = |list: &str| -> Vec<String> {

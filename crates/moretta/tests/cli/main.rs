@@ -2,6 +2,7 @@
 
 mod adult;
 mod bad_input;
+mod columns;
 mod commands;
 mod disclosure;
 mod evaluate;

@@ -72,4 +72,31 @@ fn a_policy_to_edit() {
 fn a_hierarchy() {
     let folder = people::folder(1);
     insta::assert_snapshot!("hierarchy-show", folder.ok(&["hierarchy", "show", "hierarchies/education.csv"]));
+    insta::assert_snapshot!("help-hierarchy-build", folder.ok(&["hierarchy", "build", "--help"]));
+    insta::assert_snapshot!("help-hierarchy-show", folder.ok(&["hierarchy", "show", "--help"]));
+}
+
+#[test]
+fn hierarchies_from_the_data() {
+    let folder = Folder::empty();
+    // Squares: the farther up, the farther apart, and the rarer.
+    let rows: String = (0..12).flat_map(|i| vec![format!("{}\n", i * i); 13 - i]).collect();
+    folder.write("t.csv", "n\n".to_owned() + &rows);
+    let built = |method: &str, more: &[&str]| {
+        let file = format!("{method}.csv");
+        let mut arguments = vec!["hierarchy", "build", "t.csv", "--column", "n", "--method", method, "-o", &file];
+        arguments.extend(more);
+        let said = folder.ok(&arguments);
+        folder.ok(&["hierarchy", "check", &file, "t.csv", "--column", "n"]);
+        said + &folder.ok(&["hierarchy", "show", &file])
+    };
+    insta::assert_snapshot!("hierarchy-iotf", built("iotf", &[]));
+    insta::assert_snapshot!("hierarchy-iotf-levels", built("iotf", &["--levels", "3", "--overwrite"]));
+    insta::assert_snapshot!("hierarchy-otf", built("otf", &[]));
+    insta::assert_snapshot!("hierarchy-chu", built("chu", &["--threshold", "3"]));
+    insta::assert_snapshot!("hierarchy-han", built("han", &["--fan-out", "3"]));
+    insta::assert_snapshot!("hierarchy-equal-width", built("equal-width", &["--parts", "4,2"]));
+    insta::assert_snapshot!("hierarchy-equal-frequency", built("equal-frequency", &["--parts", "4,2"]));
+    folder.ok(&["hierarchy", "show", "iotf.csv", "-o", "iotf.svg"]);
+    insta::assert_snapshot!("hierarchy-svg", folder.read("iotf.svg"));
 }

@@ -141,7 +141,7 @@ fn made_up_people() {
     assert_eq!(roles(&guesses, Role::Sensitive), ["income", "diagnosis"]);
     assert_eq!(roles(&guesses, Role::Class), ["insured"]);
     let postcode = &guesses.columns[3];
-    assert_eq!((postcode.kind, &postcode.hierarchy), (Kind::Category, &Some(Suggestion::Prefixes)));
+    assert_eq!((postcode.kind, &postcode.hierarchy), (Kind::Category, &Some(Suggestion::Prefix(vec![4, 3, 2, 1]))));
     let text = policy_text(&guesses, "people.csv");
     assert!(
         text.contains("# column = \"diagnosis\"\n# l = 3\n") && text.contains("# column = \"income\"\n# t = 0.2\n")
@@ -193,18 +193,13 @@ fn codes_dates_years_and_numbers() {
     let zip = one("ZIP", |row| (10_000 + row % 90).to_string());
     assert_eq!(
         (zip.role, zip.kind, zip.hierarchy),
-        (Role::QuasiIdentifier, Kind::Category, Some(Suggestion::Prefixes))
+        (Role::QuasiIdentifier, Kind::Category, Some(Suggestion::Prefix(vec![4, 3, 2, 1])))
     );
     let code = one("x", |row| format!("{:05}", row % 90));
     assert_eq!((code.role, code.kind), (Role::QuasiIdentifier, Kind::Category));
-    for form in [|row: usize| format!("2024-01-{:02}", row % 28 + 1), |row: usize| format!("{}.3.1984", row % 28 + 1)] {
-        let date = one("x", form);
-        assert_eq!(
-            (date.role, date.kind, date.hierarchy),
-            (Role::QuasiIdentifier, Kind::Category, Some(Suggestion::Dates))
-        );
-    }
-    assert_eq!(one("x", |row| (19_840_301 + row % 28).to_string()).hierarchy, Some(Suggestion::Dates));
+    let british = one("postcode", |row| format!("SW{}A {}BB", row % 9, row % 7));
+    assert_eq!((british.kind, british.hierarchy), (Kind::Category, Some(Suggestion::Prefix(vec![7, 6, 4, 2]))));
+    assert_eq!(one("zip", |row| format!("{}**", row % 90)).hierarchy, Some(Suggestion::Groups), "cut already");
     let year = one("birthYear", |row| (1930 + row % 70).to_string());
     assert_eq!((year.role, year.kind), (Role::QuasiIdentifier, Kind::Number));
     assert_eq!(one("year", |row| (row % 70 * 1000).to_string()).role, Role::Insensitive);
@@ -213,6 +208,38 @@ fn codes_dates_years_and_numbers() {
     let clicks = one("number of clicks", |row| (row % 90).to_string());
     assert_eq!(clicks.role, Role::Insensitive);
     assert!(clicks.notes[0].contains("could be a quasi-identifier"));
+}
+
+#[test]
+fn dates_and_how_they_are_written() {
+    type Form = fn(usize) -> String;
+    let clear: [(Form, Option<&str>); 4] = [
+        (|row| format!("2024-01-{:02}", row % 28 + 1), None),
+        (|row| format!("{}.3.1984", row % 28 + 1), Some("%d.%m.%Y")),
+        (|row| (19_840_301 + row % 28).to_string(), Some("%Y%m%d")),
+        (|row| format!("3/{}/1984", row % 28 + 1), Some("%m/%d/%Y")),
+    ];
+    for (form, format) in clear {
+        let date = one("x", form);
+        assert_eq!((date.role, date.kind, date.format), (Role::QuasiIdentifier, Kind::Date, format));
+        assert_eq!((date.hierarchy, date.notes.len()), (Some(Suggestion::Dates), 0));
+    }
+    let unclear: [(Form, &str); 2] = [
+        (|row| format!("0{}/0{}/2020", row % 9 + 1, row % 7 + 1), "no value tells which"),
+        (|row| format!("3/{}/84", row % 28 + 1), "years of four digits"),
+    ];
+    for (form, says) in unclear {
+        let date = one("x", form);
+        assert_eq!((date.role, date.kind, date.format), (Role::QuasiIdentifier, Kind::Category, None));
+        assert!(date.notes[0].contains(says), "{:?}", date.notes);
+    }
+}
+
+#[test]
+fn lengths_of_codes_are_spread_evenly() {
+    let found = [1, 2, 5, 6, 8, 10].map(lengths);
+    let expected = [vec![], vec![1], vec![4, 3, 2, 1], vec![5, 4, 3, 2], vec![7, 6, 4, 2], vec![9, 7, 5, 3]];
+    assert_eq!(found.map(Option::unwrap_or_default), expected);
 }
 
 #[test]

@@ -4,9 +4,19 @@
 //! exactly these, left to right.
 
 pub mod bins;
+mod built;
+mod chu;
+mod equal_frequency;
+mod equal_width;
 pub(crate) mod given;
+mod han;
+mod intervals;
+mod iotf;
+mod merge;
+mod otf;
 pub mod widths;
 
+pub use self::built::{Builder, Built, Distinct};
 use super::tree::{Tree, TreeBuilder};
 
 /// A number without a fraction prints without one.

@@ -2,10 +2,11 @@
 
 use super::super::error::{PolicyError, shown};
 use super::super::header::toml_key;
-use super::super::suggest::nearest;
-use super::super::tree::{Entry, Item, Value};
+use super::super::tree::{Entry, Value};
 use super::super::{ColumnPolicy, HierarchyChoice};
 use super::fields::{self, Fields, as_number, section, wrong};
+use super::hierarchy::hierarchy;
+use crate::dates::DateFormat;
 use crate::schema::{Kind, MissingRule, Role};
 
 const ROLES: &[(&str, Role)] = &[
@@ -15,15 +16,9 @@ const ROLES: &[(&str, Role)] = &[
     ("class", Role::Class),
     ("insensitive", Role::Insensitive),
 ];
-const KINDS: &[(&str, Kind)] = &[("number", Kind::Number), ("category", Kind::Category)];
+const KINDS: &[(&str, Kind)] = &[("number", Kind::Number), ("category", Kind::Category), ("date", Kind::Date)];
 const MISSING: &[(&str, MissingRule)] =
     &[("category", MissingRule::Category), ("suppress", MissingRule::Suppress), ("error", MissingRule::Error)];
-
-/// Ways to build a hierarchy from the data that the policy language names and this version does not have.
-const LATER: &[&str] = &["iotf", "otf", "chu", "han"];
-
-const HIERARCHY: &str =
-    "the path of a hierarchy file (such as \"ages.csv\"), \"free\", { widths = [..] } or { bins = [..] }";
 
 /// As the policy writes a role.
 pub(super) fn role_name(role: Role) -> &'static str {
@@ -34,7 +29,7 @@ pub(super) fn role_name(role: Role) -> &'static str {
 fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
         Role::QuasiIdentifier => fields::COLUMN,
-        Role::Sensitive | Role::Class => &["role", "type", "hierarchy", "missing"],
+        Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing"],
         Role::Identifier | Role::Insensitive => &["role"],
     }
 }
@@ -94,14 +89,43 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
         return Err(PolicyError::new(&extra.key_span, message));
     }
     let kind = fields.choice("type", KINDS)?;
+    let format = format(&fields, kind)?;
+    let kind = kind.or(format.as_ref().map(|_| Kind::Date));
+    let hierarchy = hierarchy(&fields, kind)?;
+    if matches!(role, Role::Sensitive | Role::Class)
+        && !matches!(hierarchy, HierarchyChoice::Default | HierarchyChoice::File(_))
+        && let Some(item) = fields.item("hierarchy")
+    {
+        let message = format!("the `hierarchy` of a column of role \"{}\" must be a file", role_name(role));
+        return Err(PolicyError::new(&item.span, message).help(
+            "its values leave as they are; the file says how far apart they are, for t-closeness. To make values less \
+             precise, the role is quasi-identifier",
+        ));
+    }
+    let implied = match hierarchy {
+        HierarchyChoice::Prefix(_) => Some(Kind::Category),
+        HierarchyChoice::Dates(_) => Some(Kind::Date),
+        _ => None,
+    };
     Ok(ColumnPolicy {
         name: entry.key.clone(),
         role,
-        kind,
-        hierarchy: hierarchy(&fields, kind)?,
+        kind: kind.or(implied),
+        format,
+        hierarchy,
         weight: weight(&fields)?,
         missing: missing(&fields, role)?,
     })
+}
+
+fn format(fields: &Fields<'_>, kind: Option<Kind>) -> Result<Option<DateFormat>, PolicyError> {
+    let right = "how dates are written, in the notation of strftime, e.g. \"%d.%m.%Y\" for 31.03.1984";
+    let (Some(text), Some(item)) = (fields.text("format", right)?, fields.item("format")) else { return Ok(None) };
+    if let Some(kind) = kind.filter(|kind| *kind != Kind::Date) {
+        let message = format!("`format` is for dates, but `type` is \"{}\"", kind.name());
+        return Err(PolicyError::new(&item.span, message));
+    }
+    DateFormat::new(text).map(Some).map_err(|problem| wrong("format", item, right).help(problem))
 }
 
 fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
@@ -123,105 +147,4 @@ fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> 
         }
         (rule, _) => Ok(rule.unwrap_or_default()),
     }
-}
-
-fn hierarchy(fields: &Fields<'_>, kind: Option<Kind>) -> Result<HierarchyChoice, PolicyError> {
-    let Some(item) = fields.item("hierarchy") else {
-        return Ok(HierarchyChoice::Default);
-    };
-    let choice = match &item.value {
-        Value::Text(text) => named(text, item)?,
-        Value::Table(table) => {
-            let inner = Fields::new(table, "`hierarchy`", &["widths", "bins"])?;
-            match (inner.item("widths"), inner.item("bins")) {
-                (Some(item), None) => HierarchyChoice::Widths(widths(item)?),
-                (None, Some(item)) => HierarchyChoice::Bins(bins(item)?),
-                (Some(_), Some(second)) => {
-                    return Err(PolicyError::new(
-                        &second.span,
-                        "`hierarchy` has both `widths` and `bins`; it must have one",
-                    ));
-                }
-                (None, None) => return Err(wrong("hierarchy", item, HIERARCHY)),
-            }
-        }
-        _ => return Err(wrong("hierarchy", item, HIERARCHY)),
-    };
-    let for_numbers = matches!(choice, HierarchyChoice::Free | HierarchyChoice::Widths(_) | HierarchyChoice::Bins(_));
-    if for_numbers && kind == Some(Kind::Category) {
-        let message = "this `hierarchy` is for numbers, but `type` is \"category\"";
-        return Err(PolicyError::new(&item.span, message)
-            .help("a category has a hierarchy file, or none: then all its values are directly under `*`"));
-    }
-    Ok(choice)
-}
-
-/// A hierarchy that is given as a text.
-fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
-    if text == "free" {
-        return Ok(HierarchyChoice::Free);
-    }
-    if LATER.iter().any(|later| later.eq_ignore_ascii_case(text)) {
-        let message = format!("`hierarchy` is {item}, which this version does not build yet; it must be {HIERARCHY}");
-        return Err(PolicyError::new(&item.span, message));
-    }
-    if text.contains(['.', '/', '\\']) {
-        return Ok(HierarchyChoice::File(text.to_owned()));
-    }
-    let help = match nearest(text, ["free", "widths", "bins"]) {
-        Some("free") => Some("did you mean \"free\"?".to_owned()),
-        Some(near) => Some(format!("did you mean {{ {near} = [..] }}?")),
-        None if text.is_empty() => None,
-        None => Some(format!("if it is a file, write \"./{0}\" or \"{0}.csv\"", shown(text))),
-    };
-    Err(wrong("hierarchy", item, HIERARCHY).maybe_help(help))
-}
-
-fn widths(item: &Item) -> Result<Vec<f64>, PolicyError> {
-    let right = "a list of numbers above 0, each a multiple of the one before and larger, e.g. [5, 10, 20]";
-    let widths = numbers("widths", item, right, 1)?;
-    let mut last: Option<f64> = None;
-    for (width, item) in &widths {
-        let nests = last.is_none_or(|last| crate::hierarchy::numeric::widths::nests(last, *width));
-        match last {
-            _ if *width <= 0.0 => {
-                return Err(PolicyError::new(&item.span, format!("`widths` holds {item}; it must be {right}")));
-            }
-            Some(last) if !nests => {
-                let message = format!("`widths` has {item} after {last}; it must be {right}");
-                return Err(PolicyError::new(&item.span, message));
-            }
-            _ => last = Some(*width),
-        }
-    }
-    Ok(widths.into_iter().map(|(width, _)| width).collect())
-}
-
-fn bins(item: &Item) -> Result<Vec<f64>, PolicyError> {
-    let right =
-        "a list of at least two numbers, the edges of the bins, each larger than the one before, e.g. [0, 18, 65, 120]";
-    let edges = numbers("bins", item, right, 2)?;
-    for pair in edges.windows(2) {
-        if let [(before, _), (edge, item)] = pair
-            && edge <= before
-        {
-            let message = format!("`bins` has {item} after {before}; it must be {right}");
-            return Err(PolicyError::new(&item.span, message));
-        }
-    }
-    Ok(edges.into_iter().map(|(edge, _)| edge).collect())
-}
-
-fn numbers<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<Vec<(f64, &'t Item)>, PolicyError> {
-    let Value::Array(items) = &item.value else {
-        return Err(wrong(key, item, right));
-    };
-    if items.len() < least {
-        return Err(wrong(key, item, right));
-    }
-    let number = |item: &'t Item| match as_number(item) {
-        Some(number) => Ok((number, item)),
-        None => Err(PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"))),
-    };
-    items.iter().map(number).collect()
 }

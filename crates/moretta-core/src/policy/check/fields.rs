@@ -13,7 +13,9 @@ pub(super) const TEMPLATE: &[&str] = &["given", "column", "values", "rarest", "m
 pub(super) const LKC: &[&str] = &["l", "k", "c"];
 pub(super) const L_DIVERSITY: &[&str] = &["column", "l", "kind", "c"];
 pub(super) const T_CLOSENESS: &[&str] = &["column", "t", "distance"];
-pub(super) const COLUMN: &[&str] = &["role", "type", "hierarchy", "weight", "missing"];
+pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing"];
+pub(super) const HIERARCHY: &[&str] =
+    &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
 pub(super) const RELEASE: &[&str] = &["labels", "numbers", "order"];
 pub(super) const INPUT: &[&str] = &["delimiter", "quote", "missing"];
 
@@ -25,6 +27,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("in [privacy.lkc]", LKC),
     ("in [[privacy.t-closeness]]", T_CLOSENESS),
     ("in the table of a column", COLUMN),
+    ("in `hierarchy`", HIERARCHY),
     ("in [release]", RELEASE),
     ("in [input]", INPUT),
 ];

@@ -5,9 +5,11 @@
 
 mod columns;
 mod fields;
+mod hierarchy;
 mod privacy;
 
 use self::fields::{Fields, list, section, wrong};
+pub(super) use self::hierarchy::builder_name;
 use super::error::PolicyError;
 use super::method::MethodChoice;
 use super::suggest::nearest;

@@ -5,6 +5,7 @@ mod refused;
 use proptest::prelude::*;
 
 use super::*;
+use crate::hierarchy::numeric::Builder;
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");
@@ -49,6 +50,7 @@ fn the_whole_policy_is_read() {
         name: text("age"),
         role: Role::QuasiIdentifier,
         kind: Some(Kind::Number),
+        format: None,
         hierarchy: HierarchyChoice::File(text("age.csv")),
         weight: 2.0,
         missing: MissingRule::Category,
@@ -59,6 +61,7 @@ fn the_whole_policy_is_read() {
         name: text("job"),
         role: Role::QuasiIdentifier,
         kind: None,
+        format: None,
         hierarchy: HierarchyChoice::Default,
         weight: 1.0,
         missing: MissingRule::Error,
@@ -115,6 +118,22 @@ fn the_other_choices_are_read() {
         (23, "hierarchy = { widths = [0.1, 0.3, 0.9] }"),
         (23, "hierarchy = \"../hierarchies/ages\""),
         (23, "hierarchy.widths = [7]"),
+        (23, "hierarchy = \"iotf\""),
+        (23, "hierarchy = \"equal-frequency\""),
+        (23, "hierarchy = { method = \"otf\", levels = 6 }"),
+        (23, "hierarchy = { method = \"chu\", threshold = 3 }"),
+        (23, "hierarchy = { method = \"han\", fan-out = 2, threshold = 1, levels = 2 }"),
+        (23, "hierarchy = { method = \"equal-width\", parts = [12, 6, 3] }"),
+        (39, "hierarchy = { prefix = [5, 3, 2] }"),
+        (39, "type = \"category\"\nhierarchy = { prefix = [1] }"),
+        (39, "type = \"date\""),
+        (39, "type = \"date\"\nhierarchy = \"free\""),
+        (39, "type = \"date\"\nhierarchy = \"chu\""),
+        (39, "type = \"date\"\nhierarchy = \"zip.csv\""),
+        (39, "format = \"%d.%m.%Y\""),
+        (39, "hierarchy = { dates = [\"month\", \"year\"] }"),
+        (39, "hierarchy = { dates = [\"day\", \"month\", \"quarter\", \"year\", \"decade\"] }\nformat = \"%F\""),
+        (34, "role = \"sensitive\"\ntype = \"date\"\nformat = \"%d.%m.%Y\""),
         (25, "missing = \"suppress\""),
         (34, "role = \"sensitive\"\ntype = \"category\"\nhierarchy = \"diagnosis.csv\"\nmissing = \"category\""),
         (44, "labels = \"set\"\nnumbers = \"midpoint\"\norder = \"input\""),
@@ -124,6 +143,34 @@ fn the_other_choices_are_read() {
         let policy = parse(&with_line(line, replacement)).unwrap_or_else(|error| panic!("{replacement}: {error}"));
         assert_eq!(through_json(&policy), policy, "{replacement}");
     }
+}
+
+#[test]
+fn hierarchies_have_their_usual_parameters() {
+    let zip = |hierarchy: &str| {
+        let policy = parse(&with_line(39, &format!("hierarchy = {hierarchy}"))).unwrap();
+        policy.column("zip").unwrap().clone()
+    };
+    let usual = vec![32, 16, 8, 4, 2];
+    for (name, builder) in [
+        ("iotf", Builder::Iotf),
+        ("otf", Builder::Otf),
+        ("chu", Builder::Chu { threshold: 2 }),
+        ("han", Builder::Han { fan_out: 5, threshold: 4 }),
+        ("equal-width", Builder::EqualWidth(usual.clone())),
+        ("equal-frequency", Builder::EqualFrequency(usual)),
+    ] {
+        let built = HierarchyChoice::Built(Built { builder, levels: None });
+        assert_eq!(zip(&format!("\"{name}\"")).hierarchy, built);
+        assert_eq!(zip(&format!("{{ method = \"{name}\" }}")).hierarchy, built);
+    }
+    let json = |hierarchy| serde_json::to_value(zip(hierarchy).hierarchy).unwrap();
+    let han = serde_json::json!({"method": "han", "fan-out": 5, "threshold": 3, "levels": 4});
+    assert_eq!(json("{ method = \"han\", levels = 4, threshold = 3 }"), han);
+    assert_eq!(json("{ prefix = [3, 2] }"), serde_json::json!({"prefix": [3, 2]}));
+    assert_eq!(json("{ dates = [\"month\"] }"), serde_json::json!({"dates": ["month"]}));
+    let kinds = ["\"iotf\"", "{ prefix = [3] }", "{ dates = [\"year\"] }"].map(|hierarchy| zip(hierarchy).kind);
+    assert_eq!(kinds, [None, Some(Kind::Category), Some(Kind::Date)]);
 }
 
 #[test]
@@ -314,4 +361,11 @@ const TOKENS: &[&str] = &[
     "bins",
     "[5, 5]",
     "\"iotf\"",
+    "prefix",
+    "dates",
+    "format",
+    "\"date\"",
+    "\"%Y\"",
+    "{ method = \"han\" }",
+    "levels",
 ];

@@ -115,17 +115,9 @@ fn apportion(members: &[Member], chance: impl Fn(&Member) -> u64, wanted: u64, a
     taken
 }
 
-/// A number that depends on the seed and the variant alone, and on neither in a way that can be seen.
-pub(super) fn chance(seed: u64, variant: u32) -> u64 {
-    let mut z = seed ^ u64::from(variant).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::super::chance::chance, *};
     use crate::ids::VariantId;
     use proptest::prelude::*;
 
@@ -135,7 +127,7 @@ mod tests {
             let set: Vec<Member> = (0u32..).zip(&records).map(|(v, &records)| Member { variant: VariantId(v), records }).collect();
             let all: u64 = records.iter().sum();
             let low = (all as f64 * part) as u64;
-            let (left, right) = relaxed(&set, |_| (0, TupleId(0)), |member| chance(seed, member.variant.0), low);
+            let (left, right) = relaxed(&set, |_| (0, TupleId(0)), |member| chance(seed, u64::from(member.variant.0)), low);
             prop_assert_eq!(left.iter().map(|member| member.records).sum::<u64>(), low);
             for member in &set {
                 let of = |half: &[Member]| half.iter().find(|m| m.variant == member.variant).map_or(0, |m| m.records);

@@ -29,7 +29,9 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use super::{Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible};
+use super::{
+    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, chance::chance, check_possible,
+};
 use crate::{
     hierarchy::Cell,
     ids::GroupId,
@@ -100,15 +102,7 @@ struct Search<'a> {
 impl Method for Mondrian {
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let search = Search {
-            task,
-            settings: self.0,
-            control,
-            least_records: task.models.iter().map(|model| model.least_records()).max().unwrap_or(1),
-            tried: AtomicU64::new(0),
-            finished: AtomicU64::new(0),
-            stopped: Mutex::new(None),
-        };
+        let search = Search::new(task, self.0, control, 1);
         let groups = search.split(task.profile.everything());
         Ok(Outcome {
             stop: search.stopped.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(Stop::Finished),
@@ -119,7 +113,26 @@ impl Method for Mondrian {
     }
 }
 
-impl Search<'_> {
+/// Cuts a set that holds into parts that hold and have at least so many records each, in an order that does not depend
+/// on who computes them. Equal tuples stay together. Stopped, the parts are larger.
+pub(super) fn split(task: &Task<'_>, set: Vec<Member>, least_records: u64, control: &dyn Control) -> Vec<Vec<Member>> {
+    Search::new(task, Settings::default(), control, least_records).split(set)
+}
+
+impl<'a> Search<'a> {
+    fn new(task: &'a Task<'a>, settings: Settings, control: &'a dyn Control, least_records: u64) -> Self {
+        let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1);
+        Self {
+            task,
+            settings,
+            control,
+            least_records: least.max(least_records),
+            tried: AtomicU64::new(0),
+            finished: AtomicU64::new(0),
+            stopped: Mutex::new(None),
+        }
+    }
+
     /// The groups of a set, in an order that does not depend on who computes them.
     fn split(&self, set: Vec<Member>) -> Vec<Vec<Member>> {
         let groups = Mutex::new(Vec::new());
@@ -230,7 +243,7 @@ impl Search<'_> {
             let halves = cut::relaxed(
                 set,
                 |member| (code(member), profile.tuple_of(member.variant)),
-                |member| cut::chance(self.task.seed, member.variant.0),
+                |member| chance(self.task.seed, u64::from(member.variant.0)),
                 records / 2,
             );
             if self.both_hold(&halves) {

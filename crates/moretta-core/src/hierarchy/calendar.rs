@@ -1,0 +1,146 @@
+//! The calendar over dates: days (where there are times of day), months, quarters, years, decades.
+//!
+//! What a level says of a date depends on that date alone, so the same levels give the same labels for any data. A
+//! month with one date in it is a month all the same: it says less than the date does.
+
+use serde::Serialize;
+
+use super::{numeric::from_levels, reading::Reading, tree::Tree};
+use crate::dates::Moment;
+
+/// A level of the calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DateLevel {
+    /// `1984-03-31`, for dates with a time of day.
+    Day,
+    /// `1984-03`.
+    Month,
+    /// `1984-Q1`.
+    Quarter,
+    /// `1984`.
+    Year,
+    /// `1980s`.
+    Decade,
+}
+
+impl DateLevel {
+    /// All of them, the finest first.
+    pub const ALL: [Self; 5] = [Self::Day, Self::Month, Self::Quarter, Self::Year, Self::Decade];
+
+    /// What the policy calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Month => "month",
+            Self::Quarter => "quarter",
+            Self::Year => "year",
+            Self::Decade => "decade",
+        }
+    }
+
+    fn label(self, moment: Moment) -> String {
+        let (year, month, day) = moment.day();
+        match self {
+            Self::Day => format!("{year}-{month:02}-{day:02}"),
+            Self::Month => format!("{year}-{month:02}"),
+            Self::Quarter => format!("{year}-Q{}", month.div_ceil(3)),
+            Self::Year => year.to_string(),
+            Self::Decade => format!("{}s", year / 10 * 10),
+        }
+    }
+}
+
+/// Builds the tree over the distinct dates in order. The levels come finest first.
+pub(crate) fn build(moments: &[Moment], texts: &[Box<str>], levels: &[DateLevel]) -> Tree {
+    // A date without a time is its day already, however it is written.
+    let timed = moments.iter().any(|moment| moment.has_time());
+    let levels = levels.iter().rev().filter(|level| timed || **level != DateLevel::Day);
+    let labels = |level: &DateLevel| moments.iter().map(|moment| level.label(*moment)).collect();
+    from_levels(texts, &levels.map(labels).collect::<Vec<Vec<String>>>())
+}
+
+/// Whether a text is a label of one of these levels.
+pub(crate) fn is_label(text: &str, levels: &[DateLevel], reading: &Reading) -> bool {
+    let first_day = match (text.split_once("-Q"), text.strip_suffix('s')) {
+        (Some((year, "1")), _) => format!("{year}-01-01"),
+        (Some((year, "2")), _) => format!("{year}-04-01"),
+        (Some((year, "3")), _) => format!("{year}-07-01"),
+        (Some((year, "4")), _) => format!("{year}-10-01"),
+        (Some(_), _) => return false,
+        (None, Some(year)) => format!("{year}-01-01"),
+        (None, None) => format!("{text}{}", "0000-01-01".get(text.len()..).unwrap_or_default()),
+    };
+    let Some(moment) = Moment::read(&first_day, None) else { return false };
+    let timed = |level: &DateLevel| *level != DateLevel::Day || reading.may_have_time();
+    levels.iter().filter(|level| timed(level)).any(|level| level.label(moment) == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{hierarchy::file, schema::Kind};
+
+    fn rows(texts: &[&str], levels: &[DateLevel]) -> Vec<String> {
+        let moments: Vec<Moment> = texts.iter().map(|text| Moment::read(text, None).unwrap()).collect();
+        let texts: Vec<Box<str>> = texts.iter().map(|text| (*text).into()).collect();
+        file::write(&build(&moments, &texts, levels)).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_level_is_a_node_even_around_one_date() {
+        assert_eq!(
+            rows(&["1979-12-31", "1984-03-31", "1984-04-01"], &DateLevel::ALL),
+            [
+                "1979-12-31;1979-12;1979-Q4;1979;1970s;*",
+                "1984-03-31;1984-03;1984-Q1;1984;1980s;*",
+                "1984-04-01;1984-04;1984-Q2;1984;1980s;*",
+            ]
+        );
+        assert_eq!(rows(&["1984-03-31"], &[DateLevel::Month, DateLevel::Decade]), ["1984-03-31;1984-03;1980s;*"]);
+    }
+
+    #[test]
+    fn days_are_a_level_where_there_are_times() {
+        let levels = [DateLevel::Day, DateLevel::Year];
+        assert_eq!(
+            rows(&["1984-03-31T08:00", "1984-03-31T09:30", "1984-04-01T00:00"], &levels),
+            [
+                "1984-03-31T08:00;1984-03-31;1984;*",
+                "1984-03-31T09:30;1984-03-31;1984;*",
+                "1984-04-01T00:00;1984-04-01;1984;*",
+            ]
+        );
+        // A date without a time among others prints like its day, which therefore is not there.
+        let mixed = rows(&["1984-03-31", "1984-03-31T09:30"], &levels);
+        assert_eq!(mixed, ["1984-03-31;1984;*", "1984-03-31T09:30;1984;*"]);
+    }
+
+    #[test]
+    fn labels_are_known_by_their_form() {
+        let iso = Reading::new(Kind::Date, None);
+        for right in ["1984-03-31", "1984-03", "1984-Q1", "1984-Q4", "1984", "1980s"] {
+            assert!(is_label(right, &DateLevel::ALL, &iso), "{right}");
+        }
+        let wrong = [
+            "",
+            "1",
+            "84",
+            "1984-13",
+            "1984-Q5",
+            "1984-Q0",
+            "1984-Q",
+            "1984s",
+            "80s",
+            "1984-3",
+            "1984-",
+            "s",
+            "-Q1",
+            "1984-02-30",
+        ];
+        for wrong in wrong.into_iter().chain(["1984-Q99999999999", "é984", "1984-Q4294967295"]) {
+            assert!(!is_label(wrong, &DateLevel::ALL, &iso), "{wrong}");
+        }
+        assert!(!is_label("1984-Q1", &[DateLevel::Month, DateLevel::Year], &iso));
+    }
+}

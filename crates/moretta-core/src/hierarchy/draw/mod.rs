@@ -1,0 +1,222 @@
+//! A hierarchy for people to look at: drawn as text or as a picture, summed up, and held against the values of a column.
+//!
+//! Trees may be as deep as they have leaves and as wide, so drawing folds what a screen cannot show and nothing recurses:
+//! a picture costs as much as its lines, the rest is linear in the tree and the values.
+
+mod check;
+mod svg;
+mod text;
+
+pub use self::{
+    check::{Finding, Near, check},
+    svg::svg,
+    text::text,
+};
+use super::tree::Tree;
+use crate::{
+    ids::NodeId,
+    text::{count, counted},
+};
+
+/// Nothing is drawn deeper than this: no screen is wide enough, and the lines of a long chain would take a square of its
+/// length.
+pub const DEEPEST: u32 = 60;
+
+/// How much of a tree is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DrawOptions {
+    /// Of a larger family so many children are drawn, and then how many more there are.
+    pub max_children: usize,
+    /// Nodes so far from the root are drawn without what is below them. At most [`DEEPEST`].
+    pub max_depth: u32,
+    /// The picture ends after so many lines.
+    pub max_lines: usize,
+}
+
+/// How many lines a picture has that fits a screen or two.
+const FITTING_LINES: usize = 100;
+/// How deep it is: each level moves to the right.
+const FITTING_DEPTH: u32 = 20;
+
+impl DrawOptions {
+    /// As deep as fits a screen or two: trees that are built from data double with each level.
+    pub fn fitting(tree: &Tree, max_children: usize) -> Self {
+        let mut options = Self { max_children, max_depth: FITTING_DEPTH, ..Self::default() };
+        let mut level = vec![Tree::ROOT];
+        let mut lines = 1;
+        for depth in 0..FITTING_DEPTH {
+            let below: Vec<What> = level.iter().flat_map(|node| family(tree, *node, max_children)).collect();
+            lines += below.len();
+            if lines > FITTING_LINES && depth > 0 {
+                options.max_depth = depth;
+                break;
+            }
+            level = below.iter().filter_map(|what| what.node()).collect();
+        }
+        options
+    }
+}
+
+impl Default for DrawOptions {
+    fn default() -> Self {
+        Self { max_children: 20, max_depth: DEEPEST, max_lines: 1000 }
+    }
+}
+
+/// The size of a tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Summary {
+    /// Leaves.
+    pub leaves: usize,
+    /// Nodes on the longest path, leaf and root included.
+    pub levels: usize,
+    /// Nodes, leaves and root included.
+    pub nodes: usize,
+    /// The node with the most children (of equals, the first in preorder) and how many; none where the root is alone.
+    pub widest: Option<(NodeId, usize)>,
+}
+
+/// What is drawn of a tree, in preorder.
+struct Picture {
+    lines: Vec<Line>,
+    /// The nodes for which there are no lines.
+    more: usize,
+}
+
+struct Line {
+    what: What,
+    depth: u32,
+    /// Whether nothing follows in its family.
+    is_last: bool,
+    /// Whether there is something below that is not drawn.
+    folded: bool,
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Node(NodeId),
+    /// The children of a large family that are not drawn, and the leaves below them.
+    Rest {
+        nodes: usize,
+        leaves: u64,
+    },
+}
+
+impl What {
+    fn node(self) -> Option<NodeId> {
+        match self {
+            Self::Node(node) => Some(node),
+            Self::Rest { .. } => None,
+        }
+    }
+}
+
+impl Picture {
+    fn of(tree: &Tree, options: &DrawOptions) -> Self {
+        let deepest = options.max_depth.min(DEEPEST);
+        let mut lines: Vec<Line> = Vec::new();
+        // What is left to draw, the next on top.
+        let mut open = vec![Line { what: What::Node(Tree::ROOT), depth: 0, is_last: true, folded: false }];
+        while let Some(mut line) = open.pop() {
+            if lines.len() >= options.max_lines {
+                let drawn = lines.iter().filter(|line| line.what.node().is_some()).count();
+                return Self { lines, more: tree.len() - drawn };
+            }
+            if let Some(node) = line.what.node() {
+                line.folded = line.depth >= deepest && !tree.is_leaf(node);
+                if !line.folded {
+                    let start = open.len();
+                    let below = family(tree, node, options.max_children).into_iter();
+                    open.extend(below.map(|what| Line { what, depth: line.depth + 1, is_last: false, folded: false }));
+                    open[start..].reverse();
+                    if let Some(last) = open.get_mut(start) {
+                        last.is_last = true;
+                    }
+                }
+            }
+            lines.push(line);
+        }
+        Self { lines, more: 0 }
+    }
+
+    /// What stands in place of the nodes without lines.
+    fn end(&self) -> Option<String> {
+        let nodes = if self.more == 1 { "node" } else { "nodes" };
+        (self.more > 0).then(|| format!("… {} more {nodes}", count(self.more as u64)))
+    }
+}
+
+/// The children to be drawn, left to right. A rest of one is drawn: it takes no more room than saying so.
+fn family(tree: &Tree, node: NodeId, most: usize) -> Vec<What> {
+    let mut children = tree.children(node);
+    let mut shown: Vec<What> = children.by_ref().take(most).map(What::Node).collect();
+    let Some(first) = children.next() else { return shown };
+    let (mut nodes, mut below) = (1, leaves(tree, first));
+    for child in children {
+        nodes += 1;
+        below += leaves(tree, child);
+    }
+    shown.push(if nodes == 1 { What::Node(first) } else { What::Rest { nodes, leaves: below } });
+    shown
+}
+
+fn leaves(tree: &Tree, node: NodeId) -> u64 {
+    let (first, last) = tree.range(node);
+    u64::from(last) - u64::from(first) + 1
+}
+
+fn values(leaves: u64) -> String {
+    counted(leaves, "value", "values")
+}
+
+/// Counts a tree.
+pub fn summary(tree: &Tree) -> Summary {
+    let mut children = vec![0usize; tree.len()];
+    let mut deepest = 0;
+    for node in tree.nodes() {
+        deepest = deepest.max(tree.depth(node));
+        if let Some(parent) = tree.parent(node) {
+            children[parent.index()] += 1;
+        }
+    }
+    let widest = children.iter().copied().enumerate().max_by_key(|&(index, count)| (count, std::cmp::Reverse(index)));
+    Summary {
+        leaves: tree.leaf_count(),
+        levels: deepest as usize + 1,
+        nodes: tree.len(),
+        widest: widest.filter(|(_, count)| *count > 0).map(|(index, count)| (NodeId::from_index(index), count)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{file, tree::TreeBuilder};
+    use super::*;
+
+    #[test]
+    fn a_summary_counts() {
+        let tree = file::parse("a;a;x;*\nb;g;x;*\nc;g;x;*\nd;g;x;*\ne;e;e;*\n").unwrap();
+        let sum = summary(&tree);
+        assert_eq!((sum.leaves, sum.levels, sum.nodes), (5, 4, 8));
+        assert_eq!(sum.widest.map(|(node, count)| (tree.label(node), count)), Some(("g", 3)));
+        let lone = Summary { leaves: 1, levels: 1, nodes: 1, widest: None };
+        assert_eq!(summary(&TreeBuilder::default().build()), lone);
+    }
+
+    #[test]
+    fn what_fits_a_screen_is_drawn_and_no_more() {
+        let lines = |tree: &Tree| text(tree, &DrawOptions::fitting(tree, 12)).lines().count();
+        let mut builder = TreeBuilder::default();
+        for node in 0..2046 {
+            // Heap order: a complete binary tree of eleven levels.
+            builder.add(format!("n{node}"), node / 2);
+        }
+        let binary = builder.build();
+        assert_eq!(lines(&binary), 63);
+        assert_eq!(DrawOptions::fitting(&binary, 12).max_depth, 5);
+        // The children of the root are drawn in any case, a large family folded.
+        let flat = Tree::flat((0..500).map(|leaf| leaf.to_string()));
+        assert_eq!((lines(&flat), text(&flat, &DrawOptions::fitting(&flat, 300)).lines().count()), (14, 302));
+        assert_eq!(lines(&TreeBuilder::default().build()), 1);
+    }
+}

@@ -1,0 +1,158 @@
+//! From intervals of positions to a tree: what every builder of this folder ends in.
+
+use std::{borrow::Cow, cmp::Reverse};
+
+use super::{Tree, TreeBuilder};
+
+/// The positions of the first and the last value inside.
+pub(super) type Interval = (u32, u32);
+
+/// The interval of a whole column.
+pub(super) fn whole(values: usize) -> Interval {
+    (0, values.saturating_sub(1) as u32)
+}
+
+/// A tree over the values from nested intervals in preorder.
+///
+/// What would be a node with a single child is left out: an interval of one value, and one that is there already. So no
+/// two nodes have the same label.
+pub(super) fn tree(texts: &[Box<str>], preorder: &[Interval]) -> Tree {
+    let mut builder = TreeBuilder::with_capacity(texts.len() + preorder.len());
+    let mut open = vec![(TreeBuilder::ROOT, whole(texts.len()))];
+    let mut next = 0;
+    for &(first, last) in preorder {
+        add_leaves(&mut builder, &mut open, texts, next..first);
+        next = next.max(first);
+        let (above, around) = innermost(&mut open, first);
+        if first < last && around != (first, last) {
+            let handle = builder.add(label(&texts[first as usize], &texts[last as usize]), above);
+            open.push((handle, (first, last)));
+        }
+    }
+    add_leaves(&mut builder, &mut open, texts, next..texts.len() as u32);
+    builder.build()
+}
+
+fn add_leaves(
+    builder: &mut TreeBuilder,
+    open: &mut Vec<(usize, Interval)>,
+    texts: &[Box<str>],
+    positions: std::ops::Range<u32>,
+) {
+    for position in positions {
+        let (above, _) = innermost(open, position);
+        builder.add(texts[position as usize].clone(), above);
+    }
+}
+
+/// Closes what ends before a position. The root ends nowhere.
+fn innermost(open: &mut Vec<(usize, Interval)>, position: u32) -> (usize, Interval) {
+    while open.len() > 1 && open[open.len() - 1].1.1 < position {
+        open.pop();
+    }
+    open[open.len() - 1]
+}
+
+/// As a domain prints an interval of its own. Made to measure: there may be a million of them.
+fn label(least: &str, greatest: &str) -> String {
+    let mut label = String::with_capacity(least.len() + greatest.len() + 4);
+    for part in ["[", least, ", ", greatest, "]"] {
+        label.push_str(part);
+    }
+    label
+}
+
+/// Levels of parts as intervals in preorder: on each level `part(position, level)` counts up from left to right, and the
+/// levels nest.
+pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize) -> u32) -> Vec<Interval> {
+    let mut intervals = Vec::new();
+    for level in 0..levels {
+        let mut first = 0;
+        for next in 1..=values {
+            if next == values || part(next, level) != part(first, level) {
+                intervals.push((first as u32, next as u32 - 1));
+                first = next;
+            }
+        }
+    }
+    intervals.sort_unstable_by_key(|&(first, last)| (first, Reverse(last)));
+    intervals
+}
+
+/// The values so that distances can be compared, which the same factor for all of them does not change.
+///
+/// Short decimals become whole numbers: 0.3 - 0.2 is less than 0.2 - 0.1 for a float, and ties would not be seen. Where
+/// `times` the largest would overflow, all are made smaller by a power of two; then only distances that are nothing
+/// beside such values are lost.
+pub(super) fn tamed(values: &[f64], times: f64) -> Cow<'_, [f64]> {
+    if let Some(units) = whole_units(values) {
+        return Cow::Owned(units);
+    }
+    let largest = values.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    if (largest * times).is_finite() {
+        Cow::Borrowed(values)
+    } else {
+        Cow::Owned(values.iter().map(|value| value * 2f64.powi(-200)).collect())
+    }
+}
+
+/// Decimals of at most so many digits are seen as such.
+const DIGITS: i32 = 9;
+
+/// Decimals as whole numbers of their last digit; none where they are whole already, or have too many digits.
+fn whole_units(values: &[f64]) -> Option<Vec<f64>> {
+    const EXACT: f64 = (1u64 << 53) as f64;
+    let in_units = |value: f64, scale: f64| Some((value * scale).round()).filter(|units| units / scale == value);
+    let mut digits = 0;
+    for &value in values {
+        while in_units(value, 10f64.powi(digits)).is_none() {
+            digits += 1;
+            if digits > DIGITS {
+                return None;
+            }
+        }
+    }
+    let scale = 10f64.powi(digits);
+    let units: Option<Vec<f64>> = values.iter().map(|&value| in_units(value, scale)).collect();
+    units.filter(|units| digits > 0 && units.iter().all(|units| units.abs() < EXACT))
+}
+
+/// The records before each value, and of all in the end. A value without records counts as if it had one.
+pub(super) fn records_before(records: &[u64]) -> Vec<u128> {
+    let sums = records.iter().scan(0u128, |sum, &records| {
+        *sum += u128::from(records.max(1));
+        Some(*sum)
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::file;
+
+    fn texts(values: usize) -> Vec<Box<str>> {
+        (0..values).map(|value| value.to_string().into()).collect()
+    }
+
+    #[test]
+    fn what_says_nothing_new_is_left_out() {
+        let tree = tree(&texts(6), &[(0, 5), (0, 3), (0, 3), (0, 1), (3, 3), (5, 5)]);
+        let rows = "0;\"[0, 1]\";\"[0, 3]\";*\n1;\"[0, 1]\";\"[0, 3]\";*\n2;2;\"[0, 3]\";*\n3;3;\"[0, 3]\";*\n4;4;4;*\n5;5;5;*\n";
+        assert_eq!(file::write(&tree), rows);
+    }
+
+    #[test]
+    fn no_value_is_a_lone_root_and_one_a_leaf_below_it() {
+        assert_eq!(tree(&texts(0), &[]).len(), 1);
+        assert_eq!(file::write(&tree(&texts(1), &[(0, 0)])), "0;*\n");
+    }
+
+    #[test]
+    fn levels_become_intervals() {
+        let parts = [[0, 0, 1, 1, 3], [0, 0, 0, 0, 1]];
+        let expected = [(0, 3), (0, 1), (2, 3), (4, 4), (4, 4)];
+        assert_eq!(of_levels(5, 2, |position, level| parts[level][position]), expected);
+        assert_eq!(of_levels(0, 2, |_, _| 0), []);
+    }
+}

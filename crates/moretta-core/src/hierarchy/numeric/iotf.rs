@@ -1,0 +1,86 @@
+//! IOTF (the improved on-the-fly hierarchy of greedy clustering): a binary tree that never joins more than it must.
+//!
+//! It starts with a leaf per value and merges, again and again, the two neighbours whose union is smallest, from its least
+//! to its greatest value; of equals the leftmost. So values that lie close meet low in the tree, and a group of close values
+//! has a small common ancestor: an outlier is joined last. Records do not count. The published algorithm takes O(m^2),
+//! this one O(m): see [`super::merge`].
+//! Values whose distances double make a chain; floats have room for some two thousand of them.
+
+use super::{
+    Distinct,
+    intervals::{Interval, tamed},
+    merge::merge,
+};
+
+/// The inner nodes in preorder.
+pub(super) fn intervals(column: Distinct<'_>) -> Vec<Interval> {
+    let values = tamed(column.values, 2.0);
+    merge(leaves(&values), size, union)
+}
+
+type Node = (f64, f64);
+
+fn leaves(values: &[f64]) -> impl ExactSizeIterator<Item = Node> {
+    values.iter().map(|&value| (value, value))
+}
+
+fn size(left: Node, right: Node) -> f64 {
+    right.1 - left.0
+}
+
+fn union(left: Node, right: Node) -> Node {
+    (left.0, right.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            built::tests::{rows, run},
+            merge::tests::naive,
+        },
+        *,
+    };
+    use crate::hierarchy::numeric::Builder;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_smallest_union_first_and_of_equals_the_leftmost() {
+        assert_eq!(
+            rows(Builder::Iotf, &[1.0, 2.0, 3.0, 4.0, 10.0]),
+            [
+                "1;\"[1, 2]\";\"[1, 4]\";*",
+                "2;\"[1, 2]\";\"[1, 4]\";*",
+                "3;\"[3, 4]\";\"[1, 4]\";*",
+                "4;\"[3, 4]\";\"[1, 4]\";*",
+                "10;10;10;*"
+            ]
+        );
+    }
+
+    #[test]
+    fn distances_beyond_the_largest_float_are_told_apart() {
+        let values = [f64::MIN, -1e308, 0.0, 1e292, f64::MAX];
+        run(&values, &[1; 5], |column| assert_eq!(intervals(column), [(0, 4), (0, 1), (2, 4), (2, 3)]));
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_naive_twin(gaps in prop::collection::vec(1u32..5, 0..120), tenths: bool, power in prop::sample::select(vec![0, 1000])) {
+            // The twin works on whole numbers, where all distances are exact.
+            let whole = super::super::built::tests::ascending(&gaps, 1.0);
+            let expected = naive(leaves(&whole).collect(), size, union);
+            let scale = |value: &f64| if tenths { value / 10.0 } else { value * 2f64.powi(power) };
+            let values: Vec<f64> = whole.iter().map(scale).collect();
+            run(&values, &vec![1; values.len()], |column| assert_eq!(intervals(column), expected));
+        }
+
+        #[test]
+        fn equals_the_naive_twin_on_any_numbers(values in prop::collection::btree_set(any::<i64>(), 0..120)) {
+            let mut values: Vec<f64> = values.into_iter().map(|value| value as f64).collect();
+            values.dedup();
+            let expected = naive(leaves(&values).collect(), size, union);
+            run(&values, &vec![1; values.len()], |column| assert_eq!(intervals(column), expected));
+        }
+    }
+}

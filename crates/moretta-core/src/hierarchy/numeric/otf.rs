@@ -1,0 +1,83 @@
+//! OTF (the on-the-fly hierarchy): a binary tree that joins the two neighbours whose centres are closest.
+//!
+//! The centre of a node is the mean of its records' values; of equally close pairs the leftmost is merged first. Otherwise
+//! as [`super::iotf`], and O(m) as well. A wide node with its records at one end may be merged before a narrow one:
+//! what IOTF mends.
+
+use super::{
+    Distinct,
+    intervals::{Interval, tamed},
+    merge::merge,
+};
+
+/// The inner nodes in preorder.
+pub(super) fn intervals(column: Distinct<'_>) -> Vec<Interval> {
+    let all: f64 = column.records.iter().map(|&records| records as f64).sum();
+    let values = tamed(column.values, 2.0 * all.max(1.0));
+    merge(leaves(&values, column.records), between_centres, union)
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    centre: f64,
+    /// The records' values, summed: sums of whole numbers stay exact, means do not.
+    sum: f64,
+    records: f64,
+}
+
+fn leaves(values: &[f64], records: &[u64]) -> impl ExactSizeIterator<Item = Node> {
+    let weights = records.iter().map(|&records| records.max(1) as f64);
+    let leaf = |(&centre, records)| Node { centre, sum: centre * records, records };
+    values.iter().zip(weights).map(leaf)
+}
+
+fn between_centres(left: Node, right: Node) -> f64 {
+    right.centre - left.centre
+}
+
+fn union(left: Node, right: Node) -> Node {
+    let (sum, records) = (left.sum + right.sum, left.records + right.records);
+    // Rounding must not put the centre outside: it would come nearer to a neighbour.
+    Node { centre: (sum / records).clamp(left.centre, right.centre), sum, records }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            built::tests::{ascending, run},
+            merge::tests::naive,
+        },
+        *,
+    };
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_closest_centres_first() {
+        // 0 and 1 meet at 0.1: nine records of ten are at 0. Then 4 is nearer to 7 (3) than 0.1 to 4 (3.9).
+        run(&[0.0, 1.0, 4.0, 7.0], &[9, 1, 1, 1], |column| {
+            assert_eq!(intervals(column), [(0, 3), (0, 1), (2, 3)]);
+        });
+        // With nine at 1 they meet at 0.9, and 3.875 is nearer to that (2.975) than to 7 (3.125).
+        run(&[0.0, 1.0, 3.875, 7.0], &[1, 9, 1, 1], |column| {
+            assert_eq!(intervals(column), [(0, 3), (0, 2), (0, 1)]);
+        });
+    }
+
+    #[test]
+    fn sums_beyond_the_largest_float_are_no_trouble() {
+        run(&[-1.5e308, 1.0, 1e308, 1.5e308], &[u64::MAX; 4], |column| {
+            assert_eq!(intervals(column), [(0, 3), (1, 3), (2, 3)]);
+        });
+    }
+
+    proptest! {
+        #[test]
+        fn equals_the_naive_twin(pairs in prop::collection::vec((1u32..5, 1u64..6), 0..120), scale in prop::sample::select(vec![1.0, 0.1])) {
+            let (gaps, records): (Vec<u32>, Vec<u64>) = pairs.into_iter().unzip();
+            let values = ascending(&gaps, scale);
+            let expected = naive(leaves(&values, &records).collect(), between_centres, union);
+            run(&values, &records, |column| assert_eq!(intervals(column), expected));
+        }
+    }
+}

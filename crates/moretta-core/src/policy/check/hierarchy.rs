@@ -1,0 +1,291 @@
+//! `hierarchy`: how a column's values are made less precise.
+
+use super::super::HierarchyChoice;
+use super::super::error::{PolicyError, shown};
+use super::super::suggest::nearest;
+use super::super::tree::{Entry, Item, Table, Value};
+use super::fields::{self, Fields, as_number, list, wrong};
+use crate::hierarchy::{
+    DateLevel,
+    numeric::{Builder, Built, widths::nests},
+};
+use crate::schema::Kind;
+
+const HIERARCHY: &str = "the path of a hierarchy file (such as \"ages.csv\"), \"free\", { widths = [..] }, \
+     { bins = [..] }, { prefix = [..] }, { dates = [..] }, or one that is built from the data: \"iotf\", \"otf\", \
+     \"chu\", \"han\", \"equal-width\" or \"equal-frequency\"";
+
+/// The keys of which a table has one.
+const WAYS: &[&str] = &["widths", "bins", "prefix", "dates", "method"];
+
+/// The methods that build one from the data, each with the parameters that are its own.
+const METHODS: &[(&str, &[&str])] = &[
+    ("iotf", &[]),
+    ("otf", &[]),
+    ("chu", &["threshold"]),
+    ("han", &["fan-out", "threshold"]),
+    ("equal-width", &["parts"]),
+    ("equal-frequency", &["parts"]),
+];
+
+/// As the policy writes a method that builds a hierarchy.
+pub(in super::super) fn builder_name(builder: &Builder) -> &'static str {
+    match builder {
+        Builder::Iotf => "iotf",
+        Builder::Otf => "otf",
+        Builder::Chu { .. } => "chu",
+        Builder::Han { .. } => "han",
+        Builder::EqualWidth(_) => "equal-width",
+        Builder::EqualFrequency(_) => "equal-frequency",
+    }
+}
+
+/// The column's hierarchy, which must fit its type.
+pub(super) fn hierarchy(fields: &Fields<'_>, kind: Option<Kind>) -> Result<HierarchyChoice, PolicyError> {
+    let Some(item) = fields.item("hierarchy") else {
+        return Ok(HierarchyChoice::Default);
+    };
+    let choice = match &item.value {
+        Value::Text(text) => named(text, item)?,
+        Value::Table(table) => with_parameters(table, item)?,
+        _ => return Err(wrong("hierarchy", item, HIERARCHY)),
+    };
+    fits(&choice, kind, item)?;
+    Ok(choice)
+}
+
+fn fits(choice: &HierarchyChoice, kind: Option<Kind>, item: &Item) -> Result<(), PolicyError> {
+    let (fitting, what): (&[Kind], &str) = match choice {
+        HierarchyChoice::Default | HierarchyChoice::File(_) => return Ok(()),
+        HierarchyChoice::Free | HierarchyChoice::Built(_) => (&[Kind::Number, Kind::Date], "numbers"),
+        HierarchyChoice::Widths(_) | HierarchyChoice::Bins(_) => (&[Kind::Number], "numbers"),
+        HierarchyChoice::Prefix(_) => (&[Kind::Category], "codes"),
+        HierarchyChoice::Dates(_) => (&[Kind::Date], "dates"),
+    };
+    let Some(kind) = kind.filter(|kind| !fitting.contains(kind)) else { return Ok(()) };
+    let help = match (kind, choice) {
+        (Kind::Number, HierarchyChoice::Prefix(_)) => "codes that are made of digits have `type = \"category\"`",
+        (Kind::Number, _) => "dates have `type = \"date\"`",
+        (Kind::Category, _) => {
+            "a category has a hierarchy file, { prefix = [..] } for codes, or none: then all its values are directly \
+             under `*`"
+        }
+        (Kind::Date, _) => {
+            "a date has levels such as { dates = [\"month\", \"year\"] }, \"free\", one that is built such as \"iotf\", \
+             a hierarchy file, or none: then the calendar"
+        }
+    };
+    let message = format!("this `hierarchy` is for {what}, but `type` is \"{}\"", kind.name());
+    Err(PolicyError::new(&item.span, message).help(help))
+}
+
+/// A hierarchy that is given as a text.
+fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
+    if text == "free" {
+        return Ok(HierarchyChoice::Free);
+    }
+    if METHODS.iter().any(|(name, _)| *name == text) {
+        let nothing = Table { entries: Vec::new(), span: item.span.clone() };
+        return built(text, &Fields::new(&nothing, "`hierarchy`", fields::HIERARCHY)?);
+    }
+    if text.contains(['.', '/', '\\']) {
+        return Ok(HierarchyChoice::File(text.to_owned()));
+    }
+    let methods = METHODS.iter().map(|(name, _)| *name);
+    let help = match nearest(text, ["free", "widths", "bins", "prefix", "dates"].into_iter().chain(methods)) {
+        Some(near) if WAYS.contains(&near) => Some(format!("did you mean {{ {near} = [..] }}?")),
+        Some(near) => Some(format!("did you mean \"{near}\"?")),
+        None if text.is_empty() => None,
+        None => Some(format!("if it is a file, write \"./{0}\" or \"{0}.csv\"", shown(text))),
+    };
+    Err(wrong("hierarchy", item, HIERARCHY).maybe_help(help))
+}
+
+/// A hierarchy that is given as a table.
+fn with_parameters(table: &Table, item: &Item) -> Result<HierarchyChoice, PolicyError> {
+    let fields = Fields::new(table, "`hierarchy`", fields::HIERARCHY)?;
+    let (ways, parameters): (Vec<&Entry>, Vec<&Entry>) =
+        table.entries.iter().partition(|entry| WAYS.contains(&entry.key.as_str()));
+    let way = match *ways.as_slice() {
+        [] if parameters.is_empty() => return Err(wrong("hierarchy", item, HIERARCHY)),
+        [] => return Err(fields.missing("method", &method_names())),
+        [way] => way,
+        [first, second, ..] => {
+            let message = format!("`hierarchy` has both `{}` and `{}`; it must have one", first.key, second.key);
+            return Err(PolicyError::new(&second.item.span, message));
+        }
+    };
+    let value = &way.item;
+    if way.key == "method" {
+        let method = fields.text("method", &method_names())?.unwrap_or_default();
+        let Some((_, own)) = METHODS.iter().find(|(name, _)| *name == method) else {
+            let near = nearest(method, METHODS.iter().map(|(name, _)| *name));
+            let help = near.map(|near| format!("did you mean \"{near}\"?"));
+            return Err(wrong("method", value, &method_names()).maybe_help(help));
+        };
+        let foreign = |entry: &&&Entry| entry.key != "levels" && !own.contains(&entry.key.as_str());
+        if let Some(entry) = parameters.iter().find(foreign) {
+            return Err(misplaced(entry, &format!("for method \"{method}\"")));
+        }
+        return built(method, &fields);
+    }
+    if let Some(entry) = parameters.first() {
+        return Err(misplaced(entry, &format!("beside `{}`", way.key)));
+    }
+    Ok(match way.key.as_str() {
+        "widths" => HierarchyChoice::Widths(widths(value)?),
+        "bins" => HierarchyChoice::Bins(bins(value)?),
+        "prefix" => HierarchyChoice::Prefix(prefix(value)?),
+        _ => HierarchyChoice::Dates(dates(value)?),
+    })
+}
+
+fn method_names() -> String {
+    list(METHODS.iter().map(|(name, _)| *name))
+}
+
+/// A parameter of another method.
+fn misplaced(entry: &Entry, place: &str) -> PolicyError {
+    let key = entry.key.as_str();
+    let owners = METHODS.iter().filter(|(_, own)| key == "levels" || own.contains(&key)).map(|(name, _)| *name);
+    let message = format!("`{key}` means nothing {place}; it is for method {}", list(owners));
+    PolicyError::new(&entry.key_span, message)
+}
+
+/// A hierarchy that is built from the data, from the parameters that are set and the usual ones.
+fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyError> {
+    let whole = |key: &str, least: u32, what: &str| -> Result<Option<u32>, PolicyError> {
+        let right = format!("a whole number of at least {least}: {what}");
+        let Some(item) = fields.item(key) else { return Ok(None) };
+        match item.value {
+            Value::Integer(number) if number >= i64::from(least) => {
+                u32::try_from(number).map(Some).map_err(|_| wrong(key, item, &right))
+            }
+            _ => Err(wrong(key, item, &right)),
+        }
+    };
+    let threshold = whole("threshold", 1, "a node with at most so many values is not cut")?;
+    let threshold = |default: u32| threshold.unwrap_or(default) as usize;
+    let parts = || fields.item("parts").map_or(Ok(Builder::PARTS.to_vec()), parts);
+    let builder = match method {
+        "iotf" => Builder::Iotf,
+        "otf" => Builder::Otf,
+        "chu" => Builder::Chu { threshold: threshold(Builder::CHU_THRESHOLD) },
+        "han" => {
+            let fan_out = whole("fan-out", 2, "into so many parts a node is cut")?;
+            let fan_out = fan_out.unwrap_or(Builder::HAN_FAN_OUT) as usize;
+            Builder::Han { fan_out, threshold: threshold(Builder::HAN_THRESHOLD) }
+        }
+        "equal-width" => Builder::EqualWidth(parts()?),
+        _ => Builder::EqualFrequency(parts()?),
+    };
+    let levels = whole("levels", 2, "how many there are, the values and `*` included")?;
+    Ok(HierarchyChoice::Built(Built { builder, levels }))
+}
+
+fn widths(item: &Item) -> Result<Vec<f64>, PolicyError> {
+    let right = "a list of numbers above 0, each a multiple of the one before and larger, e.g. [5, 10, 20]";
+    let widths = numbers("widths", item, right, 1)?;
+    let mut last: Option<f64> = None;
+    for (width, item) in &widths {
+        match last {
+            _ if *width <= 0.0 => {
+                return Err(PolicyError::new(&item.span, format!("`widths` holds {item}; it must be {right}")));
+            }
+            Some(last) if !nests(last, *width) => return Err(out_of_order("widths", item, last, right)),
+            _ => last = Some(*width),
+        }
+    }
+    Ok(widths.into_iter().map(|(width, _)| width).collect())
+}
+
+fn bins(item: &Item) -> Result<Vec<f64>, PolicyError> {
+    let right =
+        "a list of at least two numbers, the edges of the bins, each larger than the one before, e.g. [0, 18, 65, 120]";
+    let edges = numbers("bins", item, right, 2)?;
+    for pair in edges.windows(2) {
+        if let [(before, _), (edge, item)] = pair
+            && edge <= before
+        {
+            return Err(out_of_order("bins", item, before, right));
+        }
+    }
+    Ok(edges.into_iter().map(|(edge, _)| edge).collect())
+}
+
+fn prefix(item: &Item) -> Result<Vec<u32>, PolicyError> {
+    let right = "a list of whole numbers of at least 1, each smaller than the one before: so many first characters of a \
+                 code are kept, e.g. [5, 3, 2]";
+    descending("prefix", item, right, 1, |_, _| true)
+}
+
+fn parts(item: &Item) -> Result<Vec<u32>, PolicyError> {
+    let right = "a list of whole numbers of at least 2, each a multiple of the next and larger, e.g. [32, 16, 8, 4, 2]";
+    descending("parts", item, right, 2, |before, next| before.is_multiple_of(next))
+}
+
+fn dates(item: &Item) -> Result<Vec<DateLevel>, PolicyError> {
+    let names = DateLevel::ALL.map(DateLevel::name);
+    let right = format!("a list of levels, the finest first, of {}", list(names));
+    let mut levels: Vec<DateLevel> = Vec::new();
+    for item in items("dates", item, &right, 1)? {
+        let named = |level: &DateLevel| matches!(&item.value, Value::Text(text) if text == level.name());
+        let Some(level) = DateLevel::ALL.into_iter().find(named) else {
+            let near = match &item.value {
+                Value::Text(text) => nearest(text, names),
+                _ => None,
+            };
+            let error = PolicyError::new(&item.span, format!("`dates` holds {item}; it must be {right}"));
+            return Err(error.maybe_help(near.map(|near| format!("did you mean \"{near}\"?"))));
+        };
+        if let Some(last) = levels.last().filter(|last| **last >= level) {
+            return Err(out_of_order("dates", item, format!("\"{}\"", last.name()), &right));
+        }
+        levels.push(level);
+    }
+    Ok(levels)
+}
+
+fn out_of_order(key: &str, item: &Item, before: impl std::fmt::Display, right: &str) -> PolicyError {
+    PolicyError::new(&item.span, format!("`{key}` has {item} after {before}; it must be {right}"))
+}
+
+fn items<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<&'t [Item], PolicyError> {
+    match &item.value {
+        Value::Array(items) if items.len() >= least => Ok(items),
+        _ => Err(wrong(key, item, right)),
+    }
+}
+
+fn numbers<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<Vec<(f64, &'t Item)>, PolicyError> {
+    let number = |item: &'t Item| match as_number(item) {
+        Some(number) => Ok((number, item)),
+        None => Err(PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"))),
+    };
+    items(key, item, right, least)?.iter().map(number).collect()
+}
+
+/// Whole numbers that become smaller, each fitting the one before.
+fn descending(
+    key: &str,
+    item: &Item,
+    right: &str,
+    least: u32,
+    fits: impl Fn(u32, u32) -> bool,
+) -> Result<Vec<u32>, PolicyError> {
+    let mut numbers: Vec<u32> = Vec::new();
+    for item in items(key, item, right, 1)? {
+        let number = match item.value {
+            Value::Integer(number) => u32::try_from(number).ok().filter(|number| *number >= least),
+            _ => None,
+        };
+        let Some(number) = number else {
+            return Err(PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}")));
+        };
+        if let Some(&before) = numbers.last().filter(|before| **before <= number || !fits(**before, number)) {
+            return Err(out_of_order(key, item, before, right));
+        }
+        numbers.push(number);
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,194 @@
+//! Clusters: grown one after the other from a seed, as published.
+
+use super::{
+    nearest::{Nearest, Work, farthest},
+    points::Points,
+    reach::{Penalties, Reach},
+    supply::Supply,
+};
+use crate::{
+    privacy::{Group, Member},
+    search::{Control, Stop, Task, chance::chance, mondrian},
+};
+
+/// Records that leave together.
+pub(super) struct Cluster {
+    /// Variants may come more than once.
+    pub members: Vec<Member>,
+    /// The least and greatest code of each column.
+    pub ranges: Vec<(u32, u32)>,
+}
+
+impl Cluster {
+    pub(super) fn records(&self) -> u64 {
+        self.members.iter().map(|member| member.records).sum()
+    }
+
+    pub(super) fn holds(&self, task: &Task<'_>) -> bool {
+        let group = Group::new(task.profile, &self.members);
+        task.models.iter().all(|model| model.holds(&group))
+    }
+
+    /// Of a set of members.
+    pub(super) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
+        let mut ranges = vec![(u32::MAX, 0); task.profile.columns().len()];
+        for member in &members {
+            let codes = task.profile.codes(task.profile.tuple_of(member.variant));
+            for (range, &code) in ranges.iter_mut().zip(codes) {
+                *range = (range.0.min(code), range.1.max(code));
+            }
+        }
+        Self { members, ranges }
+    }
+}
+
+/// What was made of a set of records.
+pub(super) struct Clustered {
+    pub clusters: Vec<Cluster>,
+    /// Records that belong to no cluster yet, in order.
+    pub leftovers: Vec<Member>,
+    pub work: Work,
+    /// The distances that a search through all records would have computed.
+    pub naive: u64,
+    /// Why it did not come to its end.
+    pub stopped: Option<Stop>,
+}
+
+/// Clusters a set of members, which are in order. `done` is told how many records have found their place.
+pub(super) fn cluster(
+    task: &Task<'_>,
+    penalties: &Penalties<'_>,
+    members: &[Member],
+    seed: u64,
+    control: &dyn Control,
+    done: &dyn Fn(u64),
+) -> Clustered {
+    let mut search = Search::new(task, penalties, members, seed);
+    let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1).max(1);
+    let mut found =
+        Clustered { clusters: Vec::new(), leftovers: Vec::new(), work: Work::default(), naive: 0, stopped: None };
+    let mut previous = None;
+    while search.supply.records() >= least {
+        if let Some(stop) = control.stop() {
+            found.stopped = Some(stop);
+            found.clusters.extend(search.in_a_hurry(&mut found.leftovers));
+            break;
+        }
+        let Some(seed) = search.seed(previous) else { break };
+        previous = Some(seed);
+        let cluster = search.grow(seed, least);
+        done(cluster.records());
+        // A cluster that took all that was left and is still not enough.
+        if search.supply.records() == 0 && !cluster.holds(task) {
+            found.leftovers = cluster.members;
+            break;
+        }
+        found.clusters.push(cluster);
+    }
+    if found.stopped.is_none() {
+        found.leftovers.extend(search.supply.rest());
+    }
+    found.leftovers.sort_unstable();
+    (found.work, found.naive) = (search.work, search.naive);
+    found
+}
+
+struct Search<'a> {
+    task: &'a Task<'a>,
+    penalties: &'a Penalties<'a>,
+    supply: Supply<'a>,
+    points: Points,
+    reach: Reach<'a>,
+    nearest: Nearest,
+    seed: u64,
+    work: Work,
+    naive: u64,
+}
+
+impl<'a> Search<'a> {
+    fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, members: &[Member], seed: u64) -> Self {
+        let supply = Supply::new(task.profile, members, seed);
+        let width = |column, first, last| penalties.column(column, first, last);
+        Self {
+            task,
+            penalties,
+            points: Points::new(supply.codes(), penalties.columns(), width),
+            supply,
+            reach: Reach::new(penalties),
+            nearest: Nearest::default(),
+            seed,
+            work: Work::default(),
+            naive: 0,
+        }
+    }
+
+    /// The first seed is any record, a later one the record farthest from the one before.
+    fn seed(&mut self, previous: Option<u32>) -> Option<u32> {
+        let Some(previous) = previous else {
+            let records = self.supply.records();
+            return self.supply.at(chance(self.seed, records) % records.max(1));
+        };
+        self.naive += self.supply.records();
+        self.reach.start(self.points.codes(previous));
+        farthest(&self.points, &self.reach, &mut self.work)
+    }
+
+    /// Grows a cluster until it holds, or nothing is left.
+    fn grow(&mut self, seed: u32, least: u64) -> Cluster {
+        let mut members = Vec::new();
+        self.take(seed, 1, &mut members);
+        self.reach.start(self.points.codes(seed));
+        self.nearest.start(&self.points, &self.reach, &mut self.work);
+        let (mut size, mut wanted) = (1, least);
+        loop {
+            while size < wanted {
+                let Some(point) = self.nearest.next(&self.points, &self.reach, &mut self.work) else { break };
+                size += self.add(point, wanted - size, &mut members);
+            }
+            let cluster = Cluster { members, ranges: self.reach.ranges().to_vec() };
+            if size < wanted || cluster.holds(self.task) {
+                let penalties = self.penalties;
+                self.points.tidy(|column, first, last| penalties.column(column, first, last));
+                return cluster;
+            }
+            // Models that ask for more than records are asked now and then: a large cluster takes long to judge.
+            wanted = size + (size / 16).max(1);
+            members = cluster.members;
+        }
+    }
+
+    /// Takes a point's next record, or as many as are wanted where they change nothing; how many that is.
+    fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<Member>) -> u64 {
+        let inside = self.reach.contains(self.points.codes(point));
+        let records = if inside { self.supply.left(point).min(wanted) } else { 1 };
+        self.naive += records * self.supply.records() - records * (records - 1) / 2;
+        self.take(point, records, members);
+        if !inside {
+            self.reach.extend(self.points.codes(point));
+            self.nearest.grown();
+        }
+        if self.supply.left(point) > 0 {
+            self.nearest.push_point(point, &self.points, &self.reach, &mut self.work);
+        }
+        records
+    }
+
+    fn take(&mut self, point: u32, records: u64, members: &mut Vec<Member>) {
+        self.supply.take(point, records, members);
+        if self.supply.left(point) == 0 {
+            self.points.remove(point);
+        }
+    }
+
+    /// Clusters of what is left when there is no more time: quick, and worse. What does not hold is left over.
+    fn in_a_hurry(&mut self, leftovers: &mut Vec<Member>) -> Vec<Cluster> {
+        let rest = self.supply.rest();
+        let task = self.task;
+        if !Cluster::around(task, rest.clone()).holds(task) {
+            *leftovers = rest;
+            return Vec::new();
+        }
+        let parts = mondrian::split(task, rest, 1, &crate::search::Quiet);
+        parts.into_iter().map(|part| Cluster::around(task, part)).collect()
+    }
+}

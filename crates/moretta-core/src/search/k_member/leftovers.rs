@@ -1,0 +1,70 @@
+//! Records that no cluster was grown for, and clusters that no longer hold with them.
+
+use super::{clusters::Cluster, reach::Penalties};
+use crate::{privacy::Member, search::Task};
+
+/// Puts each record into the cluster whose loss it increases least, of equals the first.
+///
+/// A cluster's loss is its number of records times the penalty of its box.
+pub(super) fn place(task: &Task<'_>, penalties: &Penalties<'_>, clusters: &mut Vec<Cluster>, leftovers: &[Member]) {
+    if clusters.is_empty() {
+        clusters.extend((!leftovers.is_empty()).then(|| Cluster::around(task, leftovers.to_vec())));
+        return;
+    }
+    let mut sizes: Vec<u64> = clusters.iter().map(Cluster::records).collect();
+    let mut boxes: Vec<f64> = clusters.iter().map(|cluster| penalties.of(&cluster.ranges)).collect();
+    let mut touched = vec![false; clusters.len()];
+    for member in leftovers {
+        let codes = task.profile.codes(task.profile.tuple_of(member.variant));
+        for _ in 0..member.records {
+            let more = |at: usize| {
+                let size = sizes[at] as f64;
+                (size + 1.0) * penalties.with(&clusters[at].ranges, codes) - size * boxes[at]
+            };
+            let at = least(clusters.len(), more);
+            let cluster = &mut clusters[at];
+            cluster.members.push(Member { records: 1, ..*member });
+            for (range, &code) in cluster.ranges.iter_mut().zip(codes) {
+                *range = (range.0.min(code), range.1.max(code));
+            }
+            sizes[at] += 1;
+            boxes[at] = penalties.of(&cluster.ranges);
+            touched[at] = true;
+        }
+    }
+    mend(task, penalties, clusters, touched);
+}
+
+/// Joins clusters that no longer hold with others, where the loss grows least, until all hold. Models are closed under
+/// union and the whole table holds, so this comes to an end.
+fn mend(task: &Task<'_>, penalties: &Penalties<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
+    let mut at = 0;
+    while at < clusters.len() {
+        if !touched[at] || clusters[at].holds(task) || clusters.len() == 1 {
+            at += 1;
+            continue;
+        }
+        let broken = clusters.swap_remove(at);
+        touched.swap_remove(at);
+        let (size, own) = (broken.records() as f64, penalties.of(&broken.ranges));
+        let more = |other: usize| {
+            let (cluster, others) = (&clusters[other], clusters[other].records() as f64);
+            (size + others) * penalties.union(&broken.ranges, &cluster.ranges)
+                - size * own
+                - others * penalties.of(&cluster.ranges)
+        };
+        let other = least(clusters.len(), more);
+        let joined = &mut clusters[other];
+        joined.members.extend(broken.members);
+        for (range, more) in joined.ranges.iter_mut().zip(broken.ranges) {
+            *range = (range.0.min(more.0), range.1.max(more.1));
+        }
+        touched[other] = true;
+        at = 0;
+    }
+}
+
+/// The first of those with the least value.
+fn least(count: usize, value: impl Fn(usize) -> f64) -> usize {
+    (0..count).map(|at| (value(at), at)).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, at)| at)
+}

@@ -1,0 +1,132 @@
+//! The next record of a cluster, and the seed of the next: best-first searches of the tree.
+//!
+//! While a cluster grows, what a record would cost it never falls. So one queue serves the whole cluster: what was
+//! computed for a smaller box is still a lower bound for the larger one, and is computed again only when it comes up.
+
+use std::{cmp::Reverse, collections::BinaryHeap};
+
+use super::{
+    points::{Below, NONE, Points},
+    reach::Reach,
+};
+
+/// How much was computed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    /// Costs of records.
+    pub distances: u64,
+    /// Bounds of nodes.
+    pub bounds: u64,
+}
+
+/// In order of cost, then of the record that comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    /// The bits of a cost: costs are not negative, so their bits are in their order.
+    cost: u64,
+    /// The number of the point, or the least of a node.
+    first: u32,
+    /// The node; [`NONE`] for a point.
+    node: u32,
+    /// The box that the cost was computed for.
+    version: u32,
+}
+
+/// The records around a cluster, cheapest first.
+#[derive(Default)]
+pub(super) struct Nearest {
+    queue: BinaryHeap<Reverse<Entry>>,
+    version: u32,
+}
+
+impl Nearest {
+    /// Begins a cluster.
+    pub(super) fn start(&mut self, points: &Points, reach: &Reach<'_>, work: &mut Work) {
+        self.queue.clear();
+        self.version = 0;
+        self.push_node(0, points, reach, work);
+    }
+
+    /// The box has grown.
+    pub(super) fn grown(&mut self) {
+        self.version += 1;
+    }
+
+    /// Puts a point back that was taken out by [`Nearest::next`].
+    pub(super) fn push_point(&mut self, point: u32, points: &Points, reach: &Reach<'_>, work: &mut Work) {
+        work.distances += 1;
+        let cost = reach.cost(points.codes(point)).to_bits();
+        self.queue.push(Reverse(Entry { cost, first: point, node: NONE, version: self.version }));
+    }
+
+    fn push_node(&mut self, node: u32, points: &Points, reach: &Reach<'_>, work: &mut Work) {
+        let first = points.first(node);
+        if first != NONE {
+            work.bounds += 1;
+            let cost = reach.least(points.bounds(node)).to_bits();
+            self.queue.push(Reverse(Entry { cost, first, node, version: self.version }));
+        }
+    }
+
+    /// The point that costs least, of equals the first; none where no point is left. It is no longer in the queue.
+    pub(super) fn next(&mut self, points: &Points, reach: &Reach<'_>, work: &mut Work) -> Option<u32> {
+        while let Some(Reverse(entry)) = self.queue.pop() {
+            let is_node = entry.node != NONE;
+            // Points of a node may have gone since.
+            if is_node && points.first(entry.node) == NONE {
+                continue;
+            }
+            if entry.version != self.version {
+                match is_node {
+                    true => self.push_node(entry.node, points, reach, work),
+                    false => self.push_point(entry.first, points, reach, work),
+                }
+                continue;
+            }
+            if !is_node {
+                return Some(entry.first);
+            }
+            match points.below(entry.node) {
+                Below::Nodes(children) => {
+                    children.into_iter().for_each(|child| self.push_node(child, points, reach, work));
+                }
+                Below::Points(below) => {
+                    below.iter().for_each(|&point| self.push_point(point, points, reach, work));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The point that is farthest from the one the reach starts at, of equals the first.
+pub(super) fn farthest(points: &Points, reach: &Reach<'_>, work: &mut Work) -> Option<u32> {
+    let mut best: Option<(f64, u32)> = None;
+    let mut open: BinaryHeap<(u64, Reverse<u32>, u32)> = BinaryHeap::new();
+    let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut Work| {
+        if points.first(node) != NONE {
+            work.bounds += 1;
+            open.push((reach.most(points.bounds(node)).to_bits(), Reverse(points.first(node)), node));
+        }
+    };
+    push(&mut open, 0, work);
+    while let Some((most, Reverse(first), node)) = open.pop() {
+        // What is best so far is at least as far, and comes first where it is as far.
+        if best.is_some_and(|(cost, point)| (cost.to_bits(), Reverse(point)) >= (most, Reverse(first))) {
+            break;
+        }
+        match points.below(node) {
+            Below::Nodes(children) => children.into_iter().for_each(|child| push(&mut open, child, work)),
+            Below::Points(below) => {
+                for &point in below {
+                    work.distances += 1;
+                    let cost = reach.cost(points.codes(point));
+                    if best.is_none_or(|(most, first)| cost > most || (cost == most && point < first)) {
+                        best = Some((cost, point));
+                    }
+                }
+            }
+        }
+    }
+    best.map(|(_, point)| point)
+}

@@ -1,0 +1,184 @@
+//! What it costs to take a record into a cluster: the penalty of the smallest box around the cluster and the record.
+//!
+//! In one column the penalty depends on the least and the greatest code inside alone, and grows with every code
+//! farther out: a wider range has a larger cover. So the cheapest record that a range of codes could hold is the one nearest
+//! to the cluster, and the dearest one is at an end of the range. Costs and bounds add up the columns in the same
+//! order, and rounding keeps the order of sums, so a bound is never on the wrong side, not even by a last digit.
+
+use crate::{hierarchy::Domain, profile::Profile};
+
+/// Columns with at most so many values have a table of all pairs of codes.
+const TABLE: usize = 512;
+
+/// The penalties of one column.
+struct Column<'a> {
+    domain: &'a Domain,
+    weight: f64,
+    /// By the first code and the last; empty where the column has too many values.
+    pairs: Vec<f64>,
+}
+
+impl Column<'_> {
+    fn penalty(&self, first: u32, last: u32) -> f64 {
+        match self.pairs.is_empty() {
+            false => self.pairs[first as usize * self.domain.len() + last as usize],
+            true => self.weight * self.domain.ncp(self.domain.cover(first, last)),
+        }
+    }
+}
+
+/// The penalties of all columns.
+pub(super) struct Penalties<'a> {
+    columns: Vec<Column<'a>>,
+}
+
+impl<'a> Penalties<'a> {
+    pub(super) fn new(profile: &'a Profile) -> Self {
+        let column = |column: &'a crate::profile::Column| {
+            let (domain, weight) = (&column.domain, column.weight);
+            let len = domain.len() as u32;
+            let mut pairs = Vec::new();
+            if domain.len() <= TABLE {
+                pairs.resize(domain.len() * domain.len(), 0.0);
+                for first in 0..len {
+                    for last in first..len {
+                        pairs[(first * len + last) as usize] = weight * domain.ncp(domain.cover(first, last));
+                    }
+                }
+            }
+            Column { domain, weight, pairs }
+        };
+        Self { columns: profile.columns().iter().map(column).collect() }
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The penalty of a range of codes in one column.
+    pub(super) fn column(&self, column: usize, first: u32, last: u32) -> f64 {
+        self.columns[column].penalty(first, last)
+    }
+
+    /// The penalty of a box.
+    pub(super) fn of(&self, ranges: &[(u32, u32)]) -> f64 {
+        self.columns.iter().zip(ranges).map(|(column, &(first, last))| column.penalty(first, last)).sum()
+    }
+
+    /// The penalty of the box around a box and a record.
+    pub(super) fn with(&self, ranges: &[(u32, u32)], codes: &[u32]) -> f64 {
+        let columns = self.columns.iter().zip(ranges).zip(codes);
+        columns.map(|((column, range), &code)| column.penalty(range.0.min(code), range.1.max(code))).sum()
+    }
+
+    /// The penalty of the box around two boxes.
+    pub(super) fn union(&self, a: &[(u32, u32)], b: &[(u32, u32)]) -> f64 {
+        let columns = self.columns.iter().zip(a).zip(b);
+        columns.map(|((column, a), b)| column.penalty(a.0.min(b.0), a.1.max(b.1))).sum()
+    }
+}
+
+/// A cluster's box, ready to be asked what a record or a range of records would cost.
+pub(super) struct Reach<'a> {
+    penalties: &'a Penalties<'a>,
+    ranges: Vec<(u32, u32)>,
+    /// For each column with a table, what each code would cost it.
+    rows: Vec<Vec<f64>>,
+    /// Whether all columns have a table.
+    tabled: bool,
+}
+
+impl<'a> Reach<'a> {
+    pub(super) fn new(penalties: &'a Penalties<'a>) -> Self {
+        let row = |column: &Column<'_>| vec![0.0; if column.pairs.is_empty() { 0 } else { column.domain.len() }];
+        Self {
+            penalties,
+            ranges: vec![(0, 0); penalties.columns.len()],
+            rows: penalties.columns.iter().map(row).collect(),
+            tabled: penalties.columns.iter().all(|column| !column.pairs.is_empty()),
+        }
+    }
+
+    pub(super) fn ranges(&self) -> &[(u32, u32)] {
+        &self.ranges
+    }
+
+    /// A cluster of one record.
+    pub(super) fn start(&mut self, codes: &[u32]) {
+        for (column, &code) in codes.iter().enumerate() {
+            self.ranges[column] = (code, code);
+            self.refill(column);
+        }
+    }
+
+    pub(super) fn contains(&self, codes: &[u32]) -> bool {
+        self.ranges.iter().zip(codes).all(|((first, last), code)| first <= code && code <= last)
+    }
+
+    /// Takes a record in.
+    pub(super) fn extend(&mut self, codes: &[u32]) {
+        for (column, &code) in codes.iter().enumerate() {
+            let (first, last) = self.ranges[column];
+            if code < first || last < code {
+                self.ranges[column] = (first.min(code), last.max(code));
+                self.refill(column);
+            }
+        }
+    }
+
+    fn refill(&mut self, column: usize) {
+        let ((first, last), row) = (self.ranges[column], &mut self.rows[column]);
+        let penalties = &self.penalties.columns[column];
+        let len = row.len();
+        if len == 0 {
+            return;
+        }
+        let (start, end) = (first as usize * len, last as usize);
+        row[end..].copy_from_slice(&penalties.pairs[start + end..start + len]);
+        row[first as usize..end].fill(penalties.pairs[start + end]);
+        for (code, cost) in row[..first as usize].iter_mut().enumerate() {
+            *cost = penalties.pairs[code * len + end];
+        }
+    }
+
+    fn code_cost(&self, column: usize, code: u32) -> f64 {
+        match self.rows[column].get(code as usize) {
+            Some(&cost) => cost,
+            None => {
+                let (first, last) = self.ranges[column];
+                self.penalties.columns[column].penalty(first.min(code), last.max(code))
+            }
+        }
+    }
+
+    /// The penalty of the box with a record taken in.
+    pub(super) fn cost(&self, codes: &[u32]) -> f64 {
+        if self.tabled {
+            return self.rows.iter().zip(codes).map(|(row, &code)| row[code as usize]).sum();
+        }
+        codes.iter().enumerate().map(|(column, &code)| self.code_cost(column, code)).sum()
+    }
+
+    /// No record within these bounds costs less.
+    pub(super) fn least(&self, bounds: &[(u32, u32)]) -> f64 {
+        let nearest = |column: usize, (low, high): (u32, u32)| self.ranges[column].0.clamp(low, high);
+        if self.tabled {
+            let columns = self.rows.iter().zip(bounds).enumerate();
+            return columns.map(|(column, (row, &bounds))| row[nearest(column, bounds) as usize]).sum();
+        }
+        let of_column = |(column, &bounds): (usize, &(u32, u32))| self.code_cost(column, nearest(column, bounds));
+        bounds.iter().enumerate().map(of_column).sum()
+    }
+
+    /// No record within these bounds costs more.
+    pub(super) fn most(&self, bounds: &[(u32, u32)]) -> f64 {
+        if self.tabled {
+            let farther = |(row, &(low, high)): (&Vec<f64>, &(u32, u32))| row[low as usize].max(row[high as usize]);
+            return self.rows.iter().zip(bounds).map(farther).sum();
+        }
+        let farther = |(column, &(low, high)): (usize, &(u32, u32))| {
+            self.code_cost(column, low).max(self.code_cost(column, high))
+        };
+        bounds.iter().enumerate().map(farther).sum()
+    }
+}
