@@ -7,16 +7,30 @@ mod adult;
 mod bottom_up;
 mod duckdb;
 mod engine;
+mod hierarchies;
+mod k_member;
 mod machine;
 mod mondrian;
 mod naive;
 mod naive_top_down;
+mod numeric_hierarchies;
 mod plot;
 mod top_down;
 
 use std::{error::Error, path::PathBuf};
 
-const BENCHMARKS: [&str; 4] = ["engine", "mondrian", "bottom-up", "top-down"];
+/// A benchmark's name and what runs it.
+type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
+
+const BENCHMARKS: [Benchmark; 7] = [
+    ("engine", engine::run),
+    ("mondrian", mondrian::run),
+    ("bottom-up", bottom_up::run),
+    ("top-down", top_down::run),
+    ("hierarchies", hierarchies::run),
+    ("k-member", k_member::run),
+    ("numeric-hierarchies", numeric_hierarchies::run),
+];
 
 /// Where results go.
 fn results(name: &str) -> PathBuf {
@@ -35,22 +49,11 @@ fn best(turns: &[f64]) -> f64 {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let asked = std::env::args().nth(1).unwrap_or_else(|| "all".to_owned());
-    let all = asked == "all";
-    if !all && !BENCHMARKS.contains(&asked.as_str()) {
-        return Err(format!("there is no benchmark `{asked}`; there are {} and all", BENCHMARKS.join(", ")).into());
+    let chosen: Vec<&Benchmark> = BENCHMARKS.iter().filter(|(name, _)| asked == "all" || asked == *name).collect();
+    if chosen.is_empty() {
+        let names = BENCHMARKS.map(|(name, _)| name).join(", ");
+        return Err(format!("there is no benchmark `{asked}`; there are {names} and all").into());
     }
     std::fs::create_dir_all(results(""))?;
-    if all || asked == "engine" {
-        engine::run()?;
-    }
-    if all || asked == "mondrian" {
-        mondrian::run()?;
-    }
-    if all || asked == "bottom-up" {
-        bottom_up::run()?;
-    }
-    if all || asked == "top-down" {
-        top_down::run()?;
-    }
-    Ok(())
+    chosen.into_iter().try_for_each(|(_, run)| run())
 }

@@ -1,0 +1,183 @@
+//! Building hierarchies over numbers from the data: how long it takes, and how that grows.
+
+use std::{error::Error, fmt::Write as _, fs, hint::black_box, time::Instant};
+
+use moretta_core::{
+    hierarchy::{
+        draw,
+        numeric::{Builder, Built, Distinct},
+    },
+    text::count,
+};
+
+use crate::{
+    best, machine,
+    plot::{Axis, Chart, Line},
+    results,
+};
+
+const TURNS: usize = 3;
+const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+/// The plain algorithm is not waited for beyond this.
+const NAIVE: usize = 30_000;
+
+/// A column's distinct values.
+struct Column {
+    values: Vec<f64>,
+    texts: Vec<Box<str>>,
+    records: Vec<u64>,
+}
+
+impl Column {
+    fn new(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let texts = values.iter().map(|value| value.to_string().into()).collect();
+        let records = (0..values.len() as u64).map(|at| 1 + mixed(at) % 20).collect();
+        Self { values, texts, records }
+    }
+
+    /// Anywhere among 16 times as many whole numbers.
+    fn uniform(size: usize) -> Self {
+        let mut values: Vec<u64> = (0..2 * size as u64).map(|at| mixed(at) % (16 * size as u64)).collect();
+        values.sort_unstable();
+        values.dedup();
+        values.truncate(size);
+        Self::new(values.into_iter().map(|value| value as f64).collect())
+    }
+
+    /// Each farther from the next than the one before.
+    fn growing_gaps(size: usize) -> Self {
+        Self::new((0..size as u64).map(|at| (at * at) as f64).collect())
+    }
+
+    /// Each as far from the next as from the first: the deepest tree that floats allow.
+    fn doubling() -> Self {
+        Self::new((-1000..1000).map(|power| 2f64.powi(power)).collect())
+    }
+
+    fn distinct(&self) -> Distinct<'_> {
+        Distinct { values: &self.values, texts: &self.texts, records: &self.records }
+    }
+
+    /// Levels, and the seconds of the best turn.
+    fn build(&self, builder: &Builder) -> (usize, f64) {
+        let built = Built { builder: builder.clone(), levels: None };
+        let mut seconds = Vec::new();
+        let mut levels = 0;
+        for _ in 0..TURNS {
+            let start = Instant::now();
+            let tree = built.tree(self.distinct());
+            seconds.push(start.elapsed().as_secs_f64());
+            levels = draw::summary(&tree).levels;
+        }
+        (levels, best(&seconds))
+    }
+}
+
+/// A number that looks random.
+fn mixed(at: u64) -> u64 {
+    let mut x = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// IOTF as published: each merge looks through all neighbours. Without the tree's labels.
+fn naive(values: &[f64]) -> Vec<(f64, f64)> {
+    let mut nodes: Vec<(f64, f64)> = values.iter().map(|&value| (value, value)).collect();
+    let mut merged = Vec::new();
+    while nodes.len() > 1 {
+        let mut nearest = (f64::INFINITY, 0);
+        for (at, pair) in nodes.windows(2).enumerate() {
+            let size = pair[1].1 - pair[0].0;
+            if size < nearest.0 {
+                nearest = (size, at);
+            }
+        }
+        nodes[nearest.1].1 = nodes.remove(nearest.1 + 1).1;
+        merged.push(nodes[nearest.1]);
+    }
+    merged
+}
+
+fn builders() -> [(&'static str, Builder); 6] {
+    let parts = vec![32, 16, 8, 4, 2];
+    [
+        ("IOTF", Builder::Iotf),
+        ("OTF", Builder::Otf),
+        ("Chu", Builder::Chu { threshold: 2 }),
+        ("Han", Builder::Han { fan_out: 5, threshold: 4 }),
+        ("equal width", Builder::EqualWidth(parts.clone())),
+        ("equal frequency", Builder::EqualFrequency(parts)),
+    ]
+}
+
+pub fn run() -> Result<(), Box<dyn Error>> {
+    let uniform: Vec<Column> = SIZES.iter().map(|&size| Column::uniform(size)).collect();
+    let growing: Vec<Column> = SIZES.iter().map(|&size| Column::growing_gaps(size)).collect();
+    let head = |first: &str| {
+        let sizes: String = SIZES.iter().map(|&size| format!(" {} |", count(size as u64))).collect();
+        format!("| {first} |{sizes} growth |\n| --- |{}\n", " ---: |".repeat(SIZES.len() + 1))
+    };
+    let mut lines = Vec::new();
+    let mut table = |columns: &[Column], name: &'static str, builder: &Builder, drawn: bool| {
+        let mut row = format!("| {name} |");
+        let mut points = Vec::new();
+        for column in columns {
+            let (levels, seconds) = column.build(builder);
+            let _ = write!(row, " {seconds:.4} s, {levels} levels |");
+            points.push((column.values.len() as f64, seconds));
+        }
+        let growth = growth(&points);
+        if drawn {
+            lines.push(Line { name: name.to_owned(), points });
+        }
+        row + &format!(" {growth:.2} |\n")
+    };
+    let mut uniform_rows = head("uniform values");
+    let mut growing_rows = head("growing gaps");
+    for (name, builder) in builders() {
+        uniform_rows += &table(&uniform, name, &builder, true);
+        growing_rows += &table(&growing, name, &builder, false);
+    }
+    let mut rival = String::from(
+        "| distinct values | as published, s | here, s | times as fast |\n| ---: | ---: | ---: | ---: |\n",
+    );
+    let mut points = Vec::new();
+    for size in [1_000, 3_000, 10_000, NAIVE] {
+        let column = Column::uniform(size);
+        let start = Instant::now();
+        black_box(naive(&column.values));
+        let theirs = start.elapsed().as_secs_f64();
+        let (_, ours) = column.build(&Builder::Iotf);
+        writeln!(rival, "| {} | {theirs:.4} | {ours:.4} | {:.0} |", count(size as u64), theirs / ours)?;
+        points.push((size as f64, theirs));
+    }
+    lines.push(Line { name: "IOTF as published".to_owned(), points });
+    let mut deep = String::from("| | levels | s |\n| --- | ---: | ---: |\n");
+    for (name, builder) in builders() {
+        let (levels, seconds) = Column::doubling().build(&builder);
+        writeln!(deep, "| {name} | {} | {seconds:.4} |", count(levels as u64))?;
+    }
+    let chart = Chart {
+        title: "Building from uniform values".to_owned(),
+        x: Axis { title: "distinct values", log: true },
+        y: Axis { title: "seconds", log: true },
+        lines,
+    };
+    fs::write(results("hierarchies.svg"), chart.svg())?;
+    let text = format!(
+        "# Hierarchies built from the data\n\nMade by `benchmarks/run hierarchies` on {}.\n\nFrom the distinct values in order, with their texts and records, to the finished tree with its labels; best of {TURNS} turns. The\nlast column is the time for a million values over that for ten thousand, divided by what m log m would give: 1 means growth\nlike m log m. Trees of a million values no longer fit the processor's cache.\n\n{uniform_rows}\n{growing_rows}\n## IOTF against the published algorithm\n\nThe published IOTF looks through all neighbours for each merge, O(m^2); it is timed without making the tree.\n\n{rival}\n![Seconds by distinct values](hierarchies.svg)\n\n## The deepest trees\n\nTwo thousand values, each twice the one before: IOTF merges them one by one, so the tree is as deep as it has values. Floats\nallow no chain much longer.\n\n{deep}",
+        machine::described()
+    );
+    fs::write(results("hierarchies.md"), &text)?;
+    print!("{text}");
+    Ok(())
+}
+
+/// The last point's time over that of the second, as a multiple of what m log m would give.
+fn growth(points: &[(f64, f64)]) -> f64 {
+    let unit = |(size, seconds): (f64, f64)| seconds / (size * size.ln());
+    unit(points[points.len() - 1]) / unit(points[1])
+}

@@ -1,0 +1,171 @@
+//! k-member clustering on Adult: seconds, and distances against those of a search through all records; how it grows, and
+//! what blocks cost.
+
+use std::{error::Error, fmt::Write as _, fs, time::Instant};
+
+use hashbrown::HashMap;
+use moretta_core::{
+    counts::Counts,
+    hierarchy::Tree,
+    measure::{self, Measures, Scene},
+    policy::Policy,
+    privacy,
+    profile::Profile,
+    schema::Kind,
+    search::{self, Quiet, Task},
+    text::count,
+    verify,
+};
+
+use crate::{
+    adult::{self, BOTH, SetUp},
+    best, machine,
+    plot::{Axis, Chart, Line},
+    results,
+};
+
+/// The three numbers of the paper.
+pub const NUMBERS: SetUp = SetUp {
+    columns: &[("age", Kind::Number), ("education-num", Kind::Number), ("hours-per-week", Kind::Number)],
+    hierarchies: None,
+    sensitive: None,
+    class: None,
+};
+const MIXED: SetUp = SetUp {
+    columns: &[
+        ("age", Kind::Number),
+        ("education-num", Kind::Number),
+        ("workclass", Kind::Category),
+        ("marital-status", Kind::Category),
+        ("occupation", Kind::Category),
+        ("race", Kind::Category),
+        ("sex", Kind::Category),
+        ("native-country", Kind::Category),
+    ],
+    hierarchies: Some("hierarchies-arx"),
+    sensitive: None,
+    class: None,
+};
+const TURNS: usize = 3;
+/// Copies in the enlarged tables; random values in this many columns; the k and the blocks they are clustered with.
+const GROWTH_S: [usize; 5] = [1, 2, 5, 10, 23];
+const RANDOM_COLUMNS: usize = 3;
+const GROWTH_K: u64 = 10;
+const BLOCKS: [u64; 3] = [5_000, 20_000, 50_000];
+
+/// One search.
+pub struct Run {
+    pub seconds: f64,
+    pub measures: Measures,
+    work: Vec<(&'static str, u64)>,
+}
+
+impl Run {
+    fn work(&self, name: &str) -> u64 {
+        self.work.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value)
+    }
+
+    pub fn measure(&self, name: &str) -> f64 {
+        self.measures.get(name).unwrap_or(f64::NAN)
+    }
+}
+
+/// Runs the policy's method several times; the best time counts, and the release is verified.
+pub fn run_policy(
+    policy: &Policy,
+    trees: &HashMap<String, Tree>,
+    counts: &Counts,
+    (seed, turns): (u64, usize),
+) -> Result<Run, Box<dyn Error>> {
+    let profile = Profile::build(policy, trees, counts)?;
+    let models = privacy::bind_all(policy, &profile)?;
+    let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed };
+    let method = search::method_of(policy)?;
+    let mut seconds = Vec::new();
+    let mut outcome = None;
+    for _ in 0..turns {
+        let start = Instant::now();
+        outcome = Some(method.run(&task, &Quiet)?);
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    let outcome = outcome.ok_or("no turns")?;
+    let verified = verify::verify(&profile, outcome.recoding, &models, &policy.release, 0)?;
+    let weights = measure::weights(policy);
+    let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: policy.privacy.k };
+    Ok(Run { seconds: best(&seconds), measures: Measures::of(&scene, true), work: outcome.work })
+}
+
+pub fn run() -> Result<(), Box<dyn Error>> {
+    let Some(data) = adult::data() else {
+        eprintln!("SKIPPED k-member: no Adult data; set MORETTA_DATA to the folder that has adult/");
+        return Ok(());
+    };
+    let mut text = format!(
+        "# k-member clustering on Adult\n\nMade by `benchmarks/run k-member` on {}.\n\nAll 45,222 records in one block; best of {TURNS} turns. *Distances* are costs of records and bounds of nodes of the\nsearch tree that were computed; a search through all records, as published, computes the *full* number and finds the same\nclusters (`cargo nextest run -p moretta-core k_member` holds both against each other).\n",
+        machine::described()
+    );
+    for (set_up, title) in [
+        (NUMBERS, "age, education-num, hours-per-week as numbers"),
+        (MIXED, "age, education-num, workclass, marital-status, occupation, race, sex, native-country"),
+    ] {
+        let trees = set_up.trees(&data)?;
+        let counts = set_up.counts(&set_up.rows(&data, BOTH)?);
+        writeln!(text, "\n## {title}\n\n{} distinct tuples.\n", count(counts.rows() as u64))?;
+        text += "| k | seconds | distances, records | nodes | full | full / computed | GCP | AVG |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+        for k in 2..=20 {
+            let policy = set_up.policy(&format!("k = {k}"), "name = \"k-member\"")?;
+            let run = run_policy(&policy, &trees, &counts, (1, TURNS))?;
+            let (records, nodes) = (run.work("distances"), run.work("bounds"));
+            let full = run.work("distances_of_a_full_search");
+            writeln!(
+                text,
+                "| {k} | {:.2} | {} | {} | {} | {} | {:.4} | {:.3} |",
+                run.seconds,
+                count(records),
+                count(nodes),
+                count(full),
+                full / (records + nodes).max(1),
+                run.measure("gcp"),
+                run.measure("avg")
+            )?;
+        }
+    }
+    text += &growth(&data)?;
+    fs::write(results("k-member.md"), &text)?;
+    print!("{text}");
+    Ok(())
+}
+
+fn growth(data: &std::path::Path) -> Result<String, Box<dyn Error>> {
+    let trees = MIXED.trees(data)?;
+    let rows = MIXED.rows(data, BOTH)?;
+    let mut text = format!(
+        "\n## Growth, and blocks\n\nThe eight columns, k = {GROWTH_K}; every record and s - 1 variations of it with random values in {RANDOM_COLUMNS} random columns. A\nblock is cut with Mondrian first and clustered on its own, blocks in parallel: seconds and GCP for each size.\n\n| records | distinct tuples | one block |"
+    );
+    BLOCKS.iter().for_each(|block| text += &format!(" blocks of {} |", count(*block)));
+    text += "\n| ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let mut lines: Vec<Line> = ["one block".to_owned()]
+        .into_iter()
+        .chain(BLOCKS.map(|block| format!("blocks of {}", count(block))))
+        .map(|name| Line { name, points: Vec::new() })
+        .collect();
+    for s in GROWTH_S {
+        let counts = MIXED.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1);
+        write!(text, "| {} | {} |", count(counts.records), count(counts.rows() as u64))?;
+        for (at, block) in [0].into_iter().chain(BLOCKS).enumerate() {
+            let method = format!("name = \"k-member\"\nblock = {block}");
+            let run = run_policy(&MIXED.policy(&format!("k = {GROWTH_K}"), &method)?, &trees, &counts, (1, 1))?;
+            write!(text, " {:.2} s, {:.4} |", run.seconds, run.measure("gcp"))?;
+            lines[at].points.push((counts.records as f64, run.seconds));
+        }
+        writeln!(text)?;
+    }
+    let chart = Chart {
+        title: format!("k-member, eight columns, k = {GROWTH_K}"),
+        x: Axis { title: "records", log: true },
+        y: Axis { title: "seconds", log: true },
+        lines,
+    };
+    fs::write(results("k-member-growth.svg"), chart.svg())?;
+    Ok(text + "\n![growth](k-member-growth.svg)\n")
+}
