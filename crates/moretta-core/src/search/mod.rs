@@ -10,6 +10,7 @@ mod information;
 pub mod k_member;
 pub mod mondrian;
 mod path;
+pub mod sweep;
 mod taxonomy;
 pub mod top_down_disclosure;
 
@@ -153,7 +154,7 @@ pub struct Parameter {
 
 /// All methods.
 pub const METHODS: &[MethodEntry] =
-    &[mondrian::ENTRY, bottom_up_generalization::ENTRY, top_down_disclosure::ENTRY, k_member::ENTRY];
+    &[mondrian::ENTRY, bottom_up_generalization::ENTRY, top_down_disclosure::ENTRY, k_member::ENTRY, sweep::ENTRY];
 
 /// The names of all methods.
 pub fn method_names() -> Vec<&'static str> {

@@ -31,6 +31,7 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("top-down-disclosure", "measure = \"lm\""),
     ("top-down-disclosure", "measure = \"ncp\"\ntries = 1"),
     ("k-member", "block = 5"),
+    ("sweep", "vectors = 3"),
 ];
 
 /// What stands in for the defaults of a method that would otherwise search for long, thousands of times.

@@ -7,12 +7,14 @@ use super::{
     supply::Supply,
 };
 use crate::{
+    ids::TupleId,
     privacy::{Group, Member},
+    profile::Profile,
     search::{Control, Stop, Task, chance::chance, mondrian},
 };
 
 /// Records that leave together.
-pub(super) struct Cluster {
+pub(in crate::search) struct Cluster {
     /// Variants may come more than once.
     pub members: Vec<Member>,
     /// The least and greatest code of each column.
@@ -20,17 +22,22 @@ pub(super) struct Cluster {
 }
 
 impl Cluster {
-    pub(super) fn records(&self) -> u64 {
+    pub(in crate::search) fn records(&self) -> u64 {
         self.members.iter().map(|member| member.records).sum()
     }
 
-    pub(super) fn holds(&self, task: &Task<'_>) -> bool {
+    pub(in crate::search) fn holds(&self, task: &Task<'_>) -> bool {
         let group = Group::new(task.profile, &self.members);
         task.models.iter().all(|model| model.holds(&group))
     }
 
+    /// The tuples that its members are of; some maybe more than once.
+    pub(in crate::search) fn tuples(&self, profile: &Profile) -> impl Iterator<Item = TupleId> {
+        self.members.iter().map(|member| profile.tuple_of(member.variant))
+    }
+
     /// Of a set of members.
-    pub(super) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
+    pub(in crate::search) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
         let mut ranges = vec![(u32::MAX, 0); task.profile.columns().len()];
         for member in &members {
             let codes = task.profile.codes(task.profile.tuple_of(member.variant));

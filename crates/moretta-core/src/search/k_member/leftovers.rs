@@ -6,7 +6,12 @@ use crate::{privacy::Member, search::Task};
 /// Puts each record into the cluster whose loss it increases least, of equals the first.
 ///
 /// A cluster's loss is its number of records times the penalty of its box.
-pub(super) fn place(task: &Task<'_>, penalties: &Penalties<'_>, clusters: &mut Vec<Cluster>, leftovers: &[Member]) {
+pub(in crate::search) fn place(
+    task: &Task<'_>,
+    penalties: &Penalties<'_>,
+    clusters: &mut Vec<Cluster>,
+    leftovers: &[Member],
+) {
     if clusters.is_empty() {
         clusters.extend((!leftovers.is_empty()).then(|| Cluster::around(task, leftovers.to_vec())));
         return;

@@ -30,11 +30,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use self::{
-    clusters::{Cluster, Clustered, cluster},
-    leftovers::place,
-    reach::Penalties,
-};
+use self::clusters::{Clustered, cluster};
+pub(super) use self::{clusters::Cluster, leftovers::place, reach::Penalties};
 use super::{
     Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, chance::chance, check_possible, mondrian,
 };
@@ -112,7 +109,7 @@ impl Method for KMember {
         ];
         let stop = clustered.iter().find_map(|found| found.stopped).unwrap_or(Stop::Finished);
         let clusters = clustered.into_iter().flat_map(|found| found.clusters).collect();
-        Ok(Outcome { recoding: Recoding::Groups(groups(task, clusters)), stop, path: Vec::new(), work })
+        Ok(Outcome { recoding: Recoding::Groups(groups_of(task, clusters)), stop, path: Vec::new(), work })
     }
 }
 
@@ -124,7 +121,8 @@ fn usual_block(profile: &Profile) -> u64 {
     if profile.tuples() as u64 > fewer(UNDIVIDED) { fewer(BLOCK).max(1) } else { 0 }
 }
 
-fn groups(task: &Task<'_>, clusters: Vec<Cluster>) -> Groups {
+/// Clusters as a recoding: the smallest box around each.
+pub(super) fn groups_of(task: &Task<'_>, clusters: Vec<Cluster>) -> Groups {
     let mut groups = Groups::default();
     for (at, cluster) in clusters.into_iter().enumerate() {
         let cells = task.profile.columns().iter().zip(&cluster.ranges);

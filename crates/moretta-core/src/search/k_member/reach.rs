@@ -28,12 +28,12 @@ impl Column<'_> {
 }
 
 /// The penalties of all columns.
-pub(super) struct Penalties<'a> {
+pub(in crate::search) struct Penalties<'a> {
     columns: Vec<Column<'a>>,
 }
 
 impl<'a> Penalties<'a> {
-    pub(super) fn new(profile: &'a Profile) -> Self {
+    pub(in crate::search) fn new(profile: &'a Profile) -> Self {
         let column = |column: &'a crate::profile::Column| {
             let (domain, weight) = (&column.domain, column.weight);
             let len = domain.len() as u32;
