@@ -17,9 +17,12 @@
 //! sets or means, which would be other ones in another table.
 //!
 //! The flow: the counts of the test table, their profile over the recoding ([`Saved::profile`]), then ask [`errors`].
+//!
+//! [`queries`] need no class and no other records: they ask a release how many and how much, and compare.
 
 pub mod c45;
 mod features;
+pub mod queries;
 #[cfg(test)]
 mod tests;
 

@@ -15,6 +15,7 @@ pub(crate) mod prefix;
 mod prune;
 mod reading;
 mod tree;
+mod values;
 
 pub(crate) use bind::Occurring;
 pub use bind::{parse_number, tree_over};

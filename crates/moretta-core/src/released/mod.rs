@@ -136,10 +136,8 @@ impl Released {
                 })?);
             }
         }
-        let texts = |domain: &Domain| (0..domain.len() as u32).map(|code| domain.text(code).into()).collect();
-        let labels = release.columns().iter().map(|column| texts(&column.domain)).collect();
         let places = (0..grouping.len()).collect();
-        Ok(Self::new(grouping, labels, losses, places))
+        Ok(Self::new(grouping, texts(release), losses, places))
     }
 
     /// A group that prints `*` everywhere is suppressed, however it came to that: a recipient cannot tell.
@@ -164,7 +162,7 @@ impl Released {
             losses: vec![Loss::default(); groups * release.columns().len()],
             suppressed: vec![false; groups],
             places: (0..groups).collect(),
-            labels: Vec::new(),
+            labels: texts(release),
             grouping,
         }
     }
@@ -202,13 +200,29 @@ impl Released {
 
     /// What a group's column prints.
     pub fn label(&self, group: usize, column: usize) -> &str {
-        &self.labels[column][self.grouping.key(group)[column] as usize]
+        &self.labels[column][self.label_of(group, column) as usize]
+    }
+
+    /// Everything that a column prints, each once.
+    pub fn labels(&self, column: usize) -> &[Box<str>] {
+        &self.labels[column]
+    }
+
+    /// Which of its column's labels a group prints.
+    pub fn label_of(&self, group: usize, column: usize) -> u32 {
+        self.grouping.key(group)[column]
     }
 
     /// The group here of a group of the recoding; for a cut, of a tuple.
     pub fn place(&self, piece: usize) -> usize {
         self.places[piece]
     }
+}
+
+/// The texts of a released file, column by column.
+fn texts(release: &Profile) -> Vec<Vec<Box<str>>> {
+    let texts = |domain: &Domain| (0..domain.len() as u32).map(|code| domain.text(code).into()).collect();
+    release.columns().iter().map(|column| texts(&column.domain)).collect()
 }
 
 fn loss_of(domain: &Domain, read: &ReadCell) -> Loss {

@@ -68,7 +68,7 @@ impl<'a> Original<'a> {
         self.spec.missing == "category" && self.cells.contains(&"?") && self.spec.shape.paths().is_some_and(place)
     }
 
-    fn path_of(&self, text: &str) -> Option<&Vec<String>> {
+    pub fn path_of(&self, text: &str) -> Option<&Vec<String>> {
         let leaf = if is_missing(text) && self.missing_has_a_place() { "?" } else { text };
         let paths = self.spec.shape.paths()?;
         paths
@@ -101,9 +101,14 @@ impl<'a> Original<'a> {
         }
     }
 
+    /// The original texts that are not missing.
+    pub fn present(&self) -> Vec<&'a str> {
+        self.cells.iter().copied().filter(|text| !is_missing(text)).collect()
+    }
+
     /// The original texts of numbers or dates that lie inside a printed interval or node.
-    fn inside(&self, released: &str) -> Vec<&'a str> {
-        let present = self.cells.iter().copied().filter(|text| !is_missing(text));
+    pub fn inside(&self, released: &str) -> Vec<&'a str> {
+        let present = self.present().into_iter();
         let shape = &self.spec.shape;
         let inside = |text: &&str| match (shape, interval(shape, released)) {
             _ if same(shape, text, released) => true,

@@ -13,6 +13,7 @@ mod losses;
 mod methods;
 mod oracle;
 mod profiles;
+mod queries;
 mod recipe;
 mod saved;
 mod spec;
