@@ -30,6 +30,8 @@ pub enum Command {
     Check(Check),
     /// Measure what a release lost against its original
     Measure(Measure),
+    /// Ask a release how many and how much, and see how far its answers are from the true ones
+    Queries(Queries),
     /// Show which k costs what: every step from the table as it is to all values at the root
     Frontier(Frontier),
     /// Apply a saved recoding to new records, and verify again
@@ -182,6 +184,60 @@ pub struct Measure {
     #[command(flatten)]
     pub resources: Resources,
 }
+
+/// `moretta queries`
+#[derive(Debug, Args)]
+#[command(after_help = QUERIES_HELP)]
+pub struct Queries {
+    /// The file before
+    pub original: String,
+    /// The file after
+    pub released: String,
+    /// The policy
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// So many random queries that count records, and as many that sum a column, all with a true answer other than 0
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub count: u32,
+    /// Decides which queries are drawn; 0 when left out, so that releases of one table are asked the same
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub seed: u64,
+    /// Ask about so many quasi-identifiers, drawn anew for each query; about all of them when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub columns: Option<u16>,
+    /// The quasi-identifier to sum; the first one of numbers when left out
+    #[arg(long, value_name = "COLUMN")]
+    pub sum: Option<String>,
+    /// Your own queries instead of random ones; shows the true answer, that of the release and the error of each
+    #[arg(long, value_name = "Q.toml", conflicts_with_all = ["count", "seed", "columns", "sum"])]
+    pub queries: Option<PathBuf>,
+    /// The file to write: .csv for all answers, .svg for a picture of the errors; a table is printed when left out
+    #[arg(long, short, value_name = "F.csv|F.svg")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print the errors (of your own queries also the answers) as JSON, errors as shares of 1
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+const QUERIES_HELP: &str = "\
+A release answers as if the values of each group were spread evenly over what the group prints. The error is \
+|answer - truth| / |truth|. True answers are as confidential as the original.
+
+Queries of your own: two ends, both inside, for numbers and dates; a value or an inner node of the hierarchy for \
+categories.
+
+  [[query]]
+  count = true
+  where = { age = [20, 40], sex = \"female\" }
+
+  [[query]]
+  sum = \"age\"
+  where = { education = \"Higher\" }";
 
 /// `moretta frontier`
 #[derive(Debug, Args)]

@@ -6,9 +6,10 @@ use hashbrown::HashMap;
 use moretta_core::{
     counts::Counts,
     hierarchy::{Tree, file},
-    policy::{HierarchyChoice, InputOptions, Policy},
+    policy::{HierarchyChoice, InputOptions, Numbers, Policy},
     privacy::{self, BoundModel, Confidence},
     profile::Profile,
+    released::Released,
     search,
 };
 use moretta_engine::{CsvOptions, Engine, LocalEngine, Settings, Source, write_pending};
@@ -116,6 +117,49 @@ pub fn profile(
     let counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
     let profile = Profile::build(policy, hierarchies, &counts).map_err(|error| Failure::domain(input, &error))?;
     Ok((counts, profile))
+}
+
+/// A release and its original, read from their files.
+pub struct Pair {
+    /// The table before.
+    pub original: Profile,
+    /// The released file as it stands.
+    pub file: Profile,
+    /// The same as groups of cells.
+    pub released: Released,
+    /// Whether the file shows what its cells lost: one number for a whole group does not show how wide the group is.
+    pub cells: bool,
+}
+
+impl Pair {
+    /// Reads both; an error where they do not belong together.
+    pub fn read(
+        before: &str,
+        after: &str,
+        policy: &Policy,
+        hierarchies: &HashMap<String, Tree>,
+        resources: &Resources,
+    ) -> Result<Self, Failure> {
+        let settings = settings(resources);
+        let (_, original) = profile(&engine(before, &policy.input, settings.clone())?, before, policy, hierarchies)?;
+        let engine = engine(after, &policy.input, settings)?;
+        let counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
+        let in_file = |message: String| Failure::input(format!("{after}: {message}"));
+        let file = Profile::of_release(policy, hierarchies, &counts).map_err(|error| in_file(error.to_string()))?;
+        if file.records() != original.records() {
+            return Err(in_file(format!(
+                "{} records, but {before} has {}; these are not a release and its original",
+                file.records(),
+                original.records()
+            )));
+        }
+        let cells = policy.release.numbers == Numbers::Interval;
+        let released = match cells {
+            true => Released::of_file(&original, &file).map_err(|error| in_file(error.to_string()))?,
+            false => Released::of_opaque(&file),
+        };
+        Ok(Self { original, file, released, cells })
+    }
 }
 
 /// Every model the policy asks for; an error where one would guard nothing, for nobody would notice.

@@ -9,6 +9,7 @@ mod inferences;
 mod inputs;
 mod page;
 mod pipeline;
+mod queries;
 mod summary;
 mod watch;
 
@@ -43,6 +44,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Anonymize(arguments) => commands::anonymize::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),
+        Command::Queries(arguments) => commands::queries::run(arguments),
         Command::Frontier(arguments) => commands::frontier::run(arguments),
         Command::Apply(arguments) => commands::apply::run(arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments),

@@ -11,3 +11,4 @@ pub mod inferences;
 pub mod init;
 pub mod list;
 pub mod measure;
+pub mod queries;

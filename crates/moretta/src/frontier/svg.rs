@@ -4,13 +4,8 @@ use maud::{Markup, PreEscaped, html};
 use moretta_core::{measure::MEASURES, path::Point, text::count};
 
 use super::{Frontier, caveat, wrapped};
-use crate::page::plot::{HEIGHT, Panel, STYLE, Scale, WIDTH};
+use crate::page::plot::{COLOURS, HEIGHT, Panel, STYLE, Scale, WIDTH};
 
-/// The page's colours, light and dark.
-const COLOURS: &str = "svg { --paper: #fdfcf9; --ink: #1d1b18; --muted: #5f5a52; --line: #d9d3c5; --a: #1c4f66; --b: #b5762b; background: var(--paper); }
-@media (prefers-color-scheme: dark) { svg { --paper: #181715; --ink: #ece7dc; --muted: #aaa396; --line: #3e3a34; --a: #7fb8d1; --b: #dca35c; } }
-.paper { fill: var(--paper); }
-";
 const ACROSS: usize = 2;
 const GAP: f64 = 28.0;
 const MARGIN: f64 = 20.0;

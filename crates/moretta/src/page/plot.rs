@@ -16,6 +16,11 @@ pub const WIDTH: f64 = 400.0;
 pub const HEIGHT: f64 = 200.0;
 /// The rules that go with the classes here; they take their colours from the page.
 pub const STYLE: &str = include_str!("plot.css");
+/// The page's colours, light and dark, for a picture outside of it.
+pub const COLOURS: &str = "svg { --paper: #fdfcf9; --ink: #1d1b18; --muted: #5f5a52; --line: #d9d3c5; --a: #1c4f66; --b: #b5762b; background: var(--paper); }
+@media (prefers-color-scheme: dark) { svg { --paper: #181715; --ink: #ece7dc; --muted: #aaa396; --line: #3e3a34; --a: #7fb8d1; --b: #dca35c; } }
+.paper { fill: var(--paper); }
+";
 
 /// More dots than this are drawn smaller.
 const MOST_DOTS: usize = 100;

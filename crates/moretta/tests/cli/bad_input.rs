@@ -1,5 +1,8 @@
 //! Bad input: one clear message, the right exit code, nothing written. One table, one test.
 
+mod queries;
+
+use self::queries::QUERIES;
 use crate::folder::{Folder, PEOPLE};
 
 struct Case {
@@ -747,7 +750,7 @@ const CALLS: &[Case] = &[
 
 #[test]
 fn bad_input_gets_one_clear_message_and_writes_nothing() {
-    let all = || [DATA, POLICIES, HIERARCHIES, CALLS].into_iter().flatten();
+    let all = || [DATA, POLICIES, HIERARCHIES, CALLS, QUERIES].into_iter().flatten();
     assert!(all().count() >= 80);
     let mut wrong = Vec::new();
     for case in all() {

@@ -12,6 +12,7 @@ mod inferences;
 mod killed;
 mod limits;
 mod people;
+mod queries;
 mod readme;
 mod release;
 mod snapshots;
