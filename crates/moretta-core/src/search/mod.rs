@@ -8,6 +8,9 @@ pub mod bottom_up_generalization;
 mod chance;
 mod information;
 pub mod k_member;
+mod local;
+pub mod local_bottom_up;
+pub mod local_top_down;
 pub mod mondrian;
 mod path;
 pub mod sweep;
@@ -153,8 +156,15 @@ pub struct Parameter {
 }
 
 /// All methods.
-pub const METHODS: &[MethodEntry] =
-    &[mondrian::ENTRY, bottom_up_generalization::ENTRY, top_down_disclosure::ENTRY, k_member::ENTRY, sweep::ENTRY];
+pub const METHODS: &[MethodEntry] = &[
+    mondrian::ENTRY,
+    bottom_up_generalization::ENTRY,
+    top_down_disclosure::ENTRY,
+    k_member::ENTRY,
+    local_top_down::ENTRY,
+    local_bottom_up::ENTRY,
+    sweep::ENTRY,
+];
 
 /// The names of all methods.
 pub fn method_names() -> Vec<&'static str> {

@@ -3,51 +3,15 @@
 use super::{
     nearest::{Nearest, Work, farthest},
     points::Points,
-    reach::{Penalties, Reach},
-    supply::Supply,
 };
 use crate::{
-    ids::TupleId,
-    privacy::{Group, Member},
-    profile::Profile,
-    search::{Control, Stop, Task, chance::chance, mondrian},
+    privacy::Member,
+    search::{
+        Control, Stop, Task,
+        chance::chance,
+        local::{self, Cluster, Penalties, Reach, Supply, least_records},
+    },
 };
-
-/// Records that leave together.
-pub(in crate::search) struct Cluster {
-    /// Variants may come more than once.
-    pub members: Vec<Member>,
-    /// The least and greatest code of each column.
-    pub ranges: Vec<(u32, u32)>,
-}
-
-impl Cluster {
-    pub(in crate::search) fn records(&self) -> u64 {
-        self.members.iter().map(|member| member.records).sum()
-    }
-
-    pub(in crate::search) fn holds(&self, task: &Task<'_>) -> bool {
-        let group = Group::new(task.profile, &self.members);
-        task.models.iter().all(|model| model.holds(&group))
-    }
-
-    /// The tuples that its members are of; some maybe more than once.
-    pub(in crate::search) fn tuples(&self, profile: &Profile) -> impl Iterator<Item = TupleId> {
-        self.members.iter().map(|member| profile.tuple_of(member.variant))
-    }
-
-    /// Of a set of members.
-    pub(in crate::search) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
-        let mut ranges = vec![(u32::MAX, 0); task.profile.columns().len()];
-        for member in &members {
-            let codes = task.profile.codes(task.profile.tuple_of(member.variant));
-            for (range, &code) in ranges.iter_mut().zip(codes) {
-                *range = (range.0.min(code), range.1.max(code));
-            }
-        }
-        Self { members, ranges }
-    }
-}
 
 /// What was made of a set of records.
 pub(super) struct Clustered {
@@ -71,7 +35,7 @@ pub(super) fn cluster(
     done: &dyn Fn(u64),
 ) -> Clustered {
     let mut search = Search::new(task, penalties, members, seed);
-    let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1).max(1);
+    let least = least_records(task);
     let mut found =
         Clustered { clusters: Vec::new(), leftovers: Vec::new(), work: Work::default(), naive: 0, stopped: None };
     let mut previous = None;
@@ -195,7 +159,6 @@ impl<'a> Search<'a> {
             *leftovers = rest;
             return Vec::new();
         }
-        let parts = mondrian::split(task, rest, 1, &crate::search::Quiet);
-        parts.into_iter().map(|part| Cluster::around(task, part)).collect()
+        local::in_a_hurry(task, rest)
     }
 }

@@ -11,18 +11,15 @@
 //!
 //! As published every step looks at every record: n^2 distances. Here the clusters are the same, to the record, but
 //! records with equal quasi-identifiers are one point with a count, and a k-d tree over the points whose nodes bound what any
-//! point below would cost (`points.rs`, `reach.rs`) finds the next record without looking at most of them
+//! point below would cost (`points.rs`, `local/penalties.rs`) finds the next record without looking at most of them
 //! (`nearest.rs`). A large table is cut into blocks with Mondrian first, and each block is
 //! clustered on its own, in parallel: the report counts the blocks.
 //!
 //! Cost: a search of the tree per record; measured, about n^1.5 for one block, linear in the number of blocks.
 
 mod clusters;
-mod leftovers;
 mod nearest;
 mod points;
-mod reach;
-mod supply;
 #[cfg(test)]
 mod tests;
 
@@ -31,17 +28,14 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{Clustered, cluster};
-pub(super) use self::{clusters::Cluster, leftovers::place, reach::Penalties};
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, chance::chance, check_possible, mondrian,
+    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task,
+    chance::chance,
+    check_possible,
+    local::{Penalties, groups, place},
+    mondrian,
 };
-use crate::{
-    hierarchy::Cell,
-    ids::GroupId,
-    privacy::Member,
-    profile::Profile,
-    recoding::{GroupShare, Groups, Recoding},
-};
+use crate::{profile::Profile, recoding::Recoding};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "k-member",
@@ -109,7 +103,7 @@ impl Method for KMember {
         ];
         let stop = clustered.iter().find_map(|found| found.stopped).unwrap_or(Stop::Finished);
         let clusters = clustered.into_iter().flat_map(|found| found.clusters).collect();
-        Ok(Outcome { recoding: Recoding::Groups(groups_of(task, clusters)), stop, path: Vec::new(), work })
+        Ok(Outcome { recoding: Recoding::Groups(groups(task, clusters)), stop, path: Vec::new(), work })
     }
 }
 
@@ -119,23 +113,4 @@ fn usual_block(profile: &Profile) -> u64 {
     let columns = profile.columns().len().max(COLUMNS);
     let fewer = |count: u64| count * (COLUMNS * COLUMNS) as u64 / (columns * columns) as u64;
     if profile.tuples() as u64 > fewer(UNDIVIDED) { fewer(BLOCK).max(1) } else { 0 }
-}
-
-/// Clusters as a recoding: the smallest box around each.
-pub(super) fn groups_of(task: &Task<'_>, clusters: Vec<Cluster>) -> Groups {
-    let mut groups = Groups::default();
-    for (at, cluster) in clusters.into_iter().enumerate() {
-        let cells = task.profile.columns().iter().zip(&cluster.ranges);
-        groups.boxes.extend(cells.map(|(column, &(first, last))| -> Cell { column.domain.cover(first, last) }));
-        let group = GroupId::from_index(at);
-        let mut members = cluster.members;
-        members.sort_unstable();
-        let alike = members.chunk_by(|a: &Member, b: &Member| a.variant == b.variant);
-        groups.shares.extend(alike.map(|alike| GroupShare {
-            group,
-            variant: alike[0].variant,
-            records: alike.iter().map(|member| member.records).sum(),
-        }));
-    }
-    groups
 }

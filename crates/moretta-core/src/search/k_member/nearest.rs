@@ -5,10 +5,8 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::{
-    points::{Below, NONE, Points},
-    reach::Reach,
-};
+use super::points::{Below, NONE, Points};
+use crate::search::local::Reach;
 
 /// How much was computed.
 #[derive(Debug, Clone, Copy, Default)]

@@ -14,7 +14,7 @@
 //!
 //! Cost: for each combination, what is left, once; most records leave early.
 
-mod groups;
+mod grouping;
 mod levels;
 #[cfg(test)]
 mod tests;
@@ -22,13 +22,12 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    groups::Grouping,
+    grouping::Grouping,
     levels::{Levels, in_order},
 };
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, Quiet, SearchError, Stop, Task, check_possible,
-    k_member::{Cluster, Penalties, groups_of, place},
-    mondrian,
+    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    local::{Cluster, Penalties, groups, in_a_hurry, least_records, place},
 };
 use crate::{ids::TupleId, privacy::Member, recoding::Recoding};
 
@@ -73,7 +72,7 @@ impl Method for Sweep {
         let profile = task.profile;
         let columns = Levels::of_columns(profile, self.0.vectors as usize);
         let vectors = if profile.records() == 0 { Vec::new() } else { in_order(&columns) };
-        let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1).max(1);
+        let least = least_records(task);
         let mut grouping = Grouping::new(profile);
         let mut left: Vec<TupleId> = (0..profile.tuples() as u32).map(TupleId).collect();
         let mut clusters: Vec<Cluster> = Vec::new();
@@ -111,7 +110,7 @@ impl Method for Sweep {
             ("tuples_looked_at", looked_at),
             ("leftovers", leftovers.iter().map(|member| member.records).sum()),
         ];
-        Ok(Outcome { recoding: Recoding::Groups(groups_of(task, clusters)), stop, path: Vec::new(), work })
+        Ok(Outcome { recoding: Recoding::Groups(groups(task, clusters)), stop, path: Vec::new(), work })
     }
 }
 
@@ -120,8 +119,7 @@ fn finish(task: &Task<'_>, stop: Stop, clusters: &mut Vec<Cluster>, left: &[Memb
     if stop == Stop::Finished || left.is_empty() || !Cluster::around(task, left.to_vec()).holds(task) {
         return left.to_vec();
     }
-    let parts = mondrian::split(task, left.to_vec(), 1, &Quiet);
-    clusters.extend(parts.into_iter().map(|part| Cluster::around(task, part)));
+    clusters.extend(in_a_hurry(task, left.to_vec()));
     Vec::new()
 }
 

@@ -1,6 +1,6 @@
 //! Records that no cluster was grown for, and clusters that no longer hold with them.
 
-use super::{clusters::Cluster, reach::Penalties};
+use super::{Cluster, Penalties};
 use crate::{privacy::Member, search::Task};
 
 /// Puts each record into the cluster whose loss it increases least, of equals the first.
@@ -59,11 +59,7 @@ fn mend(task: &Task<'_>, penalties: &Penalties<'_>, clusters: &mut Vec<Cluster>,
                 - others * penalties.of(&cluster.ranges)
         };
         let other = least(clusters.len(), more);
-        let joined = &mut clusters[other];
-        joined.members.extend(broken.members);
-        for (range, more) in joined.ranges.iter_mut().zip(broken.ranges) {
-            *range = (range.0.min(more.0), range.1.max(more.1));
-        }
+        clusters[other].join(broken);
         touched[other] = true;
         at = 0;
     }

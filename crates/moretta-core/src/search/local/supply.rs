@@ -5,7 +5,7 @@
 
 use crate::{ids::TupleId, privacy::Member, profile::Profile, search::chance::chance};
 
-pub(super) struct Supply<'a> {
+pub(in crate::search) struct Supply<'a> {
     profile: &'a Profile,
     seed: u64,
     /// The tuples of the points, in order.
@@ -20,7 +20,7 @@ pub(super) struct Supply<'a> {
 
 impl<'a> Supply<'a> {
     /// Of members in order of their variants, so that those of a tuple are together.
-    pub(super) fn new(profile: &'a Profile, members: &[Member], seed: u64) -> Self {
+    pub(in crate::search) fn new(profile: &'a Profile, members: &[Member], seed: u64) -> Self {
         let mut supply = Self {
             profile,
             seed,
@@ -45,22 +45,32 @@ impl<'a> Supply<'a> {
     }
 
     /// How many records are left.
-    pub(super) fn records(&self) -> u64 {
+    pub(in crate::search) fn records(&self) -> u64 {
         self.records
     }
 
     /// How many records a point has left.
-    pub(super) fn left(&self, point: u32) -> u64 {
+    pub(in crate::search) fn left(&self, point: u32) -> u64 {
         self.left[point as usize]
     }
 
+    /// How many points there are.
+    pub(in crate::search) fn points(&self) -> u32 {
+        self.tuples.len() as u32
+    }
+
+    /// The codes of a point.
+    pub(in crate::search) fn codes_of(&self, point: u32) -> &[u32] {
+        self.profile.codes(self.tuples[point as usize])
+    }
+
     /// The codes of all points, one after the other.
-    pub(super) fn codes(&self) -> Vec<u32> {
+    pub(in crate::search) fn codes(&self) -> Vec<u32> {
         self.tuples.iter().flat_map(|&tuple| self.profile.codes(tuple)).copied().collect()
     }
 
     /// The point of the record of this number, counted from 0 in the order of the points.
-    pub(super) fn at(&self, record: u64) -> Option<u32> {
+    pub(in crate::search) fn at(&self, record: u64) -> Option<u32> {
         let mut before = 0;
         (0u32..).zip(&self.left).find_map(|(point, left)| {
             before += left;
@@ -69,7 +79,7 @@ impl<'a> Supply<'a> {
     }
 
     /// Takes some of a point's records.
-    pub(super) fn take(&mut self, point: u32, records: u64, into: &mut Vec<Member>) {
+    pub(in crate::search) fn take(&mut self, point: u32, records: u64, into: &mut Vec<Member>) {
         let range = self.starts[point as usize] as usize..self.starts[point as usize + 1] as usize;
         let variants = &mut self.variants[range];
         self.records -= records;
@@ -96,7 +106,7 @@ impl<'a> Supply<'a> {
     }
 
     /// Everything that is left.
-    pub(super) fn rest(&self) -> Vec<Member> {
+    pub(in crate::search) fn rest(&self) -> Vec<Member> {
         self.variants.iter().copied().filter(|member| member.records > 0).collect()
     }
 }

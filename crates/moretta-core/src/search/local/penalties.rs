@@ -51,35 +51,41 @@ impl<'a> Penalties<'a> {
         Self { columns: profile.columns().iter().map(column).collect() }
     }
 
-    pub(super) fn columns(&self) -> usize {
+    pub(in crate::search) fn columns(&self) -> usize {
         self.columns.len()
     }
 
     /// The penalty of a range of codes in one column.
-    pub(super) fn column(&self, column: usize, first: u32, last: u32) -> f64 {
+    pub(in crate::search) fn column(&self, column: usize, first: u32, last: u32) -> f64 {
         self.columns[column].penalty(first, last)
     }
 
     /// The penalty of a box.
-    pub(super) fn of(&self, ranges: &[(u32, u32)]) -> f64 {
+    pub(in crate::search) fn of(&self, ranges: &[(u32, u32)]) -> f64 {
         self.columns.iter().zip(ranges).map(|(column, &(first, last))| column.penalty(first, last)).sum()
     }
 
     /// The penalty of the box around a box and a record.
-    pub(super) fn with(&self, ranges: &[(u32, u32)], codes: &[u32]) -> f64 {
+    pub(in crate::search) fn with(&self, ranges: &[(u32, u32)], codes: &[u32]) -> f64 {
         let columns = self.columns.iter().zip(ranges).zip(codes);
         columns.map(|((column, range), &code)| column.penalty(range.0.min(code), range.1.max(code))).sum()
     }
 
+    /// The penalty of the box around a box and the nearest record within some bounds.
+    pub(in crate::search) fn nearest(&self, ranges: &[(u32, u32)], bounds: &[(u32, u32)]) -> f64 {
+        let columns = self.columns.iter().zip(ranges).zip(bounds);
+        columns.map(|((column, a), b)| column.penalty(a.0.min(b.1), a.1.max(b.0))).sum()
+    }
+
     /// The penalty of the box around two boxes.
-    pub(super) fn union(&self, a: &[(u32, u32)], b: &[(u32, u32)]) -> f64 {
+    pub(in crate::search) fn union(&self, a: &[(u32, u32)], b: &[(u32, u32)]) -> f64 {
         let columns = self.columns.iter().zip(a).zip(b);
         columns.map(|((column, a), b)| column.penalty(a.0.min(b.0), a.1.max(b.1))).sum()
     }
 }
 
 /// A cluster's box, ready to be asked what a record or a range of records would cost.
-pub(super) struct Reach<'a> {
+pub(in crate::search) struct Reach<'a> {
     penalties: &'a Penalties<'a>,
     ranges: Vec<(u32, u32)>,
     /// For each column with a table, what each code would cost it.
@@ -89,7 +95,7 @@ pub(super) struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    pub(super) fn new(penalties: &'a Penalties<'a>) -> Self {
+    pub(in crate::search) fn new(penalties: &'a Penalties<'a>) -> Self {
         let row = |column: &Column<'_>| vec![0.0; if column.pairs.is_empty() { 0 } else { column.domain.len() }];
         Self {
             penalties,
@@ -99,24 +105,24 @@ impl<'a> Reach<'a> {
         }
     }
 
-    pub(super) fn ranges(&self) -> &[(u32, u32)] {
+    pub(in crate::search) fn ranges(&self) -> &[(u32, u32)] {
         &self.ranges
     }
 
     /// A cluster of one record.
-    pub(super) fn start(&mut self, codes: &[u32]) {
+    pub(in crate::search) fn start(&mut self, codes: &[u32]) {
         for (column, &code) in codes.iter().enumerate() {
             self.ranges[column] = (code, code);
             self.refill(column);
         }
     }
 
-    pub(super) fn contains(&self, codes: &[u32]) -> bool {
+    pub(in crate::search) fn contains(&self, codes: &[u32]) -> bool {
         self.ranges.iter().zip(codes).all(|((first, last), code)| first <= code && code <= last)
     }
 
     /// Takes a record in.
-    pub(super) fn extend(&mut self, codes: &[u32]) {
+    pub(in crate::search) fn extend(&mut self, codes: &[u32]) {
         for (column, &code) in codes.iter().enumerate() {
             let (first, last) = self.ranges[column];
             if code < first || last < code {
@@ -152,7 +158,7 @@ impl<'a> Reach<'a> {
     }
 
     /// The penalty of the box with a record taken in.
-    pub(super) fn cost(&self, codes: &[u32]) -> f64 {
+    pub(in crate::search) fn cost(&self, codes: &[u32]) -> f64 {
         if self.tabled {
             return self.rows.iter().zip(codes).map(|(row, &code)| row[code as usize]).sum();
         }
@@ -160,7 +166,7 @@ impl<'a> Reach<'a> {
     }
 
     /// No record within these bounds costs less.
-    pub(super) fn least(&self, bounds: &[(u32, u32)]) -> f64 {
+    pub(in crate::search) fn least(&self, bounds: &[(u32, u32)]) -> f64 {
         let nearest = |column: usize, (low, high): (u32, u32)| self.ranges[column].0.clamp(low, high);
         if self.tabled {
             let columns = self.rows.iter().zip(bounds).enumerate();
@@ -171,7 +177,7 @@ impl<'a> Reach<'a> {
     }
 
     /// No record within these bounds costs more.
-    pub(super) fn most(&self, bounds: &[(u32, u32)]) -> f64 {
+    pub(in crate::search) fn most(&self, bounds: &[(u32, u32)]) -> f64 {
         if self.tabled {
             let farther = |(row, &(low, high)): (&Vec<f64>, &(u32, u32))| row[low as usize].max(row[high as usize]);
             return self.rows.iter().zip(bounds).map(farther).sum();

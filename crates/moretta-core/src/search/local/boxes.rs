@@ -1,0 +1,304 @@
+//! A search tree over the boxes of groups, for the group that costs least together with another.
+//!
+//! A node knows the box around the boxes below, and what they all reach: the greatest of their first codes and the
+//! least of their last codes. The box around a group and any group below contains both, and in one column the penalty
+//! grows with the range, so the penalty of what is sure to be inside is a lower bound. Costs and bounds add up the
+//! columns in the same order and rounding keeps the order of sums and products: a bound is never too high, not even by
+//! a last digit.
+//!
+//! Groups change and go, none comes: the boxes above follow. When half the groups are gone the tree is built anew.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use super::penalties::Penalties;
+
+/// Leaves have at most so many groups, unless all have the same middle.
+const LEAF: usize = 8;
+
+/// No group, or no node.
+const NONE: u32 = u32::MAX;
+
+/// A group, as far as its place is concerned.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// The least and greatest code of each column.
+    pub ranges: &'a [(u32, u32)],
+    pub records: u64,
+}
+
+/// The boxes of groups, by their numbers, and the tree over those that are left.
+pub(super) struct Boxes<'a> {
+    penalties: &'a Penalties<'a>,
+    columns: usize,
+    /// Row-major, by number.
+    ranges: Vec<(u32, u32)>,
+    records: Vec<u64>,
+    nodes: Vec<Node>,
+    /// Row-major, by node: the least first and the greatest last code.
+    around: Vec<(u32, u32)>,
+    /// Row-major, by node: the greatest first and the least last code.
+    reached: Vec<(u32, u32)>,
+    /// The groups of the leaves, one leaf after the other.
+    order: Vec<u32>,
+    leaf_of: Vec<u32>,
+    left: usize,
+    built_with: usize,
+    /// How many costs of groups were computed.
+    pub costs: AtomicU64,
+}
+
+struct Node {
+    parent: u32,
+    /// The second child (the first is the next node); 0 for a leaf.
+    second: u32,
+    /// Where a leaf's groups are.
+    start: u32,
+    end: u32,
+    /// The least number of a group below; [`NONE`] where none is left.
+    first: u32,
+    /// The fewest and the most records of a group below.
+    fewest: u64,
+    most: u64,
+}
+
+impl<'a> Boxes<'a> {
+    pub(super) fn new<'p>(penalties: &'a Penalties<'a>, places: impl Iterator<Item = Place<'p>>) -> Self {
+        let (mut ranges, mut records) = (Vec::new(), Vec::new());
+        for place in places {
+            ranges.extend(place.ranges);
+            records.push(place.records);
+        }
+        let count = records.len();
+        let mut boxes = Self {
+            penalties,
+            columns: penalties.columns(),
+            ranges,
+            records,
+            nodes: Vec::new(),
+            around: Vec::new(),
+            reached: Vec::new(),
+            order: (0..count as u32).collect(),
+            leaf_of: vec![NONE; count],
+            left: count,
+            built_with: count,
+            costs: AtomicU64::new(0),
+        };
+        boxes.build();
+        boxes
+    }
+
+    /// How many groups are left.
+    pub(super) fn left(&self) -> usize {
+        self.left
+    }
+
+    pub(super) fn place(&self, group: u32) -> Place<'_> {
+        let at = group as usize;
+        Place { ranges: &self.ranges[at * self.columns..(at + 1) * self.columns], records: self.records[at] }
+    }
+
+    /// The other group that has the least penalty together with this one, over all records of both; of equals the
+    /// first.
+    pub(super) fn nearest(&self, group: u32) -> Option<(f64, u32)> {
+        let place = self.place(group);
+        let bound = |node: u32| {
+            let records = (place.records + self.nodes[node as usize].fewest) as f64;
+            records * self.penalties.union(place.ranges, self.row(&self.reached, node))
+        };
+        self.search(bound, |other| (other != group).then(|| self.together(group, other)))
+    }
+
+    /// The penalty of two groups together, over all their records.
+    pub(super) fn together(&self, group: u32, other: u32) -> f64 {
+        let (one, other) = (self.place(group), self.place(other));
+        (one.records + other.records) as f64 * self.penalties.union(one.ranges, other.ranges)
+    }
+
+    /// Of the other groups with more than so many records, the one of least cost, of equals the first. No group's cost
+    /// may be less than `factor` times the penalty of the group's box with any one record of the other.
+    pub(super) fn giver(
+        &self,
+        group: u32,
+        more_than: u64,
+        factor: f64,
+        cost: impl Fn(u32) -> Option<f64>,
+    ) -> Option<(f64, u32)> {
+        let place = self.place(group);
+        let bound = |node: u32| match self.nodes[node as usize].most > more_than {
+            true => factor * self.penalties.nearest(place.ranges, self.row(&self.around, node)),
+            false => f64::INFINITY,
+        };
+        self.search(bound, |other| {
+            let may = other != group && self.records[other as usize] > more_than;
+            may.then(|| cost(other)).flatten()
+        })
+    }
+
+    fn search(&self, bound: impl Fn(u32) -> f64, cost: impl Fn(u32) -> Option<f64>) -> Option<(f64, u32)> {
+        let mut best: Option<(f64, u32)> = None;
+        let mut open = BinaryHeap::new();
+        let mut costs = 0;
+        let push = |open: &mut BinaryHeap<_>, node: u32, best: Option<(f64, u32)>| {
+            let first = self.nodes[node as usize].first;
+            if first == NONE {
+                return;
+            }
+            // Bounds and costs are not negative, so their bits are in their order.
+            let least = (bound(node).to_bits(), first);
+            let may_be_better = best.is_none_or(|(cost, group)| least < (cost.to_bits(), group));
+            if may_be_better && least.0 < f64::INFINITY.to_bits() {
+                open.push(Reverse((least, node)));
+            }
+        };
+        push(&mut open, 0, best);
+        while let Some(Reverse((least, node))) = open.pop() {
+            if best.is_some_and(|(cost, group)| (cost.to_bits(), group) <= least) {
+                break;
+            }
+            let Node { second, start, end, .. } = self.nodes[node as usize];
+            if second != 0 {
+                push(&mut open, node + 1, best);
+                push(&mut open, second, best);
+                continue;
+            }
+            for &group in &self.order[start as usize..end as usize] {
+                let Some(cost) = cost(group) else { continue };
+                costs += 1;
+                if best.is_none_or(|(least, first)| (cost.to_bits(), group) < (least.to_bits(), first)) {
+                    best = Some((cost, group));
+                }
+            }
+        }
+        self.costs.fetch_add(costs, Relaxed);
+        best
+    }
+
+    /// A group has other records now.
+    pub(super) fn change(&mut self, group: u32, place: Place<'_>) {
+        let at = group as usize;
+        self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(place.ranges);
+        self.records[at] = place.records;
+        self.refresh_above(self.leaf_of[at]);
+    }
+
+    /// A group is gone.
+    pub(super) fn remove(&mut self, group: u32) {
+        let leaf = self.leaf_of[group as usize];
+        let node = &mut self.nodes[leaf as usize];
+        let groups = &mut self.order[node.start as usize..node.end as usize];
+        let place = groups.iter().position(|known| *known == group).expect("a group goes once");
+        groups.swap(place, groups.len() - 1);
+        node.end -= 1;
+        self.left -= 1;
+        self.refresh_above(leaf);
+        if self.left >= LEAF && 2 * self.left < self.built_with {
+            let leaves = self.nodes.iter().filter(|node| node.second == 0);
+            self.order = leaves.flat_map(|leaf| &self.order[leaf.start as usize..leaf.end as usize]).copied().collect();
+            self.order.sort_unstable();
+            self.build();
+        }
+    }
+
+    fn row<'r>(&self, rows: &'r [(u32, u32)], at: u32) -> &'r [(u32, u32)] {
+        &rows[at as usize * self.columns..(at as usize + 1) * self.columns]
+    }
+
+    fn build(&mut self) {
+        self.nodes.clear();
+        self.built_with = self.order.len();
+        let mut open = vec![(0, self.order.len(), NONE, false)];
+        while let Some((start, end, parent, is_second)) = open.pop() {
+            let id = self.nodes.len() as u32;
+            if is_second {
+                self.nodes[parent as usize].second = id;
+            }
+            let (start_at, end_at) = (start as u32, end as u32);
+            self.nodes.push(Node { parent, second: 0, start: start_at, end: end_at, first: NONE, fewest: 0, most: 0 });
+            let widest = if end - start > LEAF { self.widest(start, end) } else { None };
+            let Some(column) = widest else {
+                self.order[start..end].iter().for_each(|&group| self.leaf_of[group as usize] = id);
+                continue;
+            };
+            let half = (end - start) / 2;
+            let (ranges, columns) = (&self.ranges, self.columns);
+            self.order[start..end]
+                .select_nth_unstable_by_key(half, |&group| (middle(ranges[group as usize * columns + column]), group));
+            open.push((start + half, end, id, true));
+            open.push((start, start + half, id, false));
+        }
+        self.around = vec![(0, 0); self.nodes.len() * self.columns];
+        self.reached = self.around.clone();
+        // Children come after their parents.
+        (0..self.nodes.len() as u32).rev().for_each(|node| self.refresh(node));
+    }
+
+    /// The column in which the middles of groups are farthest apart.
+    fn widest(&self, start: usize, end: usize) -> Option<usize> {
+        let apart = |column: usize| {
+            let middles = self.order[start..end].iter();
+            let middles = middles.map(|&group| middle(self.ranges[group as usize * self.columns + column]));
+            let (least, most) = middles.fold((u64::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
+            let width = self.penalties.column(column, (least / 2) as u32, (most / 2) as u32);
+            (least < most).then_some((width, column))
+        };
+        let widest = (0..self.columns).filter_map(apart).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        widest.map(|(_, column)| column)
+    }
+
+    fn refresh_above(&mut self, mut node: u32) {
+        while node != NONE {
+            self.refresh(node);
+            node = self.nodes[node as usize].parent;
+        }
+    }
+
+    /// What a node knows, from what is directly below.
+    fn refresh(&mut self, node: u32) {
+        let (at, columns) = (node as usize * self.columns, self.columns);
+        let (mut first, mut fewest, mut most) = (NONE, u64::MAX, 0);
+        self.around[at..at + columns].fill((u32::MAX, 0));
+        self.reached[at..at + columns].fill((0, u32::MAX));
+        let Node { second, start, end, .. } = self.nodes[node as usize];
+        if second == 0 {
+            for &group in &self.order[start as usize..end as usize] {
+                let records = self.records[group as usize];
+                (first, fewest, most) = (first.min(group), fewest.min(records), most.max(records));
+                for column in 0..columns {
+                    let range = self.ranges[group as usize * columns + column];
+                    widen(&mut self.around[at + column], range);
+                    narrow(&mut self.reached[at + column], range);
+                }
+            }
+        } else {
+            for child in [node + 1, second] {
+                let below = &self.nodes[child as usize];
+                (first, fewest, most) = (first.min(below.first), fewest.min(below.fewest), most.max(below.most));
+                for column in 0..columns {
+                    let from = child as usize * columns + column;
+                    let (around, reached) = (self.around[from], self.reached[from]);
+                    widen(&mut self.around[at + column], around);
+                    narrow(&mut self.reached[at + column], reached);
+                }
+            }
+        }
+        let known = &mut self.nodes[node as usize];
+        (known.first, known.fewest, known.most) = (first, fewest, most);
+    }
+}
+
+/// Twice the middle of a range.
+fn middle((first, last): (u32, u32)) -> u64 {
+    u64::from(first) + u64::from(last)
+}
+
+fn widen(known: &mut (u32, u32), range: (u32, u32)) {
+    *known = (known.0.min(range.0), known.1.max(range.1));
+}
+
+fn narrow(known: &mut (u32, u32), range: (u32, u32)) {
+    *known = (known.0.max(range.0), known.1.min(range.1));
+}

@@ -1,0 +1,224 @@
+//! Groups on their way to hold: those that do not, the *short* ones, join others or take records of them.
+//!
+//! Models are closed under union and the whole table holds, so joining comes to an end.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use rayon::prelude::*;
+
+use super::{
+    boxes::{Boxes, Place},
+    cluster::{Cluster, in_a_hurry},
+    least_records,
+    penalties::Penalties,
+    records_are_enough,
+    supply::Supply,
+};
+use crate::{
+    privacy::Member,
+    search::{Control, Stop, Task, chance::chance},
+};
+
+/// The nearest groups of so many short groups are looked for at once.
+const BATCH: usize = 256;
+
+/// Groups, by their numbers, that join until all hold.
+pub(in crate::search) struct Pool<'a> {
+    task: &'a Task<'a>,
+    penalties: &'a Penalties<'a>,
+    /// None where it joined another.
+    groups: Vec<Option<Cluster>>,
+    short: Vec<bool>,
+    /// Whether a group has other records than when the round began.
+    changed: Vec<bool>,
+    boxes: Boxes<'a>,
+    least: u64,
+    /// Whether `least` records always hold.
+    enough: bool,
+    /// How many groups took records of another.
+    pub taken: u64,
+    /// How many groups joined another.
+    pub joined: u64,
+}
+
+impl<'a> Pool<'a> {
+    pub(in crate::search) fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, groups: Vec<Cluster>) -> Self {
+        let places = groups.iter().map(|group| Place { ranges: &group.ranges, records: group.records() });
+        let (least, enough) = (least_records(task), records_are_enough(task));
+        Self {
+            task,
+            penalties,
+            boxes: Boxes::new(penalties, places),
+            short: groups.par_iter().map(|group| is_short(task, group, least, enough)).collect(),
+            changed: vec![false; groups.len()],
+            groups: groups.into_iter().map(Some).collect(),
+            least,
+            enough,
+            taken: 0,
+            joined: 0,
+        }
+    }
+
+    /// How many penalties of two groups were computed.
+    pub(in crate::search) fn costs(&self) -> u64 {
+        self.boxes.costs.load(Relaxed)
+    }
+
+    /// Whether a group is short, and another is there to join.
+    pub(in crate::search) fn is_short(&self) -> bool {
+        self.boxes.left() > 1 && self.short.contains(&true)
+    }
+
+    /// The groups, in order of their numbers, and whether each has other records than when the last round began.
+    pub(in crate::search) fn into_groups(self) -> Vec<(Cluster, bool)> {
+        let groups = self.groups.into_iter().zip(self.changed);
+        groups.filter_map(|(group, changed)| group.map(|group| (group, changed))).collect()
+    }
+
+    /// Each group that is short, and that none has joined in this round, joins the one with which it has the least
+    /// penalty, or where `may_take` takes what it is short of from a group that can spare it, if that costs less.
+    /// So after each round the smallest group is at least twice as large.
+    ///
+    /// What is nearest is looked for in parallel, ahead of the turns. Groups that join only cost more afterwards, so
+    /// what was found stays the nearest unless itself or the group changes, or a group gives.
+    pub(in crate::search) fn round(&mut self, may_take: bool, control: &dyn Control) -> Option<Stop> {
+        self.changed.fill(false);
+        let short: Vec<u32> = (0..self.groups.len() as u32).filter(|&group| self.short[group as usize]).collect();
+        for batch in short.chunks(BATCH) {
+            if let Some(stop) = control.stop() {
+                return Some(stop);
+            }
+            let is_open = |group: u32| self.short[group as usize] && !self.changed[group as usize];
+            let open: Vec<u32> = batch.iter().copied().filter(|&group| is_open(group)).collect();
+            let found: Vec<Option<(f64, u32)>> = open.par_iter().map(|&group| self.boxes.nearest(group)).collect();
+            let mut touched: Vec<u32> = Vec::new();
+            let taken = self.taken;
+            for (group, found) in open.into_iter().zip(found) {
+                if !self.short[group as usize] || self.changed[group as usize] {
+                    continue;
+                }
+                let known = found
+                    .filter(|(_, other)| self.taken == taken && !touched.contains(&group) && !touched.contains(other));
+                let Some((cost, other)) = known.or_else(|| self.boxes.nearest(group)) else { break };
+                touched.extend([group, other]);
+                if !(may_take && self.enough && self.take(group, cost, other)) {
+                    self.join(group, other);
+                }
+            }
+        }
+        None
+    }
+
+    /// A group becomes part of another.
+    fn join(&mut self, group: u32, other: u32) {
+        self.joined += 1;
+        let joining = self.groups[group as usize].take().expect("a group joins once");
+        self.short[group as usize] = false;
+        let mut whole = self.groups[other as usize].take().expect("the nearest group is there");
+        whole.join(joining);
+        // First: when the tree is built anew, it should know.
+        self.put(other, whole);
+        self.boxes.remove(group);
+    }
+
+    fn put(&mut self, group: u32, cluster: Cluster) {
+        let at = group as usize;
+        self.boxes.change(group, Place { ranges: &cluster.ranges, records: cluster.records() });
+        self.short[at] = is_short(self.task, &cluster, self.least, self.enough);
+        self.changed[at] = true;
+        self.groups[at] = Some(cluster);
+    }
+
+    /// Takes what a group is short of from the group that makes it cheapest, of those that keep enough,
+    /// where that costs less than to join; whether it did.
+    fn take(&mut self, group: u32, together: f64, nearest: u32) -> bool {
+        let short = self.groups[group as usize].as_ref().expect("a short group is there");
+        let wanted = self.least - short.records();
+        let factor = self.least as f64;
+        let offer = |giver: u32| {
+            let (whole, _) = self.parts(short, giver, wanted)?;
+            Some(factor * self.penalties.of(&whole.ranges))
+        };
+        let Some((cost, giver)) = self.boxes.giver(group, self.least + wanted - 1, factor, offer) else { return false };
+        let Some((whole, rest)) = self.parts(short, giver, wanted) else { return false };
+        let loss = |place: Place<'_>| place.records as f64 * self.penalties.of(place.ranges);
+        let rest_loss = loss(Place { ranges: &rest.ranges, records: rest.records() });
+        let by_taking = cost + rest_loss - loss(self.boxes.place(giver));
+        let by_joining = together - loss(self.boxes.place(nearest));
+        if by_taking >= by_joining {
+            return false;
+        }
+        self.taken += 1;
+        self.put(group, whole);
+        self.put(giver, rest);
+        true
+    }
+
+    /// The group with the records that it would take of another, one by one the cheapest, and what the other keeps.
+    fn parts(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<(Cluster, Cluster)> {
+        let mut given = self.groups[giver as usize].clone()?.members;
+        given.sort_unstable();
+        let seed = chance(self.task.seed, u64::from(giver));
+        let mut supply = Supply::new(self.task.profile, &given, seed);
+        let mut whole = group.clone();
+        supply.grow(&mut whole, wanted, self.penalties);
+        Some((whole, Cluster::around(self.task, supply.rest())))
+    }
+
+    /// Makes an end when there is no more time: all short groups become one, which takes in its nearest until it holds,
+    /// and is then cut.
+    pub(in crate::search) fn hurry(&mut self) {
+        let short: Vec<u32> = (0..self.groups.len() as u32).filter(|&group| self.short[group as usize]).collect();
+        let Some((&first, others)) = short.split_first() else { return };
+        let mut whole = self.groups[first as usize].take().expect("a short group is there");
+        for &other in others {
+            whole.join(self.groups[other as usize].take().expect("a short group is there"));
+            self.short[other as usize] = false;
+        }
+        self.put(first, whole);
+        others.iter().for_each(|&other| self.boxes.remove(other));
+        let mut judged = 0;
+        while self.short[first as usize] {
+            let Some((_, other)) = self.boxes.nearest(first) else { break };
+            let mut whole = self.groups[first as usize].take().expect("put above");
+            whole.join(self.groups[other as usize].take().expect("the nearest group is there"));
+            self.boxes.remove(other);
+            self.boxes.change(first, Place { ranges: &whole.ranges, records: whole.records() });
+            // A large group takes long to judge.
+            if whole.records() >= judged + judged / 16 || self.boxes.left() == 1 {
+                judged = whole.records();
+                self.put(first, whole);
+            } else {
+                self.groups[first as usize] = Some(whole);
+            }
+        }
+        let whole = self.groups[first as usize].take().expect("put above");
+        self.groups.extend(in_a_hurry(self.task, whole.members).into_iter().map(Some));
+        self.changed.resize(self.groups.len(), true);
+        self.short.resize(self.groups.len(), false);
+    }
+}
+
+fn is_short(task: &Task<'_>, group: &Cluster, least: u64, enough: bool) -> bool {
+    group.records() < least || !(enough || group.holds(task))
+}
+
+impl Supply<'_> {
+    /// A cluster takes records, one by one the one that costs it least, of equals the first.
+    pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut wanted: u64, penalties: &Penalties<'_>) {
+        let mut taken: Vec<Member> = Vec::new();
+        while wanted > 0 {
+            let open = (0..self.points()).filter(|&point| self.left(point) > 0);
+            let costs = open.map(|point| (penalties.with(&cluster.ranges, self.codes_of(point)), point));
+            let Some((_, point)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+            // After the first of them, a tuple's records cost no more than any other.
+            let records = self.left(point).min(wanted);
+            for (range, &code) in cluster.ranges.iter_mut().zip(self.codes_of(point)) {
+                *range = (range.0.min(code), range.1.max(code));
+            }
+            self.take(point, records, &mut taken);
+            wanted -= records;
+        }
+        cluster.members.extend(taken);
+    }
+}

@@ -1,0 +1,65 @@
+use proptest::prelude::*;
+
+use super::random;
+use crate::search::{
+    Task,
+    chance::chance,
+    local::{
+        Cluster, Penalties,
+        boxes::{Boxes, Place},
+    },
+};
+
+/// The groups with what each costs, the first of the least.
+fn scan(groups: &[Option<Cluster>], cost: impl Fn(u32, &Cluster) -> Option<f64>) -> Option<(f64, u32)> {
+    let costs = (0u32..).zip(groups).filter_map(|(at, group)| Some((cost(at, group.as_ref()?)?, at)));
+    costs.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_nearest_group_is_the_one_that_a_full_scan_finds(rows in random::rows(), weights in prop::array::uniform3(1u32..4), seed: u64) {
+        let table = random::table(&rows, 2, weights, 0, true);
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
+        let penalties = Penalties::new(&table.profile);
+        let everything = table.profile.everything();
+        let mut groups: Vec<Option<Cluster>> =
+            everything.iter().map(|&member| Some(Cluster::around(&task, vec![member]))).collect();
+        let places = groups.iter().flatten().map(|group| Place { ranges: &group.ranges, records: group.records() });
+        let mut boxes = Boxes::new(&penalties, places);
+        for step in 0..everything.len() as u64 * 2 {
+            let at = (chance(seed, step) % everything.len() as u64) as u32;
+            let Some(group) = groups[at as usize].clone() else { continue };
+            let together = |other: u32, cluster: &Cluster| {
+                let records = (group.records() + cluster.records()) as f64;
+                (other != at).then(|| records * penalties.union(&group.ranges, &cluster.ranges))
+            };
+            let nearest = boxes.nearest(at);
+            prop_assert_eq!(nearest, scan(&groups, together));
+            // The nearest of a group's records, of groups with more than two.
+            let first = |other: u32, cluster: &Cluster| {
+                let codes = |member: &crate::privacy::Member| table.profile.codes(table.profile.tuple_of(member.variant));
+                let costs = cluster.members.iter().map(|member| 3.0 * penalties.with(&group.ranges, codes(member)));
+                (other != at && cluster.records() > 2).then(|| costs.fold(f64::MAX, f64::min))
+            };
+            let offer = |other: u32| groups[other as usize].as_ref().and_then(|cluster| first(other, cluster));
+            prop_assert_eq!(boxes.giver(at, 2, 3.0, offer), scan(&groups, first));
+            // Join the nearest, or shrink to the first member.
+            let Some((_, other)) = nearest else { break };
+            if step % 5 == 0 {
+                let less = Cluster::around(&task, vec![group.members[0]]);
+                boxes.change(at, Place { ranges: &less.ranges, records: less.records() });
+                groups[at as usize] = Some(less);
+            } else {
+                let mut whole = groups[other as usize].take().unwrap();
+                whole.join(group);
+                groups[at as usize] = None;
+                boxes.change(other, Place { ranges: &whole.ranges, records: whole.records() });
+                groups[other as usize] = Some(whole);
+                boxes.remove(at);
+            }
+        }
+    }
+}

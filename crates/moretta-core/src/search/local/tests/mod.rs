@@ -1,0 +1,38 @@
+//! The index against a look at every group, and what both methods that join groups promise.
+
+mod boxes;
+mod published;
+mod random;
+mod stopped;
+
+use crate::{
+    ids::TupleId,
+    recoding::Recoding,
+    search::{
+        Method, Outcome, Quiet, Task,
+        local_bottom_up::{self, LocalBottomUp},
+        local_top_down::{self, LocalTopDown},
+    },
+    testing::TestTable,
+};
+
+const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings {});
+const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings {});
+const BOTH: [&dyn Method; 2] = [&TOP_DOWN, &BOTTOM_UP];
+
+fn run(method: &dyn Method, table: &TestTable, seed: u64) -> Outcome {
+    let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
+    method.run(&task, &Quiet).expect("a table that can be released")
+}
+
+/// The tuples of each group's records, in order.
+fn tuples(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
+    let Recoding::Groups(groups) = &outcome.recoding else { panic!("both methods make groups") };
+    let mut found = vec![Vec::new(); groups.boxes.len() / table.profile.columns().len()];
+    for share in &groups.shares {
+        let tuple = table.profile.tuple_of(share.variant);
+        found[share.group.index()].extend((0..share.records).map(|_| tuple));
+    }
+    found.iter_mut().for_each(|group: &mut Vec<TupleId>| group.sort_unstable());
+    found
+}

@@ -1,0 +1,86 @@
+use hashbrown::HashMap;
+use proptest::prelude::*;
+
+use super::{BOTH, BOTTOM_UP, run, tuples};
+use crate::{
+    hierarchy::{Tree, TreeBuilder},
+    testing::TestTable,
+    verify::verify,
+};
+
+const TREE: &str = "a;a;x;*\nb;g;x;*\nc;g;x;*\nd;d;d;*\ne;h;y;*\nf;h;y;*\nu;h;y;*\nw;i;y;*\nj;i;y;*";
+
+/// Numbers, a tree with leaves at all depths and more that do not occur, a flat column; some values are missing.
+pub(super) fn rows() -> impl Strategy<Value = Vec<(String, u64)>> {
+    let row = (0..60u32, 0..8usize, 0..5u32, 0..3u32, 1..4u64).prop_map(|(number, leaf, flat, s, records)| {
+        let number = if number > 55 { "?".to_owned() } else { (number * number % 50).to_string() };
+        (format!("{number},{},f{flat},s{s}", ["a", "b", "c", "d", "e", "f", "?", "w"][leaf]), records)
+    });
+    prop::collection::vec(row, 1..120)
+}
+
+pub(super) fn table(rows: &[(String, u64)], k: u64, weights: [u32; 3], number: usize, suppress: bool) -> TestTable {
+    let number = ["", "hierarchy = { widths = [5, 10, 20] }", "hierarchy = { bins = [0, 7, 8, 30, 60] }"][number];
+    let missing = if suppress { "suppress" } else { "category" };
+    let policy = format!(
+        "privacy.k = {k}\n[columns.n]\nrole = \"quasi-identifier\"\nweight = {}\n{number}\nmissing = \"{missing}\"\n\
+         type = \"number\"\n[columns.t]\nrole = \"quasi-identifier\"\nhierarchy = \"t.csv\"\nweight = {}\n\
+         missing = \"{missing}\"\n[columns.f]\nrole = \"quasi-identifier\"\nweight = {}\n[columns.s]\n\
+         role = \"sensitive\"\n",
+        weights[0], weights[1], weights[2]
+    );
+    let rows: Vec<(&str, u64)> = rows.iter().map(|(row, records)| (row.as_str(), *records)).collect();
+    TestTable::new(&policy, &[("t", TREE)], &rows)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn bottom_up_groups_have_k_to_2k_records_after_few_rounds(
+        rows in rows(),
+        k in 2u64..12,
+        weights in prop::array::uniform3(1u32..4),
+        number in 0usize..3,
+        suppress: bool,
+        seed: u64,
+    ) {
+        let table = table(&rows, k, weights, number, suppress);
+        if table.profile.records() < k {
+            return Ok(());
+        }
+        let outcome = run(&BOTTOM_UP, &table, seed);
+        let rounds = outcome.work.iter().find(|(name, _)| *name == "rounds").unwrap().1;
+        prop_assert!(rounds <= u64::from(k.next_power_of_two().ilog2()), "{rounds} rounds");
+        let groups = tuples(&table, &outcome);
+        prop_assert_eq!(groups.iter().map(Vec::len).sum::<usize>() as u64, table.profile.records());
+        for group in groups {
+            let (size, one_tuple) = (group.len() as u64, group.first() == group.last());
+            prop_assert!(size >= k && (size < 2 * k || one_tuple), "{size} records");
+        }
+    }
+}
+
+/// A tree as deep as it has leaves, over the numbers from 0 on.
+fn chain(leaves: u32) -> Tree {
+    let mut builder = TreeBuilder::default();
+    let mut above = TreeBuilder::ROOT;
+    for leaf in 0..leaves - 1 {
+        builder.add(leaf.to_string(), above);
+        above = builder.add(format!("n{leaf}"), above);
+    }
+    builder.add((leaves - 1).to_string(), above);
+    builder.build()
+}
+
+#[test]
+fn a_chain_needs_no_stack() {
+    let policy = "privacy.k = 2\n[columns.t]\nrole = \"quasi-identifier\"\ntype = \"number\"\nhierarchy = \"t.csv\"\n";
+    let rows: Vec<String> = (0..4000).map(|n| n.to_string()).collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    let table = TestTable::with_trees(policy, HashMap::from([("t".to_owned(), chain(4000))]), &rows);
+    for method in BOTH {
+        let recoding = run(method, &table, 1).recoding;
+        assert!(verify(&table.profile, recoding, &table.models, &table.policy.release, 0).is_ok());
+    }
+}

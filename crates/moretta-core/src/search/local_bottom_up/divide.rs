@@ -1,0 +1,65 @@
+//! Dividing a group that became too large.
+
+use crate::search::{
+    Task,
+    chance::chance,
+    local::{Cluster, Penalties, Supply, least_records, records_are_enough},
+};
+
+/// The parts of a group: of as few records as must be, and the last of what is left. Each part grows from the record that
+/// is farthest from where the one before began. The group itself where a part would not hold.
+pub(super) fn divide(task: &Task<'_>, penalties: &Penalties<'_>, mut group: Cluster) -> Vec<Cluster> {
+    let least = least_records(task);
+    // Where nothing is lost, nothing is won.
+    if group.records() < 2 * least || penalties.of(&group.ranges) <= 0.0 {
+        return vec![group];
+    }
+    group.members.sort_unstable();
+    let first = u64::from(group.members[0].variant.0);
+    let mut supply = Supply::new(task.profile, &group.members, chance(task.seed, first));
+    let mut parts = Vec::new();
+    let mut seed = 0;
+    while supply.records() >= 2 * least {
+        let from: Vec<(u32, u32)> = supply.codes_of(seed).iter().map(|&code| (code, code)).collect();
+        let open = (0..supply.points()).filter(|&point| supply.left(point) > 0);
+        let apart = open.map(|point| (penalties.with(&from, supply.codes_of(point)), point));
+        // Of equals the first.
+        let farthest = apart.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        // A tuple's own records need not part.
+        let Some((_, point)) = farthest.filter(|_| several(&supply)) else { break };
+        seed = point;
+        let ranges = supply.codes_of(seed).iter().map(|&code| (code, code)).collect();
+        let mut part = Cluster { members: Vec::new(), ranges };
+        supply.grow(&mut part, least, penalties);
+        parts.push(part);
+    }
+    parts.push(Cluster::around(task, supply.rest()));
+    let all_hold = records_are_enough(task) || parts.iter().all(|part| part.holds(task));
+    if all_hold { parts } else { vec![group] }
+}
+
+/// Whether records of more than one tuple are left.
+fn several(supply: &Supply<'_>) -> bool {
+    (0..supply.points()).filter(|&point| supply.left(point) > 0).nth(1).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::TestTable;
+
+    /// Spec 4: (age, zip), k = 3. The two equal records part.
+    #[test]
+    fn equal_records_may_part() {
+        let policy = "privacy.k = 3\n[columns.age]\nrole = \"quasi-identifier\"\nweight = 8\n[columns.zip]\n\
+                      role = \"quasi-identifier\"\nweight = 2";
+        let rows = [("24,53712", 1), ("25,53711", 1), ("30,53711", 2), ("32,53712", 1), ("32,53713", 1)];
+        let table = TestTable::new(policy, &[], &rows);
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
+        let all = Cluster::around(&task, table.profile.everything());
+        let parts = divide(&task, &Penalties::new(&table.profile), all);
+        let parts: Vec<_> = parts.iter().map(|part| (part.ranges.as_slice(), part.records())).collect();
+        // 24, 25, 30, 32 and 53711 to 53713.
+        assert_eq!(parts, [(&[(2, 3), (0, 2)][..], 3), (&[(0, 2), (0, 1)][..], 3)]);
+    }
+}

@@ -1,0 +1,194 @@
+//! Splitting in two, as long as there are more records than a group must have.
+
+use std::sync::{
+    Mutex, PoisonError,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use rayon::Scope;
+
+use crate::{
+    ids::TupleId,
+    privacy::{Group, Member},
+    search::{
+        Control, Stop, Task,
+        chance::chance,
+        local::{Cluster, Penalties, Reach, in_a_hurry, least_records, records_are_enough},
+    },
+};
+
+/// Sets below this many tuples are not worth another thread.
+const PARALLEL: usize = 2048;
+
+/// So often the two farthest records are looked for from one another.
+const ROUNDS: usize = 3;
+
+/// Tuples with all their records.
+struct Set {
+    tuples: Vec<TupleId>,
+    /// What is left to chance in this set.
+    seed: u64,
+}
+
+struct Search<'a> {
+    task: &'a Task<'a>,
+    penalties: &'a Penalties<'a>,
+    control: &'a dyn Control,
+    least: u64,
+    enough: bool,
+    splits: AtomicU64,
+    finished: AtomicU64,
+    stopped: Mutex<Option<Stop>>,
+}
+
+/// The parts of the whole table, in an order that does not depend on who computes them, how many splits that took, and
+/// what it was stopped for. Some are short.
+pub(super) fn split(
+    task: &Task<'_>,
+    penalties: &Penalties<'_>,
+    control: &dyn Control,
+) -> (Vec<Cluster>, u64, Option<Stop>) {
+    let search = Search {
+        task,
+        penalties,
+        control,
+        least: least_records(task),
+        enough: records_are_enough(task),
+        splits: AtomicU64::new(0),
+        finished: AtomicU64::new(0),
+        stopped: Mutex::new(None),
+    };
+    let tuples: Vec<TupleId> = (0..task.profile.tuples() as u32).map(TupleId).collect();
+    let parts = Mutex::new(Vec::new());
+    if !tuples.is_empty() {
+        let set = Set { tuples, seed: task.seed };
+        rayon::scope(|scope| search.work(scope, set, &parts));
+    }
+    let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    parts.sort_unstable_by(|a: &Cluster, b: &Cluster| a.members.cmp(&b.members));
+    let stopped = *search.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+    (parts, search.splits.load(Relaxed), stopped)
+}
+
+impl Search<'_> {
+    /// Splits until nothing is to be split. Splits may be as many as there are tuples and all on one side, so what is
+    /// left to do is kept in a list and not on the stack.
+    fn work<'s>(&'s self, scope: &Scope<'s>, set: Set, parts: &'s Mutex<Vec<Cluster>>) {
+        let mut done = Vec::new();
+        let mut reaches = [Reach::new(self.penalties), Reach::new(self.penalties)];
+        let mut open = vec![set];
+        while let Some(mut set) = open.pop() {
+            let records = set.tuples.iter().map(|&tuple| self.task.profile.tuple_records(tuple)).sum();
+            let splits = set.tuples.len() > 1 && records > self.least && (self.enough || self.holds(&set));
+            if splits && self.is_stopped() {
+                done.extend(in_a_hurry(self.task, self.members(&set)));
+                continue;
+            }
+            let seeds = if splits { self.seeds(&set, &mut reaches[0]) } else { None };
+            let Some(seeds) = seeds else {
+                let finished = self.finished.fetch_add(records, Relaxed) + records;
+                self.control.progress(finished, self.task.profile.records());
+                done.push(Cluster::around(self.task, self.members(&set)));
+                continue;
+            };
+            let parallel = set.tuples.len() >= PARALLEL;
+            let [one, other] = self.halves(&mut set, seeds, &mut reaches);
+            if parallel {
+                scope.spawn(move |scope| self.work(scope, other, parts));
+            } else {
+                open.push(other);
+            }
+            open.push(one);
+        }
+        parts.lock().unwrap_or_else(PoisonError::into_inner).extend(done);
+    }
+
+    fn is_stopped(&self) -> bool {
+        let stop = self.control.stop();
+        if stop.is_some() {
+            *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = stop;
+        }
+        stop.is_some()
+    }
+
+    /// All records of a set, in order.
+    fn members(&self, set: &Set) -> Vec<Member> {
+        let profile = self.task.profile;
+        let variants = set.tuples.iter().flat_map(|&tuple| profile.variants_of(tuple));
+        let mut members: Vec<Member> =
+            variants.map(|variant| Member { variant, records: profile.variant_records(variant) }).collect();
+        members.sort_unstable();
+        members
+    }
+
+    fn holds(&self, set: &Set) -> bool {
+        let members = self.members(set);
+        let group = Group::new(self.task.profile, &members);
+        self.task.models.iter().all(|model| model.holds(&group))
+    }
+
+    /// Two tuples that are far apart, by their places; none where all are as good as one.
+    fn seeds(&self, set: &Set, reach: &mut Reach<'_>) -> Option<[usize; 2]> {
+        let mut one = (chance(set.seed, 0) % set.tuples.len() as u64) as usize;
+        let (mut other, mut apart) = (one, 0.0);
+        for _ in 0..2 * ROUNDS {
+            let (next, farthest) = self.farthest(set, one, reach);
+            if farthest <= apart {
+                break;
+            }
+            (other, one, apart) = (one, next, farthest);
+        }
+        (apart > 0.0).then_some([other, one])
+    }
+
+    /// The other tuple that is farthest from one, of equals the first in the order of the set, and how far it is. A
+    /// missing value may cost a tuple something even alone.
+    fn farthest(&self, set: &Set, from: usize, reach: &mut Reach<'_>) -> (usize, f64) {
+        reach.start(self.task.profile.codes(set.tuples[from]));
+        let mut farthest = (from, 0.0);
+        for (at, &tuple) in set.tuples.iter().enumerate() {
+            let apart = reach.cost(self.task.profile.codes(tuple));
+            if at != from && apart > farthest.1 {
+                farthest = (at, apart);
+            }
+        }
+        farthest
+    }
+
+    /// Each tuple goes to the side whose penalty it adds less to, in random order.
+    fn halves(&self, set: &mut Set, seeds: [usize; 2], reaches: &mut [Reach<'_>; 2]) -> [Set; 2] {
+        let profile = self.task.profile;
+        self.splits.fetch_add(1, Relaxed);
+        let mut sides = [0, 1].map(|side| Set { tuples: Vec::new(), seed: chance(set.seed, side + 1) });
+        let mut records = [0; 2];
+        for side in 0..2 {
+            let seed = set.tuples[seeds[side]];
+            reaches[side].start(profile.codes(seed));
+            records[side] = profile.tuple_records(seed);
+            sides[side].tuples.push(seed);
+        }
+        let order_seed = chance(set.seed, 3);
+        let (first, last) = (seeds[0].min(seeds[1]), seeds[0].max(seeds[1]));
+        set.tuples.swap_remove(last);
+        set.tuples.swap_remove(first);
+        for at in (1..set.tuples.len()).rev() {
+            set.tuples.swap(at, (chance(order_seed, at as u64) % (at as u64 + 1)) as usize);
+        }
+        let mut penalties = [0, 1].map(|side: usize| self.penalties.of(reaches[side].ranges()));
+        for &tuple in &set.tuples {
+            let (codes, own) = (profile.codes(tuple), profile.tuple_records(tuple));
+            let more = |side: usize| {
+                let penalty = (records[side] + own) as f64 * reaches[side].cost(codes);
+                penalty - records[side] as f64 * penalties[side]
+            };
+            let side = usize::from(more(1) < more(0));
+            if !reaches[side].contains(codes) {
+                reaches[side].extend(codes);
+                penalties[side] = self.penalties.of(reaches[side].ranges());
+            }
+            records[side] += own;
+            sides[side].tuples.push(tuple);
+        }
+        sides
+    }
+}
