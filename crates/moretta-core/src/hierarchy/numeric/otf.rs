@@ -73,10 +73,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_naive_twin(pairs in prop::collection::vec((1u32..5, 1u64..6), 0..120), scale in prop::sample::select(vec![1.0, 0.1])) {
+        fn equals_the_naive_twin(pairs in prop::collection::vec((1u32..5, 1u64..6), 0..120), tenths: bool) {
+            // The twin works on whole numbers, whose sums are exact.
             let (gaps, records): (Vec<u32>, Vec<u64>) = pairs.into_iter().unzip();
-            let values = ascending(&gaps, scale);
-            let expected = naive(leaves(&values, &records).collect(), between_centres, union);
+            let whole = ascending(&gaps, 1.0);
+            let expected = naive(leaves(&whole, &records).collect(), between_centres, union);
+            let values: Vec<f64> = whole.iter().map(|value| if tenths { value / 10.0 } else { *value }).collect();
             run(&values, &records, |column| assert_eq!(intervals(column), expected));
         }
     }
