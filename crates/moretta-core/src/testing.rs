@@ -1,16 +1,22 @@
 //! Small tables for tests: a policy, hierarchies and rows with multiplicities, as texts.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+};
 
 use hashbrown::HashMap;
 
 use crate::{
     counts::{CountedColumn, Counts},
     hierarchy::{Tree, file},
-    ids::VariantId,
+    ids::{TupleId, VariantId},
     policy::Policy,
     privacy::{BoundModel, Group, Member, bind_all},
     profile::Profile,
+    recoding::Recoding,
+    search::{Control, Stop},
 };
 
 /// Bank customers, spec 2: job, country, child, bankruptcy, rating.
@@ -112,4 +118,42 @@ impl TestTable {
     pub fn margin(&self, members: &[Member]) -> f64 {
         self.models[0].margin(&Group::new(&self.profile, members))
     }
+}
+
+/// Stops a search when it asks for the so-manieth time, and from then on.
+pub(crate) struct After {
+    left: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl After {
+    pub fn asked(times: u64) -> Self {
+        Self { left: AtomicU64::new(times), stopped: AtomicBool::new(false) }
+    }
+
+    /// Whether it has stopped the search.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Relaxed)
+    }
+}
+
+impl Control for After {
+    fn stop(&self) -> Option<Stop> {
+        let left = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
+        let stop = left == Ok(0);
+        self.stopped.fetch_or(stop, Relaxed);
+        stop.then_some(Stop::OutOfTime)
+    }
+}
+
+/// The tuples of each group's records, in order.
+pub(crate) fn tuples_of_groups(table: &TestTable, recoding: &Recoding) -> Vec<Vec<TupleId>> {
+    let Recoding::Groups(groups) = recoding else { panic!("local recoding makes groups") };
+    let mut found = vec![Vec::new(); groups.boxes.len() / table.profile.columns().len()];
+    for share in &groups.shares {
+        let tuple = table.profile.tuple_of(share.variant);
+        found[share.group.index()].extend((0..share.records).map(|_| tuple));
+    }
+    found.iter_mut().for_each(|group: &mut Vec<TupleId>| group.sort_unstable());
+    found
 }

@@ -9,9 +9,8 @@ use crate::{
     hierarchy::Cell,
     ids::TupleId,
     measure::{Measures, Scene, weights},
-    recoding::{Groups, Recoding},
     search::{Control, Method, Outcome, Quiet, Stop, Task, taxonomy::Taxonomy},
-    testing::{TestTable, data, select},
+    testing::{After, TestTable, data, select, tuples_of_groups},
     verify::verify,
 };
 
@@ -21,14 +20,7 @@ fn run(table: &TestTable, control: &dyn Control) -> Outcome {
 }
 
 fn groups(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
-    let Recoding::Groups(Groups { boxes, shares, .. }) = &outcome.recoding else { panic!("the sweep makes groups") };
-    let mut groups = vec![Vec::new(); boxes.len() / table.profile.columns().len()];
-    for share in shares {
-        let tuple = table.profile.tuple_of(share.variant);
-        groups[share.group.index()].extend((0..share.records).map(|_| tuple));
-    }
-    groups.iter_mut().for_each(|group: &mut Vec<TupleId>| group.sort_unstable());
-    groups
+    tuples_of_groups(table, &outcome.recoding)
 }
 
 /// Every combination of depths with its loss, record by record; then every one of them on all that is left.
@@ -165,14 +157,6 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
     }
 }
 
-struct AtOnce;
-
-impl Control for AtOnce {
-    fn stop(&self) -> Option<Stop> {
-        Some(Stop::OutOfTime)
-    }
-}
-
 #[test]
 fn stopped_at_once_the_policy_holds() {
     for privacy in ["", "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 3\n"] {
@@ -182,7 +166,7 @@ fn stopped_at_once_the_policy_holds() {
         let rows: Vec<String> = (0..60u32).map(|n| format!("{},{}", n * n % 37, n * n % 5)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
-        let outcome = run(&table, &AtOnce);
+        let outcome = run(&table, &After::asked(0));
         assert_eq!(outcome.stop, Stop::OutOfTime);
         assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
     }

@@ -7,13 +7,12 @@ mod stopped;
 
 use crate::{
     ids::TupleId,
-    recoding::Recoding,
     search::{
         Method, Outcome, Quiet, Task,
         local_bottom_up::{self, LocalBottomUp},
         local_top_down::{self, LocalTopDown},
     },
-    testing::TestTable,
+    testing::{TestTable, tuples_of_groups},
 };
 
 const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings {});
@@ -27,12 +26,5 @@ fn run(method: &dyn Method, table: &TestTable, seed: u64) -> Outcome {
 
 /// The tuples of each group's records, in order.
 fn tuples(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
-    let Recoding::Groups(groups) = &outcome.recoding else { panic!("both methods make groups") };
-    let mut found = vec![Vec::new(); groups.boxes.len() / table.profile.columns().len()];
-    for share in &groups.shares {
-        let tuple = table.profile.tuple_of(share.variant);
-        found[share.group.index()].extend((0..share.records).map(|_| tuple));
-    }
-    found.iter_mut().for_each(|group: &mut Vec<TupleId>| group.sort_unstable());
-    found
+    tuples_of_groups(table, &outcome.recoding)
 }

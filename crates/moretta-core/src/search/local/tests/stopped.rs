@@ -1,28 +1,11 @@
 //! A search that is stopped releases what it has, and that holds.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-
 use super::BOTH;
 use crate::{
-    search::{Control, Stop, Task},
-    testing::TestTable,
+    search::{Stop, Task},
+    testing::{After, TestTable},
     verify::verify,
 };
-
-/// Stops when it is asked for the so-manieth time.
-struct After {
-    left: AtomicU64,
-    stopped: AtomicBool,
-}
-
-impl Control for After {
-    fn stop(&self) -> Option<Stop> {
-        let left = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
-        let stop = left == Ok(0);
-        self.stopped.fetch_or(stop, Relaxed);
-        stop.then_some(Stop::OutOfTime)
-    }
-}
 
 #[test]
 fn whenever_it_is_stopped_the_policy_holds() {
@@ -37,9 +20,9 @@ fn whenever_it_is_stopped_the_policy_holds() {
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
         for method in BOTH {
             for asked in (0..20).chain([50, 100, 150, 200, 250, 300]) {
-                let control = After { left: AtomicU64::new(asked), stopped: AtomicBool::new(false) };
+                let control = After::asked(asked);
                 let outcome = method.run(&task, &control).unwrap();
-                assert_eq!(outcome.stop == Stop::OutOfTime, control.stopped.load(Relaxed));
+                assert_eq!(outcome.stop == Stop::OutOfTime, control.stopped());
                 let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0);
                 assert!(verified.is_ok(), "stopped at {asked}");
             }
