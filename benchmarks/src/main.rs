@@ -9,6 +9,7 @@ mod duckdb;
 mod engine;
 mod hierarchies;
 mod k_member;
+mod local_recoding;
 mod machine;
 mod mondrian;
 mod naive;
@@ -22,13 +23,14 @@ use std::{error::Error, path::PathBuf};
 /// A benchmark's name and what runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 7] = [
+const BENCHMARKS: [Benchmark; 8] = [
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
     ("top-down", top_down::run),
     ("hierarchies", hierarchies::run),
     ("k-member", k_member::run),
+    ("local-recoding", local_recoding::run),
     ("numeric-hierarchies", numeric_hierarchies::run),
 ];
 

@@ -1,10 +1,12 @@
-//! A search tree over the boxes of groups, for the group that costs least together with another.
+//! A search tree over the boxes of groups, for the group that loses least by taking another in.
 //!
-//! A node knows the box around the boxes below, and what they all reach: the greatest of their first codes and the
-//! least of their last codes. The box around a group and any group below contains both, and in one column the penalty
-//! grows with the range, so the penalty of what is sure to be inside is a lower bound. Costs and bounds add up the
-//! columns in the same order and rounding keeps the order of sums and products: a bound is never too high, not even by
-//! a last digit.
+//! A group's loss is its records times the penalty of its box. When n records join a group of m, and in a column p is the
+//! penalty of the range around both and q that of the group, its loss grows by n p + m (p - q) there. A node knows the box
+//! around the boxes below, what they all reach (the greatest of their first codes and the least of their last codes), the
+//! fewest records of a group and the greatest penalty of one in each column. The range around both contains what they all
+//! reach, and the penalty grows with the range: so the same sum, with the least p, the fewest m and the greatest q, and
+//! p - q not below 0, is a lower bound. Costs and bounds add up the columns in the same order, and rounding keeps the
+//! order of sums, differences and products: a bound is never too high, not even by a last digit.
 //!
 //! Groups change and go, none comes: the boxes above follow. When half the groups are gone the tree is built anew.
 
@@ -37,11 +39,15 @@ pub(super) struct Boxes<'a> {
     /// Row-major, by number.
     ranges: Vec<(u32, u32)>,
     records: Vec<u64>,
+    /// Row-major, by number: the penalty of each column.
+    own: Vec<f64>,
     nodes: Vec<Node>,
     /// Row-major, by node: the least first and the greatest last code.
     around: Vec<(u32, u32)>,
     /// Row-major, by node: the greatest first and the least last code.
     reached: Vec<(u32, u32)>,
+    /// Row-major, by node: the greatest penalty of each column.
+    dearest: Vec<f64>,
     /// The groups of the leaves, one leaf after the other.
     order: Vec<u32>,
     leaf_of: Vec<u32>,
@@ -67,10 +73,11 @@ struct Node {
 
 impl<'a> Boxes<'a> {
     pub(super) fn new<'p>(penalties: &'a Penalties<'a>, places: impl Iterator<Item = Place<'p>>) -> Self {
-        let (mut ranges, mut records) = (Vec::new(), Vec::new());
+        let (mut ranges, mut records, mut own) = (Vec::new(), Vec::new(), Vec::new());
         for place in places {
             ranges.extend(place.ranges);
             records.push(place.records);
+            own.extend(penalties_of(penalties, place.ranges));
         }
         let count = records.len();
         let mut boxes = Self {
@@ -78,9 +85,11 @@ impl<'a> Boxes<'a> {
             columns: penalties.columns(),
             ranges,
             records,
+            own,
             nodes: Vec::new(),
             around: Vec::new(),
             reached: Vec::new(),
+            dearest: Vec::new(),
             order: (0..count as u32).collect(),
             leaf_of: vec![NONE; count],
             left: count,
@@ -101,21 +110,38 @@ impl<'a> Boxes<'a> {
         Place { ranges: &self.ranges[at * self.columns..(at + 1) * self.columns], records: self.records[at] }
     }
 
-    /// The other group that has the least penalty together with this one, over all records of both; of equals the
-    /// first.
+    /// The other group whose loss grows least when this one joins it, of equals the first, and by how much.
     pub(super) fn nearest(&self, group: u32) -> Option<(f64, u32)> {
-        let place = self.place(group);
         let bound = |node: u32| {
-            let records = (place.records + self.nodes[node as usize].fewest) as f64;
-            records * self.penalties.union(place.ranges, self.row(&self.reached, node))
+            let dearest = &self.dearest[node as usize * self.columns..(node as usize + 1) * self.columns];
+            self.grown(group, self.row(&self.reached, node), dearest, self.nodes[node as usize].fewest)
         };
-        self.search(bound, |other| (other != group).then(|| self.together(group, other)))
+        self.search(bound, |other| (other != group).then(|| self.growth(group, other)))
     }
 
-    /// The penalty of two groups together, over all their records.
-    pub(super) fn together(&self, group: u32, other: u32) -> f64 {
-        let (one, other) = (self.place(group), self.place(other));
-        (one.records + other.records) as f64 * self.penalties.union(one.ranges, other.ranges)
+    /// By how much a group's loss grows when another joins it.
+    pub(super) fn growth(&self, joining: u32, other: u32) -> f64 {
+        let own = &self.own[other as usize * self.columns..(other as usize + 1) * self.columns];
+        let Place { ranges, records } = self.place(other);
+        self.grown(joining, ranges, own, records)
+    }
+
+    /// The same for a group of these ranges, these penalties in each column, and so many records.
+    fn grown(&self, joining: u32, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
+        let place = self.place(joining);
+        let (joining, records) = (place.records as f64, records as f64);
+        let in_column = |column: usize| {
+            let (a, b) = (place.ranges[column], ranges[column]);
+            let around = self.penalties.column(column, a.0.min(b.0), a.1.max(b.1));
+            joining * around + records * (around - own[column]).max(0.0)
+        };
+        (0..self.columns).map(in_column).sum()
+    }
+
+    /// A group's loss: its records times the penalty of its box.
+    pub(super) fn loss(&self, group: u32) -> f64 {
+        let Place { ranges, records } = self.place(group);
+        records as f64 * self.penalties.of(ranges)
     }
 
     /// Of the other groups with more than so many records, the one of least cost, of equals the first. No group's cost
@@ -182,6 +208,8 @@ impl<'a> Boxes<'a> {
         let at = group as usize;
         self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(place.ranges);
         self.records[at] = place.records;
+        let own = penalties_of(self.penalties, place.ranges);
+        self.own[at * self.columns..(at + 1) * self.columns].iter_mut().zip(own).for_each(|(own, now)| *own = now);
         self.refresh_above(self.leaf_of[at]);
     }
 
@@ -232,6 +260,7 @@ impl<'a> Boxes<'a> {
         }
         self.around = vec![(0, 0); self.nodes.len() * self.columns];
         self.reached = self.around.clone();
+        self.dearest = vec![0.0; self.around.len()];
         // Children come after their parents.
         (0..self.nodes.len() as u32).rev().for_each(|node| self.refresh(node));
     }
@@ -262,13 +291,16 @@ impl<'a> Boxes<'a> {
         let (mut first, mut fewest, mut most) = (NONE, u64::MAX, 0);
         self.around[at..at + columns].fill((u32::MAX, 0));
         self.reached[at..at + columns].fill((0, u32::MAX));
+        self.dearest[at..at + columns].fill(0.0);
         let Node { second, start, end, .. } = self.nodes[node as usize];
         if second == 0 {
             for &group in &self.order[start as usize..end as usize] {
                 let records = self.records[group as usize];
                 (first, fewest, most) = (first.min(group), fewest.min(records), most.max(records));
                 for column in 0..columns {
-                    let range = self.ranges[group as usize * columns + column];
+                    let from = group as usize * columns + column;
+                    let range = self.ranges[from];
+                    self.dearest[at + column] = self.dearest[at + column].max(self.own[from]);
                     widen(&mut self.around[at + column], range);
                     narrow(&mut self.reached[at + column], range);
                 }
@@ -280,6 +312,7 @@ impl<'a> Boxes<'a> {
                 for column in 0..columns {
                     let from = child as usize * columns + column;
                     let (around, reached) = (self.around[from], self.reached[from]);
+                    self.dearest[at + column] = self.dearest[at + column].max(self.dearest[from]);
                     widen(&mut self.around[at + column], around);
                     narrow(&mut self.reached[at + column], reached);
                 }
@@ -288,6 +321,11 @@ impl<'a> Boxes<'a> {
         let known = &mut self.nodes[node as usize];
         (known.first, known.fewest, known.most) = (first, fewest, most);
     }
+}
+
+/// The penalty of each column of a box.
+fn penalties_of(penalties: &Penalties<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
+    ranges.iter().enumerate().map(|(column, &(first, last))| penalties.column(column, first, last))
 }
 
 /// Twice the middle of a range.

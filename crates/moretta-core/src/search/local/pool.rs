@@ -15,6 +15,7 @@ use super::{
     supply::Supply,
 };
 use crate::{
+    ids::TupleId,
     privacy::Member,
     search::{Control, Stop, Task, chance::chance},
 };
@@ -75,12 +76,12 @@ impl<'a> Pool<'a> {
         groups.filter_map(|(group, changed)| group.map(|group| (group, changed))).collect()
     }
 
-    /// Each group that is short, and that none has joined in this round, joins the one with which it has the least
-    /// penalty, or where `may_take` takes what it is short of from a group that can spare it, if that costs less.
+    /// Each group that is short, and that none has joined in this round, joins the one whose loss grows least by it, or
+    /// where `may_take` takes what it is short of from a group that can spare it, if that costs less.
     /// So after each round the smallest group is at least twice as large.
     ///
-    /// What is nearest is looked for in parallel, ahead of the turns. Groups that join only cost more afterwards, so
-    /// what was found stays the nearest unless itself or the group changes, or a group gives.
+    /// What is nearest is looked for in parallel, ahead of the turns. When its turn comes, only the groups that have
+    /// changed since need another look.
     pub(in crate::search) fn round(&mut self, may_take: bool, control: &dyn Control) -> Option<Stop> {
         self.changed.fill(false);
         let short: Vec<u32> = (0..self.groups.len() as u32).filter(|&group| self.short[group as usize]).collect();
@@ -92,21 +93,32 @@ impl<'a> Pool<'a> {
             let open: Vec<u32> = batch.iter().copied().filter(|&group| is_open(group)).collect();
             let found: Vec<Option<(f64, u32)>> = open.par_iter().map(|&group| self.boxes.nearest(group)).collect();
             let mut touched: Vec<u32> = Vec::new();
-            let taken = self.taken;
             for (group, found) in open.into_iter().zip(found) {
                 if !self.short[group as usize] || self.changed[group as usize] {
                     continue;
                 }
-                let known = found
-                    .filter(|(_, other)| self.taken == taken && !touched.contains(&group) && !touched.contains(other));
-                let Some((cost, other)) = known.or_else(|| self.boxes.nearest(group)) else { break };
-                touched.extend([group, other]);
-                if !(may_take && self.enough && self.take(group, cost, other)) {
+                let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
+                let giver = if may_take && self.enough { self.take(group, growth) } else { None };
+                if let Some(giver) = giver {
+                    touched.extend([group, giver]);
+                } else {
                     self.join(group, other);
+                    touched.push(other);
                 }
             }
         }
         None
+    }
+
+    /// The nearest group, where only the touched ones have changed since it was found.
+    fn still_nearest(&self, group: u32, found: Option<(f64, u32)>, touched: &[u32]) -> Option<(f64, u32)> {
+        let (growth, other) = found?;
+        if self.groups[other as usize].is_none() || touched.contains(&other) {
+            return self.boxes.nearest(group);
+        }
+        let there = touched.iter().filter(|&&other| self.groups[other as usize].is_some());
+        let growths = there.map(|&other| (self.boxes.growth(group, other), other));
+        growths.chain([(growth, other)]).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
     }
 
     /// A group becomes part of another.
@@ -130,28 +142,46 @@ impl<'a> Pool<'a> {
     }
 
     /// Takes what a group is short of from the group that makes it cheapest, of those that keep enough,
-    /// where that costs less than to join; whether it did.
-    fn take(&mut self, group: u32, together: f64, nearest: u32) -> bool {
+    /// where that costs less than to join; that group.
+    fn take(&mut self, group: u32, by_joining: f64) -> Option<u32> {
         let short = self.groups[group as usize].as_ref().expect("a short group is there");
         let wanted = self.least - short.records();
         let factor = self.least as f64;
-        let offer = |giver: u32| {
-            let (whole, _) = self.parts(short, giver, wanted)?;
-            Some(factor * self.penalties.of(&whole.ranges))
-        };
-        let Some((cost, giver)) = self.boxes.giver(group, self.least + wanted - 1, factor, offer) else { return false };
-        let Some((whole, rest)) = self.parts(short, giver, wanted) else { return false };
-        let loss = |place: Place<'_>| place.records as f64 * self.penalties.of(place.ranges);
-        let rest_loss = loss(Place { ranges: &rest.ranges, records: rest.records() });
-        let by_taking = cost + rest_loss - loss(self.boxes.place(giver));
-        let by_joining = together - loss(self.boxes.place(nearest));
-        if by_taking >= by_joining {
-            return false;
+        let offer = |giver: u32| Some(factor * self.penalties.of(&self.reach(short, giver, wanted)?));
+        let (cost, giver) = self.boxes.giver(group, self.least + wanted - 1, factor, offer)?;
+        let (whole, rest) = self.parts(short, giver, wanted)?;
+        let rest_loss = rest.records() as f64 * self.penalties.of(&rest.ranges);
+        if cost + rest_loss - self.boxes.loss(giver) >= by_joining {
+            return None;
         }
         self.taken += 1;
         self.put(group, whole);
         self.put(giver, rest);
-        true
+        Some(giver)
+    }
+
+    /// The box of the group with the records that it would take of another: that of `parts`, without the parts.
+    fn reach(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<Vec<(u32, u32)>> {
+        let given = &self.groups[giver as usize].as_ref()?.members;
+        let profile = self.task.profile;
+        let mut left: Vec<(TupleId, u64)> =
+            given.iter().map(|member| (profile.tuple_of(member.variant), member.records)).collect();
+        left.sort_unstable_by_key(|(tuple, _)| *tuple);
+        left.dedup_by(|next, known| {
+            let alike = next.0 == known.0;
+            known.1 += if alike { next.1 } else { 0 };
+            alike
+        });
+        let mut ranges = group.ranges.clone();
+        let mut wanted = wanted;
+        while wanted > 0 && !left.is_empty() {
+            let costs = left.iter().map(|(tuple, _)| self.penalties.with(&ranges, profile.codes(*tuple)));
+            let (_, at) = costs.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let (tuple, records) = left.remove(at);
+            widen(&mut ranges, profile.codes(tuple));
+            wanted = wanted.saturating_sub(records);
+        }
+        Some(ranges)
     }
 
     /// The group with the records that it would take of another, one by one the cheapest, and what the other keeps.
@@ -199,6 +229,13 @@ impl<'a> Pool<'a> {
     }
 }
 
+/// Takes a record into a box.
+fn widen(ranges: &mut [(u32, u32)], codes: &[u32]) {
+    for (range, &code) in ranges.iter_mut().zip(codes) {
+        *range = (range.0.min(code), range.1.max(code));
+    }
+}
+
 fn is_short(task: &Task<'_>, group: &Cluster, least: u64, enough: bool) -> bool {
     group.records() < least || !(enough || group.holds(task))
 }
@@ -213,9 +250,7 @@ impl Supply<'_> {
             let Some((_, point)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             // After the first of them, a tuple's records cost no more than any other.
             let records = self.left(point).min(wanted);
-            for (range, &code) in cluster.ranges.iter_mut().zip(self.codes_of(point)) {
-                *range = (range.0.min(code), range.1.max(code));
-            }
+            widen(&mut cluster.ranges, self.codes_of(point));
             self.take(point, records, &mut taken);
             wanted -= records;
         }

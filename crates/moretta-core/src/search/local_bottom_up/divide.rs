@@ -30,7 +30,10 @@ pub(super) fn divide(task: &Task<'_>, penalties: &Penalties<'_>, mut group: Clus
         seed = point;
         let ranges = supply.codes_of(seed).iter().map(|&code| (code, code)).collect();
         let mut part = Cluster { members: Vec::new(), ranges };
-        supply.grow(&mut part, least, penalties);
+        // Where values are missing, others may cost the part no more than the record it begins with.
+        let own = supply.left(seed).min(least);
+        supply.take(seed, own, &mut part.members);
+        supply.grow(&mut part, least - own, penalties);
         parts.push(part);
     }
     parts.push(Cluster::around(task, supply.rest()));

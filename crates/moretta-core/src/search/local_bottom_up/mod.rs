@@ -4,9 +4,11 @@
 //! a group has k to 2k - 1 records unless they are of one tuple. For whom: a holder who wants little lost in all columns at
 //! once, each as much as it weighs, on a table of some ten thousand records.
 //!
-//! Every tuple is a group. In a round each group that is short, and none has joined yet, joins the one with which it has the
-//! least penalty: the records of both times the weighted certainty penalty of the box around both. Then groups of 2k records
-//! or more are divided into as many as have k each. Each round at least doubles the smallest group, so for k alone there are at
+//! Every tuple is a group. In a round each group that is short, and none has joined yet, joins the one whose loss (its
+//! records times the weighted certainty penalty of its box) grows least by it. To compare what losses grow to, as published, and
+//! not by how much, would keep away from groups that have lost already, where little more is lost: on Adult with eight columns
+//! that loses a third to a half more from k = 5 on, and no less than Mondrian from k = 25 on. Then groups of 2k records or more are
+//! divided into as many as have k each. Each round at least doubles the smallest group, so for k alone there are at
 //! most log2 k of them, rounded up. With other models a group is divided only where all its parts hold. Nothing is left to
 //! chance but which of equal records go where.
 //!

@@ -17,17 +17,21 @@ use crate::{
     },
 };
 
-/// Sets below this many tuples are not worth another thread.
-const PARALLEL: usize = 2048;
-
 /// So often the two farthest records are looked for from one another.
 const ROUNDS: usize = 3;
 
 /// Tuples with all their records.
+#[derive(Default)]
 struct Set {
     tuples: Vec<TupleId>,
     /// What is left to chance in this set.
     seed: u64,
+}
+
+/// A set that is more than a block, and short sets that were split off from around it.
+struct Large {
+    set: Set,
+    short: Vec<Cluster>,
 }
 
 struct Search<'a> {
@@ -36,49 +40,99 @@ struct Search<'a> {
     control: &'a dyn Control,
     least: u64,
     enough: bool,
+    /// A set of more records is split into blocks.
+    block: u64,
     splits: AtomicU64,
     finished: AtomicU64,
     stopped: Mutex<Option<Stop>>,
 }
 
-/// The parts of the whole table, in an order that does not depend on who computes them, how many splits that took, and
-/// what it was stopped for. Some are short.
-pub(super) fn split(
-    task: &Task<'_>,
-    penalties: &Penalties<'_>,
-    control: &dyn Control,
-) -> (Vec<Cluster>, u64, Option<Stop>) {
+/// What came of splitting a table.
+pub(super) struct Split {
+    /// The parts of each block, in an order that does not depend on who computes them. Some are short; all of a block
+    /// together hold.
+    pub blocks: Vec<Vec<Cluster>>,
+    pub splits: u64,
+    pub stop: Option<Stop>,
+}
+
+/// Splits the whole table, into blocks of at most so many records where it can.
+pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, control: &dyn Control) -> Split {
     let search = Search {
         task,
         penalties,
         control,
         least: least_records(task),
         enough: records_are_enough(task),
+        block,
         splits: AtomicU64::new(0),
         finished: AtomicU64::new(0),
         stopped: Mutex::new(None),
     };
     let tuples: Vec<TupleId> = (0..task.profile.tuples() as u32).map(TupleId).collect();
-    let parts = Mutex::new(Vec::new());
+    let blocks = Mutex::new(Vec::new());
     if !tuples.is_empty() {
         let set = Set { tuples, seed: task.seed };
-        rayon::scope(|scope| search.work(scope, set, &parts));
+        rayon::scope(|scope| search.blocks(scope, Large { set, short: Vec::new() }, &blocks));
     }
-    let mut parts = parts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    parts.sort_unstable_by(|a: &Cluster, b: &Cluster| a.members.cmp(&b.members));
-    let stopped = *search.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-    (parts, search.splits.load(Relaxed), stopped)
+    let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    blocks.sort_unstable_by(|a: &Vec<Cluster>, b: &Vec<Cluster>| a[0].members.cmp(&b[0].members));
+    let stop = *search.stopped.lock().unwrap_or_else(PoisonError::into_inner);
+    Split { blocks, splits: search.splits.load(Relaxed), stop }
 }
 
 impl Search<'_> {
+    /// Splits a set that holds into blocks, and these into their parts. A side that is short goes with the other one.
+    fn blocks<'s>(&'s self, scope: &Scope<'s>, large: Large, blocks: &'s Mutex<Vec<Vec<Cluster>>>) {
+        let mut reaches = [Reach::new(self.penalties), Reach::new(self.penalties)];
+        let Large { mut set, mut short } = large;
+        while self.records(&set) > self.block && !self.is_stopped() {
+            let Some(seeds) = self.seeds(&set, &mut reaches[0]) else { break };
+            let [one, other] = self.halves(&mut set, seeds, &mut reaches);
+            match [&one, &other].map(|side| self.records(side) >= self.least && (self.enough || self.holds(side))) {
+                [true, true] => {
+                    let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
+                    for cluster in short {
+                        let [to_one, to_other] = [0, 1].map(|side: usize| {
+                            let around = self.penalties.union(&cluster.ranges, reaches[side].ranges());
+                            around - self.penalties.of(reaches[side].ranges())
+                        });
+                        if to_other < to_one { with_other.push(cluster) } else { with_one.push(cluster) }
+                    }
+                    let other = Large { set: other, short: with_other };
+                    scope.spawn(move |scope| self.blocks(scope, other, blocks));
+                    (set, short) = (one, with_one);
+                }
+                [true, false] => {
+                    short.push(Cluster::around(self.task, self.members(&other)));
+                    set = one;
+                }
+                [false, true] => {
+                    short.push(Cluster::around(self.task, self.members(&one)));
+                    set = other;
+                }
+                [false, false] => {
+                    short.extend([one, other].map(|side| Cluster::around(self.task, self.members(&side))));
+                    set = Set::default();
+                    break;
+                }
+            }
+        }
+        if !set.tuples.is_empty() {
+            short.extend(self.parts(set));
+        }
+        short.sort_unstable_by(|a, b| a.members.cmp(&b.members));
+        blocks.lock().unwrap_or_else(PoisonError::into_inner).push(short);
+    }
+
     /// Splits until nothing is to be split. Splits may be as many as there are tuples and all on one side, so what is
     /// left to do is kept in a list and not on the stack.
-    fn work<'s>(&'s self, scope: &Scope<'s>, set: Set, parts: &'s Mutex<Vec<Cluster>>) {
+    fn parts(&self, set: Set) -> Vec<Cluster> {
         let mut done = Vec::new();
         let mut reaches = [Reach::new(self.penalties), Reach::new(self.penalties)];
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
-            let records = set.tuples.iter().map(|&tuple| self.task.profile.tuple_records(tuple)).sum();
+            let records = self.records(&set);
             let splits = set.tuples.len() > 1 && records > self.least && (self.enough || self.holds(&set));
             if splits && self.is_stopped() {
                 done.extend(in_a_hurry(self.task, self.members(&set)));
@@ -91,16 +145,14 @@ impl Search<'_> {
                 done.push(Cluster::around(self.task, self.members(&set)));
                 continue;
             };
-            let parallel = set.tuples.len() >= PARALLEL;
             let [one, other] = self.halves(&mut set, seeds, &mut reaches);
-            if parallel {
-                scope.spawn(move |scope| self.work(scope, other, parts));
-            } else {
-                open.push(other);
-            }
-            open.push(one);
+            open.extend([other, one]);
         }
-        parts.lock().unwrap_or_else(PoisonError::into_inner).extend(done);
+        done
+    }
+
+    fn records(&self, set: &Set) -> u64 {
+        set.tuples.iter().map(|&tuple| self.task.profile.tuple_records(tuple)).sum()
     }
 
     fn is_stopped(&self) -> bool {

@@ -32,12 +32,17 @@ proptest! {
         for step in 0..everything.len() as u64 * 2 {
             let at = (chance(seed, step) % everything.len() as u64) as u32;
             let Some(group) = groups[at as usize].clone() else { continue };
-            let together = |other: u32, cluster: &Cluster| {
-                let records = (group.records() + cluster.records()) as f64;
-                (other != at).then(|| records * penalties.union(&group.ranges, &cluster.ranges))
+            let growth = |other: u32, cluster: &Cluster| {
+                let in_column = |column: usize| {
+                    let (one, whole) = (group.ranges[column], cluster.ranges[column]);
+                    let around = penalties.column(column, one.0.min(whole.0), one.1.max(whole.1));
+                    let more = around - penalties.column(column, whole.0, whole.1);
+                    group.records() as f64 * around + cluster.records() as f64 * more
+                };
+                (other != at).then(|| (0..penalties.columns()).map(in_column).sum())
             };
             let nearest = boxes.nearest(at);
-            prop_assert_eq!(nearest, scan(&groups, together));
+            prop_assert_eq!(nearest, scan(&groups, growth));
             // The nearest of a group's records, of groups with more than two.
             let first = |other: u32, cluster: &Cluster| {
                 let codes = |member: &crate::privacy::Member| table.profile.codes(table.profile.tuple_of(member.variant));

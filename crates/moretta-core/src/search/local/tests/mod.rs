@@ -1,9 +1,10 @@
-//! The index against a look at every group, and what both methods that join groups promise.
+//! The index against a look at every group, both methods that join groups against plain twins, and what they promise.
 
 mod boxes;
 mod published;
 mod random;
 mod stopped;
+mod twin;
 
 use crate::{
     ids::TupleId,
@@ -15,7 +16,7 @@ use crate::{
     testing::{TestTable, tuples_of_groups},
 };
 
-const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings {});
+const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings { block: None });
 const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings {});
 const BOTH: [&dyn Method; 2] = [&TOP_DOWN, &BOTTOM_UP];
 

@@ -1,9 +1,13 @@
 use hashbrown::HashMap;
 use proptest::prelude::*;
 
-use super::{BOTH, BOTTOM_UP, run, tuples};
+use super::{BOTH, BOTTOM_UP, TOP_DOWN, run, tuples};
 use crate::{
     hierarchy::{Tree, TreeBuilder},
+    search::{
+        Method, Quiet, Task,
+        local_top_down::{self, LocalTopDown},
+    },
     testing::TestTable,
     verify::verify,
 };
@@ -20,10 +24,15 @@ pub(super) fn rows() -> impl Strategy<Value = Vec<(String, u64)>> {
 }
 
 pub(super) fn table(rows: &[(String, u64)], k: u64, weights: [u32; 3], number: usize, suppress: bool) -> TestTable {
+    table_with(&format!("privacy.k = {k}\n"), rows, weights, number, suppress)
+}
+
+/// The same under other models; `privacy` is how the policy begins.
+fn table_with(privacy: &str, rows: &[(String, u64)], weights: [u32; 3], number: usize, suppress: bool) -> TestTable {
     let number = ["", "hierarchy = { widths = [5, 10, 20] }", "hierarchy = { bins = [0, 7, 8, 30, 60] }"][number];
     let missing = if suppress { "suppress" } else { "category" };
     let policy = format!(
-        "privacy.k = {k}\n[columns.n]\nrole = \"quasi-identifier\"\nweight = {}\n{number}\nmissing = \"{missing}\"\n\
+        "{privacy}[columns.n]\nrole = \"quasi-identifier\"\nweight = {}\n{number}\nmissing = \"{missing}\"\n\
          type = \"number\"\n[columns.t]\nrole = \"quasi-identifier\"\nhierarchy = \"t.csv\"\nweight = {}\n\
          missing = \"{missing}\"\n[columns.f]\nrole = \"quasi-identifier\"\nweight = {}\n[columns.s]\n\
          role = \"sensitive\"\n",
@@ -58,6 +67,31 @@ proptest! {
             let (size, one_tuple) = (group.len() as u64, group.first() == group.last());
             prop_assert!(size >= k && (size < 2 * k || one_tuple), "{size} records");
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn blocks_of_any_size_hold_on_any_number_of_threads(
+        rows in rows(),
+        k in 2u64..12,
+        block in 1u64..100,
+        diverse: bool,
+        seed: u64,
+    ) {
+        let more = if diverse { "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 2\n" } else { "" };
+        let table = table_with(&format!("privacy.k = {k}\n{more}"), &rows, [1, 2, 3], 0, true);
+        let method = |block: u64| LocalTopDown(local_top_down::Settings { block: Some(block) });
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
+        let Ok(outcome) = method(block).run(&task, &Quiet) else { return Ok(()) };
+        let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let alone = alone.install(|| run(&method(block), &table, seed));
+        prop_assert_eq!(tuples(&table, &outcome), tuples(&table, &alone));
+        prop_assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+        let whole = run(&method(table.profile.records()), &table, seed);
+        prop_assert_eq!(tuples(&table, &whole), tuples(&table, &run(&TOP_DOWN, &table, seed)));
     }
 }
 
