@@ -16,6 +16,7 @@ mod naive;
 mod naive_top_down;
 mod numeric_hierarchies;
 mod plot;
+mod sweep;
 mod top_down;
 
 use std::{error::Error, path::PathBuf};
@@ -23,7 +24,7 @@ use std::{error::Error, path::PathBuf};
 /// A benchmark's name and what runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 8] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
@@ -32,6 +33,7 @@ const BENCHMARKS: [Benchmark; 8] = [
     ("k-member", k_member::run),
     ("local-recoding", local_recoding::run),
     ("numeric-hierarchies", numeric_hierarchies::run),
+    ("sweep", sweep::run),
 ];
 
 /// Where results go.

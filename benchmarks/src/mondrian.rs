@@ -116,15 +116,15 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
     );
     fs::write(results("mondrian.md"), &text)?;
     print!("{text}");
-    put_in_readme(&readme, &machine)
+    put_in_readme("mondrian", &readme, &machine)
 }
 
 /// The README shows the table between two marks.
-fn put_in_readme(table: &str, machine: &str) -> std::result::Result<(), Box<dyn Error>> {
+pub fn put_in_readme(name: &str, table: &str, machine: &str) -> std::result::Result<(), Box<dyn Error>> {
     let path = results("../../README.md");
     let text = fs::read_to_string(&path)?;
-    let (start, end) = ("<!-- mondrian: made by benchmarks/run mondrian -->\n", "<!-- mondrian: end -->");
-    let (Some(from), Some(to)) = (text.find(start), text.find(end)) else {
+    let (start, end) = (format!("<!-- {name}: made by benchmarks/run {name} -->\n"), format!("<!-- {name}: end -->"));
+    let (Some(from), Some(to)) = (text.find(&start), text.find(&end)) else {
         return Err("README.md has no place for the table".into());
     };
     let filled = format!("{}{start}{table}\n({machine})\n{}", &text[..from], &text[to..]);

@@ -16,7 +16,7 @@ use crate::{
     privacy::{BoundModel, Group, Member, bind_all},
     profile::Profile,
     recoding::Recoding,
-    search::{Control, Stop},
+    search::{Control, Stop, method_names},
 };
 
 /// Bank customers, spec 2: job, country, child, bankruptcy, rating.
@@ -93,7 +93,7 @@ impl TestTable {
     }
 
     pub fn with_trees(policy: &str, trees: HashMap<String, Tree>, rows: &[(&str, u64)]) -> Self {
-        let policy = Policy::parse(&format!("version = 1\n{policy}"), &["mondrian"]).expect("a policy");
+        let policy = Policy::parse(&format!("version = 1\n{policy}"), &method_names()).expect("a policy");
         let counts = counts(&policy, rows);
         let profile = Profile::build(&policy, &trees, &counts).expect("a table that fits its policy");
         let models = bind_all(&policy, &profile).expect("models that fit the table");

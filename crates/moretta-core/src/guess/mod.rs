@@ -21,7 +21,7 @@
 //! assert_eq!(roles, [Role::Identifier, Role::QuasiIdentifier, Role::Sensitive]);
 //!
 //! let text = guess::policy_text(&guesses, "people.csv");
-//! assert!(Policy::parse(&text, &["mondrian"]).is_ok());
+//! assert!(Policy::parse(&text, &["sweep"]).is_ok());
 //! ```
 
 mod dates;

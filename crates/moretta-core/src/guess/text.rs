@@ -32,7 +32,9 @@ pub fn policy_text(guesses: &Guesses, source_name: &str) -> String {
     let mut out = String::new();
     head(&mut out, guesses, source_name);
     privacy(&mut out, guesses);
-    out.push_str("\n[method]\nname = \"mondrian\"                     # `moretta methods` lists what there is\n\n");
+    out.push_str(
+        "\n[method]\nname = \"sweep\"                        # loses least, as a rule; `moretta methods` lists others\n\n",
+    );
     out.push_str(ROLES);
     for name in &guesses.repeated {
         comment(&mut out, "", &format!("CONFIRM: {} is the name of several columns: rename them", toml_key(name)));

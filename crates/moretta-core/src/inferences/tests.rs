@@ -31,7 +31,7 @@ struct Table {
 impl Table {
     /// None where the templates do not fit the table.
     fn bind(policy: &str, rows: &[(&str, u64)]) -> Option<Self> {
-        let policy = Policy::parse(policy, &["mondrian"]).expect("a policy");
+        let policy = Policy::parse(policy, &crate::search::method_names()).expect("a policy");
         let profile = Profile::of_release(&policy, &HashMap::new(), &counts(&policy, rows)).expect("a table");
         let questions = Question::of_policy(&policy, &profile).ok()?;
         Some(Self { policy, profile, questions })

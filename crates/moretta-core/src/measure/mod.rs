@@ -2,12 +2,14 @@
 
 mod classes;
 mod groups;
+mod loss;
 mod penalties;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
+pub use self::loss::Loss;
 use crate::{policy::Policy, profile::Profile, released::Released};
 
 /// What a measure looks at.

@@ -50,6 +50,24 @@ impl PolicyError {
     }
 }
 
+/// Where something stands. The line is kept for complaints that come when the text is gone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Place {
+    span: Option<Range<usize>>,
+    line: Option<usize>,
+}
+
+impl Place {
+    pub fn new(span: &Option<Range<usize>>, text: &str) -> Place {
+        let line = span.as_ref().map(|span| line_column(text, span.start).0);
+        Place { span: span.clone(), line }
+    }
+
+    pub fn error(&self, message: impl Into<String>) -> PolicyError {
+        PolicyError::new(&self.span, message).on_line(self.line)
+    }
+}
+
 impl fmt::Display for PolicyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(line) = self.line {

@@ -117,7 +117,7 @@ mod tests {
     fn policy() -> Policy {
         let text =
             "version = 1\nprivacy.k = 2\ncolumns.age.role = \"quasi-identifier\"\ncolumns.name.role = \"identifier\"";
-        Policy::parse(text, &["mondrian"]).unwrap()
+        Policy::parse(text, &[super::super::DEFAULT_METHOD]).unwrap()
     }
 
     fn header(names: &[&str]) -> Vec<String> {

@@ -13,9 +13,9 @@ use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor}
 use serde::{Serialize, forward_to_deserialize_any};
 
 use super::DEFAULT_METHOD;
-use super::error::{PolicyError, line_column, shown};
+use super::error::{Place, PolicyError, shown};
 use super::suggest::nearest;
-use super::tree::{Entry, Span};
+use super::tree::Entry;
 
 /// The method and its parameters: everything in `[method]`.
 #[derive(Debug, Clone, Serialize)]
@@ -27,13 +27,6 @@ pub struct MethodChoice {
     pub parameters: toml::Table,
     #[serde(skip)]
     places: BTreeMap<String, Place>,
-}
-
-/// Where a parameter stands. The line is kept because the text is gone when a method complains.
-#[derive(Debug, Clone, Default)]
-struct Place {
-    span: Span,
-    line: Option<usize>,
 }
 
 impl Default for MethodChoice {
@@ -58,8 +51,7 @@ impl MethodChoice {
     pub(super) fn from_entries<'t>(name: String, entries: impl Iterator<Item = &'t Entry>, text: &str) -> MethodChoice {
         let mut choice = MethodChoice::new(name, toml::Table::new());
         for entry in entries {
-            let line = entry.key_span.as_ref().map(|span| line_column(text, span.start).0);
-            choice.places.insert(entry.key.clone(), Place { span: entry.key_span.clone(), line });
+            choice.places.insert(entry.key.clone(), Place::new(&entry.key_span, text));
             choice.parameters.insert(entry.key.clone(), entry.item.to_toml());
         }
         choice
@@ -97,8 +89,7 @@ impl MethodChoice {
 
     /// A method's complaint about one of its parameters, with the parameter's place. `message` names the parameter itself.
     pub fn error(&self, parameter: &str, message: impl Into<String>) -> PolicyError {
-        let place = self.places.get(parameter).cloned().unwrap_or_default();
-        PolicyError::new(&place.span, message).on_line(place.line)
+        self.places.get(parameter).unwrap_or(&Place::default()).error(message)
     }
 }
 

@@ -26,13 +26,13 @@
 //! [columns.age]
 //! role = "quasi-identifer"
 //! "#;
-//! let error = Policy::parse(text, &["mondrian"]).unwrap_err();
+//! let error = Policy::parse(text, &["sweep"]).unwrap_err();
 //! assert_eq!(error.line_column(text), Some((6, 8)));
 //! assert_eq!(error.help.as_deref(), Some("did you mean \"quasi-identifier\"?"));
 //!
-//! let policy = Policy::parse(&text.replace("identifer", "identifier"), &["mondrian"]).unwrap();
+//! let policy = Policy::parse(&text.replace("identifer", "identifier"), &["sweep"]).unwrap();
 //! assert_eq!(policy.privacy.k, Some(5));
-//! assert_eq!(policy.method.name, "mondrian");
+//! assert_eq!(policy.method.name, "sweep");
 //! ```
 
 mod check;
@@ -55,13 +55,14 @@ pub use self::method::MethodChoice;
 use crate::counts::RecordOrder;
 use crate::dates::DateFormat;
 use crate::hierarchy::{DateLevel, Reading, numeric::Built};
+use crate::measure::Loss;
 use crate::schema::{Kind, MissingRule, Role};
 
 /// The version of the policy language that this crate reads.
 pub const VERSION: u32 = 1;
 
 /// The method that is used where the policy names none.
-pub const DEFAULT_METHOD: &str = "mondrian";
+pub const DEFAULT_METHOD: &str = "sweep";
 
 /// A checked policy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,6 +73,9 @@ pub struct Policy {
     pub privacy: Privacy,
     /// How it is to be reached.
     pub method: MethodChoice,
+    /// What the method is to lose little of, where the policy says so; else it is what the method's authors chose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub measure: Option<MeasureChoice>,
     /// All columns, in the order in which the file names them first; ties between columns go to the earlier one.
     #[serde(serialize_with = "json::columns")]
     pub columns: Vec<ColumnPolicy>,
@@ -79,6 +83,29 @@ pub struct Policy {
     pub release: ReleaseOptions,
     /// How the input is read.
     pub input: InputOptions,
+}
+
+/// What the method is to lose little of: `[measure]`.
+#[derive(Debug, Clone, Serialize)]
+pub struct MeasureChoice {
+    /// The measure.
+    pub name: Loss,
+    #[serde(skip)]
+    place: error::Place,
+}
+
+/// Where it stands in the text is not compared.
+impl PartialEq for MeasureChoice {
+    fn eq(&self, other: &MeasureChoice) -> bool {
+        self.name == other.name
+    }
+}
+
+impl MeasureChoice {
+    /// A complaint about the choice, with its place.
+    pub fn error(&self, message: impl Into<String>) -> PolicyError {
+        self.place.error(message)
+    }
 }
 
 /// What must hold in the release. At least one part of it asks for something.

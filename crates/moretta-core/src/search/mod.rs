@@ -15,13 +15,16 @@ pub mod mondrian;
 mod path;
 pub mod sweep;
 mod taxonomy;
+#[cfg(test)]
+mod tests;
 pub mod top_down_disclosure;
 
 use serde::Serialize;
 
 pub use self::path::{Action, Frontier, Holds, Step};
 use crate::{
-    policy::{MethodChoice, Policy, PolicyError},
+    measure::Loss,
+    policy::{MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
     profile::Profile,
     recoding::Recoding,
@@ -131,6 +134,9 @@ pub trait Method: Send + Sync {
     }
 }
 
+/// Turns the parameters of a policy and what is to be little into a method.
+pub type Build = fn(&MethodChoice, Loss) -> Result<Box<dyn Method>, PolicyError>;
+
 /// A method's entry in the registry.
 #[derive(Clone, Copy)]
 pub struct MethodEntry {
@@ -140,8 +146,10 @@ pub struct MethodEntry {
     pub summary: &'static str,
     /// Its parameters: key, default, meaning.
     pub parameters: &'static [Parameter],
-    /// Turns the policy's parameters into a method that can run.
-    pub build: fn(&MethodChoice) -> Result<Box<dyn Method>, PolicyError>,
+    /// What it loses little of where the policy has no `[measure]`; none where it cannot be told.
+    pub loss: Option<Loss>,
+    /// Turns the policy's parameters, and what is to be little, into a method that can run.
+    pub build: Build,
 }
 
 /// A method's parameter, for people.
@@ -175,12 +183,31 @@ pub fn method_names() -> Vec<&'static str> {
 pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
     let choice = &policy.method;
     match METHODS.iter().find(|entry| entry.name == choice.name) {
-        Some(entry) => (entry.build)(choice),
+        Some(entry) => match (entry.loss, &policy.measure) {
+            (None, Some(asked)) => Err(cannot_be_told(entry, asked)),
+            (usual, asked) => {
+                (entry.build)(choice, asked.as_ref().map(|asked| asked.name).or(usual).unwrap_or_default())
+            }
+        },
         None => {
             let known = method_names().join("`, `");
             Err(choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name)))
         }
     }
+}
+
+/// `[measure]` is for methods that can be told what is to be little.
+fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
+    let name = entry.name;
+    let message = match entry.parameters.iter().any(|parameter| parameter.key == "measure") {
+        true => format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses"),
+        false => {
+            let others = METHODS.iter().filter(|entry| entry.loss.is_some()).map(|entry| entry.name);
+            let others = others.collect::<Vec<_>>().join("`, `");
+            format!("method `{name}` takes no [measure]; `{others}` do")
+        }
+    };
+    asked.error(message)
 }
 
 /// One in the sentence, several in lines of their own.

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use moretta_core::{
     counts::{Change, Counts, RecordOrder},
+    measure::Loss,
     policy::{MethodChoice, Numbers},
     profile::Profile,
     recoding::{Cut, Recoding},
@@ -30,8 +31,12 @@ pub fn methods() -> Vec<(String, Box<dyn Method>)> {
         let defaults = SHORT.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, parameters)| *parameters);
         for parameters in std::iter::once(defaults).chain(own) {
             let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
-            let method = (entry.build)(&choice).unwrap_or_else(|error| panic!("{error}"));
-            all.push((format!("{} {parameters}", entry.name), method));
+            // Of those that can be told what is to be little, also with the other measure.
+            let losses = [Loss::Ncp, Loss::Lm].into_iter().filter(|loss| entry.loss.is_some() || *loss == Loss::Ncp);
+            for loss in losses {
+                let method = (entry.build)(&choice, loss).unwrap_or_else(|error| panic!("{error}"));
+                all.push((format!("{} {parameters} {loss:?}", entry.name), method));
+            }
         }
     }
     all

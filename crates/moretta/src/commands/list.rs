@@ -8,12 +8,15 @@ use crate::{arguments::List, summary};
 /// The methods.
 pub fn methods(arguments: &List) {
     if arguments.json {
-        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "parameters": m.parameters});
+        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.loss, "parameters": m.parameters});
         return json_list(METHODS.iter().map(entry).collect());
     }
     for (index, method) in METHODS.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
         summary::print(&format!("{gap}{}\n    {}\n", method.name, method.summary));
+        if let Some(loss) = method.loss {
+            summary::print(&format!("    minimises {} unless [measure] says otherwise\n", loss.name()));
+        }
         for parameter in method.parameters {
             let key = format!("{} = {}", parameter.key, parameter.default);
             summary::print(&format!("    {key:<20} {}\n", parameter.meaning));

@@ -190,6 +190,16 @@ const POLICIES: &[Case] = &[
         |f| policy(f, "\"mondrian\"", "\"mondrian\"\nrelaxed = 3"),
         &["policy.toml, line 8", "relaxed"],
     ),
+    case(
+        "a measure that there is not",
+        |f| add(f, "[measure]\nname = \"lmm\"\n"),
+        &["policy.toml, line 27", "`name` is \"lmm\"", "did you mean \"lm\"?"],
+    ),
+    case(
+        "a measure for a method that cannot be told",
+        |f| add(f, "[measure]\nname = \"lm\"\n"),
+        &["policy.toml, line 26", "method `mondrian` takes no [measure]", "`sweep`"],
+    ),
     case("no quasi-identifier", |f| policy(f, "quasi-identifier", "insensitive"), &["policy.toml"]),
     case(
         "weight of zero",

@@ -7,7 +7,7 @@ use super::super::suggest::nearest;
 use super::super::tree::{Entry, Item, Span, Table, Value};
 
 /// The keys of each section: to refuse the others, and to say where a misplaced one belongs.
-pub(super) const TOP: &[&str] = &["version", "privacy", "method", "columns", "release", "input"];
+pub(super) const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
 pub(super) const PRIVACY: &[&str] = &["k", "max-suppressed", "template", "lkc", "l-diversity", "t-closeness"];
 pub(super) const TEMPLATE: &[&str] = &["given", "column", "values", "rarest", "max-confidence"];
 pub(super) const LKC: &[&str] = &["l", "k", "c"];
@@ -16,6 +16,7 @@ pub(super) const T_CLOSENESS: &[&str] = &["column", "t", "distance"];
 pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing"];
 pub(super) const HIERARCHY: &[&str] =
     &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
+pub(super) const MEASURE: &[&str] = &["name"];
 pub(super) const RELEASE: &[&str] = &["labels", "numbers", "order"];
 pub(super) const INPUT: &[&str] = &["delimiter", "quote", "missing"];
 
@@ -28,6 +29,7 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("in [[privacy.t-closeness]]", T_CLOSENESS),
     ("in the table of a column", COLUMN),
     ("in `hierarchy`", HIERARCHY),
+    ("in [method] or [measure]", MEASURE),
     ("in [release]", RELEASE),
     ("in [input]", INPUT),
 ];

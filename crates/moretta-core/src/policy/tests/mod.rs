@@ -9,7 +9,7 @@ use crate::hierarchy::numeric::Builder;
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");
-const METHODS: &[&str] = &["bottom-up-generalization", "k-member", "mondrian"];
+const METHODS: &[&str] = &["bottom-up-generalization", "k-member", "mondrian", "sweep"];
 
 fn parse(text: &str) -> Result<Policy, PolicyError> {
     Policy::parse(text, METHODS)
@@ -45,7 +45,7 @@ fn the_whole_policy_is_read() {
     };
     assert_eq!(policy.version, 1);
     assert_eq!(policy.privacy, privacy);
-    assert_eq!(policy.method, MethodChoice::default());
+    assert_eq!(policy.method, MethodChoice::new("mondrian", toml::Table::new()));
     let age = ColumnPolicy {
         name: text("age"),
         role: Role::QuasiIdentifier,
@@ -90,7 +90,7 @@ fn columns_keep_the_order_of_the_file() {
 fn defaults_are_filled_in() {
     let policy = parse("version = 1\nprivacy.k = 2\ncolumns.a.role = \"quasi-identifier\"").unwrap();
     assert_eq!(policy.privacy, Privacy { k: Some(2), ..Privacy::default() });
-    assert_eq!(policy.method.name, "mondrian");
+    assert_eq!(policy.method, MethodChoice::new("sweep", toml::Table::new()));
     assert_eq!(policy.release, ReleaseOptions::default());
     let input = InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()] };
     assert_eq!(policy.input, input);
@@ -113,6 +113,10 @@ fn the_other_choices_are_read() {
         (16, "t = 0"),
         (17, "distance = \"hierarchical\""),
         (19, "name = \"k-member\"\nstart = \"random\""),
+        (20, "[measure]"),
+        (20, "[measure]\nname = \"ncp\""),
+        (20, "[measure]\nname = \"lm\""),
+        (1, "version = 1\nmeasure.name = \"lm\""),
         (23, "hierarchy = \"free\""),
         (23, "hierarchy = { bins = [-1.5, 0, 1e3] }"),
         (23, "hierarchy = { widths = [0.1, 0.3, 0.9] }"),
@@ -143,6 +147,17 @@ fn the_other_choices_are_read() {
         let policy = parse(&with_line(line, replacement)).unwrap_or_else(|error| panic!("{replacement}: {error}"));
         assert_eq!(through_json(&policy), policy, "{replacement}");
     }
+}
+
+#[test]
+fn a_measure_is_the_one_that_is_named() {
+    let measure = |lines: &str| parse(&with_line(20, lines)).unwrap().measure.map(|measure| measure.name);
+    assert_eq!(measure("[measure]\nname = \"lm\""), Some(Loss::Lm));
+    assert_eq!(measure("[measure]\nname = \"ncp\""), Some(Loss::Ncp));
+    assert_eq!((measure(""), measure("[measure]")), (None, None));
+    let json = |lines: &str| serde_json::to_value(parse(&with_line(20, lines)).unwrap()).unwrap();
+    assert_eq!(json("[measure]\nname = \"lm\"")["measure"], serde_json::json!({"name": "lm"}));
+    assert_eq!(json("").get("measure"), None, "the method knows what is usual");
 }
 
 #[test]
@@ -350,6 +365,8 @@ const TOKENS: &[&str] = &[
     "values",
     "rarest",
     "[method]\n",
+    "[measure]\n",
+    "\"lm\"",
     "name",
     "[columns.",
     "columns",

@@ -97,8 +97,18 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (17, "", 14, "has no `distance`, which must be \"equal\", \"ordered\" or \"hierarchical\""),
     (17, "distance = \"order\"", 17, "did you mean \"ordered\"?"),
     // The method.
-    (19, "name = \"mondrain\"", 19, "`name` is \"mondrain\"; it must be \"bottom-up-generalization\", \"k-member\" or \"mondrian\"; did you mean \"mondrian\"?"),
+    (19, "name = \"mondrain\"", 19, "`name` is \"mondrain\"; it must be \"bottom-up-generalization\", \"k-member\", \"mondrian\" or \"sweep\"; did you mean \"mondrian\"?"),
     (19, "name = 3", 19, "`name` is 3; it must be the name of a method"),
+    // The measure.
+    (20, "[measure]\nname = \"lmm\"", 21, "`name` is \"lmm\"; it must be \"ncp\" or \"lm\"; did you mean \"lm\"?"),
+    (20, "[measure]\nname = \"discernibility\"", 21, "`name` is \"discernibility\"; it must be \"ncp\" or \"lm\""),
+    (20, "[measure]\nname = 1", 21, "`name` is 1; it must be \"ncp\" or \"lm\""),
+    (20, "[measure]\nnam = \"lm\"", 21, "`nam` is not a key of [measure]; did you mean `name`?"),
+    (20, "[measure]\nweight = 2", 21, "`weight` is not a key of [measure]; it belongs in the table of a column"),
+    (20, "[measures]\nname = \"lm\"", 20, "`measures` is not a key of the policy; did you mean `measure`?"),
+    (1, "version = 1\nmeasure = \"lm\"", 2, "`measure` is \"lm\"; it must be a table, begun with [measure]"),
+    (1, "version = 1\nname = \"sweep\"", 2, "`name` is not a key of the policy; it belongs in [method] or [measure]"),
+    (4, "measure = \"lm\"", 4, "`measure` is not a key of [privacy]; it belongs at the top of the policy"),
     // Columns.
     (22, "", 21, "[columns.age] has no `role`, which must be \"identifier\""),
     (22, "role = \"Sensitive\"", 22, "did you mean \"sensitive\"?"),

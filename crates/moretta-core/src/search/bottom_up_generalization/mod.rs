@@ -81,7 +81,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "try only generalizations that can raise the anonymity; false gives the same, slower",
         },
     ],
-    build: |choice| Ok(Box::new(BottomUpGeneralization(choice.read_parameters()?))),
+    loss: None,
+    build: |choice, _| Ok(Box::new(BottomUpGeneralization(choice.read_parameters()?))),
 };
 
 /// The method's parameters.

@@ -35,7 +35,7 @@ use super::{
     local::{Penalties, groups, place},
     mondrian,
 };
-use crate::{profile::Profile, recoding::Recoding};
+use crate::{measure::Loss, profile::Profile, recoding::Recoding};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "k-member",
@@ -45,7 +45,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         default: "by size",
         meaning: "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
     }],
-    build: |choice| Ok(Box::new(KMember(choice.read_parameters()?))),
+    loss: Some(Loss::Ncp),
+    build: |choice, loss| Ok(Box::new(KMember(Settings { loss, ..choice.read_parameters()? }))),
 };
 
 /// A table with more distinct tuples than this is divided, unless the policy says how.
@@ -63,6 +64,9 @@ const COLUMNS: usize = 8;
 pub struct Settings {
     /// At least so many records in a block; 0: one block.
     pub block: Option<u64>,
+    /// What is to be little.
+    #[serde(skip)]
+    pub loss: Loss,
 }
 
 /// The method.
@@ -78,7 +82,7 @@ impl Method for KMember {
             0 => vec![everything],
             least => mondrian::split(task, everything, least, control),
         };
-        let penalties = Penalties::new(task.profile);
+        let penalties = Penalties::new(task.profile, self.0.loss);
         let finished = AtomicU64::new(0);
         let done = |records: u64| {
             control.progress(finished.fetch_add(records, Relaxed) + records, task.profile.records());

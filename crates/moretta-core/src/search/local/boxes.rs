@@ -112,23 +112,32 @@ impl<'a> Boxes<'a> {
 
     /// The other group whose loss grows least when this one joins it, of equals the first, and by how much.
     pub(super) fn nearest(&self, group: u32) -> Option<(f64, u32)> {
+        self.nearest_to(self.place(group), group, f64::INFINITY)
+    }
+
+    /// The group whose loss grows least when these records join it, of those but one and whose loss grows by less than so much.
+    pub(super) fn nearest_to(&self, joining: Place<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
         let bound = |node: u32| {
             let dearest = &self.dearest[node as usize * self.columns..(node as usize + 1) * self.columns];
-            self.grown(group, self.row(&self.reached, node), dearest, self.nodes[node as usize].fewest)
+            self.grown(joining, self.row(&self.reached, node), dearest, self.nodes[node as usize].fewest)
         };
-        self.search(bound, |other| (other != group).then(|| self.growth(group, other)))
+        self.search(below, bound, |other| (other != except).then(|| self.growth_of(joining, other)))
     }
 
     /// By how much a group's loss grows when another joins it.
     pub(super) fn growth(&self, joining: u32, other: u32) -> f64 {
+        self.growth_of(self.place(joining), other)
+    }
+
+    /// By how much a group's loss grows when these records join it.
+    pub(super) fn growth_of(&self, joining: Place<'_>, other: u32) -> f64 {
         let own = &self.own[other as usize * self.columns..(other as usize + 1) * self.columns];
         let Place { ranges, records } = self.place(other);
         self.grown(joining, ranges, own, records)
     }
 
     /// The same for a group of these ranges, these penalties in each column, and so many records.
-    fn grown(&self, joining: u32, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
-        let place = self.place(joining);
+    fn grown(&self, place: Place<'_>, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
         let (joining, records) = (place.records as f64, records as f64);
         let in_column = |column: usize| {
             let (a, b) = (place.ranges[column], ranges[column]);
@@ -158,14 +167,19 @@ impl<'a> Boxes<'a> {
             true => factor * self.penalties.nearest(place.ranges, self.row(&self.around, node)),
             false => f64::INFINITY,
         };
-        self.search(bound, |other| {
+        self.search(f64::INFINITY, bound, |other| {
             let may = other != group && self.records[other as usize] > more_than;
             may.then(|| cost(other)).flatten()
         })
     }
 
-    fn search(&self, bound: impl Fn(u32) -> f64, cost: impl Fn(u32) -> Option<f64>) -> Option<(f64, u32)> {
-        let mut best: Option<(f64, u32)> = None;
+    /// The group of least cost, if that is below a limit.
+    fn search(&self, below: f64, bound: impl Fn(u32) -> f64, cost: impl Fn(u32) -> Option<f64>) -> Option<(f64, u32)> {
+        if below <= 0.0 {
+            return None;
+        }
+        // No group is as good as a group of that cost that comes before all others.
+        let mut best: Option<(f64, u32)> = below.is_finite().then_some((below, 0));
         let mut open = BinaryHeap::new();
         let mut costs = 0;
         let push = |open: &mut BinaryHeap<_>, node: u32, best: Option<(f64, u32)>| {
@@ -200,7 +214,7 @@ impl<'a> Boxes<'a> {
             }
         }
         self.costs.fetch_add(costs, Relaxed);
-        best
+        best.filter(|(cost, _)| *cost < below)
     }
 
     /// A group has other records now.

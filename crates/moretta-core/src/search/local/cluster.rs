@@ -4,7 +4,6 @@ use crate::{
     hierarchy::Cell,
     ids::{GroupId, TupleId},
     privacy::{Group, Member},
-    profile::Profile,
     recoding::{GroupShare, Groups},
     search::{Quiet, Task, mondrian},
 };
@@ -28,11 +27,6 @@ impl Cluster {
         task.models.iter().all(|model| model.holds(&group))
     }
 
-    /// The tuples that its members are of; some maybe more than once.
-    pub(in crate::search) fn tuples(&self, profile: &Profile) -> impl Iterator<Item = TupleId> {
-        self.members.iter().map(|member| profile.tuple_of(member.variant))
-    }
-
     /// Of a set of members.
     pub(in crate::search) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
         let mut ranges = vec![(u32::MAX, 0); task.profile.columns().len()];
@@ -43,6 +37,13 @@ impl Cluster {
             }
         }
         Self { members, ranges }
+    }
+
+    /// Of all records of some tuples.
+    pub(in crate::search) fn of_tuples(task: &Task<'_>, tuples: &[TupleId]) -> Self {
+        let variants = tuples.iter().flat_map(|&tuple| task.profile.variants_of(tuple));
+        let members = variants.map(|variant| Member { variant, records: task.profile.variant_records(variant) });
+        Self::around(task, members.collect())
     }
 
     /// Takes all records of another in.

@@ -4,6 +4,7 @@ mod boxes;
 mod cluster;
 mod leftovers;
 mod penalties;
+mod polish;
 mod pool;
 mod supply;
 #[cfg(test)]
@@ -13,6 +14,7 @@ pub(super) use self::{
     cluster::{Cluster, groups, in_a_hurry},
     leftovers::place,
     penalties::{Penalties, Reach},
+    polish::polish,
     pool::Pool,
     supply::Supply,
 };

@@ -5,7 +5,7 @@
 //! to the cluster, and the dearest one is at an end of the range. Costs and bounds add up the columns in the same
 //! order, and rounding keeps the order of sums, so a bound is never on the wrong side, not even by a last digit.
 
-use crate::{hierarchy::Domain, profile::Profile};
+use crate::{hierarchy::Domain, measure::Loss, profile::Profile};
 
 /// Columns with at most so many values have a table of all pairs of codes.
 const TABLE: usize = 512;
@@ -14,6 +14,7 @@ const TABLE: usize = 512;
 struct Column<'a> {
     domain: &'a Domain,
     weight: f64,
+    loss: Loss,
     /// By the first code and the last; empty where the column has too many values.
     pairs: Vec<f64>,
 }
@@ -22,7 +23,7 @@ impl Column<'_> {
     fn penalty(&self, first: u32, last: u32) -> f64 {
         match self.pairs.is_empty() {
             false => self.pairs[first as usize * self.domain.len() + last as usize],
-            true => self.weight * self.domain.ncp(self.domain.cover(first, last)),
+            true => self.weight * self.loss.of(self.domain, self.domain.cover(first, last)),
         }
     }
 }
@@ -33,7 +34,7 @@ pub(in crate::search) struct Penalties<'a> {
 }
 
 impl<'a> Penalties<'a> {
-    pub(in crate::search) fn new(profile: &'a Profile) -> Self {
+    pub(in crate::search) fn new(profile: &'a Profile, loss: Loss) -> Self {
         let column = |column: &'a crate::profile::Column| {
             let (domain, weight) = (&column.domain, column.weight);
             let len = domain.len() as u32;
@@ -42,11 +43,11 @@ impl<'a> Penalties<'a> {
                 pairs.resize(domain.len() * domain.len(), 0.0);
                 for first in 0..len {
                     for last in first..len {
-                        pairs[(first * len + last) as usize] = weight * domain.ncp(domain.cover(first, last));
+                        pairs[(first * len + last) as usize] = weight * loss.of(domain, domain.cover(first, last));
                     }
                 }
             }
-            Column { domain, weight, pairs }
+            Column { domain, weight, loss, pairs }
         };
         Self { columns: profile.columns().iter().map(column).collect() }
     }

@@ -23,22 +23,39 @@ use serde::{Deserialize, Serialize};
 
 use self::divide::divide;
 use super::{
-    Control, Method, MethodEntry, Outcome, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, Pool, groups},
+    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    local::{Cluster, Penalties, Pool, groups, least_records, polish, records_are_enough},
 };
-use crate::recoding::Recoding;
+use crate::{measure::Loss, recoding::Recoding};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-bottom-up",
     summary: "local recoding: joins the groups that are most alike until all hold; serves every privacy model",
-    parameters: &[],
-    build: |choice| Ok(Box::new(LocalBottomUp(choice.read_parameters()?))),
+    parameters: &[Parameter {
+        key: "polish",
+        default: "true",
+        meaning: "in the end, records move between groups while the loss falls",
+    }],
+    loss: Some(Loss::Ncp),
+    build: |choice, loss| Ok(Box::new(LocalBottomUp(Settings { loss, ..choice.read_parameters()? }))),
 };
 
-/// The method's parameters: none.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+/// The method's parameters.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {}
+pub struct Settings {
+    /// Whether records move between groups in the end.
+    pub polish: bool,
+    /// What is to be little.
+    #[serde(skip)]
+    pub loss: Loss,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { polish: true, loss: Loss::Ncp }
+    }
+}
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +64,7 @@ pub struct LocalBottomUp(pub Settings);
 impl Method for LocalBottomUp {
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let penalties = Penalties::new(task.profile);
+        let penalties = Penalties::new(task.profile, self.0.loss);
         let everything = task.profile.everything();
         let tuples = everything.chunk_by(|a, b| task.profile.tuple_of(a.variant) == task.profile.tuple_of(b.variant));
         let mut clusters: Vec<Cluster> = tuples.map(|members| Cluster::around(task, members.to_vec())).collect();
@@ -74,7 +91,14 @@ impl Method for LocalBottomUp {
                 break;
             }
         }
-        let work = vec![("rounds", rounds), ("joined", joined), ("costs", costs)];
+        let mut work = vec![("rounds", rounds), ("joined", joined), ("costs", costs)];
+        if self.0.polish {
+            // With k alone groups stay below 2k.
+            let most = if records_are_enough(task) { 2 * least_records(task) - 1 } else { u64::MAX };
+            let polished = polish(task, &penalties, &mut clusters, most, control);
+            stop = stop.or(polished.stop);
+            work.extend(polished.work());
+        }
         Ok(Outcome {
             recoding: Recoding::Groups(groups(task, clusters)),
             stop: stop.unwrap_or(Stop::Finished),

@@ -32,27 +32,46 @@ use serde::{Deserialize, Serialize};
 use self::split::Split;
 use super::{
     Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, Pool, groups, least_records},
+    local::{Cluster, Penalties, Pool, groups, least_records, polish},
 };
-use crate::recoding::Recoding;
+use crate::{measure::Loss, recoding::Recoding};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-top-down",
     summary: "local recoding: splits the records in two around two that are far apart, again and again; serves every privacy model",
-    parameters: &[Parameter {
-        key: "block",
-        default: "by k",
-        meaning: "short groups join or take from others of their block, a set of at most so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
-    }],
-    build: |choice| Ok(Box::new(LocalTopDown(choice.read_parameters()?))),
+    parameters: &[
+        Parameter {
+            key: "polish",
+            default: "true",
+            meaning: "in the end, records move between groups while the loss falls",
+        },
+        Parameter {
+            key: "block",
+            default: "by k",
+            meaning: "short groups join or take from others of their block, a set of at most so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
+        },
+    ],
+    loss: Some(Loss::Ncp),
+    build: |choice, loss| Ok(Box::new(LocalTopDown(Settings { loss, ..choice.read_parameters()? }))),
 };
 
 /// The method's parameters.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Settings {
     /// At most so many records in a block; 0: one block.
     pub block: Option<u64>,
+    /// Whether records move between groups in the end.
+    pub polish: bool,
+    /// What is to be little.
+    #[serde(skip)]
+    pub loss: Loss,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { block: None, polish: true, loss: Loss::Ncp }
+    }
 }
 
 /// The records of a block, unless the policy says how many.
@@ -67,13 +86,13 @@ pub struct LocalTopDown(pub Settings);
 impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let penalties = Penalties::new(task.profile);
+        let penalties = Penalties::new(task.profile, self.0.loss);
         let block = self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * least_records(task)));
         let block = if block == 0 { u64::MAX } else { block };
         let Split { blocks, splits, stop } = split::split(task, &penalties, block, control);
         let count = blocks.len() as u64;
         let stop = Mutex::new(stop);
-        let whole: Vec<(Vec<Cluster>, [u64; 3])> = blocks
+        let whole: Vec<(Vec<Cluster>, [u64; 6])> = blocks
             .into_par_iter()
             .map(|parts| {
                 let mut pool = Pool::new(task, &penalties, parts);
@@ -84,13 +103,21 @@ impl Method for LocalTopDown {
                     }
                 }
                 pool.hurry();
-                let work = [pool.joined, pool.taken, pool.costs()];
-                (pool.into_groups().into_iter().map(|(group, _)| group).collect(), work)
+                let mut work = [pool.joined, pool.taken, pool.costs(), 0, 0, 0];
+                let mut clusters: Vec<Cluster> = pool.into_groups().into_iter().map(|(group, _)| group).collect();
+                if self.0.polish {
+                    let polished = polish(task, &penalties, &mut clusters, u64::MAX, control);
+                    work[3..].iter_mut().zip(polished.work()).for_each(|(work, (_, steps))| *work = steps);
+                    let mut stop = stop.lock().unwrap_or_else(PoisonError::into_inner);
+                    *stop = stop.or(polished.stop);
+                }
+                (clusters, work)
             })
             .collect();
-        let work = |at: usize| whole.iter().map(|(_, work)| work[at]).sum();
-        let work =
-            vec![("blocks", count), ("splits", splits), ("joined", work(0)), ("taken", work(1)), ("costs", work(2))];
+        let mut work = vec![("blocks", count), ("splits", splits)];
+        for (at, name) in ["joined", "taken", "costs", "moved", "exchanged", "dissolved"].into_iter().enumerate() {
+            work.push((name, whole.iter().map(|(_, work)| work[at]).sum()));
+        }
         let clusters = whole.into_iter().flat_map(|(clusters, _)| clusters).collect();
         let stop = stop.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Outcome {

@@ -55,7 +55,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "divide records that share the median number, so that halves are equal",
         },
     ],
-    build: |choice| Ok(Box::new(Mondrian(choice.read_parameters()?))),
+    loss: None,
+    build: |choice, _| Ok(Box::new(Mondrian(choice.read_parameters()?))),
 };
 
 /// Mondrian's parameters.

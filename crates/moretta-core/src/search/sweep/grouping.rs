@@ -1,69 +1,139 @@
 //! Grouping what is left by a combination of levels.
 
-use super::levels::{Levels, Vector};
-use crate::{ids::TupleId, profile::Profile};
+use super::{levels::Level, lists::List, table::Table};
 
-/// Counts records by the words of their nodes: a table with open addresses that is never cleared.
-pub(super) struct Grouping<'a> {
-    profile: &'a Profile,
-    slots: Vec<Slot>,
-    /// The slot of each tuple in this round.
-    of_tuple: Vec<u32>,
-    round: u32,
+/// Groups the entries of lists, again and again.
+#[derive(Default)]
+pub(super) struct Grouping {
+    /// The sum of the words of its nodes, for each entry.
+    words: Vec<u64>,
+    /// Records by a part of those words: never too few.
+    counts: Vec<u32>,
+    /// The entries that may be in a group whose turn has come.
+    candidates: Vec<u32>,
+    table: Table,
 }
 
-#[derive(Clone, Copy, Default)]
-struct Slot {
-    round: u32,
-    word: u64,
-    records: u64,
+/// A group whose turn has come.
+pub(super) struct Found {
+    pub turn: Turn,
+    /// The ranks of its tuples.
+    pub ranks: Vec<u32>,
 }
 
-impl<'a> Grouping<'a> {
-    pub(super) fn new(profile: &'a Profile) -> Self {
-        let slots = vec![Slot::default(); (2 * profile.tuples()).next_power_of_two().max(2)];
-        Self { profile, slots, of_tuple: vec![0; profile.tuples()], round: 0 }
+/// When a box has its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn {
+    /// What the box loses, in billionths: boxes that lose as much should not differ by a rounding.
+    loss: u64,
+    /// Of boxes that lose as much: where the combination comes in the order of combinations.
+    pub combination: usize,
+}
+
+impl Turn {
+    /// After all others.
+    pub(super) const NEVER: Self = Self { loss: u64::MAX, combination: usize::MAX };
+
+    pub(super) fn new(loss: f64, combination: usize) -> Self {
+        Self { loss: (loss * 1e9).round() as u64, combination }
+    }
+}
+
+/// What to group, and which groups are wanted.
+pub(super) struct Wanted<'w> {
+    pub list: &'w List,
+    /// The levels of the packs.
+    pub levels: Vec<&'w Level>,
+    /// Where the combination comes in the order of combinations.
+    pub combination: usize,
+    /// Fewer records are no group.
+    pub least: u64,
+    /// Groups whose turn comes before this one.
+    pub before: Turn,
+}
+
+impl Wanted<'_> {
+    #[inline]
+    fn turn(&self, entry: u32) -> Turn {
+        let packs = self.levels.iter().zip(&self.list.codes);
+        let nodes = packs.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
+        Turn::new(self.list.losses[entry as usize] + nodes.sum::<f64>(), self.combination)
+    }
+}
+
+impl Grouping {
+    /// The groups that are wanted, and a turn that no other group comes before; `left` has the ranks of the tuples that are left.
+    ///
+    /// Most entries are in no group of enough records. They are told from the others without a look at what they are:
+    /// records are counted by a part of their words. Only the others are grouped.
+    pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Turn> {
+        let least = u32::try_from(wanted.least).unwrap_or(u32::MAX);
+        let list = wanted.list;
+        self.words.clone_from(&list.words);
+        for (level, codes) in wanted.levels.iter().zip(&list.codes) {
+            for (word, &code) in self.words.iter_mut().zip(codes) {
+                *word = word.wrapping_add(level.words[code as usize]);
+            }
+        }
+        let mask = (4 * list.words.len()).next_power_of_two() - 1;
+        self.counts.clear();
+        self.counts.resize(mask + 1, 0);
+        for (&word, &records) in self.words.iter().zip(&list.records) {
+            let count = &mut self.counts[word as usize & mask];
+            *count = count.saturating_add(records);
+        }
+        self.candidates.clear();
+        let mut next: Option<Turn> = None;
+        for ((entry, &word), &records) in (0u32..).zip(&self.words).zip(&list.records) {
+            if self.counts[word as usize & mask] < least || records == 0 {
+                continue;
+            }
+            let turn = wanted.turn(entry);
+            if turn < wanted.before {
+                self.candidates.push(entry);
+            } else if next.is_none_or(|next| turn < next) {
+                next = Some(turn);
+            }
+        }
+        self.collect(wanted, least, left, into);
+        next
     }
 
-    /// The groups with at least so many records, each with its tuples in order.
-    ///
-    /// Two boxes with the same word would pass for one: improbable, and then a group is larger than it had to be.
-    pub(super) fn groups(
-        &mut self,
-        left: &[TupleId],
-        columns: &[Levels],
-        vector: &Vector,
-        least: u64,
-    ) -> Vec<Vec<TupleId>> {
-        self.round += 1;
-        let words: Vec<&[u64]> = columns.iter().zip(vector).map(|(levels, level)| levels.words(*level)).collect();
-        let mask = self.slots.len() - 1;
-        let mut large = false;
-        for &tuple in left {
-            let codes = self.profile.codes(tuple);
-            let word = words.iter().zip(codes).fold(0u64, |sum, (words, &code)| sum.wrapping_add(words[code as usize]));
-            let mut at = (word >> 20) as usize & mask;
-            while self.slots[at].round == self.round && self.slots[at].word != word {
-                at = (at + 1) & mask;
+    /// The groups of the candidates that have enough records.
+    fn collect(&mut self, wanted: &Wanted<'_>, least: u32, left: &[u32], into: &mut Vec<Found>) {
+        // The turn and the records of each group, and the group of each candidate.
+        let mut groups: Vec<(Turn, u32)> = Vec::new();
+        let mut finder = self.table.clear(self.candidates.len());
+        let mut group = |&entry: &u32| {
+            let records = wanted.list.records[entry as usize];
+            let group = finder.place(self.words[entry as usize], groups.len());
+            match groups.get_mut(group) {
+                Some(known) => known.1 = known.1.saturating_add(records),
+                None => groups.push((wanted.turn(entry), records)),
             }
-            let slot = &mut self.slots[at];
-            if slot.round != self.round {
-                *slot = Slot { round: self.round, word, records: 0 };
+            group as u32
+        };
+        let of_candidate: Vec<u32> = self.candidates.iter().map(&mut group).collect();
+        let first = into.len();
+        let mut found_at = vec![u32::MAX; groups.len()];
+        for (found_at, &(turn, records)) in found_at.iter_mut().zip(&groups) {
+            if records >= least {
+                *found_at = (into.len() - first) as u32;
+                into.push(Found { turn, ranks: Vec::new() });
             }
-            slot.records += self.profile.tuple_records(tuple);
-            large |= slot.records >= least;
-            self.of_tuple[tuple.index()] = at as u32;
         }
-        if !large {
-            return Vec::new();
+        if into.len() == first {
+            return;
         }
-        let slot = |tuple: TupleId| self.of_tuple[tuple.index()];
-        let enough = |tuple: &TupleId| self.slots[slot(*tuple) as usize].records >= least;
-        let mut grouped: Vec<TupleId> = left.iter().copied().filter(enough).collect();
-        grouped.sort_by_key(|&tuple| slot(tuple));
-        let mut groups: Vec<Vec<TupleId>> =
-            grouped.chunk_by(|&a, &b| slot(a) == slot(b)).map(<[TupleId]>::to_vec).collect();
-        groups.sort_unstable();
-        groups
+        let mut of_entry = vec![u32::MAX; self.words.len()];
+        for (&entry, &group) in self.candidates.iter().zip(&of_candidate) {
+            of_entry[entry as usize] = found_at[group as usize];
+        }
+        for &rank in left {
+            let found = of_entry[wanted.list.of_rank[rank as usize] as usize];
+            if let Some(found) = into.get_mut(first + found as usize) {
+                found.ranks.push(rank);
+            }
+        }
     }
 }

@@ -1,46 +1,73 @@
 //! The least-loss-first sweep, a method of our own.
 //!
 //! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For whom: a
-//! holder whose columns have hierarchies, with any k and any privacy model. It lost less than every other method tried
-//! there, ours or others'.
+//! holder whose columns have hierarchies, with any k and any privacy model: where all columns have one it lost less than every
+//! other method tried, ours or others'. With free numbers others may lose less (docs/results/sweep.md).
 //!
-//! The combinations of levels, one level for each column, are taken from the least to the most lossy. At each one the records
-//! that are left are grouped by it, every group that satisfies the policy is released, and the sweep goes on with the rest. So
-//! each record leaves in about the smallest box in which there are enough others that have not left in a smaller one. What no
-//! combination releases joins the group that it costs least.
+//! A combination of levels, one level for each column, divides the table into boxes. All boxes of all combinations are taken
+//! from the least to the most lossy. At its turn, the records in a box that are left become a group if they hold, and leave. So
+//! each record leaves in about the smallest box in which there are enough others that have not left in a smaller one. The worst
+//! groups, of records that came last, are tried again in other orders (`retries`). What no box releases joins the group that it
+//! costs least. In the end records move between groups while the loss falls (`polish`), where a column is free: with
+//! hierarchies alone that brings little.
+//!
+//! A large table is cut into blocks with Mondrian first, each swept on its own, in parallel: the report counts them.
 //!
 //! A level is a depth of a column's tree; free numbers have a tree of halves, and are released as intervals of their own.
 //! Where there are too many combinations, levels that lie close to others are left out (`vectors`).
 //!
-//! Cost: for each combination, what is left, once; most records leave early.
+//! Cost: for each combination what is left, as often as the turn of one of its boxes may have come (`release.rs`), two or three
+//! times; most records leave early.
 
+mod again;
+mod ground;
 mod grouping;
 mod levels;
+mod lists;
+mod packs;
+mod release;
+mod table;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use self::{
-    grouping::Grouping,
-    levels::{Levels, in_order},
-};
+use self::ground::Ground;
 use super::{
     Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, groups, in_a_hurry, least_records, place},
+    local::{Cluster, Penalties, groups, in_a_hurry, least_records, place, polish},
+    mondrian,
 };
-use crate::{ids::TupleId, privacy::Member, recoding::Recoding};
+use crate::{ids::TupleId, measure::Loss, privacy::Member, recoding::Recoding};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
-    summary: "local recoding: releases every group that holds at the least lossy combination of levels, then goes on with the rest",
-    parameters: &[Parameter {
-        key: "vectors",
-        default: "20000",
-        meaning: "try at most so many combinations of levels; levels that lie close to others are left out",
-    }],
-    build: |choice| {
-        let settings: Settings = choice.read_parameters()?;
+    summary: "local recoding: releases the least lossy box of enough records, then goes on with the rest; loses least where columns have hierarchies",
+    parameters: &[
+        Parameter {
+            key: "vectors",
+            default: "20000",
+            meaning: "try at most so many combinations of levels; levels that lie close to others are left out",
+        },
+        Parameter {
+            key: "retries",
+            default: "4",
+            meaning: "group the worst groups again, so often, in other orders, where there are at most 400; 0: never",
+        },
+        Parameter {
+            key: "polish",
+            default: "with free numbers",
+            meaning: "in the end, records move between groups while the loss falls; left out, where a column has numbers or dates without a hierarchy: with hierarchies alone it brings little",
+        },
+        Parameter {
+            key: "block",
+            default: "by size",
+            meaning: "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
+        },
+    ],
+    loss: Some(Loss::Lm),
+    build: |choice, loss| {
+        let settings = Settings { loss, ..choice.read_parameters()? };
         match settings.vectors {
             0 => Err(choice.error("vectors", "`vectors` is 0; it must be a whole number of at least 1")),
             _ => Ok(Box::new(Sweep(settings))),
@@ -48,17 +75,33 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
 };
 
+/// Tables of more distinct tuples are cut into blocks, unless the policy says otherwise.
+const UNDIVIDED: usize = 100_000;
+
+/// The records of a block, and for how many groups it has room at least.
+const BLOCK: u64 = 20_000;
+const BLOCK_GROUPS: u64 = 500;
+
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Settings {
     /// At most so many combinations of levels.
     pub vectors: u32,
+    /// So often the worst groups are grouped again.
+    pub retries: u32,
+    /// Whether records move between groups in the end.
+    pub polish: Option<bool>,
+    /// At least so many records in a block; 0: one block.
+    pub block: Option<u64>,
+    /// What is to be little.
+    #[serde(skip)]
+    pub loss: Loss,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { vectors: 20_000 }
+        Self { vectors: 20_000, retries: 4, polish: None, block: None, loss: Loss::Lm }
     }
 }
 
@@ -70,61 +113,60 @@ impl Method for Sweep {
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let profile = task.profile;
-        let columns = Levels::of_columns(profile, self.0.vectors as usize);
-        let vectors = if profile.records() == 0 { Vec::new() } else { in_order(&columns) };
-        let least = least_records(task);
-        let mut grouping = Grouping::new(profile);
-        let mut left: Vec<TupleId> = (0..profile.tuples() as u32).map(TupleId).collect();
-        let mut clusters: Vec<Cluster> = Vec::new();
-        let (mut tried, mut looked_at, mut released) = (0, 0, 0);
-        let mut stop = Stop::Finished;
-        for vector in &vectors {
-            if left.is_empty() {
-                break;
-            }
-            if let Some(early) = control.stop() {
-                stop = early;
-                break;
-            }
-            tried += 1;
-            looked_at += left.len() as u64;
-            let found = grouping.groups(&left, &columns, vector, least);
-            let found = found.into_iter().map(|tuples| Cluster::around(task, members(task, &tuples)));
-            let before = clusters.len();
-            clusters.extend(found.filter(|cluster| cluster.holds(task)));
-            if clusters.len() > before {
-                let mut gone: Vec<TupleId> =
-                    clusters[before..].iter().flat_map(|cluster| cluster.tuples(profile)).collect();
-                gone.sort_unstable();
-                left.retain(|tuple| gone.binary_search(tuple).is_err());
-                released += clusters[before..].iter().map(Cluster::records).sum::<u64>();
-                control.progress(released, profile.records());
-            }
-        }
-        let penalties = Penalties::new(profile);
-        let leftovers = finish(task, stop, &mut clusters, &members(task, &left));
+        let loss = self.0.loss;
+        let ground = Ground::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
+        let penalties = Penalties::new(profile, loss);
+        let blocks = self.blocks(task, control);
+        let mut swept = ground.sweep_blocks(&blocks, control);
+        let tried = again::improve(&ground, &penalties, &mut swept, self.0.retries, control);
+        let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
+        let left = Cluster::of_tuples(task, &swept.left).members;
+        let leftovers = finish(task, swept.stop, &mut clusters, left);
         place(task, &penalties, &mut clusters, &leftovers);
-        let work = vec![
-            ("vectors", vectors.len() as u64),
-            ("vectors_tried", tried),
-            ("tuples_looked_at", looked_at),
+        let mut stop = swept.stop;
+        let mut work = vec![
+            ("blocks", blocks.len() as u64),
+            ("vectors", ground.combinations() as u64),
+            ("regrouped", swept.regrouped),
+            ("tuples_looked_at", swept.looked_at),
+            ("tried_again", tried.tried),
+            ("better", tried.better),
             ("leftovers", leftovers.iter().map(|member| member.records).sum()),
         ];
+        let has_free = || profile.columns().iter().any(|column| column.domain.tree().is_none());
+        if self.0.polish.unwrap_or_else(has_free) {
+            let polished = polish(task, &penalties, &mut clusters, u64::MAX, control);
+            stop = polished.stop.unwrap_or(stop);
+            work.extend(polished.work());
+        }
         Ok(Outcome { recoding: Recoding::Groups(groups(task, clusters)), stop, path: Vec::new(), work })
     }
 }
 
-/// Stopped early, what is left is cut by Mondrian, if it holds; what is still left over then.
-fn finish(task: &Task<'_>, stop: Stop, clusters: &mut Vec<Cluster>, left: &[Member]) -> Vec<Member> {
-    if stop == Stop::Finished || left.is_empty() || !Cluster::around(task, left.to_vec()).holds(task) {
-        return left.to_vec();
+impl Sweep {
+    /// The tuples of each block.
+    fn blocks(&self, task: &Task<'_>, control: &dyn Control) -> Vec<Vec<TupleId>> {
+        let profile = task.profile;
+        let usual = || if profile.tuples() > UNDIVIDED { BLOCK.max(BLOCK_GROUPS * least_records(task)) } else { 0 };
+        let block = self.0.block.unwrap_or_else(usual);
+        if block == 0 || profile.records() < 2 * block {
+            return vec![(0..profile.tuples() as u32).map(TupleId).collect()];
+        }
+        let blocks = mondrian::split(task, profile.everything(), block, control).into_iter();
+        let tuples = |members: Vec<Member>| {
+            let mut tuples: Vec<TupleId> = members.iter().map(|member| profile.tuple_of(member.variant)).collect();
+            tuples.dedup();
+            tuples
+        };
+        blocks.map(tuples).collect()
     }
-    clusters.extend(in_a_hurry(task, left.to_vec()));
-    Vec::new()
 }
 
-/// All records of some tuples.
-fn members(task: &Task<'_>, tuples: &[TupleId]) -> Vec<Member> {
-    let variants = tuples.iter().flat_map(|&tuple| task.profile.variants_of(tuple));
-    variants.map(|variant| Member { variant, records: task.profile.variant_records(variant) }).collect()
+/// Stopped early, what is left is cut by Mondrian, if it holds; what is still left over then.
+fn finish(task: &Task<'_>, stop: Stop, clusters: &mut Vec<Cluster>, left: Vec<Member>) -> Vec<Member> {
+    if stop == Stop::Finished || left.is_empty() || !Cluster::around(task, left.clone()).holds(task) {
+        return left;
+    }
+    clusters.extend(in_a_hurry(task, left));
+    Vec::new()
 }

@@ -58,7 +58,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
         },
     ],
-    build: |choice| {
+    loss: None,
+    build: |choice, _| {
         let settings: Settings = choice.read_parameters()?;
         match settings.tries {
             0 => Err(choice.error("tries", "`tries` is 0; it must be a whole number of at least 1")),

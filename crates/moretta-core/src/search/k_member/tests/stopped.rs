@@ -21,7 +21,7 @@ fn whenever_it_is_stopped_the_policy_holds() {
         for block in [None, Some(20)] {
             for asked in 0..30 {
                 let control = After::asked(asked);
-                let outcome = KMember(Settings { block }).run(&task, &control).unwrap();
+                let outcome = KMember(Settings { block, ..Settings::default() }).run(&task, &control).unwrap();
                 assert_eq!(outcome.stop == Stop::OutOfTime, control.stopped());
                 let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0);
                 assert!(verified.is_ok(), "stopped at {asked}");

@@ -1,6 +1,7 @@
 //! The index against a look at every group, both methods that join groups against plain twins, and what they promise.
 
 mod boxes;
+mod polish;
 mod published;
 mod random;
 mod stopped;
@@ -8,6 +9,7 @@ mod twin;
 
 use crate::{
     ids::TupleId,
+    measure::Loss,
     search::{
         Method, Outcome, Quiet, Task,
         local_bottom_up::{self, LocalBottomUp},
@@ -16,8 +18,12 @@ use crate::{
     testing::{TestTable, tuples_of_groups},
 };
 
-const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings { block: None });
-const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings {});
+const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings { block: None, polish: true, loss: Loss::Ncp });
+const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings { polish: true, loss: Loss::Ncp });
+/// As published.
+const PLAIN_TOP_DOWN: LocalTopDown =
+    LocalTopDown(local_top_down::Settings { block: None, polish: false, loss: Loss::Ncp });
+const PLAIN_BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings { polish: false, loss: Loss::Ncp });
 const BOTH: [&dyn Method; 2] = [&TOP_DOWN, &BOTTOM_UP];
 
 fn run(method: &dyn Method, table: &TestTable, seed: u64) -> Outcome {

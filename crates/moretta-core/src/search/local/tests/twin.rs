@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{BOTTOM_UP, TOP_DOWN, random, run, tuples};
+use super::{PLAIN_BOTTOM_UP, PLAIN_TOP_DOWN, random, run, tuples};
 use crate::{ids::TupleId, search::chance::chance, testing::TestTable};
 
 /// A record is its tuple.
@@ -210,7 +210,7 @@ proptest! {
             groups.iter_mut().for_each(|group| group.sort_unstable());
             groups
         };
-        prop_assert_eq!(tuples(&table, &run(&BOTTOM_UP, &table, seed)), sorted(twin.bottom_up()));
-        prop_assert_eq!(tuples(&table, &run(&TOP_DOWN, &table, seed)), sorted(twin.top_down(seed)));
+        prop_assert_eq!(tuples(&table, &run(&PLAIN_BOTTOM_UP, &table, seed)), sorted(twin.bottom_up()));
+        prop_assert_eq!(tuples(&table, &run(&PLAIN_TOP_DOWN, &table, seed)), sorted(twin.top_down(seed)));
     }
 }

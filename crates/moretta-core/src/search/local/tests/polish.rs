@@ -1,0 +1,88 @@
+//! Polishing never makes it worse, whatever is asked.
+
+use proptest::prelude::*;
+
+use super::super::{Cluster, Penalties, least_records, polish, records_are_enough};
+use crate::{
+    measure::Loss,
+    privacy::Member,
+    search::{Quiet, Task, mondrian},
+    testing::{After, TestTable},
+};
+
+fn total(penalties: &Penalties<'_>, clusters: &[Cluster]) -> f64 {
+    clusters.iter().map(|cluster| cluster.records() as f64 * penalties.of(&cluster.ranges)).sum()
+}
+
+/// All records, variant by variant.
+fn records(clusters: &[Cluster]) -> Vec<Member> {
+    let mut all: Vec<Member> = clusters.iter().flat_map(|cluster| &cluster.members).copied().collect();
+    all.sort_unstable();
+    let same = all.chunk_by(|a, b| a.variant == b.variant);
+    same.map(|same| Member { records: same.iter().map(|member| member.records).sum(), ..same[0] }).collect()
+}
+
+/// The table cut in some way, with every second pair of groups exchanged in part, so that there is something to mend.
+fn badly_cut(task: &Task<'_>) -> Vec<Cluster> {
+    let parts = mondrian::split(task, task.profile.everything(), 1, &Quiet);
+    let mut clusters: Vec<Cluster> = Vec::new();
+    for pair in parts.chunks(2) {
+        let all: Vec<Member> = pair.concat();
+        let (odd, even): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| at % 2 == 1);
+        let halves =
+            [odd, even].map(|half| Cluster::around(task, half.into_iter().map(|(_, member)| *member).collect()));
+        match halves.iter().all(|half| half.holds(task)) {
+            true => clusters.extend(halves),
+            false => clusters.push(Cluster::around(task, all)),
+        }
+    }
+    clusters
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn the_loss_falls_and_everything_else_stays(
+        rows in prop::collection::vec((0..12u32, 0..6u32, 0..4u32, 1..3u64), 8..80),
+        k in 2u64..6,
+        diverse: bool,
+        most in 1u64..3,
+    ) {
+        let rows: Vec<(String, u64)> =
+            rows.into_iter().map(|(a, b, s, records)| (format!("{a},c{b},s{s}"), records)).collect();
+        let rows: Vec<(&str, u64)> = rows.iter().map(|(row, records)| (row.as_str(), *records)).collect();
+        let rule = if diverse { "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 2\n" } else { "" };
+        let policy = format!(
+            "privacy.k = {k}\n[columns.a]\nrole = \"quasi-identifier\"\nweight = 2\n[columns.b]\nrole = \"quasi-identifier\"\n\
+             [columns.s]\nrole = \"sensitive\"\n{rule}"
+        );
+        let table = TestTable::new(&policy, &[], &rows);
+        let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
+        prop_assume!(Cluster::around(&task, table.profile.everything()).holds(&task));
+        let before = badly_cut(&task);
+        let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
+        let most = largest.max(most * least_records(&task));
+        for loss in [Loss::Ncp, Loss::Lm] {
+            let penalties = Penalties::new(&table.profile, loss);
+            let mut after = before.clone();
+            let done = polish(&task, &penalties, &mut after, most, &Quiet);
+            let (lost, now) = (total(&penalties, &before), total(&penalties, &after));
+            let steps = done.moved + done.exchanged + done.dissolved;
+            prop_assert!(if steps > 0 { now < lost } else { (now - lost).abs() < 1e-9 }, "{done:?}: {lost} to {now}");
+            prop_assert_eq!(records(&after), records(&before));
+            for cluster in &after {
+                prop_assert!(cluster.holds(&task) && cluster.records() <= most);
+                prop_assert_eq!(cluster, &Cluster::around(&task, cluster.members.clone()));
+            }
+            prop_assert_eq!(records_are_enough(&task), !diverse);
+            let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+            let mut again = before.clone();
+            alone.install(|| polish(&task, &penalties, &mut again, most, &Quiet));
+            prop_assert_eq!(&after, &again);
+            let mut stopped = before.clone();
+            polish(&task, &penalties, &mut stopped, most, &After::asked(0));
+            prop_assert_eq!(total(&penalties, &stopped), lost);
+        }
+    }
+}

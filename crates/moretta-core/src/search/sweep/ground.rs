@@ -1,0 +1,111 @@
+//! What all sweeps of a search share: the columns with their levels, and how combinations of levels are numbered.
+//!
+//! The columns that divide the records most come first. The first few of them are the *trunk*: for each combination of their
+//! levels there is a list of the tuples that are different there (`lists.rs`). The others are packed.
+
+use super::{levels::Level, packs::Packs};
+use crate::{ids::TupleId, profile::Profile, search::Task};
+
+/// The trunk has at most so many combinations of levels.
+const LISTS: usize = 20;
+
+pub(super) struct Ground<'a> {
+    pub task: &'a Task<'a>,
+    pub columns: Vec<Column>,
+    /// How many columns are the trunk.
+    pub trunk: usize,
+    pub packs: Packs,
+}
+
+pub(super) struct Column {
+    /// The finest first.
+    pub levels: Vec<Level>,
+    /// By tuple.
+    pub codes: Vec<u32>,
+    /// Its place in the profile.
+    pub place: usize,
+}
+
+/// A combination of levels, one for each column: its number, the last column counting fastest, the finest levels first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Combination(pub u32);
+
+impl<'a> Ground<'a> {
+    /// From the levels of each column of the profile.
+    pub(super) fn new(task: &'a Task<'a>, levels: Vec<Vec<Level>>) -> Self {
+        let profile = task.profile;
+        let tuples = || (0..profile.tuples() as u32).map(TupleId);
+        let column = |(place, levels)| {
+            let codes = tuples().map(|tuple| profile.codes(tuple)[place]).collect();
+            Column { levels, codes, place }
+        };
+        let mut columns: Vec<(f64, Column)> =
+            levels.into_iter().enumerate().map(column).map(|column| (entropy(profile, &column), column)).collect();
+        columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.place.cmp(&b.1.place)));
+        let columns: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
+        let mut lists = 1;
+        let is_trunk = |column: &&Column| {
+            lists *= column.levels.len();
+            lists <= LISTS
+        };
+        let trunk = columns.iter().take_while(is_trunk).count();
+        let packs = Packs::new(profile, &columns, trunk);
+        Self { task, columns, trunk, packs }
+    }
+
+    /// How many combinations of levels there are.
+    pub(super) fn combinations(&self) -> usize {
+        self.columns.iter().map(|column| column.levels.len()).product()
+    }
+
+    /// How many combinations the trunk has.
+    pub(super) fn lists(&self) -> usize {
+        self.columns[..self.trunk].iter().map(|column| column.levels.len()).product()
+    }
+
+    /// The combination of the trunk that a combination begins with.
+    pub(super) fn list_of(&self, combination: Combination) -> usize {
+        combination.0 as usize / (self.combinations() / self.lists())
+    }
+
+    /// The level of each column.
+    pub(super) fn levels_of(&self, combination: Combination) -> Vec<usize> {
+        levels_of(&self.columns, combination.0 as usize)
+    }
+
+    /// The level of each column of the trunk.
+    pub(super) fn levels_of_list(&self, list: usize) -> Vec<usize> {
+        levels_of(&self.columns[..self.trunk], list)
+    }
+
+    /// All combinations, least lossy by the mean first, with each column's loss times its factor.
+    pub(super) fn in_order(&self, factors: &[f64]) -> Vec<Combination> {
+        let mut means = vec![0.0];
+        for column in &self.columns {
+            let own: Vec<f64> = column.levels.iter().map(|level| factors[column.place] * level.mean).collect();
+            means = means.iter().flat_map(|mean| own.iter().map(move |own| mean + own)).collect();
+        }
+        let mut order: Vec<Combination> = (0..means.len() as u32).map(Combination).collect();
+        order.sort_by(|a, b| means[a.0 as usize].total_cmp(&means[b.0 as usize]).then(a.cmp(b)));
+        order
+    }
+}
+
+fn levels_of(columns: &[Column], mut number: usize) -> Vec<usize> {
+    let mut levels = vec![0; columns.len()];
+    for (level, column) in levels.iter_mut().zip(columns).rev() {
+        *level = number % column.levels.len();
+        number /= column.levels.len();
+    }
+    levels
+}
+
+/// How much a column tells about its records.
+fn entropy(profile: &Profile, column: &Column) -> f64 {
+    let mut records = vec![0u64; profile.columns()[column.place].domain.len()];
+    for (tuple, &code) in (0u32..).zip(&column.codes) {
+        records[code as usize] += profile.tuple_records(TupleId(tuple));
+    }
+    let shares = records.iter().filter(|records| **records > 0).map(|&own| own as f64 / profile.records() as f64);
+    shares.map(|share| -share * share.ln()).sum()
+}

@@ -1,0 +1,101 @@
+//! Lists of the tuples that are different at some levels of the trunk, with the records of each that are left.
+//!
+//! Grouping by a combination of levels looks at the list that the combination begins with: it is shorter than that of all tuples, and
+//! what stands for the trunk is known.
+
+use super::{ground::Ground, table::Table};
+use crate::ids::TupleId;
+
+/// A list: an entry is of tuples that are alike at the levels of the trunk, and in all other columns.
+pub(super) struct List {
+    /// For each entry the sum of the words of the trunk's nodes.
+    pub words: Vec<u64>,
+    /// And the sum of their losses.
+    pub losses: Vec<f64>,
+    /// And how many records are left.
+    pub records: Vec<u32>,
+    /// And the code, for each pack.
+    pub codes: Vec<Vec<u32>>,
+    /// The entry of each tuple, by the tuple's rank.
+    pub of_rank: Vec<u32>,
+    /// How many entries have no records left.
+    empty: usize,
+}
+
+impl List {
+    /// Of some tuples, at levels of the trunk; `others` has a word for each tuple's values in the other columns.
+    pub(super) fn new(
+        ground: &Ground<'_>,
+        levels: &[usize],
+        factors: &[f64],
+        tuples: &[TupleId],
+        others: &[u64],
+    ) -> Self {
+        let profile = ground.task.profile;
+        let trunk = || {
+            let columns = ground.columns.iter().zip(levels);
+            columns.map(|(column, &level)| (column, &column.levels[level], factors[column.place]))
+        };
+        let mut list = Self {
+            words: Vec::new(),
+            losses: Vec::new(),
+            records: Vec::new(),
+            codes: vec![Vec::new(); ground.packs.len()],
+            of_rank: Vec::new(),
+            empty: 0,
+        };
+        let mut table = Table::default();
+        let mut finder = table.clear(tuples.len());
+        for (&tuple, other) in tuples.iter().zip(others) {
+            let code = |codes: &[u32]| codes[tuple.index()] as usize;
+            let word =
+                trunk().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.words[code(&column.codes)]));
+            let place = finder.place(word.wrapping_add(*other), list.words.len());
+            let records = u32::try_from(profile.tuple_records(tuple)).unwrap_or(u32::MAX);
+            list.of_rank.push(place as u32);
+            if let Some(known) = list.records.get_mut(place) {
+                *known = known.saturating_add(records);
+                continue;
+            }
+            let losses = trunk().map(|(column, level, factor)| factor * level.losses[code(&column.codes)]);
+            list.words.push(word);
+            list.losses.push(losses.sum());
+            list.records.push(records);
+            list.codes.iter_mut().zip(ground.packs.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
+        }
+        list
+    }
+
+    /// A tuple's records are gone.
+    pub(super) fn remove(&mut self, rank: usize, records: u64) {
+        let left = &mut self.records[self.of_rank[rank] as usize];
+        *left = u32::try_from(u64::from(*left).saturating_sub(records)).unwrap_or(u32::MAX);
+        self.empty += usize::from(*left == 0);
+    }
+
+    /// Leaves empty entries out, where they are many.
+    pub(super) fn tidy(&mut self) {
+        let entries = self.words.len();
+        if 4 * self.empty <= entries {
+            return;
+        }
+        let mut moved = vec![u32::MAX; entries];
+        let mut kept = 0;
+        for at in (0..entries).filter(|&at| self.records[at] > 0) {
+            moved[at] = kept as u32;
+            self.words[kept] = self.words[at];
+            self.losses[kept] = self.losses[at];
+            self.codes.iter_mut().for_each(|codes| codes[kept] = codes[at]);
+            kept += 1;
+        }
+        self.records.retain(|records| *records > 0);
+        self.words.truncate(kept);
+        self.losses.truncate(kept);
+        self.codes.iter_mut().for_each(|codes| codes.truncate(kept));
+        // Tuples that are gone point nowhere, and nobody asks for them.
+        for place in &mut self.of_rank {
+            *place = moved.get(*place as usize).copied().unwrap_or(u32::MAX);
+        }
+        self.empty = 0;
+    }
+}

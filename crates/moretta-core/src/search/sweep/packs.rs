@@ -1,0 +1,88 @@
+//! Columns packed together, so that a tuple's box is found with fewer looks.
+//!
+//! A pack is some columns as one: its codes are the combinations of theirs, its levels the combinations of their levels, and what a
+//! code is and costs on a level is the sum over the columns. Columns of few values go together, others stay alone.
+
+use super::{ground::Column, levels::Level};
+use crate::{ids::TupleId, profile::Profile};
+
+/// A pack has at most so many codes, unless it is one column.
+const CODES: usize = 4096;
+
+/// And at most so many entries over all its levels.
+const ENTRIES: usize = 1 << 20;
+
+/// The columns that are no part of the trunk, packed.
+pub(super) struct Packs {
+    /// The columns of each pack.
+    members: Vec<Vec<usize>>,
+    /// The codes of the tuples, row-major.
+    codes: Vec<u32>,
+}
+
+impl Packs {
+    pub(super) fn new(profile: &Profile, columns: &[Column], trunk: usize) -> Self {
+        let values = |column: usize| profile.columns()[columns[column].place].domain.len();
+        let mut by_values: Vec<usize> = (trunk..columns.len()).collect();
+        by_values.sort_by_key(|&column| (std::cmp::Reverse(values(column)), column));
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for column in by_values {
+            let fits = |pack: &&mut Vec<usize>| {
+                let all = || pack.iter().chain([&column]);
+                let codes = all().map(|&of| values(of)).fold(1, usize::saturating_mul);
+                let levels = all().map(|&of| columns[of].levels.len()).fold(1, usize::saturating_mul);
+                codes <= CODES && codes.saturating_mul(levels) <= ENTRIES
+            };
+            match members.iter_mut().find(fits) {
+                Some(pack) => pack.push(column),
+                None => members.push(vec![column]),
+            }
+        }
+        let code = |tuple: usize, pack: &Vec<usize>| {
+            pack.iter().fold(0, |code, &column| code * values(column) as u32 + columns[column].codes[tuple])
+        };
+        let codes = (0..profile.tuples()).flat_map(|tuple| members.iter().map(move |pack| code(tuple, pack)));
+        let codes = codes.collect();
+        Self { members, codes }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(super) fn codes(&self, tuple: TupleId) -> &[u32] {
+        let packs = self.members.len();
+        &self.codes[tuple.index() * packs..(tuple.index() + 1) * packs]
+    }
+
+    /// The levels of each pack, with each column's losses times its factor.
+    pub(super) fn levels(&self, columns: &[Column], factors: &[f64]) -> Vec<Vec<Level>> {
+        let pack = |members: &Vec<usize>| {
+            let mut packed = vec![Level { mean: 0.0, losses: vec![0.0], words: vec![0] }];
+            for column in members.iter().map(|&column| &columns[column]) {
+                let both = |one: &Level, other: &Level| one.beside(other, factors[column.place]);
+                packed =
+                    packed.iter().flat_map(|one| column.levels.iter().map(move |other| both(one, other))).collect();
+            }
+            packed
+        };
+        self.members.iter().map(pack).collect()
+    }
+
+    /// What there is for the levels of the packs, where each column has one of its own.
+    pub(super) fn select<'l, T>(&self, of_levels: &'l [Vec<T>], columns: &[Column], chosen: &[usize]) -> Vec<&'l T> {
+        let pack = |(members, of_levels): (&Vec<usize>, &'l Vec<T>)| {
+            &of_levels[members.iter().fold(0, |level, &column| level * columns[column].levels.len() + chosen[column])]
+        };
+        self.members.iter().zip(of_levels).map(pack).collect()
+    }
+}
+
+impl Level {
+    /// Two levels as one, the losses of the other times a factor.
+    fn beside(&self, other: &Self, factor: f64) -> Self {
+        let losses = self.losses.iter().flat_map(|a| other.losses.iter().map(move |b| a + factor * b));
+        let words = self.words.iter().flat_map(|a| other.words.iter().map(move |b| a.wrapping_add(*b)));
+        Self { mean: self.mean + factor * other.mean, losses: losses.collect(), words: words.collect() }
+    }
+}

@@ -1,0 +1,169 @@
+//! One sweep over some tuples.
+//!
+//! Every box that a combination of levels makes has its turn, the least lossy first; of equals that of the less lossy combination. At its
+//! turn the records in it that are left become a group, if they hold. So the order is that of all boxes of all combinations; but
+//! a box of too few records may be passed over, and records only ever leave. So for each combination the next turn is
+//! known that could matter, and only the combinations that come first are grouped anew, some at a time and in
+//! parallel, as far as the turn of the next combination.
+
+use std::{
+    cmp::Reverse,
+    collections::BinaryHeap,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use rayon::prelude::*;
+
+use super::{
+    ground::{Combination, Ground},
+    grouping::{Found, Grouping, Turn, Wanted},
+    lists::List,
+};
+use crate::{
+    ids::TupleId,
+    search::{
+        Control, Stop,
+        local::{Cluster, least_records, records_are_enough},
+    },
+};
+
+/// So many combinations are grouped at once.
+const AT_ONCE: usize = 64;
+
+/// So many of them one after the other.
+const TOGETHER: usize = 8;
+
+/// Stops with another control, and tells nobody how far it is.
+struct Unseen<'a>(&'a dyn Control);
+
+impl Control for Unseen<'_> {
+    fn stop(&self) -> Option<Stop> {
+        self.0.stop()
+    }
+}
+
+/// What a sweep did.
+pub(super) struct Swept {
+    pub groups: Vec<Vec<TupleId>>,
+    pub left: Vec<TupleId>,
+    pub stop: Stop,
+    pub regrouped: u64,
+    pub looked_at: u64,
+}
+
+impl Ground<'_> {
+    /// Sweeps each block on its own, and what is left of all of them together.
+    pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], control: &dyn Control) -> Swept {
+        let factors = vec![1.0; self.columns.len()];
+        if let [all] = blocks {
+            return self.sweep(all, &factors, control);
+        }
+        let done = AtomicU64::new(0);
+        let sweep = |block: &Vec<TupleId>| {
+            let swept = self.sweep(block, &factors, &Unseen(control));
+            let done = done.fetch_add(block.len() as u64, Relaxed) + block.len() as u64;
+            control.progress(done, self.task.profile.tuples() as u64);
+            swept
+        };
+        let of_blocks: Vec<Swept> = blocks.par_iter().map(sweep).collect();
+        let mut left: Vec<TupleId> = of_blocks.iter().flat_map(|swept| &swept.left).copied().collect();
+        left.sort_unstable();
+        let mut all = self.sweep(&left, &factors, &Unseen(control));
+        for swept in of_blocks {
+            all.groups.extend(swept.groups);
+            (all.regrouped, all.looked_at) = (all.regrouped + swept.regrouped, all.looked_at + swept.looked_at);
+        }
+        all
+    }
+
+    /// Sweeps some tuples, with each column's loss times its factor in the order.
+    pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], control: &dyn Control) -> Swept {
+        let task = self.task;
+        let (least, enough) = (least_records(task), records_are_enough(task));
+        let order = self.in_order(factors);
+        let pack_levels = self.packs.levels(&self.columns, factors);
+        let mut lists = self.make_lists(tuples, factors);
+        let mut left: Vec<u32> = (0..tuples.len() as u32).collect();
+        let mut is_left = vec![true; tuples.len()];
+        let mut swept =
+            Swept { groups: Vec::new(), left: Vec::new(), stop: Stop::Finished, regrouped: 0, looked_at: 0 };
+        // At first a turn is not known, but what no box of the combination loses less than.
+        let least_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let trunks: Vec<f64> = lists.iter().map(|list| least_of(&list.losses)).collect();
+        let packed: Vec<Vec<f64>> =
+            pack_levels.iter().map(|pack| pack.iter().map(|level| least_of(&level.losses)).collect()).collect();
+        let bound = |(place, &combination): (usize, &Combination)| {
+            let others = self.packs.select(&packed, &self.columns, &self.levels_of(combination));
+            let loss = others.into_iter().fold(trunks[self.list_of(combination)], |sum, own| sum + own);
+            // Rounded in another order it may be greater.
+            Reverse(Turn::new(loss * (1.0 - 1e-12), place))
+        };
+        let mut turns: BinaryHeap<Reverse<Turn>> = order.iter().enumerate().map(bound).collect();
+        let mut stop = control.stop();
+        while stop.is_none() && !turns.is_empty() {
+            let now: Vec<usize> =
+                std::iter::from_fn(|| turns.pop()).take(AT_ONCE).map(|Reverse(turn)| turn.combination).collect();
+            let before = turns.peek().map_or(Turn::NEVER, |Reverse(turn)| *turn);
+            let wanted = |&place: &usize| {
+                let combination = order[place];
+                Wanted {
+                    list: &lists[self.list_of(combination)],
+                    levels: self.packs.select(&pack_levels, &self.columns, &self.levels_of(combination)),
+                    combination: place,
+                    least,
+                    before,
+                }
+            };
+            let wanted: Vec<Wanted<'_>> = now.iter().map(wanted).collect();
+            swept.regrouped += now.len() as u64;
+            swept.looked_at += wanted.iter().map(|wanted| wanted.list.words.len() as u64).sum::<u64>();
+            let group = |grouping: &mut Grouping, wanted: &Wanted<'_>| {
+                let mut found = Vec::new();
+                let next = grouping.groups(wanted, &left, &mut found);
+                (found, next)
+            };
+            let found: Vec<(Vec<Found>, Option<Turn>)> =
+                wanted.par_iter().with_min_len(TOGETHER).map_init(Grouping::default, group).collect();
+            let mut come = Vec::new();
+            for (found, next) in found {
+                come.extend(found);
+                turns.extend(next.map(Reverse));
+            }
+            come.sort_by(|a, b| a.turn.cmp(&b.turn).then_with(|| a.ranks.cmp(&b.ranks)));
+            for mut group in come {
+                group.ranks.retain(|&rank| is_left[rank as usize]);
+                let group: Vec<(usize, TupleId)> =
+                    group.ranks.iter().map(|&rank| (rank as usize, tuples[rank as usize])).collect();
+                let records: u64 = group.iter().map(|(_, tuple)| task.profile.tuple_records(*tuple)).sum();
+                let members: Vec<TupleId> = group.iter().map(|(_, tuple)| *tuple).collect();
+                if records < least || !(enough || Cluster::of_tuples(task, &members).holds(task)) {
+                    continue;
+                }
+                for (rank, tuple) in group {
+                    is_left[rank] = false;
+                    lists.iter_mut().for_each(|list| list.remove(rank, task.profile.tuple_records(tuple)));
+                }
+                swept.groups.push(members);
+            }
+            left.retain(|&rank| is_left[rank as usize]);
+            lists.iter_mut().for_each(List::tidy);
+            control.progress((tuples.len() - left.len()) as u64, tuples.len() as u64);
+            stop = control.stop();
+        }
+        swept.left = left.into_iter().map(|rank| tuples[rank as usize]).collect();
+        swept.stop = stop.unwrap_or(Stop::Finished);
+        swept
+    }
+
+    /// The list of each combination of the trunk.
+    fn make_lists(&self, tuples: &[TupleId], factors: &[f64]) -> Vec<List> {
+        let others = |tuple: &TupleId| {
+            let others = self.columns[self.trunk..].iter();
+            let words = others.map(|column| column.levels[0].words[column.codes[tuple.index()] as usize]);
+            words.fold(0, u64::wrapping_add)
+        };
+        let others: Vec<u64> = tuples.iter().map(others).collect();
+        let list = |list: usize| List::new(self, &self.levels_of_list(list), factors, tuples, &others);
+        (0..self.lists()).into_par_iter().map(list).collect()
+    }
+}
