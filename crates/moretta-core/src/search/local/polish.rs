@@ -30,6 +30,9 @@ const ROUNDS: usize = 4;
 /// For so many groups others are looked for at once.
 const AT_ONCE: usize = 64;
 
+/// Groups of more tuples take long to look through: they get records and give none.
+const PARTS: usize = 1000;
+
 /// Larger groups are not worth dissolving.
 const DISSOLVED: u64 = 24;
 
@@ -164,7 +167,7 @@ impl Polish<'_> {
         let mut order: Vec<(f64, u32)> = (0..self.groups.len() as u32)
             .filter(|&group| self.changed[group as usize] > since && self.groups[group as usize].is_some())
             .map(|group| (self.penalties.of(self.boxes.place(group).ranges), group))
-            .filter(|(penalty, _)| *penalty > 0.0)
+            .filter(|&(penalty, group)| penalty > 0.0 && self.parts(group).len() <= PARTS)
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let before = self.done;
@@ -176,6 +179,10 @@ impl Polish<'_> {
             let looked = self.clock;
             let others: Vec<(Vec<Option<u32>>, f64)> = some.par_iter().map(|&(_, group)| self.others(group)).collect();
             for (&(_, group), others) in some.iter().zip(others) {
+                self.done.stop = control.stop();
+                if self.done.stop.is_some() {
+                    return false;
+                }
                 let is_old = self.changed[group as usize] > looked;
                 let (others, elsewhere) = if is_old { self.others(group) } else { others };
                 self.improve(group, others);
@@ -222,9 +229,9 @@ impl Polish<'_> {
     /// Moves parts of a group, the one that brings most first, as long as one brings something. Parts that come in exchange
     /// stay.
     fn improve(&mut self, group: u32, mut others: Vec<Option<u32>>) {
+        let mut without = without_each(self.parts(group), self.penalties.columns());
         loop {
             let parts = self.parts(group);
-            let without = without_each(parts, self.penalties.columns());
             let worth = |at: usize| {
                 let other = others[at].filter(|&other| self.groups[other as usize].is_some())?;
                 let part = &parts[at];
@@ -235,7 +242,10 @@ impl Polish<'_> {
             let Some((_, at, other)) = found.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { return };
             match self.give(group, at, other) || self.exchange(group, at, other, &without[at]) {
                 // What came in exchange is at the end.
-                true => _ = others.remove(at),
+                true => {
+                    _ = others.remove(at);
+                    without = without_each(self.parts(group), self.penalties.columns());
+                }
                 false => others[at] = None,
             }
         }

@@ -48,7 +48,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Parameter {
             key: "block",
             default: "by k",
-            meaning: "short groups join or take from others of their block, a set of at most so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
+            meaning: "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
         },
     ],
     loss: Some(Loss::Ncp),

@@ -10,7 +10,7 @@ use super::{ground::Ground, release::Swept};
 use crate::{
     ids::TupleId,
     search::{
-        Control,
+        Control, Stop,
         chance::chance,
         local::{Cluster, Penalties, place},
     },
@@ -33,6 +33,8 @@ const SPREAD: f64 = 0.2;
 pub(super) struct Tries {
     pub tried: u64,
     pub better: u64,
+    /// What it was stopped for.
+    pub stop: Option<Stop>,
 }
 
 /// Tries so often, and stops when it does not pay.
@@ -45,7 +47,7 @@ pub(super) fn improve(
 ) -> Tries {
     let mut tries = Tries::default();
     let mut from = 0;
-    while from < retries && (2..=GROUPS).contains(&swept.groups.len()) && control.stop().is_none() {
+    while from < retries && (2..=GROUPS).contains(&swept.groups.len()) && tries.stop.is_none() {
         let to = retries.min(from + AT_ONCE);
         let loss = |tuples: &Vec<TupleId>| penalties.of(&Cluster::of_tuples(ground.task, tuples).ranges);
         let mut groups: Vec<(f64, Vec<TupleId>)> =
@@ -55,6 +57,7 @@ pub(super) fn improve(
         let better: Vec<Option<(f64, usize, Swept)>> =
             (from..to).into_par_iter().map(|number| attempt(ground, penalties, swept, number, control)).collect();
         tries.tried += u64::from(to - from);
+        tries.stop = control.stop();
         let best = better.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, count, better)) = best else { break };
         tries.better += 1;

@@ -80,7 +80,7 @@ impl Grouping {
         self.counts.resize(mask + 1, 0);
         for (&word, &records) in self.words.iter().zip(&list.records) {
             let count = &mut self.counts[word as usize & mask];
-            *count = count.saturating_add(records);
+            *count = count.saturating_add(u32::try_from(records).unwrap_or(u32::MAX));
         }
         self.candidates.clear();
         let mut next: Option<Turn> = None;
@@ -95,20 +95,20 @@ impl Grouping {
                 next = Some(turn);
             }
         }
-        self.collect(wanted, least, left, into);
+        self.collect(wanted, left, into);
         next
     }
 
     /// The groups of the candidates that have enough records.
-    fn collect(&mut self, wanted: &Wanted<'_>, least: u32, left: &[u32], into: &mut Vec<Found>) {
+    fn collect(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) {
         // The turn and the records of each group, and the group of each candidate.
-        let mut groups: Vec<(Turn, u32)> = Vec::new();
+        let mut groups: Vec<(Turn, u64)> = Vec::new();
         let mut finder = self.table.clear(self.candidates.len());
         let mut group = |&entry: &u32| {
             let records = wanted.list.records[entry as usize];
             let group = finder.place(self.words[entry as usize], groups.len());
             match groups.get_mut(group) {
-                Some(known) => known.1 = known.1.saturating_add(records),
+                Some(known) => known.1 += records,
                 None => groups.push((wanted.turn(entry), records)),
             }
             group as u32
@@ -117,7 +117,7 @@ impl Grouping {
         let first = into.len();
         let mut found_at = vec![u32::MAX; groups.len()];
         for (found_at, &(turn, records)) in found_at.iter_mut().zip(&groups) {
-            if records >= least {
+            if records >= wanted.least {
                 *found_at = (into.len() - first) as u32;
                 into.push(Found { turn, ranks: Vec::new() });
             }

@@ -26,7 +26,10 @@ pub(super) fn of_columns(profile: &Profile, loss: Loss, most: usize) -> Vec<Vec<
     let taxonomies = Taxonomy::of_columns(profile);
     let means: Vec<Vec<f64>> = (0..taxonomies.len()).map(|at| means(profile, &taxonomies[at], loss, at)).collect();
     let mut depths: Vec<Vec<usize>> = means.iter().map(|means| (0..means.len()).rev().collect()).collect();
-    while combinations(&depths) > most as u128 && thin(&mut depths, &means) {}
+    while combinations(&depths) > most as u128
+        && (thin(&mut depths, &means) || leave_out_values(&mut depths, |column| profile.columns()[column].domain.len()))
+    {
+    }
     let column = |(at, taxonomy): (usize, &Taxonomy<'_>)| {
         let weight = profile.columns()[at].weight;
         let level = |&depth: &usize| {
@@ -60,6 +63,15 @@ fn thin(depths: &mut [Vec<usize>], means: &[Vec<f64>]) -> bool {
     let gap = |at: usize| means[kept[at + 1]] - means[kept[at - 1]];
     let Some(at) = (1..kept.len().saturating_sub(1)).min_by(|&a, &b| gap(a).total_cmp(&gap(b))) else { return false };
     kept.remove(at);
+    true
+}
+
+/// Where no level lies between the values and the root any more, leaves the values out, of the column that has most: groups are
+/// then made as if it were not there, and its boxes are what the groups happen to have. Whether there was one.
+fn leave_out_values(depths: &mut [Vec<usize>], values: impl Fn(usize) -> usize) -> bool {
+    let several = (0..depths.len()).filter(|&column| depths[column].len() > 1);
+    let Some(column) = several.max_by_key(|&column| (values(column), usize::MAX - column)) else { return false };
+    depths[column].remove(0);
     true
 }
 

@@ -13,7 +13,7 @@ pub(super) struct List {
     /// And the sum of their losses.
     pub losses: Vec<f64>,
     /// And how many records are left.
-    pub records: Vec<u32>,
+    pub records: Vec<u64>,
     /// And the code, for each pack.
     pub codes: Vec<Vec<u32>>,
     /// The entry of each tuple, by the tuple's rank.
@@ -51,10 +51,10 @@ impl List {
             let word =
                 trunk().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.words[code(&column.codes)]));
             let place = finder.place(word.wrapping_add(*other), list.words.len());
-            let records = u32::try_from(profile.tuple_records(tuple)).unwrap_or(u32::MAX);
+            let records = profile.tuple_records(tuple);
             list.of_rank.push(place as u32);
             if let Some(known) = list.records.get_mut(place) {
-                *known = known.saturating_add(records);
+                *known += records;
                 continue;
             }
             let losses = trunk().map(|(column, level, factor)| factor * level.losses[code(&column.codes)]);
@@ -69,7 +69,7 @@ impl List {
     /// A tuple's records are gone.
     pub(super) fn remove(&mut self, rank: usize, records: u64) {
         let left = &mut self.records[self.of_rank[rank] as usize];
-        *left = u32::try_from(u64::from(*left).saturating_sub(records)).unwrap_or(u32::MAX);
+        *left -= records;
         self.empty += usize::from(*left == 0);
     }
 

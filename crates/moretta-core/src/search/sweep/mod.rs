@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 use self::ground::Ground;
 use super::{
     Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, groups, in_a_hurry, least_records, place, polish},
+    local::{Cluster, Penalties, Pool, groups, in_a_hurry, least_records, place, polish},
     mondrian,
 };
 use crate::{ids::TupleId, measure::Loss, privacy::Member, recoding::Recoding};
@@ -82,6 +82,9 @@ const UNDIVIDED: usize = 100_000;
 const BLOCK: u64 = 20_000;
 const BLOCK_GROUPS: u64 = 500;
 
+/// More leftovers times groups than this are not held against each other.
+const PLACED: usize = 10_000_000;
+
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
@@ -113,6 +116,10 @@ impl Method for Sweep {
     fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let profile = task.profile;
+        if profile.tuples() == 0 {
+            let recoding = Recoding::Groups(groups(task, Vec::new()));
+            return Ok(Outcome { recoding, stop: Stop::Finished, path: Vec::new(), work: Vec::new() });
+        }
         let loss = self.0.loss;
         let ground = Ground::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
         let penalties = Penalties::new(profile, loss);
@@ -122,8 +129,12 @@ impl Method for Sweep {
         let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
         let left = Cluster::of_tuples(task, &swept.left).members;
         let leftovers = finish(task, swept.stop, &mut clusters, left);
-        place(task, &penalties, &mut clusters, &leftovers);
-        let mut stop = swept.stop;
+        let mut stop = tried.stop.unwrap_or(swept.stop);
+        if leftovers.len() * clusters.len() <= PLACED {
+            place(task, &penalties, &mut clusters, &leftovers);
+        } else {
+            stop = join(task, &penalties, &mut clusters, &leftovers, control).unwrap_or(stop);
+        }
         let mut work = vec![
             ("blocks", blocks.len() as u64),
             ("vectors", ground.combinations() as u64),
@@ -160,6 +171,26 @@ impl Sweep {
         };
         blocks.map(tuples).collect()
     }
+}
+
+/// What is left over joins groups through the tree over their boxes: with models other than k it may be much.
+fn join(
+    task: &Task<'_>,
+    penalties: &Penalties<'_>,
+    clusters: &mut Vec<Cluster>,
+    leftovers: &[Member],
+    control: &dyn Control,
+) -> Option<Stop> {
+    let tuples = leftovers.chunk_by(|a, b| task.profile.tuple_of(a.variant) == task.profile.tuple_of(b.variant));
+    clusters.extend(tuples.map(|members| Cluster::around(task, members.to_vec())));
+    let mut pool = Pool::new(task, penalties, std::mem::take(clusters));
+    let mut stop = None;
+    while pool.is_short() && stop.is_none() {
+        stop = pool.round(false, control);
+    }
+    pool.hurry();
+    clusters.extend(pool.into_groups().into_iter().map(|(cluster, _)| cluster));
+    stop
 }
 
 /// Stopped early, what is left is cut by Mondrian, if it holds; what is still left over then.
