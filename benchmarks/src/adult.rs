@@ -21,6 +21,23 @@ pub struct SetUp {
     pub class: Option<&'static str>,
 }
 
+/// Eight columns, two of them free numbers.
+pub const MIXED: SetUp = SetUp {
+    columns: &[
+        ("age", Kind::Number),
+        ("education-num", Kind::Number),
+        ("workclass", Kind::Category),
+        ("marital-status", Kind::Category),
+        ("occupation", Kind::Category),
+        ("race", Kind::Category),
+        ("sex", Kind::Category),
+        ("native-country", Kind::Category),
+    ],
+    hierarchies: Some("hierarchies-arx"),
+    sensitive: None,
+    class: None,
+};
+
 pub const TRAIN: &[&str] = &["adult_train.csv"];
 pub const BOTH: &[&str] = &["adult_train.csv", "adult_test.csv"];
 

@@ -18,7 +18,7 @@ use moretta_core::{
 };
 
 use crate::{
-    adult::{self, BOTH, SetUp},
+    adult::{self, BOTH, MIXED, SetUp},
     best, machine,
     plot::{Axis, Chart, Line},
     results,
@@ -28,21 +28,6 @@ use crate::{
 pub const NUMBERS: SetUp = SetUp {
     columns: &[("age", Kind::Number), ("education-num", Kind::Number), ("hours-per-week", Kind::Number)],
     hierarchies: None,
-    sensitive: None,
-    class: None,
-};
-const MIXED: SetUp = SetUp {
-    columns: &[
-        ("age", Kind::Number),
-        ("education-num", Kind::Number),
-        ("workclass", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("occupation", Kind::Category),
-        ("race", Kind::Category),
-        ("sex", Kind::Category),
-        ("native-country", Kind::Category),
-    ],
-    hierarchies: Some("hierarchies-arx"),
     sensitive: None,
     class: None,
 };

@@ -20,27 +20,13 @@ use moretta_core::{
 };
 
 use crate::{
-    adult::{self, BOTH, Random, SetUp, TRAIN},
+    adult::{self, BOTH, MIXED, Random, SetUp, TRAIN},
     best, machine,
     plot::{Axis, Chart, Line},
     results,
 };
 
-const ADULT: SetUp = SetUp {
-    columns: &[
-        ("age", Kind::Number),
-        ("education-num", Kind::Number),
-        ("workclass", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("occupation", Kind::Category),
-        ("race", Kind::Category),
-        ("sex", Kind::Category),
-        ("native-country", Kind::Category),
-    ],
-    hierarchies: None,
-    sensitive: None,
-    class: None,
-};
+const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };
 /// The columns with a taxonomy; the other categories are flat.
 const TAXONOMIES: [&str; 2] = ["workclass", "marital-status"];
 /// Numbers, as many columns as wanted.

@@ -7,31 +7,15 @@ use moretta_core::{
     measure::{self, Measures, Scene},
     privacy,
     profile::Profile,
-    schema::Kind,
     search::{self, Quiet, Task},
     verify,
 };
 
 use crate::{
-    adult::{self, BOTH, SetUp, TRAIN},
+    adult::{self, BOTH, MIXED, TRAIN},
     best, machine, results,
 };
 
-const SET_UP: SetUp = SetUp {
-    columns: &[
-        ("age", Kind::Number),
-        ("education-num", Kind::Number),
-        ("workclass", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("occupation", Kind::Category),
-        ("race", Kind::Category),
-        ("sex", Kind::Category),
-        ("native-country", Kind::Category),
-    ],
-    hierarchies: Some("hierarchies-arx"),
-    sensitive: None,
-    class: None,
-};
 const TURNS: usize = 5;
 /// GCP of the best other Mondrian that was tried on this set-up.
 const OTHERS: [(u64, f64); 4] = [(5, 0.102), (10, 0.156), (50, 0.303), (100, 0.371)];
@@ -49,9 +33,9 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         eprintln!("SKIPPED mondrian: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };
-    let trees = SET_UP.trees(&data)?;
+    let trees = MIXED.trees(&data)?;
     let once = |counts: &Counts, k: u64, method: &str, turns: usize| -> std::result::Result<Result, Box<dyn Error>> {
-        let policy = SET_UP.policy(&format!("k = {k}"), method)?;
+        let policy = MIXED.policy(&format!("k = {k}"), method)?;
         let profile = Profile::build(&policy, &trees, counts)?;
         let models = privacy::bind_all(&policy, &profile)?;
         let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed: 1 };
@@ -72,7 +56,7 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds: best(&seconds) })
     };
 
-    let train = SET_UP.counts(&SET_UP.rows(&data, TRAIN)?);
+    let train = MIXED.counts(&MIXED.rows(&data, TRAIN)?);
     let mut readme = String::from(
         "| k | GCP | DM | GCP, best other Mondrian tried | search, ms |\n| ---: | ---: | ---: | ---: | ---: |\n",
     );
@@ -97,13 +81,13 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         writeln!(variants)?;
     }
     let machine = machine::described();
-    let both = SET_UP.rows(&data, BOTH)?;
+    let both = MIXED.rows(&data, BOTH)?;
     let mut growth = String::from(
         "| records | distinct tuples | search, s | by records, n log n | by distinct tuples, v log v |\n| ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut first = None;
     for s in [1, 2, 5, 10, 20] {
-        let counts = SET_UP.enlarged_counts(&both, s, 3, 1);
+        let counts = MIXED.enlarged_counts(&both, s, 3, 1);
         let seconds = once(&counts, 5, "name = \"mondrian\"", 3)?.seconds;
         let unit = |n: f64| seconds / (n * n.ln());
         let units = (unit(counts.records as f64), unit(counts.rows() as f64));
