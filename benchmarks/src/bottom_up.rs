@@ -159,8 +159,10 @@ fn quality(text: &mut String, data: &Path, trees: &HashMap<String, Tree>) -> Res
             let verified = verify::verify(&table.profile, run.recoding, &models, &run.policy.release, allowed)?;
             let released = verified.released();
             let weights = measure::weights(&run.policy);
-            let measures =
-                Measures::of(&Scene { released, records: &table.profile, weights: &weights, k: Some(k) }, true);
+            let measures = Measures::of(
+                &Scene { released, records: &table.profile, weights: &weights, k: Some(k), goals: &[] },
+                true,
+            );
             let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
             let kept = (0..released.groups()).filter(|&group| !released.is_suppressed(group));
             let smallest = kept.map(|group| released.records(group)).min().unwrap_or(0);

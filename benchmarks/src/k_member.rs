@@ -76,7 +76,8 @@ pub fn run_policy(
     let outcome = outcome.ok_or("no turns")?;
     let verified = verify::verify(&profile, outcome.recoding, &models, &policy.release, 0)?;
     let weights = measure::weights(policy);
-    let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: policy.privacy.k };
+    let scene =
+        Scene { released: verified.released(), records: &profile, weights: &weights, k: policy.privacy.k, goals: &[] };
     Ok(Run { seconds: best(&seconds), measures: Measures::of(&scene, true), work: outcome.work })
 }
 

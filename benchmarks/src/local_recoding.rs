@@ -226,7 +226,8 @@ fn figures(table: &Table, k: u64, method: &str) -> Result<Figures, Box<dyn Error
     let policy = table.policy(k, method, &[])?;
     let look = |profile: &Profile, verified: &Verified| {
         let weights = measure::weights(&policy);
-        let scene = Scene { released: verified.released(), records: profile, weights: &weights, k: Some(k) };
+        let scene =
+            Scene { released: verified.released(), records: profile, weights: &weights, k: Some(k), goals: &[] };
         let measures = Measures::of(&scene, true);
         let (mut counts, mut sums) = (Vec::new(), Vec::new());
         for seed in 1..=DRAWS {
@@ -439,7 +440,7 @@ fn blocks(data: &Path) -> Result<String, Box<dyn Error>> {
 
 fn gcp(policy: &Policy, profile: &Profile, verified: &Verified) -> f64 {
     let weights = measure::weights(policy);
-    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k: None };
+    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k: None, goals: &[] };
     Measures::of(&scene, true).get("gcp").unwrap_or(f64::NAN)
 }
 

@@ -50,7 +50,8 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         let recoding = outcome.ok_or("no turns")?.recoding;
         let verified = verify::verify(&profile, recoding, &models, &policy.release, 0)?;
         let weights = measure::weights(&policy);
-        let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k) };
+        let scene =
+            Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k), goals: &[] };
         let measures = Measures::of(&scene, true);
         let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
         Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds: best(&seconds) })

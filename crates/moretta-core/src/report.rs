@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
-    measure::{Measures, Scene},
+    measure::{Goal, Measures, Scene},
     path::Point,
     policy::Policy,
     privacy::ModelFacts,
@@ -50,6 +50,9 @@ pub struct Report {
     pub groups: usize,
     /// How many groups there are of each size, small sizes first.
     pub group_sizes: Vec<SizeClass>,
+    /// What the release was made for, and what came of it, in the order of the policy; empty where it has no `[measure]`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub goals: Vec<GoalResult>,
     /// What was lost.
     pub measures: Measures,
     /// What was lost, column by column.
@@ -136,6 +139,20 @@ pub struct ModelResult {
     pub holds: bool,
     /// The worst group's figure in words.
     pub worst: String,
+}
+
+/// A measure that the policy asks to be small, and what it came to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GoalResult {
+    /// Its name.
+    pub measure: &'static str,
+    /// The column it is about, where it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<String>,
+    /// How much it counts beside others.
+    pub weight: f64,
+    /// What it came to, without the weight; none where the table has nothing it could be computed from.
+    pub value: Option<f64>,
 }
 
 /// What a column lost: the mean over its released cells.
@@ -234,7 +251,7 @@ impl Report {
     ) -> Self {
         let released = verified.released();
         let weights = crate::measure::weights(policy);
-        let scene = Scene { released, records: profile, weights: &weights, k: policy.privacy.k };
+        let scene = Scene { released, records: profile, weights: &weights, k: policy.privacy.k, goals: policy.goals() };
         let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
         let column_loss = |(column, described): (usize, &crate::profile::Column)| {
             let mean = |loss: fn(&crate::released::Loss) -> f64| {
@@ -242,6 +259,12 @@ impl Report {
                 (0..released.groups()).map(weighted).sum::<f64>() / profile.records() as f64
             };
             ColumnLoss { name: described.name.clone(), ncp: mean(|loss| loss.ncp), lm: mean(|loss| loss.lm) }
+        };
+        let goal_result = |goal: &Goal| GoalResult {
+            measure: goal.purpose.name(),
+            column: goal.purpose.attribute(profile).map(|attribute| attribute.name.clone()),
+            weight: goal.weight,
+            value: goal.value(&scene),
         };
         let (stop, work) = outcome;
         Self {
@@ -257,6 +280,7 @@ impl Report {
             starred_rows: released.suppressed_records(),
             groups: released.groups(),
             group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
+            goals: policy.goals().iter().map(goal_result).collect(),
             measures: Measures::of(&scene, true),
             columns: profile.columns().iter().enumerate().map(column_loss).collect(),
             nested: nested(policy, profile, verified.recoding()),

@@ -183,6 +183,15 @@ pub fn check_templates(policy: &Policy, profile: &Profile, path: &Path) -> Resul
     Ok(())
 }
 
+/// What the release is to be good for must make sense of the table: else a search would make something else small, and
+/// nobody would notice.
+pub fn check_goals(policy: &Policy, profile: &Profile, path: &Path) -> Result<(), Failure> {
+    match policy.goals().iter().find_map(|goal| goal.unfit(profile)) {
+        Some(message) => Err(Failure::input(format!("{}: {message}", path.display()))),
+        None => Ok(()),
+    }
+}
+
 /// Writes a small file at once: a temporary one beside it, then renamed.
 pub fn write_text(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
     Ok(write_pending(path, text.as_bytes())?.persist(overwrite)?)

@@ -9,7 +9,7 @@ use moretta_core::{
     measure::{MEASURES, Measures},
     policy::{Policy, Template, TemplateValues},
     privacy::ModelFacts,
-    report::{Report, TemplateResult},
+    report::{GoalResult, Report, TemplateResult},
     search::Stop,
     text::{count, counted, listed},
     verify::Judgement,
@@ -86,6 +86,9 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ =
             writeln!(text, "         {:<widest$}  {:>5.1} %  {FAINT}{bar}{FAINT:#}", column.name, 100.0 * column.ncp);
     }
+    for goal in &report.goals {
+        let _ = writeln!(text, "  goal   {}", goal_line(goal));
+    }
     if !report.nested.is_empty() {
         let columns = report.nested.join(", ");
         let _ = writeln!(
@@ -117,6 +120,15 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ = writeln!(text, "  report {}", path.display());
     }
     text
+}
+
+/// `cm of insured is 0.1270, and counts 2 times`.
+fn goal_line(goal: &GoalResult) -> String {
+    let GoalResult { measure, column, weight, value } = goal;
+    let column = column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
+    let value = value.map_or("-".to_owned(), figure);
+    let counts = if *weight == 1.0 { String::new() } else { format!(", and counts {weight} times") };
+    format!("{measure}{column} is {value}{counts}")
 }
 
 /// A line for each of the policy's templates and another that it follows from, for all of its values or some. Values

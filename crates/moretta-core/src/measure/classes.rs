@@ -1,43 +1,62 @@
-//! Measures of what a recipient's model can still be built on.
+//! Measures of what a recipient's model can still be built on: by what the policy says of classes and numbers where it
+//! does, otherwise plainly and of the class.
 
-use super::Scene;
-use crate::privacy::{Group, Member};
+use super::{Costs, Dispersion, Purpose, Scene};
+use crate::{
+    ids::AttributeId,
+    privacy::{Group, Member},
+};
 
 pub(super) fn cm(scene: &Scene<'_>) -> Option<f64> {
-    let class = scene.records.class()?;
-    let penalised = |group: usize| {
-        let records = scene.released.records(group);
-        if scene.released.is_suppressed(group) {
-            return records;
+    let is_cm = |purpose: &&Purpose| matches!(purpose, Purpose::Classification { .. });
+    match scene.goals.iter().map(|goal| &goal.purpose).find(is_cm) {
+        Some(asked @ Purpose::Classification { costs, .. }) => {
+            Some(mistakes(scene, asked.attribute_id(scene.records)?, costs))
         }
-        let members = scene.released.grouping().members(group);
-        // Most groups of a table as it is: one member has one class, and nothing to count.
-        if members.len() == 1 {
-            return 0;
-        }
-        let group = Group::new(scene.records, members);
-        records - group.histogram(class).iter().map(|(_, records)| *records).max().unwrap_or(0)
-    };
-    Some((0..scene.released.groups()).map(penalised).sum::<u64>() as f64 / scene.total())
+        _ => Some(mistakes(scene, scene.records.class()?, &Costs::default())),
+    }
 }
 
-/// Variance about the mean, within groups over within the table; suppressed records are one group.
 pub(super) fn rm(scene: &Scene<'_>) -> Option<f64> {
-    let class = scene.records.class()?;
-    let numbers = scene.records.attributes()[class.index()].numbers.as_ref()?;
-    let dispersion = |members: &[Member]| {
-        if members.len() == 1 {
+    let is_rm = |purpose: &&Purpose| matches!(purpose, Purpose::Regression { .. });
+    match scene.goals.iter().map(|goal| &goal.purpose).find(is_rm) {
+        Some(asked @ Purpose::Regression { dispersion, .. }) => {
+            dispersed(scene, asked.attribute_id(scene.records)?, *dispersion)
+        }
+        _ => dispersed(scene, scene.records.class()?, Dispersion::default()),
+    }
+}
+
+/// The mean cost of a record that is called by its group's majority, or suppressed.
+pub(super) fn mistakes(scene: &Scene<'_>, class: AttributeId, costs: &Costs) -> f64 {
+    let costs = costs.bind(&scene.records.attributes()[class.index()]);
+    let of_group = |group: usize| {
+        let members = scene.released.grouping().members(group);
+        let suppressed = scene.released.is_suppressed(group);
+        // Most groups of a table as it is: one member has one class, and nothing to count.
+        if members.len() == 1 && !suppressed {
             return 0.0;
         }
         let group = Group::new(scene.records, members);
         let histogram = group.histogram(class);
-        let records: u64 = histogram.iter().map(|(_, records)| records).sum();
-        let value = |code: u32| numbers[code as usize];
-        let mean = histogram.iter().map(|&(code, n)| value(code) * n as f64).sum::<f64>() / records as f64;
-        histogram.iter().map(|&(code, n)| (value(code) - mean).powi(2) * n as f64).sum::<f64>()
+        match suppressed {
+            true => histogram.iter().map(|&(class, n)| costs.of_suppressed(class) * n as f64).sum(),
+            false => costs.of_group(histogram),
+        }
     };
-    let whole = dispersion(&scene.records.everything());
+    (0..scene.released.groups()).map(of_group).sum::<f64>() / scene.total()
+}
+
+/// How numbers are dispersed within groups, over how they are in the table; suppressed records are one group. None
+/// where not all are numbers.
+pub(super) fn dispersed(scene: &Scene<'_>, column: AttributeId, dispersion: Dispersion) -> Option<f64> {
+    let numbers = scene.records.attributes()[column.index()].numbers.as_ref()?;
+    let of_members = |members: &[Member]| match members {
+        [_] => 0.0,
+        _ => dispersion.of(numbers, Group::new(scene.records, members).histogram(column)),
+    };
+    let whole = of_members(&scene.records.everything());
     let within: f64 =
-        (0..scene.released.groups()).map(|group| dispersion(scene.released.grouping().members(group))).sum();
+        (0..scene.released.groups()).map(|group| of_members(scene.released.grouping().members(group))).sum();
     Some(if whole > 0.0 { within / whole } else { 0.0 })
 }

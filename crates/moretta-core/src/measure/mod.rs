@@ -1,6 +1,7 @@
 //! Measures: what a release lost, each computed once for all methods, from what is released alone.
 
 mod classes;
+mod goal;
 mod groups;
 mod loss;
 mod penalties;
@@ -9,7 +10,10 @@ mod tests;
 
 use serde::Serialize;
 
-pub use self::loss::Loss;
+pub use self::{
+    goal::{BoundCosts, Costs, Dispersion, Goal, Purpose},
+    loss::Loss,
+};
 use crate::{policy::Policy, profile::Profile, released::Released};
 
 /// What a measure looks at.
@@ -23,6 +27,8 @@ pub struct Scene<'a> {
     pub weights: &'a [f64],
     /// The k that was asked for.
     pub k: Option<u64>,
+    /// What the release is to be good for, as far as the policy says so: `cm` and `rm` are by the first that is one.
+    pub goals: &'a [Goal],
 }
 
 /// A measure's entry in the registry.
@@ -60,13 +66,13 @@ pub const MEASURES: &[MeasureEntry] = &[
     },
     MeasureEntry {
         name: "cm",
-        summary: "classification metric: share of records suppressed or not of their group's majority class",
+        summary: "classification metric: share of records suppressed or not of their group's majority class, by `costs` if any",
         value: classes::cm,
         needs_cells: false,
     },
     MeasureEntry {
         name: "rm",
-        summary: "regression metric: variance of a numeric class within groups, over that in the table",
+        summary: "regression metric: variance (or deviation) of a numeric class within groups, over that in the table",
         value: classes::rm,
         needs_cells: false,
     },

@@ -1,12 +1,20 @@
 //! Measures of how imprecise the released cells are.
 
-use super::Scene;
+use super::{Loss, Scene};
+
+/// Over columns by their weights, the mean loss of a cell.
+pub(super) fn mean(scene: &Scene<'_>, loss: Loss) -> f64 {
+    let lost = |cell: &crate::released::Loss| match loss {
+        Loss::Ncp => cell.ncp,
+        Loss::Lm => cell.lm,
+    };
+    scene.mean_over_records(|group| {
+        scene.released.losses(group).iter().zip(scene.weights).map(|(cell, weight)| weight * lost(cell)).sum::<f64>()
+    })
+}
 
 pub(super) fn ncp(scene: &Scene<'_>) -> Option<f64> {
-    let of_group = |group: usize| {
-        scene.released.losses(group).iter().zip(scene.weights).map(|(loss, weight)| weight * loss.ncp).sum::<f64>()
-    };
-    Some(scene.mean_over_records(of_group) * scene.total())
+    Some(mean(scene, Loss::Ncp) * scene.total())
 }
 
 pub(super) fn gcp(scene: &Scene<'_>) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Worked examples of the papers, and the corners.
 
-use super::{Measures, Scene, weights};
+use super::{Dispersion, Goal, Measures, Scene, weights};
 use crate::{
     ids::{GroupId, TupleId},
     recoding::{Cut, GroupShare, Groups, Recoding},
@@ -11,7 +11,23 @@ use crate::{
 fn measures(table: &TestTable, verified: &Verified) -> Measures {
     let weights = weights(&table.policy);
     let k = table.policy.privacy.k;
-    Measures::of(&Scene { released: verified.released(), records: &table.profile, weights: &weights, k }, true)
+    Measures::of(
+        &Scene {
+            released: verified.released(),
+            records: &table.profile,
+            weights: &weights,
+            k,
+            goals: table.policy.goals(),
+        },
+        true,
+    )
+}
+
+/// What each of the policy's goals comes to.
+fn values(table: &TestTable, verified: &Verified) -> Vec<Option<f64>> {
+    let (weights, goals) = (weights(&table.policy), table.policy.goals());
+    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals };
+    goals.iter().map(|goal| goal.value(&scene)).collect()
 }
 
 fn released(table: &TestTable, recoding: Recoding) -> Verified {
@@ -132,4 +148,168 @@ fn a_class_of_numbers_is_measured_by_variance() {
     assert!((of.get("rm").unwrap() - 2.0 / 83.0).abs() < 1e-12);
     let named = TestTable::new(policy, &[], &[("1,a", 2)]);
     assert_eq!(measures(&named, &released(&named, Recoding::identity(&named.profile))).get("rm"), None);
+}
+
+const CLASSES: &str = "privacy.k = 2\ncolumns.q.role = \"quasi-identifier\"\ncolumns.c.role = \"class\"\n\
+                       columns.n.role = \"sensitive\"\n";
+
+/// By q, two groups of three; the last record can be suppressed.
+const ROWS: &[(&str, u64)] = &[("1,a,0", 1), ("1,b,2", 2), ("2,a,4", 1), ("2,b,4", 1), ("2,c,10", 1), ("3,a,1", 2)];
+
+fn asked(measure: &str) -> TestTable {
+    TestTable::new(&format!("{CLASSES}{measure}"), &[], ROWS)
+}
+
+fn without_the_last(table: &TestTable) -> Verified {
+    let Recoding::Cut(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
+    released(table, Recoding::Cut(Cut { suppressed: vec![TupleId(2)], ..cut }))
+}
+
+#[test]
+fn mistakes_cost_what_the_policy_says() {
+    // A pair and two strangers who cost 1 each where they are not named: a among two b; of a, b, c any, so the cheapest.
+    let plain = asked("[measure]\nname = \"cm\"");
+    assert_eq!(values(&plain, &released(&plain, Recoding::identity(&plain.profile))), [Some(3.0 / 8.0)]);
+    assert_eq!(values(&plain, &without_the_last(&plain)), [Some(5.0 / 8.0)]);
+    // a among b: 5. The second group: called a it costs 1 (b) + 0.25 (c), called b 5 + 1, called c 1 + 1.
+    let dear = asked("[measure]\nname = \"cm\"\ncosts = { a.b = 5, c.a = 0.25 }");
+    let of_groups = released(&dear, Recoding::identity(&dear.profile));
+    assert_eq!(values(&dear, &of_groups), [Some(6.25 / 8.0)]);
+    assert_eq!(measures(&dear, &of_groups).get("cm"), Some(6.25 / 8.0), "the measure is the policy's");
+    // Suppressed, an a costs as much as the dearest that it could be taken for.
+    assert_eq!(values(&dear, &without_the_last(&dear)), [Some(16.25 / 8.0)]);
+    // 2 a, 3 b and a c are called b, though it would be cheaper to call them a.
+    let majority = asked("[measure]\nname = \"cm\"\ncosts = { a.b = 7 }");
+    let verified = released(&majority, boxes(&majority, &[&[0, 1], &[2]]));
+    assert_eq!(values(&majority, &verified), [Some(15.0 / 8.0)]);
+}
+
+#[test]
+fn a_cost_of_nothing_and_of_all_pairs() {
+    // Where every mistake of a class is named, none of them costs 1 when it is suppressed.
+    let table = asked("[measure]\nname = \"cm\"\ncosts.a = { b = 0, c = 0.5 }");
+    // a among b: 0; a, b, c called b: 0 + 1; suppressed a: 0.5 each.
+    assert_eq!(values(&table, &without_the_last(&table)), [Some((0.0 + 1.0 + 1.0) / 8.0)]);
+}
+
+#[test]
+fn numbers_are_dispersed_about_the_median() {
+    let rm = "[[measure]]\nname = \"rm\"\ncolumn = \"n\"\n";
+    let table = asked(&format!("{rm}dispersion = \"deviation\"\n{rm}weight = 2"));
+    let verified = released(&table, Recoding::identity(&table.profile));
+    // About 2, 4 and 1: 2, 6 and 0. All, 0 1 1 2 2 4 4 10, about 2: 2 + 2 + 0 + 4 + 8.
+    let about_median = 8.0 / 16.0;
+    // About 4/3, 6 and 1: 8/3, 24 and 0. All, about 3: 9 + 8 + 2 + 2 + 49.
+    let about_mean = (8.0 / 3.0 + 24.0) / 70.0;
+    let found = values(&table, &verified);
+    assert_eq!(found[0], Some(about_median));
+    assert!((found[1].unwrap() - about_mean).abs() < 1e-12);
+    assert_eq!(measures(&table, &verified).get("rm"), Some(about_median), "the policy's first");
+    let named = asked("[measure]\nname = \"rm\"");
+    assert_eq!(values(&named, &released(&named, Recoding::identity(&named.profile))), [None]);
+}
+
+#[test]
+fn a_goal_of_precision_counts_columns_by_their_weights() {
+    let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"\ncolumns.x.weight = 3\n\
+                  columns.y.role = \"quasi-identifier\"\n[[measure]]\nname = \"lm\"\nweight = 9\n[[measure]]\nname = \"ncp\"";
+    let table = TestTable::new(policy, &[], &[("0,a", 1), ("1,a", 1), ("4,b", 1), ("4,c", 1)]);
+    let verified = released(&table, boxes(&table, &[&[0, 1], &[2, 3]]));
+    // x: a quarter of its range for half of the records, weight 3; y: all of it for the other half.
+    let expected = 3.0 * 0.25 / 2.0 + 1.0 / 2.0;
+    for value in values(&table, &verified) {
+        assert!((value.unwrap() - expected).abs() < 1e-12, "{value:?}");
+    }
+    assert_eq!(measures(&table, &verified).get("ncp"), Some(4.0 * expected));
+}
+
+#[test]
+fn a_goal_that_does_not_fit_the_table_says_why() {
+    let unfit = |measure: &str| {
+        let table = asked(&format!("[measure]\n{measure}"));
+        let goals: &[Goal] = table.policy.goals();
+        goals[0].unfit(&table.profile)
+    };
+    for fits in ["name = \"lm\"", "name = \"cm\"", "name = \"cm\"\ncosts.a.b = 2", "name = \"rm\"\ncolumn = \"n\""] {
+        assert_eq!(unfit(fits), None, "{fits}");
+    }
+    assert_eq!(unfit("name = \"cm\"\ncolumn = \"n\"\ncosts.'2.0'.4 = 2"), None, "a number is itself however written");
+    let words = "`costs` of [measure] names `d`, which does not occur in column `c`";
+    assert!(unfit("name = \"cm\"\ncosts.d.a = 2").unwrap().starts_with(words));
+    assert!(unfit("name = \"cm\"\ncosts.a.d = 2").unwrap().starts_with(words));
+    assert!(
+        unfit("name = \"rm\"").unwrap().starts_with("measure \"rm\" is for numbers, and not all values of column `c`")
+    );
+}
+
+/// What cm is by its definition, record by record: every group is called by each of its most frequent classes in turn.
+fn naive_cm(records: &[(u32, usize)], suppressed: u32, costs: &[Vec<Option<f64>>]) -> f64 {
+    let cost = |own: usize, called: usize| if own == called { 0.0 } else { costs[own][called].unwrap_or(1.0) };
+    let occurring: Vec<usize> = (0..costs.len()).filter(|class| records.iter().any(|(_, own)| own == class)).collect();
+    let plain = !occurring.iter().any(|&own| occurring.iter().any(|&to| own != to && costs[own][to].is_some()));
+    let of_group = |group: u32| -> f64 {
+        let own: Vec<usize> = records.iter().filter(|(q, _)| *q == group).map(|(_, class)| *class).collect();
+        if group == suppressed {
+            let dearest = |own: usize| occurring.iter().map(|&called| cost(own, called)).fold(0.0, f64::max);
+            let alone = plain || occurring.len() < 2;
+            return own.iter().map(|&own| if alone { 1.0 } else { dearest(own) }).sum();
+        }
+        let count = |class: usize| own.iter().filter(|other| **other == class).count();
+        let most = own.iter().map(|&class| count(class)).max().unwrap_or(0);
+        let called = own.iter().filter(|&&class| count(class) == most);
+        let costs = called.map(|&called| own.iter().map(|&own| cost(own, called)).sum::<f64>());
+        costs.reduce(f64::min).unwrap_or(0.0)
+    };
+    (0..4).map(of_group).sum::<f64>() / records.len() as f64
+}
+
+proptest::proptest! {
+    #[test]
+    fn mistakes_cost_the_same_record_by_record(
+        records in proptest::collection::vec((0_u32..4, 0_usize..4), 1..24),
+        costs in proptest::collection::vec(proptest::collection::vec(proptest::option::of(0_u32..9), 4), 4),
+        suppressed in 0_u32..4,
+    ) {
+        let costs: Vec<Vec<Option<f64>>> =
+            costs.iter().map(|row| row.iter().map(|cost| cost.map(|cost| f64::from(cost) / 4.0)).collect()).collect();
+        let name = |class: usize| ["a", "b", "c", "d"][class];
+        let mut policy = "privacy.k = 2\ncolumns.q.role = \"quasi-identifier\"\ncolumns.c.role = \"class\"\n\
+                          columns.c.type = \"category\"\n[measure]\nname = \"cm\"\n".to_owned();
+        for (own, called) in (0..16).map(|pair| (pair / 4, pair % 4)).filter(|(own, called)| own != called) {
+            if let Some(cost) = costs[own][called] {
+                policy += &format!("costs.{}.{} = {cost:?}\n", name(own), name(called));
+            }
+        }
+        let rows: Vec<String> = records.iter().map(|(q, class)| format!("{q},{}", name(*class))).collect();
+        let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+        let table = TestTable::new(&policy, &[], &rows);
+        // Tuples are in order of q: the one that is suppressed by its place, if there are so many.
+        let mut occurring: Vec<u32> = records.iter().map(|(q, _)| *q).collect();
+        occurring.sort_unstable();
+        occurring.dedup();
+        let Recoding::Cut(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
+        let gone = occurring.iter().position(|q| *q == suppressed).map(TupleId::from_index);
+        let cut = Cut { suppressed: gone.into_iter().collect(), ..cut };
+        let found = values(&table, &released(&table, Recoding::Cut(cut)))[0].unwrap();
+        proptest::prop_assert!((found - naive_cm(&records, suppressed, &costs)).abs() < 1e-9, "{found}");
+    }
+
+    /// No point is closer to all numbers than a median, and none by squares than the mean.
+    #[test]
+    fn dispersion_is_the_least_there_is(records in proptest::collection::vec((0_u32..9, 1_u64..5), 1..12)) {
+        let numbers: Vec<f64> = (0..9).map(|code| f64::from(code * code) - 7.0).collect();
+        let mut histogram = std::collections::BTreeMap::new();
+        records.iter().for_each(|(code, n)| *histogram.entry(*code).or_insert(0) += n);
+        let histogram: Vec<(u32, u64)> = histogram.into_iter().collect();
+        let naive = |centre: f64, power: i32| -> f64 {
+            let each = histogram.iter().flat_map(|&(code, n)| (0..n).map(move |_| code));
+            each.map(|code| (numbers[code as usize] - centre).abs().powi(power)).sum()
+        };
+        let deviation = numbers.iter().map(|centre| naive(*centre, 1)).fold(f64::INFINITY, f64::min);
+        proptest::prop_assert!((Dispersion::Deviation.of(&numbers, &histogram) - deviation).abs() < 1e-9);
+        let variance = Dispersion::Variance.of(&numbers, &histogram);
+        for centre in -70..=570 {
+            proptest::prop_assert!(variance <= naive(f64::from(centre) / 10.0, 2) + 1e-9);
+        }
+    }
 }

@@ -157,7 +157,7 @@ pub fn measured(
 ) -> Option<Vec<Point>> {
     let weights = measure::weights(policy);
     let mut walk = Walk::new(profile, &policy.release);
-    let start = Point::new(&walk.look(walk.cut()), &weights, policy.privacy.k);
+    let start = Point::new(&walk.look(walk.cut()), &weights, policy);
     let mut points = vec![start];
     let shown = sampled(steps.len(), most_points(steps, profile.tuples()), wanted);
     let up = steps.iter().take_while(|step| step.action == Action::Generalize).count();
@@ -182,7 +182,7 @@ pub fn measured(
                 })
                 .collect();
             points.par_extend(walked.into_par_iter().map(|(step, changes, cut)| {
-                let point = Point::new(&walk.look(&cut), &weights, policy.privacy.k);
+                let point = Point::new(&walk.look(&cut), &weights, policy);
                 Point { step, action: Some(steps[step - 1].action), changes, ..point }
             }));
             walk.settle(points[points.len() - 1].groups);
@@ -193,7 +193,8 @@ pub fn measured(
 
 impl Point {
     /// Of a release, as if it were the first.
-    fn new((released, records): &(Released, &Profile), weights: &[f64], k: Option<u64>) -> Self {
+    fn new((released, records): &(Released, &Profile), weights: &[f64], policy: &Policy) -> Self {
+        let (k, goals) = (policy.privacy.k, policy.goals());
         let sizes = || (0..released.groups()).map(|group| released.records(group));
         Self {
             step: 0,
@@ -202,7 +203,7 @@ impl Point {
             groups: released.groups(),
             anonymity: sizes().min().unwrap_or(0),
             below_k: k.map(|k| sizes().filter(|&size| size < k).sum()),
-            measures: Measures::of(&Scene { released, records, weights, k }, true),
+            measures: Measures::of(&Scene { released, records, weights, k, goals }, true),
         }
     }
 }

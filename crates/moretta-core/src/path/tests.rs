@@ -78,7 +78,7 @@ fn random_steps(table: &TestTable, dice: &[(u8, u8, u8)]) -> Vec<Step> {
 fn naive(table: &TestTable, cut: &Cut) -> (usize, u64, Option<u64>, Measures) {
     let released = Released::of_recoding(&table.profile, &Recoding::Cut(cut.clone()), &table.policy.release);
     let (weights, k) = (weights(&table.policy), table.policy.privacy.k);
-    let scene = Scene { released: &released, records: &table.profile, weights: &weights, k };
+    let scene = Scene { released: &released, records: &table.profile, weights: &weights, k, goals: &[] };
     let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
     let below_k = k.map(|k| sizes.iter().filter(|size| **size < k).sum());
     (sizes.len(), *sizes.iter().min().expect("a group"), below_k, Measures::of(&scene, true))

@@ -5,9 +5,10 @@
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{ColumnPolicy, HierarchyChoice, Policy, check, tree};
+use super::{ColumnPolicy, HierarchyChoice, MeasureChoice, Policy, check, tree};
 use crate::counts::RecordOrder;
 use crate::hierarchy::numeric::{Builder, Built};
+use crate::measure::{Costs, Dispersion, Goal, Purpose};
 use crate::schema::Role;
 
 /// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
@@ -38,6 +39,42 @@ impl Serialize for ColumnPolicy {
         }
         if matches!(self.role, Role::QuasiIdentifier | Role::Sensitive | Role::Class) {
             map.serialize_entry("missing", &self.missing)?;
+        }
+        map.end()
+    }
+}
+
+/// One as a table, several as a list of them.
+impl Serialize for MeasureChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.goals.as_slice() {
+            [goal] => goal.serialize(serializer),
+            goals => goals.serialize(serializer),
+        }
+    }
+}
+
+/// Without what is usual.
+impl Serialize for Goal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", self.purpose.name())?;
+        if self.weight != 1.0 {
+            map.serialize_entry("weight", &self.weight)?;
+        }
+        if let Purpose::Classification { column: Some(column), .. } | Purpose::Regression { column: Some(column), .. } =
+            &self.purpose
+        {
+            map.serialize_entry("column", column)?;
+        }
+        match &self.purpose {
+            Purpose::Classification { costs, .. } if *costs != Costs::default() => {
+                map.serialize_entry("costs", costs)?;
+            }
+            Purpose::Regression { dispersion, .. } if *dispersion != Dispersion::default() => {
+                map.serialize_entry("dispersion", dispersion)?;
+            }
+            _ => {}
         }
         map.end()
     }

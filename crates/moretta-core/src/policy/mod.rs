@@ -7,7 +7,7 @@
 //!
 //! - it states at least one guarantee that some table would violate, and names at least one quasi-identifier;
 //! - every column that a privacy model names is declared, in a role that fits: what is *given* is a quasi-identifier,
-//!   what is guarded is sensitive or the class, and there is at most one class;
+//!   what is guarded or predicted is sensitive or a class;
 //! - every number is finite and in its range; widths and bins ascend, prefixes descend; a hierarchy fits its column's type.
 //!
 //! What needs the data (does the column exist, is it a number, does the value occur) is checked later:
@@ -55,7 +55,7 @@ pub use self::method::MethodChoice;
 use crate::counts::RecordOrder;
 use crate::dates::DateFormat;
 use crate::hierarchy::{DateLevel, Reading, numeric::Built};
-use crate::measure::Loss;
+use crate::measure::Goal;
 use crate::schema::{Kind, MissingRule, Role};
 
 /// The version of the policy language that this crate reads.
@@ -73,7 +73,7 @@ pub struct Policy {
     pub privacy: Privacy,
     /// How it is to be reached.
     pub method: MethodChoice,
-    /// What the method is to lose little of, where the policy says so; else it is what the method's authors chose.
+    /// What the release is for, where the policy says so; else the method makes small what its authors chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<MeasureChoice>,
     /// All columns, in the order in which the file names them first; ties between columns go to the earlier one.
@@ -85,19 +85,18 @@ pub struct Policy {
     pub input: InputOptions,
 }
 
-/// What the method is to lose little of: `[measure]`.
-#[derive(Debug, Clone, Serialize)]
+/// What the release is for, and so what the method is to make small: `[measure]`, or several `[[measure]]` added up.
+#[derive(Debug, Clone)]
 pub struct MeasureChoice {
-    /// The measure.
-    pub name: Loss,
-    #[serde(skip)]
+    /// The measures, at least one, none twice.
+    pub goals: Vec<Goal>,
     place: error::Place,
 }
 
 /// Where it stands in the text is not compared.
 impl PartialEq for MeasureChoice {
     fn eq(&self, other: &MeasureChoice) -> bool {
-        self.name == other.name
+        self.goals == other.goals
     }
 }
 
@@ -372,7 +371,12 @@ impl Policy {
         self.columns.iter().filter(|column| matches!(column.role, Role::Sensitive | Role::Class))
     }
 
-    /// The class column, if there is one.
+    /// What the release is to be good for, as far as the policy says so.
+    pub fn goals(&self) -> &[Goal] {
+        self.measure.as_ref().map_or(&[], |measure| &measure.goals)
+    }
+
+    /// The class column, if there is one; of several the one that the policy names first.
     pub fn class(&self) -> Option<&ColumnPolicy> {
         self.columns.iter().find(|column| column.role == Role::Class)
     }

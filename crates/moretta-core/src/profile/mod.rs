@@ -180,7 +180,7 @@ impl Profile {
         self.attributes.iter().position(|attribute| attribute.name == name).map(AttributeId::from_index)
     }
 
-    /// The class column.
+    /// The class column; of several the first.
     pub fn class(&self) -> Option<AttributeId> {
         self.attributes.iter().position(|attribute| attribute.role == Role::Class).map(AttributeId::from_index)
     }

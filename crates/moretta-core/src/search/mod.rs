@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use self::path::{Action, Frontier, Holds, Step};
 use crate::{
-    measure::Loss,
+    measure::{Goal, Loss, Purpose},
     policy::{MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
     profile::Profile,
@@ -134,8 +134,39 @@ pub trait Method: Send + Sync {
     }
 }
 
-/// Turns the parameters of a policy and what is to be little into a method.
-pub type Build = fn(&MethodChoice, Loss) -> Result<Box<dyn Method>, PolicyError>;
+/// Turns the parameters of a policy and what is to be small into a method. The goals are such as its entry says that
+/// it takes, and never none unless it takes none.
+pub type Build = fn(&MethodChoice, &[Goal]) -> Result<Box<dyn Method>, PolicyError>;
+
+/// What a method can be told by `[measure]` to make small.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Minimises {
+    /// Nothing: it has a goal of its own, or a parameter for it.
+    ItsOwn,
+    /// The loss of precision by one measure; by this one where the policy has no `[measure]`.
+    Precision(Loss),
+    /// Any measures, one or a weighted sum of several; this one where the policy has no `[measure]`.
+    Anything(Loss),
+}
+
+impl Minimises {
+    /// The measure that it makes small where the policy has no `[measure]`; none where it cannot be told.
+    pub const fn usual(self) -> Option<Loss> {
+        match self {
+            Self::ItsOwn => None,
+            Self::Precision(usual) | Self::Anything(usual) => Some(usual),
+        }
+    }
+
+    /// Whether it can be told this.
+    pub fn takes(self, goals: &[Goal]) -> bool {
+        match self {
+            Self::ItsOwn => goals.is_empty(),
+            Self::Precision(_) => matches!(goals, [Goal { purpose: Purpose::Precision(_), .. }]),
+            Self::Anything(_) => !goals.is_empty(),
+        }
+    }
+}
 
 /// A method's entry in the registry.
 #[derive(Clone, Copy)]
@@ -146,10 +177,17 @@ pub struct MethodEntry {
     pub summary: &'static str,
     /// Its parameters: key, default, meaning.
     pub parameters: &'static [Parameter],
-    /// What it loses little of where the policy has no `[measure]`; none where it cannot be told.
-    pub loss: Option<Loss>,
-    /// Turns the policy's parameters, and what is to be little, into a method that can run.
+    /// What it can be told to make small.
+    pub minimises: Minimises,
+    /// Turns the policy's parameters, and what is to be small, into a method that can run.
     pub build: Build,
+}
+
+impl MethodEntry {
+    /// What it makes small where the policy has no `[measure]`.
+    pub fn usual_goals(&self) -> Vec<Goal> {
+        self.minimises.usual().map(Goal::precision).into_iter().collect()
+    }
 }
 
 /// A method's parameter, for people.
@@ -182,32 +220,66 @@ pub fn method_names() -> Vec<&'static str> {
 /// The method that a policy names, with its parameters checked.
 pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
     let choice = &policy.method;
-    match METHODS.iter().find(|entry| entry.name == choice.name) {
-        Some(entry) => match (entry.loss, &policy.measure) {
-            (None, Some(asked)) => Err(cannot_be_told(entry, asked)),
-            (usual, asked) => {
-                (entry.build)(choice, asked.as_ref().map(|asked| asked.name).or(usual).unwrap_or_default())
-            }
-        },
-        None => {
-            let known = method_names().join("`, `");
-            Err(choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name)))
-        }
+    let Some(entry) = METHODS.iter().find(|entry| entry.name == choice.name) else {
+        let known = method_names().join("`, `");
+        return Err(choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name)));
+    };
+    check_place_of_measure(entry, choice)?;
+    match &policy.measure {
+        None => (entry.build)(choice, &entry.usual_goals()),
+        Some(asked) if entry.minimises.takes(&asked.goals) => (entry.build)(choice, &asked.goals),
+        Some(asked) => Err(cannot_be_told(entry, asked)),
     }
 }
 
-/// `[measure]` is for methods that can be told what is to be little.
+/// `measure` in `[method]` is for methods that have a parameter of that name.
+fn check_place_of_measure(entry: &MethodEntry, choice: &MethodChoice) -> Result<(), PolicyError> {
+    let told_by_section = entry.minimises != Minimises::ItsOwn && !has_own_measure(entry);
+    match choice.parameters.get("measure") {
+        Some(asked) if told_by_section => {
+            let name = entry.name;
+            let message = format!("`measure` is not a parameter of the method `{name}`; write [measure] with name = ");
+            let asked = asked.as_str().filter(|asked| ["ncp", "lm", "cm", "rm"].contains(asked)).unwrap_or("ncp");
+            Err(choice.error("measure", format!("{message}\"{asked}\" instead")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn has_own_measure(entry: &MethodEntry) -> bool {
+    entry.parameters.iter().any(|parameter| parameter.key == "measure")
+}
+
+/// What is asked is more than the method can be told; the complaint names those that can.
 fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
     let name = entry.name;
-    let message = match entry.parameters.iter().any(|parameter| parameter.key == "measure") {
-        true => format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses"),
-        false => {
-            let others = METHODS.iter().filter(|entry| entry.loss.is_some()).map(|entry| entry.name);
-            let others = others.collect::<Vec<_>>().join("`, `");
-            format!("method `{name}` takes no [measure]; `{others}` do")
-        }
+    let others = METHODS.iter().filter(|other| other.minimises.takes(&asked.goals)).map(|other| other.name);
+    let others: Vec<&str> = others.collect();
+    let instead = match others.as_slice() {
+        [] => String::new(),
+        [one] => format!("; `{one}` does"),
+        _ => format!("; `{}` do", others.join("`, `")),
     };
-    asked.error(message)
+    asked.error(match (entry.minimises, asked.goals.as_slice()) {
+        (Minimises::ItsOwn, _) if has_own_measure(entry) => {
+            format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
+        }
+        (Minimises::ItsOwn, _) => format!("method `{name}` takes no [measure]{instead}"),
+        (_, [goal]) => {
+            let asked = goal.purpose.name();
+            format!("method `{name}` takes measure \"ncp\" or \"lm\", not \"{asked}\"{instead}")
+        }
+        _ => format!("method `{name}` takes one measure, \"ncp\" or \"lm\", not several added up{instead}"),
+    })
+}
+
+/// The loss of precision that is asked for, for methods that take nothing else.
+fn precision(goals: &[Goal]) -> Loss {
+    let loss = |goal: &Goal| match goal.purpose {
+        Purpose::Precision(loss) => Some(loss),
+        _ => None,
+    };
+    goals.iter().find_map(loss).unwrap_or_default()
 }
 
 /// One in the sentence, several in lines of their own.

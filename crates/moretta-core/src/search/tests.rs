@@ -18,8 +18,9 @@ fn policy(method: &str, measure: &str) -> Policy {
 fn who_cannot_be_told_refuses_a_measure() {
     for entry in METHODS {
         let refused = method_of(&policy(entry.name, "[measure]\nname = \"lm\"")).err();
-        assert_eq!(refused.is_some(), entry.loss.is_none(), "{}", entry.name);
-        assert_eq!(refused.and_then(|error| error.line()), entry.loss.is_none().then_some(5), "{}", entry.name);
+        let own = entry.minimises == Minimises::ItsOwn;
+        assert_eq!(refused.is_some(), own, "{}", entry.name);
+        assert_eq!(refused.and_then(|error| error.line()), own.then_some(5), "{}", entry.name);
         assert!(method_of(&policy(entry.name, "")).is_ok());
     }
 }
@@ -35,6 +36,47 @@ fn a_refusal_says_what_to_do_instead() {
     let words = "line 5: method `mondrian` takes no [measure]; \
                  `k-member`, `local-top-down`, `local-bottom-up`, `sweep` do";
     assert_eq!(refused("mondrian").as_deref(), Some(words));
+}
+
+#[test]
+fn who_takes_one_precision_refuses_the_rest() {
+    let refused = |method: &str, measure: &str| {
+        let text = format!(
+            "version = 1\nprivacy.k = 2\n[method]\nname = \"{method}\"\n{measure}\n[columns]\n\
+             a.role = \"quasi-identifier\"\nc.role = \"class\"\n"
+        );
+        method_of(&Policy::parse(&text, &method_names()).expect("a policy")).err().map(|error| error.to_string())
+    };
+    let (cm, both) = ("[measure]\nname = \"cm\"", "[[measure]]\nname = \"lm\"\n[[measure]]\nname = \"ncp\"");
+    let anything: Vec<&MethodEntry> =
+        METHODS.iter().filter(|entry| matches!(entry.minimises, Minimises::Anything(_))).collect();
+    for entry in METHODS.iter().filter(|entry| matches!(entry.minimises, Minimises::Precision(_))) {
+        let name = entry.name;
+        assert_eq!(refused(name, "[measure]\nname = \"lm\"\nweight = 2"), None, "alone, a weight changes nothing");
+        let begins = |asked: &str, words: &str| {
+            let refused = refused(name, asked).unwrap_or_default();
+            assert!(refused.starts_with(&format!("line 5: method `{name}` takes {words}")), "{refused}");
+            assert!(anything.iter().all(|entry| refused.contains(entry.name)), "{refused}");
+        };
+        begins(cm, "measure \"ncp\" or \"lm\", not \"cm\"");
+        begins(both, "one measure, \"ncp\" or \"lm\", not several added up");
+    }
+    for entry in anything {
+        assert_eq!((refused(entry.name, cm), refused(entry.name, both)), (None, None));
+    }
+    assert!(
+        refused("mondrian", cm).is_some_and(|words| words.starts_with("line 5: method `mondrian` takes no [measure]"))
+    );
+}
+
+#[test]
+fn a_measure_among_parameters_is_sent_to_its_section() {
+    let refused = |measure| method_of(&policy("sweep", measure)).err().map(|error| error.to_string());
+    let words =
+        "line 5: `measure` is not a parameter of the method `sweep`; write [measure] with name = \"lm\" instead";
+    assert_eq!(refused("measure = \"lm\"").as_deref(), Some(words));
+    assert_eq!(refused("measure = 3"), Some(words.replace("lm", "ncp")));
+    assert!(method_of(&policy("bottom-up-generalization", "measure = \"lm\"")).is_ok(), "it has its own");
 }
 
 /// Four records can be paired over two of three values in `t` or over five of eight in `u`. The first loses an LM of 1/2
@@ -59,13 +101,19 @@ fn each_measure_is_less_when_it_is_asked_for() {
     ];
     let table = TestTable::new(columns, &hierarchies, &rows);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    for entry in METHODS.iter().filter(|entry| entry.loss.is_some()) {
+    for entry in METHODS.iter().filter(|entry| entry.minimises != Minimises::ItsOwn) {
         let lost = |measure: &str| {
             let method = method_of(&policy(entry.name, &format!("[measure]\nname = \"{measure}\""))).unwrap();
             let outcome = method.run(&task, &Quiet).unwrap();
             let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
             let weights = weights(&table.policy);
-            let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: Some(2) };
+            let scene = Scene {
+                released: verified.released(),
+                records: &table.profile,
+                weights: &weights,
+                k: Some(2),
+                goals: &[],
+            };
             let measures = Measures::of(&scene, true);
             ["lm", "ncp"].map(|name| measures.get(name).unwrap())
         };

@@ -58,7 +58,7 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     }
     let weights = weights(&world.policy);
     let k = world.policy.privacy.k;
-    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k };
+    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k, goals: &[] };
     let own = Measures::of(&scene, true);
     let naive = losses::measures(&Printed { world, header: &header, rows: &rows });
     let cells = world.policy.release.numbers == Numbers::Interval;
@@ -75,7 +75,7 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     if cells {
         let read = Released::of_file(profile, &file);
         let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let scene = Scene { released: &read, records: &file, weights: &weights, k };
+        let scene = Scene { released: &read, records: &file, weights: &weights, k, goals: &[] };
         let again = Measures::of(&scene, true);
         for ((name, own), (_, again)) in own.0.iter().zip(&again.0) {
             prop_assert!(close(*own, *again), "{name}: {own:?}, read back {again:?} of {rows:?}");

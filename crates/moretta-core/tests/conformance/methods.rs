@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use moretta_core::{
     counts::{Change, Counts, RecordOrder},
-    measure::Loss,
+    measure::{Goal, Loss},
     policy::{MethodChoice, Numbers},
     profile::Profile,
     recoding::{Cut, Recoding},
@@ -32,9 +32,11 @@ pub fn methods() -> Vec<(String, Box<dyn Method>)> {
         for parameters in std::iter::once(defaults).chain(own) {
             let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
             // Of those that can be told what is to be little, also with the other measure.
-            let losses = [Loss::Ncp, Loss::Lm].into_iter().filter(|loss| entry.loss.is_some() || *loss == Loss::Ncp);
+            let losses = [Loss::Ncp, Loss::Lm]
+                .into_iter()
+                .filter(|loss| entry.minimises.usual().is_some() || *loss == Loss::Ncp);
             for loss in losses {
-                let method = (entry.build)(&choice, loss).unwrap_or_else(|error| panic!("{error}"));
+                let method = (entry.build)(&choice, &[Goal::precision(loss)]).unwrap_or_else(|error| panic!("{error}"));
                 all.push((format!("{} {parameters} {loss:?}", entry.name), method));
             }
         }

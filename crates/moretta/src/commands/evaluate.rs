@@ -49,6 +49,7 @@ pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
     let (_, train) = inputs::profile(&engine, &arguments.input, &policy, &hierarchies)?;
 
     let seed = pipeline::seed(arguments.seed)?;
+    inputs::check_goals(&policy, &train, &arguments.policy)?;
     let models = inputs::bind(&policy, &train)?;
     let max_suppressed = policy.privacy.allowed_records(train.records());
     let task = Task { profile: &train, models: &models, max_suppressed, seed };
@@ -72,7 +73,13 @@ pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
         return Ok(());
     }
     let weights = measure::weights(&policy);
-    let scene = Scene { released: verified.released(), records: &train, weights: &weights, k: policy.privacy.k };
+    let scene = Scene {
+        released: verified.released(),
+        records: &train,
+        weights: &weights,
+        k: policy.privacy.k,
+        goals: policy.goals(),
+    };
     let evaluation = Evaluation {
         errors,
         records,

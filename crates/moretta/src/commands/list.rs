@@ -1,6 +1,10 @@
 //! `moretta methods`, `measures`, `models`: what there is, from the registries.
 
-use moretta_core::{measure::MEASURES, privacy::MODELS, search::METHODS};
+use moretta_core::{
+    measure::MEASURES,
+    privacy::MODELS,
+    search::{METHODS, Minimises},
+};
 use serde_json::json;
 
 use crate::{arguments::List, summary};
@@ -8,14 +12,18 @@ use crate::{arguments::List, summary};
 /// The methods.
 pub fn methods(arguments: &List) {
     if arguments.json {
-        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.loss, "parameters": m.parameters});
+        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.minimises.usual(), "parameters": m.parameters});
         return json_list(METHODS.iter().map(entry).collect());
     }
     for (index, method) in METHODS.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
         summary::print(&format!("{gap}{}\n    {}\n", method.name, method.summary));
-        if let Some(loss) = method.loss {
-            summary::print(&format!("    minimises {} unless [measure] says otherwise\n", loss.name()));
+        if let Some(loss) = method.minimises.usual() {
+            let also = match method.minimises {
+                Minimises::Anything(_) => ": any measures, or several added up",
+                _ => "",
+            };
+            summary::print(&format!("    minimises {} unless [measure] says otherwise{also}\n", loss.name()));
         }
         for parameter in method.parameters {
             let key = format!("{} = {}", parameter.key, parameter.default);

@@ -15,7 +15,8 @@ pub fn run(arguments: &Measure) -> Result<(), Failure> {
     let Pair { file, released, cells, .. } =
         Pair::read(&arguments.original, &arguments.released, &policy, &hierarchies, &arguments.resources)?;
     let weights = measure::weights(&policy);
-    let scene = Scene { released: &released, records: &file, weights: &weights, k: policy.privacy.k };
+    let scene =
+        Scene { released: &released, records: &file, weights: &weights, k: policy.privacy.k, goals: policy.goals() };
     let measures = Measures::of(&scene, cells);
     if arguments.json {
         summary::print(&(serde_json::to_string_pretty(&measures).expect("names and numbers") + "\n"));

@@ -130,7 +130,7 @@ fn steps(policy: &Policy, task: &Task<'_>) -> Result<(String, search::Frontier),
 fn method(choice: &MethodChoice) -> Result<Box<dyn Method>, Failure> {
     let entry = METHODS.iter().find(|entry| entry.name == choice.name);
     let entry = entry.ok_or_else(|| Failure::input(format!("there is no method `{}`", choice.name)))?;
-    (entry.build)(choice, entry.loss.unwrap_or_default()).map_err(|error| Failure::input(error.to_string()))
+    (entry.build)(choice, &entry.usual_goals()).map_err(|error| Failure::input(error.to_string()))
 }
 
 /// None where the method leaves no path.

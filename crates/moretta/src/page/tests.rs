@@ -8,7 +8,7 @@ use moretta_core::{
     policy::Policy,
     privacy::bind_all,
     profile::Profile,
-    report::{Report, Seconds},
+    report::{GoalResult, Report, Seconds},
     search::{Holds, Quiet, Stop, Task, method_names, method_of},
     synthetic::{self, COLUMNS, People},
     verify::verify,
@@ -322,6 +322,47 @@ fn what_any_few_columns_give_away_is_told_in_plain_words() {
         assert!(text.contains(part), "{part}");
     }
     assert!(!text.contains("no guarantee limits what can be inferred"));
+}
+
+#[test]
+fn what_it_was_made_for_is_told_with_what_came_of_it() {
+    assert!(!render(&demo(), "x.csv").contains("made for"), "where nothing was said");
+    let one = policy().replace("\"mondrian\"", "\"sweep\"\n[measure]\nname = \"lm\"");
+    let report = report_under(&one);
+    let page = render(&report, "x.csv");
+    assert_sound(&page, &report);
+    assert!(text(&page).contains("looked for a small value of this"));
+    // What no method of this page's tests may be told, as if one had been.
+    let several = "[[measure]]\nname = \"cm\"\nweight = 2.5\ncosts.yes.no = 5\n[[measure]]\nname = \"rm\"\n\
+                   dispersion = \"deviation\"\n[[measure]]\nname = \"ncp\"";
+    let class = "role = \"class\"\ntype = \"category\"";
+    let several =
+        policy().replace("[columns.name]", &format!("{several}\n[columns.name]")).replace(class, "role = \"class\"");
+    let mut report = report_under(&one);
+    report.policy = Policy::parse(&several, &method_names()).unwrap();
+    let result = |measure, column: Option<&str>, weight, value| GoalResult {
+        measure,
+        column: column.map(str::to_owned),
+        weight,
+        value,
+    };
+    report.goals = vec![
+        result("cm", Some("<insured>"), 2.5, Some(0.25)),
+        result("rm", Some("insured"), 1.0, None),
+        result("ncp", None, 1.0, Some(1.5)),
+    ];
+    let page = render(&report, "x.csv");
+    assert_sound(&page, &report);
+    let text = text(&page);
+    for part in [
+        "looked for a small weighted sum of these",
+        "cm0.25002.5records that are suppressed or not of their group’s majority in &lt;insured&gt;, by what the policy",
+        "rmn/a1how far values of insured differ within groups",
+        "distances from the median",
+        "ncp1.5001the share of its range",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Bad input: one clear message, the right exit code, nothing written. One table, one test.
 
+mod measures;
 mod queries;
 
-use self::queries::QUERIES;
+use self::{measures::MEASURES, queries::QUERIES};
 use crate::folder::{Folder, PEOPLE};
 
 struct Case {
@@ -190,17 +191,12 @@ const POLICIES: &[Case] = &[
         |f| policy(f, "\"mondrian\"", "\"mondrian\"\nrelaxed = 3"),
         &["policy.toml, line 8", "relaxed"],
     ),
-    case(
-        "a measure that there is not",
-        |f| add(f, "[measure]\nname = \"lmm\"\n"),
-        &["policy.toml, line 27", "`name` is \"lmm\"", "did you mean \"lm\"?"],
-    ),
-    case(
-        "a measure for a method that cannot be told",
-        |f| add(f, "[measure]\nname = \"lm\"\n"),
-        &["policy.toml, line 26", "method `mondrian` takes no [measure]", "`sweep`"],
-    ),
     case("no quasi-identifier", |f| policy(f, "quasi-identifier", "insensitive"), &["policy.toml"]),
+    case(
+        "a weight that drowns all others",
+        |f| policy(f, "type = \"number\"", "type = \"number\"\nweight = 1e308"),
+        &["policy.toml", "`weight` is 1e308", "from 0.000001 to 1000000"],
+    ),
     case(
         "weight of zero",
         |f| policy(f, "type = \"number\"", "type = \"number\"\nweight = 0"),
@@ -760,7 +756,7 @@ const CALLS: &[Case] = &[
 
 #[test]
 fn bad_input_gets_one_clear_message_and_writes_nothing() {
-    let all = || [DATA, POLICIES, HIERARCHIES, CALLS, QUERIES].into_iter().flatten();
+    let all = || [DATA, POLICIES, MEASURES, HIERARCHIES, CALLS, QUERIES].into_iter().flatten();
     assert!(all().count() >= 80);
     let mut wrong = Vec::new();
     for case in all() {

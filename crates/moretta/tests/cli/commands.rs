@@ -116,7 +116,11 @@ fn lists_come_from_the_registries() {
     assert_eq!(names("methods"), moretta_core::search::method_names());
     let methods: serde_json::Value = serde_json::from_str(&folder.ok(&["methods", "--json"])).unwrap();
     for (entry, method) in methods.as_array().unwrap().iter().zip(moretta_core::search::METHODS) {
-        assert_eq!(entry["measure"].as_str(), method.loss.map(|loss| loss.name()), "null where it cannot be told");
+        assert_eq!(
+            entry["measure"].as_str(),
+            method.minimises.usual().map(|loss| loss.name()),
+            "null where it cannot be told"
+        );
     }
     assert_eq!(names("measures"), moretta_core::measure::MEASURES.iter().map(|m| m.name).collect::<Vec<_>>());
     assert_eq!(names("models"), moretta_core::privacy::MODELS.iter().map(|m| m.name).collect::<Vec<_>>());

@@ -105,6 +105,35 @@ fn what_the_report_says_was_lost_is_what_the_files_show() {
 }
 
 #[test]
+fn what_the_release_is_for_is_in_summary_report_and_recoding() {
+    let folder = folder(1000);
+    let policy = folder.read("policy.toml").replace("\"mondrian\"", "\"sweep\"");
+    folder.write("policy.toml", policy + "\n[measure]\nname = \"lm\"\nweight = 2\n");
+    let run = folder.anonymize(&["--seed", "1", "--report", "r.json", "--recoding", "c.json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let json = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    let report = json(&folder.read("r.json"));
+    assert_eq!(report["policy"]["measure"], serde_json::json!({"name": "lm", "weight": 2.0}));
+    assert_eq!(json(&folder.read("c.json"))["policy"]["measure"], report["policy"]["measure"]);
+    let goal = &report["goals"][0];
+    assert_eq!((&goal["measure"], &goal["weight"], goal.get("column")), (&"lm".into(), &2.0.into(), None));
+    let (value, lm) = (goal["value"].as_f64().unwrap(), report["measures"]["lm"].as_f64().unwrap());
+    assert!((value - lm).abs() < 1e-9, "{value} {lm}");
+    assert!(run.stdout.contains(&format!("  goal   lm is {value:.4}, and counts 2 times\n")), "{}", run.stdout);
+}
+
+#[test]
+fn two_classes_are_two_columns_of_which_the_first_is_measured() {
+    let folder = folder(1000);
+    let cm = |run: &str| serde_json::from_str::<serde_json::Value>(run).unwrap()["measures"]["cm"].as_f64().unwrap();
+    let one = cm(&folder.anonymize(&["--seed", "1", "--json"]).stdout);
+    // Incomes are named before the class, and nearly everybody has one of their own.
+    folder.edit("policy.toml", "role = \"insensitive\"", "role = \"class\"");
+    let two = cm(&folder.anonymize(&["--seed", "1", "--json", "--overwrite"]).stdout);
+    assert!(two > 0.5 && one < 0.5, "{one} {two}");
+}
+
+#[test]
 fn parquet_folders_and_patterns_release_the_same_table() {
     let folder = folder(2000);
     let release = |input: &str, output: &str| {

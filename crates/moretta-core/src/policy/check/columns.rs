@@ -42,22 +42,7 @@ pub(super) fn columns(policy: &Fields<'_>) -> Result<Vec<ColumnPolicy>, PolicyEr
             error.help("each column of the input needs a table: [columns.age] with role = \"quasi-identifier\"")
         );
     };
-    let mut columns = Vec::with_capacity(table.entries.len());
-    let mut class: Option<&str> = None;
-    for entry in &table.entries {
-        let column = column(entry)?;
-        if column.role == Role::Class {
-            if let Some(first) = class {
-                let (first, second) = (shown(first), shown(&entry.key));
-                let message = format!("`{first}` and `{second}` both have the role class; at most one column may");
-                return Err(
-                    PolicyError::new(&entry.key_span, message).help("the other may be sensitive or insensitive")
-                );
-            }
-            class = Some(&entry.key);
-        }
-        columns.push(column);
-    }
+    let columns: Vec<ColumnPolicy> = table.entries.iter().map(column).collect::<Result<_, _>>()?;
     if columns.iter().all(|column| column.role != Role::QuasiIdentifier) {
         let span = table.entries.first().map_or(&table.span, |entry| &entry.key_span);
         let error = PolicyError::new(span, "no column has the role quasi-identifier, so there is nothing to anonymise");
@@ -135,7 +120,7 @@ fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
         let error = PolicyError::new(&item.span, "`weight` is 0; it must be above 0");
         return Err(error.help("leave the column out of the quasi-identifier instead, if it cannot identify anyone"));
     }
-    Ok(fields.number("weight", "a number above 0 (1 unless set)", |weight| weight > 0.0)?.unwrap_or(1.0))
+    fields::weight(fields)
 }
 
 fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> {

@@ -16,7 +16,7 @@ pub(super) const T_CLOSENESS: &[&str] = &["column", "t", "distance"];
 pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing"];
 pub(super) const HIERARCHY: &[&str] =
     &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
-pub(super) const MEASURE: &[&str] = &["name"];
+pub(super) const MEASURE: &[&str] = &["name", "weight", "column", "costs", "dispersion"];
 pub(super) const RELEASE: &[&str] = &["labels", "numbers", "order"];
 pub(super) const INPUT: &[&str] = &["delimiter", "quote", "missing"];
 
@@ -29,7 +29,8 @@ const SECTIONS: &[(&str, &[&str])] = &[
     ("in [[privacy.t-closeness]]", T_CLOSENESS),
     ("in the table of a column", COLUMN),
     ("in `hierarchy`", HIERARCHY),
-    ("in [method] or [measure]", MEASURE),
+    ("in [method] or [measure]", &["name"]),
+    ("in [measure]", MEASURE),
     ("in [release]", RELEASE),
     ("in [input]", INPUT),
 ];
@@ -185,6 +186,12 @@ pub(super) fn as_number(item: &Item) -> Option<f64> {
         Value::Float(float) => Some(float),
         _ => None,
     }
+}
+
+/// What a column or a measure counts: more or less than this and the others beside it are lost in rounding.
+pub(super) fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
+    let right = "a number from 0.000001 to 1000000 (1 unless set)";
+    Ok(fields.number("weight", right, |weight| (1e-6..=1e6).contains(&weight))?.unwrap_or(1.0))
 }
 
 /// `"a", "b" or "c"`.

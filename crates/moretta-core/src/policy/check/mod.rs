@@ -1,22 +1,22 @@
 //! From what a policy file says to a [`Policy`], or to the first thing in it that is not right.
 //!
-//! Columns are read before `[privacy]`, which names them. The version is looked at first of all: a policy of a later
-//! version may well have keys that are unknown here, and should hear the true reason.
+//! Columns are read before `[privacy]` and `[measure]`, which name them. The version is looked at first of all: a policy
+//! of a later version may well have keys that are unknown here, and should hear the true reason.
 
 mod columns;
 mod fields;
 mod hierarchy;
+mod measure;
 mod privacy;
 
 use self::fields::{Fields, list, section, wrong};
 pub(super) use self::hierarchy::builder_name;
-use super::error::{Place, PolicyError};
+use super::error::PolicyError;
 use super::method::MethodChoice;
 use super::suggest::nearest;
 use super::tree::{Entry, Item, Table, Value};
-use super::{DEFAULT_METHOD, InputOptions, Labels, MeasureChoice, Numbers, Policy, ReleaseOptions, VERSION};
+use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, ReleaseOptions, VERSION};
 use crate::counts::RecordOrder;
-use crate::measure::Loss;
 
 const LABELS: &[(&str, Labels)] = &[("node", Labels::Node), ("set", Labels::Set)];
 const NUMBERS: &[(&str, Numbers)] = &[
@@ -25,7 +25,6 @@ const NUMBERS: &[(&str, Numbers)] = &[
     ("median", Numbers::Median),
     ("midpoint", Numbers::Midpoint),
 ];
-const LOSSES: &[(&str, Loss)] = &[(Loss::Ncp.name(), Loss::Ncp), (Loss::Lm.name(), Loss::Lm)];
 const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("input", RecordOrder::Input)];
 
 /// Checks everything. `text` is where the tree's places are; without `known_methods` any method's name will do.
@@ -35,7 +34,7 @@ pub(super) fn policy(table: &Table, text: &str, known_methods: Option<&[&str]>) 
     let columns = columns::columns(&fields)?;
     let privacy = privacy::privacy(&fields, &columns)?;
     let method = method(table, text, known_methods)?;
-    let measure = measure(table, text)?;
+    let measure = measure::measure(table, text, &columns)?;
     Ok(Policy { version, privacy, method, measure, columns, release: release(table)?, input: input(table)? })
 }
 
@@ -75,14 +74,6 @@ fn method(table: &Table, text: &str, known: Option<&[&str]>) -> Result<MethodCho
     }
     let parameters = entries.iter().filter(|entry| entry.key != "name");
     Ok(MethodChoice::from_entries(name.to_owned(), parameters, text))
-}
-
-fn measure(table: &Table, text: &str) -> Result<Option<MeasureChoice>, PolicyError> {
-    let Some(table) = section(table, "measure")? else {
-        return Ok(None);
-    };
-    let fields = Fields::new(table, "[measure]", fields::MEASURE)?;
-    Ok(fields.choice("name", LOSSES)?.map(|name| MeasureChoice { name, place: Place::new(&table.span, text) }))
 }
 
 fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {

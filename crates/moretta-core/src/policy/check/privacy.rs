@@ -17,6 +17,8 @@ use crate::text::{count, counted};
 
 const K: &str = "a whole number of at least 1 (usual: 5 to 50)";
 
+const KEPT: &str = "a column with role \"sensitive\" or \"class\"";
+
 const DISTANCES: &[(&str, Distance)] =
     &[("equal", Distance::Equal), ("ordered", Distance::Ordered), ("hierarchical", Distance::Hierarchical)];
 
@@ -79,14 +81,14 @@ fn guarantees_something(privacy: &Privacy, fields: &Fields<'_>) -> Result<(), Po
     Err(error.help(ASK))
 }
 
-/// The columns by name, for those that `[privacy]` names.
-struct Columns<'c> {
+/// The columns by name, for those that `[privacy]` and `[measure]` name.
+pub(super) struct Columns<'c> {
     all: &'c [ColumnPolicy],
     roles: HashMap<&'c str, Role>,
 }
 
 impl<'c> Columns<'c> {
-    fn new(all: &'c [ColumnPolicy]) -> Columns<'c> {
+    pub fn new(all: &'c [ColumnPolicy]) -> Columns<'c> {
         Columns { all, roles: all.iter().map(|column| (column.name.as_str(), column.role)).collect() }
     }
 
@@ -125,11 +127,15 @@ impl<'c> Columns<'c> {
 
     /// The column that a privacy model guards.
     fn guarded(&self, fields: &Fields<'_>) -> Result<String, PolicyError> {
-        let right = "a column with role \"sensitive\" or \"class\"";
-        let name = fields.text("column", right)?.ok_or_else(|| fields.missing("column", right))?;
+        self.kept(fields)?.ok_or_else(|| fields.missing("column", KEPT))
+    }
+
+    /// The column that is named, whose values leave as they are.
+    pub fn kept(&self, fields: &Fields<'_>) -> Result<Option<String>, PolicyError> {
+        let Some(name) = fields.text("column", KEPT)? else { return Ok(None) };
         let span = fields.item("column").map_or(&fields.table.span, |item| &item.span);
-        self.require("column", name, span, right, |role| matches!(role, Role::Sensitive | Role::Class))?;
-        Ok(name.to_owned())
+        self.require("column", name, span, KEPT, |role| matches!(role, Role::Sensitive | Role::Class))?;
+        Ok(Some(name.to_owned()))
     }
 }
 

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::hierarchy::numeric::Builder;
+use crate::measure::{Costs, Dispersion, Loss, Purpose};
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");
@@ -113,10 +114,22 @@ fn the_other_choices_are_read() {
         (16, "t = 0"),
         (17, "distance = \"hierarchical\""),
         (19, "name = \"k-member\"\nstart = \"random\""),
-        (20, "[measure]"),
         (20, "[measure]\nname = \"ncp\""),
         (20, "[measure]\nname = \"lm\""),
         (1, "version = 1\nmeasure.name = \"lm\""),
+        (20, "[measure]\nname = \"lm\"\nweight = 1000000"),
+        (20, "[[measure]]\nname = \"lm\""),
+        (20, "[measure]\nname = \"cm\""),
+        (20, "[measure]\nname = \"cm\"\ncosts = {}"),
+        (
+            20,
+            "[measure]\nname = \"cm\"\ncolumn = \"diagnosis\"\ncosts.'>50K'.'<=50K' = 5\ncosts.a = { b = 0, c = 0.5 }",
+        ),
+        (20, "[measure]\nname = \"rm\""),
+        (20, "[measure]\nname = \"rm\"\ncolumn = \"diagnosis\"\ndispersion = \"deviation\""),
+        (20, "[[measure]]\nname = \"rm\"\n[[measure]]\nname = \"rm\"\ndispersion = \"deviation\"\nweight = 0.25"),
+        (20, "[[measure]]\nname = \"ncp\"\n[[measure]]\nname = \"cm\"\nweight = 3\n[[measure]]\nname = \"lm\""),
+        (34, "role = \"class\""),
         (23, "hierarchy = \"free\""),
         (23, "hierarchy = { bins = [-1.5, 0, 1e3] }"),
         (23, "hierarchy = { widths = [0.1, 0.3, 0.9] }"),
@@ -151,13 +164,47 @@ fn the_other_choices_are_read() {
 
 #[test]
 fn a_measure_is_the_one_that_is_named() {
-    let measure = |lines: &str| parse(&with_line(20, lines)).unwrap().measure.map(|measure| measure.name);
-    assert_eq!(measure("[measure]\nname = \"lm\""), Some(Loss::Lm));
-    assert_eq!(measure("[measure]\nname = \"ncp\""), Some(Loss::Ncp));
-    assert_eq!((measure(""), measure("[measure]")), (None, None));
+    let goals = |lines: &str| parse(&with_line(20, lines)).unwrap().goals().to_vec();
+    assert_eq!(goals("[measure]\nname = \"lm\""), [Goal::precision(Loss::Lm)]);
+    assert_eq!(goals("[measure]\nname = \"ncp\""), [Goal::precision(Loss::Ncp)]);
+    assert_eq!(goals(""), []);
+    let costs = [("sick", "well", 5.0), ("well", "sick", 0.0)];
+    let costs = costs.map(|(own, called, cost)| (own.to_owned(), [(called.to_owned(), cost)].into()));
+    let several = "[[measure]]\nname = \"cm\"\nweight = 2\ncosts = { sick.well = 5, well.sick = 0 }\n\
+                   [[measure]]\nname = \"rm\"\ncolumn = \"diagnosis\"\ndispersion = \"deviation\"";
+    let expected = [
+        Goal { purpose: Purpose::Classification { column: None, costs: Costs(costs.into()) }, weight: 2.0 },
+        Goal {
+            purpose: Purpose::Regression { column: Some("diagnosis".to_owned()), dispersion: Dispersion::Deviation },
+            weight: 1.0,
+        },
+    ];
+    assert_eq!(goals(several), expected);
+}
+
+#[test]
+fn a_measure_is_written_as_it_is_read() {
     let json = |lines: &str| serde_json::to_value(parse(&with_line(20, lines)).unwrap()).unwrap();
-    assert_eq!(json("[measure]\nname = \"lm\"")["measure"], serde_json::json!({"name": "lm"}));
     assert_eq!(json("").get("measure"), None, "the method knows what is usual");
+    let one = serde_json::json!({"name": "lm"});
+    assert_eq!(json("[measure]\nname = \"lm\"\nweight = 1")["measure"], one);
+    assert_eq!(json("[[measure]]\nname = \"lm\"")["measure"], one, "one is one, however it is written");
+    let rm = "name = \"rm\"\ndispersion = \"variance\"";
+    assert_eq!(json(&format!("[measure]\n{rm}"))["measure"], serde_json::json!({"name": "rm"}));
+    let several =
+        format!("[[measure]]\nname = \"cm\"\ncolumn = \"income\"\ncosts.a.b = 5\n[[measure]]\n{rm}\nweight = 2");
+    let expected = serde_json::json!([
+        {"name": "cm", "column": "income", "costs": {"a": {"b": 5.0}}},
+        {"name": "rm", "weight": 2.0}
+    ]);
+    assert_eq!(json(&several)["measure"], expected);
+}
+
+#[test]
+fn of_several_classes_the_first_is_the_class() {
+    let policy = parse(&with_line(34, "role = \"class\"")).unwrap();
+    assert_eq!(policy.class().map(|column| column.name.as_str()), Some("diagnosis"));
+    assert_eq!(names(policy.attributes()), ["bankruptcy", "diagnosis", "income"]);
 }
 
 #[test]
@@ -254,7 +301,7 @@ fn json_is_checked_like_the_file() {
         ("/privacy/k", serde_json::json!(0), "`k` is 0; it must be a whole number"),
         ("/privacy/k", serde_json::json!(null), "null"),
         ("/privacy/k", serde_json::json!(u64::MAX), "too many digits"),
-        ("/columns/bankruptcy/role", serde_json::json!("class"), "both have the role class"),
+        ("/columns/age/weight", serde_json::json!(1e300), "it must be a number from 0.000001"),
         ("/privacy/template/0/given/0", serde_json::json!("jbo"), "did you mean `job`?"),
         ("/release", serde_json::json!({"lables": "set"}), "did you mean `labels`?"),
         ("", serde_json::json!([1]), "a policy is a table"),
@@ -366,6 +413,12 @@ const TOKENS: &[&str] = &[
     "rarest",
     "[method]\n",
     "[measure]\n",
+    "[[measure]]\n",
+    "\"cm\"",
+    "\"rm\"",
+    "costs",
+    "column",
+    "weight",
     "\"lm\"",
     "name",
     "[columns.",

@@ -38,8 +38,8 @@ use self::{
 };
 pub use super::information::Measure;
 use super::{
-    Action, Control, Frontier, Holds, Method, MethodEntry, Outcome, Parameter, SearchError, Step, Stop, Task,
-    Unsupported, check_possible, taxonomy::Taxonomy,
+    Action, Control, Frontier, Holds, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Step, Stop,
+    Task, Unsupported, check_possible, taxonomy::Taxonomy,
 };
 use crate::{
     hierarchy::Cell,
@@ -81,7 +81,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "try only generalizations that can raise the anonymity; false gives the same, slower",
         },
     ],
-    loss: None,
+    minimises: Minimises::ItsOwn,
     build: |choice, _| Ok(Box::new(BottomUpGeneralization(choice.read_parameters()?))),
 };
 

@@ -29,11 +29,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{Clustered, cluster};
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task,
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task,
     chance::chance,
     check_possible,
     local::{Penalties, groups, place},
-    mondrian,
+    mondrian, precision,
 };
 use crate::{measure::Loss, profile::Profile, recoding::Recoding};
 
@@ -45,8 +45,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         default: "by size",
         meaning: "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
     }],
-    loss: Some(Loss::Ncp),
-    build: |choice, loss| Ok(Box::new(KMember(Settings { loss, ..choice.read_parameters()? }))),
+    minimises: Minimises::Precision(Loss::Ncp),
+    build: |choice, goals| Ok(Box::new(KMember(Settings { loss: precision(goals), ..choice.read_parameters()? }))),
 };
 
 /// A table with more distinct tuples than this is divided, unless the policy says how.

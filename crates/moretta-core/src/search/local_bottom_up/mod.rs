@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 
 use self::divide::divide;
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     local::{Cluster, Penalties, Pool, groups, least_records, polish, records_are_enough},
+    precision,
 };
 use crate::{measure::Loss, recoding::Recoding};
 
@@ -36,8 +37,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         default: "true",
         meaning: "in the end, records move between groups while the loss falls",
     }],
-    loss: Some(Loss::Ncp),
-    build: |choice, loss| Ok(Box::new(LocalBottomUp(Settings { loss, ..choice.read_parameters()? }))),
+    minimises: Minimises::Precision(Loss::Ncp),
+    build: |choice, goals| {
+        Ok(Box::new(LocalBottomUp(Settings { loss: precision(goals), ..choice.read_parameters()? })))
+    },
 };
 
 /// The method's parameters.

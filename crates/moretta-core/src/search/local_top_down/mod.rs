@@ -31,8 +31,9 @@ use serde::{Deserialize, Serialize};
 
 use self::split::Split;
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     local::{Cluster, Penalties, Pool, groups, least_records, polish},
+    precision,
 };
 use crate::{measure::Loss, recoding::Recoding};
 
@@ -51,8 +52,8 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
         },
     ],
-    loss: Some(Loss::Ncp),
-    build: |choice, loss| Ok(Box::new(LocalTopDown(Settings { loss, ..choice.read_parameters()? }))),
+    minimises: Minimises::Precision(Loss::Ncp),
+    build: |choice, goals| Ok(Box::new(LocalTopDown(Settings { loss: precision(goals), ..choice.read_parameters()? }))),
 };
 
 /// The method's parameters.

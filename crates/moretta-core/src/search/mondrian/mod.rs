@@ -30,7 +30,8 @@ use std::sync::{
 };
 
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, chance::chance, check_possible,
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, chance::chance,
+    check_possible,
 };
 use crate::{
     hierarchy::Cell,
@@ -55,7 +56,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "divide records that share the median number, so that halves are equal",
         },
     ],
-    loss: None,
+    minimises: Minimises::ItsOwn,
     build: |choice, _| Ok(Box::new(Mondrian(choice.read_parameters()?))),
 };
 

@@ -29,7 +29,8 @@ fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified> {
 
 fn ncp(table: &TestTable, verified: &Verified) -> f64 {
     let weights = weights(&table.policy);
-    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None };
+    let scene =
+        Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
     Measures::of(&scene, true).get("ncp").unwrap()
 }
 

@@ -34,9 +34,9 @@ use serde::{Deserialize, Serialize};
 
 use self::ground::Ground;
 use super::{
-    Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     local::{Cluster, Penalties, Pool, groups, in_a_hurry, least_records, place, polish},
-    mondrian,
+    mondrian, precision,
 };
 use crate::{ids::TupleId, measure::Loss, privacy::Member, recoding::Recoding};
 
@@ -65,9 +65,9 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
         },
     ],
-    loss: Some(Loss::Lm),
-    build: |choice, loss| {
-        let settings = Settings { loss, ..choice.read_parameters()? };
+    minimises: Minimises::Precision(Loss::Lm),
+    build: |choice, goals| {
+        let settings = Settings { loss: precision(goals), ..choice.read_parameters()? };
         match settings.vectors {
             0 => Err(choice.error("vectors", "`vectors` is 0; it must be a whole number of at least 1")),
             _ => Ok(Box::new(Sweep(settings))),

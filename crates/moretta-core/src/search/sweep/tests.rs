@@ -195,7 +195,8 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
         let outcome = run(&table, Settings::default(), &Quiet);
         let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
         let weights = weights(&table.policy);
-        let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: Some(k) };
+        let scene =
+            Scene { released: verified.released(), records: &table.profile, weights: &weights, k: Some(k), goals: &[] };
         let lm = Measures::of(&scene, true).get("lm").unwrap() / 8.0;
         assert!(lm <= at_most, "k = {k}: {lm:.4}");
     }

@@ -35,7 +35,9 @@ use self::{
     search::{Search, first_step},
 };
 pub use super::information::Measure;
-use super::{Control, Method, MethodEntry, Outcome, Parameter, SearchError, Stop, Task, Unsupported, check_possible};
+use super::{
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, Unsupported, check_possible,
+};
 use crate::{
     hierarchy::Cell,
     recoding::{Cut, Recoding},
@@ -58,7 +60,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             meaning: "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
         },
     ],
-    loss: None,
+    minimises: Minimises::ItsOwn,
     build: |choice, _| {
         let settings: Settings = choice.read_parameters()?;
         match settings.tries {

@@ -43,7 +43,8 @@ fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let recoding = Recoding::Cut(cut.clone());
     let verified = verify(&table.profile, recoding, &[], &table.policy.release, records).unwrap();
     let weights = vec![1.0; table.profile.columns().len()];
-    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None };
+    let scene =
+        Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
     let measures = Measures::of(&scene, true);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap())
 }

@@ -56,7 +56,8 @@ fn measured(table: &TestTable, settings: Settings, share: f64) -> (f64, f64, u64
     let recoding = run(BottomUpGeneralization(settings), table, allowed).unwrap().recoding;
     let suppressed = recoding.suppressed_records(&table.profile);
     let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, allowed).unwrap();
-    let scene = Scene { released: verified.released(), records: &table.profile, weights: &[1.0; 7], k: None };
+    let scene =
+        Scene { released: verified.released(), records: &table.profile, weights: &[1.0; 7], k: None, goals: &[] };
     let measures = Measures::of(&scene, true);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap(), suppressed)
 }

@@ -88,7 +88,13 @@ fn a_group_that_tells_nothing_is_no_gain() {
         let cm = |settings| {
             let recoding = run(BottomUpGeneralization(settings), &table, 0).unwrap().recoding;
             let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, 0).unwrap();
-            let scene = Scene { released: verified.released(), records: &table.profile, weights: &[1.0; 2], k: None };
+            let scene = Scene {
+                released: verified.released(),
+                records: &table.profile,
+                weights: &[1.0; 2],
+                k: None,
+                goals: &[],
+            };
             Measures::of(&scene, true).get("cm").unwrap()
         };
         let (climbed, refined) = (cm(plain().0), cm(Settings { search: 20, ..Settings::default() }));

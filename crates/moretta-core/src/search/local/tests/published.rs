@@ -11,7 +11,8 @@ fn released(method: &dyn crate::search::Method, table: &TestTable, seed: u64) ->
     let recoding = run(method, table, seed).recoding;
     let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, 0).expect("a valid release");
     let weights = weights(&table.policy);
-    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None };
+    let scene =
+        Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
     let ncp = Measures::of(&scene, true).get("ncp").unwrap();
     (verified, ncp)
 }
