@@ -7,6 +7,7 @@ mod adult;
 mod bottom_up;
 mod duckdb;
 mod engine;
+mod genetic;
 mod hierarchies;
 mod k_member;
 mod local_recoding;
@@ -24,7 +25,7 @@ use std::{error::Error, path::PathBuf};
 /// A benchmark's name and what runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
@@ -34,6 +35,7 @@ const BENCHMARKS: [Benchmark; 9] = [
     ("local-recoding", local_recoding::run),
     ("numeric-hierarchies", numeric_hierarchies::run),
     ("sweep", sweep::run),
+    ("genetic", genetic::run),
 ];
 
 /// Where results go.

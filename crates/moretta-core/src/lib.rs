@@ -19,6 +19,7 @@
 //! Nothing here does I/O, and nothing sees a record: an engine does the two passes over those.
 #![doc = include_str!("example.md")]
 
+pub mod compare;
 pub mod counts;
 pub mod dates;
 pub mod evaluate;

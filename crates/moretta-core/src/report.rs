@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use crate::{
+    compare::Compared,
     hierarchy::Cell,
     ids::TupleId,
     measure::{Goal, Measures, Scene},
@@ -55,6 +56,9 @@ pub struct Report {
     pub goals: Vec<GoalResult>,
     /// What was lost.
     pub measures: Measures,
+    /// What a search anew would have lost, where a recoding was applied and somebody asked; whoever asked fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compared: Option<Compared>,
     /// What was lost, column by column.
     pub columns: Vec<ColumnLoss>,
     /// Columns in which a label stands for the values below it that are not released under a narrower one.
@@ -282,6 +286,7 @@ impl Report {
             group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
             goals: policy.goals().iter().map(goal_result).collect(),
             measures: Measures::of(&scene, true),
+            compared: None,
             columns: profile.columns().iter().enumerate().map(column_loss).collect(),
             nested: nested(policy, profile, verified.recoding()),
             path: Vec::new(),

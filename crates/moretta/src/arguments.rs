@@ -276,6 +276,12 @@ pub struct Apply {
     pub recoding: PathBuf,
     #[command(flatten)]
     pub output: Output,
+    /// Also search anew on these records, and report how much worse the saved recoding is; the release stays the same
+    #[arg(long)]
+    pub compare: bool,
+    /// Stop the search of `--compare` after this time (60s, 5m, 1h) and take the best so far
+    #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "compare")]
+    pub time_limit: Option<Duration>,
     #[command(flatten)]
     pub resources: Resources,
 }

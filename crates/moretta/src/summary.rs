@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
+    compare::{Both, Compared},
     evaluate::{ERRORS, Errors},
     guess::Guesses,
     measure::{MEASURES, Measures},
@@ -89,6 +90,9 @@ pub fn release(report: &Report, output: &Output) -> String {
     for goal in &report.goals {
         let _ = writeln!(text, "  goal   {}", goal_line(goal));
     }
+    if let Some(compared) = &report.compared {
+        text += &self::compared(compared, &report.method);
+    }
     if !report.nested.is_empty() {
         let columns = report.nested.join(", ");
         let _ = writeln!(
@@ -129,6 +133,47 @@ fn goal_line(goal: &GoalResult) -> String {
     let value = value.map_or("-".to_owned(), figure);
     let counts = if *weight == 1.0 { String::new() } else { format!(", and counts {weight} times") };
     format!("{measure}{column} is {value}{counts}")
+}
+
+/// The release beside what its method finds when it is run on the same records.
+fn compared(compared: &Compared, method: &str) -> String {
+    let Compared { suppressed_rows, measures, stop, refused, seconds } = compared;
+    if let Some(reason) = refused {
+        return format!("  anew   {method} found nothing for these records to compare with: {reason}\n");
+    }
+    let stopped = match stop {
+        Some(Stop::OutOfTime) => ", stopped at the time limit: it could be better",
+        Some(Stop::Cancelled) => ", stopped by hand: it could be better",
+        _ => "",
+    };
+    let mut text = format!("  anew   {method} on these records ({seconds:.2} s{stopped})\n");
+    let rows = Both { applied: suppressed_rows.applied as f64, anew: suppressed_rows.anew.map(|rows| rows as f64) };
+    let whole = |rows: f64| count(rows as u64);
+    let named = measures.iter().map(|measure| {
+        let column = measure.column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
+        (format!("{}{column}", measure.name), measure.value, figure as fn(f64) -> String)
+    });
+    let lines: Vec<_> =
+        std::iter::once(("suppressed".to_owned(), rows, whole as fn(f64) -> String)).chain(named).collect();
+    let widest = lines.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
+    let _ = writeln!(text, "         {:<widest$}  {:>9}  {:>9}  the applied one has", "", "applied", "anew");
+    for (name, value, shown) in lines {
+        let (applied, anew) = (shown(value.applied), value.anew.map_or("-".to_owned(), shown));
+        let worse = worse(value, shown);
+        let _ = writeln!(text, "         {name:<widest$}  {applied:>9}  {anew:>9}  {worse}");
+    }
+    text
+}
+
+/// `0.0450 more, 1.03 times as much`.
+fn worse(value: Both<f64>, shown: fn(f64) -> String) -> String {
+    let Some((difference, ratio)) = value.worse() else { return String::new() };
+    let than = match difference {
+        0.0 => return "the same".to_owned(),
+        more if more > 0.0 => format!("{} more", shown(more)),
+        less => format!("{} less", shown(-less)),
+    };
+    ratio.map_or(than.clone(), |ratio| format!("{than}, {ratio:.2} times as much"))
 }
 
 /// A line for each of the policy's templates and another that it follows from, for all of its values or some. Values

@@ -29,6 +29,7 @@ pub fn go_on() {
 /// Watches one station of the way.
 #[derive(Debug)]
 pub struct Watch {
+    station: &'static str,
     bar: ProgressBar,
     deadline: Option<Instant>,
 }
@@ -42,7 +43,7 @@ impl Watch {
         let style = ProgressStyle::with_template("{msg:10} {bar:40} {percent:>3} %  {elapsed}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.set_message(station);
-        Self { bar, deadline: None }
+        Self { station, bar, deadline: None }
     }
 
     /// Stops a search after so long.
@@ -91,5 +92,11 @@ impl search::Control for Watch {
 
     fn progress(&self, done: u64, of: u64) {
         self.show(done, of);
+    }
+
+    fn best(&self, value: f64) {
+        if !self.bar.is_hidden() {
+            self.bar.set_message(format!("{}  best {value:.4}", self.station));
+        }
     }
 }

@@ -179,7 +179,7 @@ impl Binder<'_> {
             (_, None) => None,
         };
         let reading = self.reading.clone();
-        Ok(Domain { reading, texts, values, tree, missing: None, missing_is_suppressed: false })
+        Ok(Domain { reading, texts, values, tree, missing: None, missing_is_suppressed: false, scale: None })
     }
 
     fn built(&self, built: &Built, values: &[f64], texts: &[Box<str>]) -> Tree {

@@ -5,7 +5,7 @@
 //! the penalties of all measures are functions of a cell. A missing value is a leaf of its own at the far right,
 //! directly under the root: together with any other value it is only covered by `*`.
 
-use super::{reading::Reading, tree::Tree};
+use super::{reading::Reading, scale::Scale, tree::Tree};
 use crate::{
     counts::CountedColumn,
     dates::{DateFormat, Moment},
@@ -47,6 +47,8 @@ pub struct Domain {
     pub(super) tree: Option<Tree>,
     pub(super) missing: Option<u32>,
     pub(super) missing_is_suppressed: bool,
+    /// By what losses are measured, where that is not this column's own range.
+    pub(super) scale: Option<Box<Scale>>,
 }
 
 /// A value of the data that its column's declaration does not allow.
@@ -191,7 +193,7 @@ impl Domain {
     pub(super) fn flat(texts: Vec<Box<str>>) -> Self {
         let tree = Some(Tree::flat(texts.iter().cloned()));
         let reading = Reading::new(Kind::Category, None);
-        Self { reading, texts, values: Vec::new(), tree, missing: None, missing_is_suppressed: false }
+        Self { reading, texts, values: Vec::new(), tree, missing: None, missing_is_suppressed: false, scale: None }
     }
 
     /// Whether values are numbers, dates or names.
@@ -222,6 +224,11 @@ impl Domain {
     /// The number of a leaf, or its seconds; none in a category column and for the missing leaf.
     pub fn number(&self, code: u32) -> Option<f64> {
         self.values.get(code as usize).copied()
+    }
+
+    /// The number, or the seconds, that a text stands for in an ordered column.
+    pub(crate) fn reads(&self, text: &str) -> Option<f64> {
+        self.reading.number(text).ok()
     }
 
     /// The leaf that stands for a missing value, where there is one.
@@ -292,7 +299,8 @@ impl Domain {
 
     fn span(&self, cell: Cell, categorical: impl Fn(f64, f64) -> f64) -> f64 {
         // A constant column has no range to lose.
-        if self.len() == 1 {
+        let all = self.leaves_to_lose();
+        if all == 1 {
             return 0.0;
         }
         let missing = self.missing.filter(|&code| cell.contains(code));
@@ -302,9 +310,17 @@ impl Domain {
             (Some(_), _) if leaves == 1.0 && self.is_star(cell) => 1.0,
             (Some(_), true) if leaves == 1.0 => 0.0,
             (Some(_), true) => 1.0,
-            (None, true) => self.spread(cell.first, cell.last),
-            (_, false) => categorical(leaves, self.len() as f64),
+            (None, true) => match &self.scale {
+                Some(scale) => scale.spread(self, cell),
+                None => self.spread(cell.first, cell.last),
+            },
+            (_, false) => categorical(leaves.min(all as f64), all as f64),
         }
+    }
+
+    /// How many values a cell could be at the most.
+    pub(super) fn leaves_to_lose(&self) -> usize {
+        self.scale.as_ref().map_or(self.len(), |scale| scale.leaves)
     }
 
     /// The length of an interval as a share of the column's range; 0 where that is 0.

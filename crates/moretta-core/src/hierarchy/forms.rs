@@ -39,12 +39,13 @@ impl Domain {
 
     /// The penalty of a printed set of so many leaves.
     pub fn set_ncp(&self, leaves: usize) -> f64 {
-        if leaves > 1 { leaves as f64 / self.len() as f64 } else { 0.0 }
+        if leaves > 1 { leaves as f64 / self.leaves_to_lose() as f64 } else { 0.0 }
     }
 
     /// Iyengar's loss of a printed set of so many leaves.
     pub fn set_lm(&self, leaves: usize) -> f64 {
-        if self.len() > 1 { (leaves.max(1) - 1) as f64 / (self.len() - 1) as f64 } else { 0.0 }
+        let all = self.leaves_to_lose();
+        if all > 1 { (leaves.max(1) - 1) as f64 / (all - 1) as f64 } else { 0.0 }
     }
 }
 

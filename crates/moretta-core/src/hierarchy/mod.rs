@@ -14,6 +14,7 @@ pub mod numeric;
 pub(crate) mod prefix;
 mod prune;
 mod reading;
+mod scale;
 mod tree;
 mod values;
 

@@ -1,4 +1,4 @@
-//! A profile in which some values stand for others.
+//! Profiles to look at: one in which some values stand for others, one that is measured like another.
 
 use super::Profile;
 use crate::{
@@ -32,5 +32,14 @@ impl Profile {
         let mut coarse = Self::assemble(self.columns.clone(), self.attributes.clone(), &maps, &counts);
         coarse.rows = Vec::new();
         coarse
+    }
+    /// The same records, of whose cells losses are measured as those of another profile of the same records. Rows of
+    /// counts are not kept: the result is for looking at, and cannot be released.
+    pub(crate) fn on_scale_of(&self, other: &Self) -> Self {
+        let mut scaled = Self { rows: Vec::new(), ..self.clone() };
+        for (column, other) in scaled.columns.iter_mut().zip(&other.columns) {
+            column.domain = column.domain.on_scale_of(&other.domain);
+        }
+        scaled
     }
 }

@@ -99,6 +99,17 @@ impl Recoding {
         }
     }
 
+    /// Whether a cell of it is less than the whole column, so that a release has something to tell.
+    pub fn tells(&self, profile: &Profile) -> bool {
+        match self {
+            Self::Cut(cut) => cut.cells != Cut::whole(profile).cells,
+            Self::Groups(groups) => {
+                let whole = profile.columns().iter().map(|column| column.domain.whole()).cycle();
+                groups.boxes.iter().zip(whole).any(|(cell, whole)| *cell != whole)
+            }
+        }
+    }
+
     /// The table as it is: every value is its own cell.
     pub fn identity(profile: &Profile) -> Self {
         Self::Cut(Cut::identity(profile))

@@ -6,6 +6,7 @@
 
 pub mod bottom_up_generalization;
 mod chance;
+pub mod genetic;
 mod information;
 pub mod k_member;
 mod local;
@@ -51,6 +52,9 @@ pub trait Control: Sync {
 
     /// Told now and then: so much of so much is done.
     fn progress(&self, _done: u64, _of: u64) {}
+
+    /// Told by a search for the least value of something: the least so far.
+    fn best(&self, _value: f64) {}
 }
 
 /// Never stops and tells nobody.
@@ -103,14 +107,14 @@ pub enum SearchError {
 
 /// A method that cannot serve a policy says so before it starts, and names one that can.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("method `{method}` cannot serve this policy: {reason}; `{instead}` can")]
+#[error("method `{method}` cannot serve this policy: {reason}{}", .instead.map(|other| format!("; `{other}` can")).unwrap_or_default())]
 pub struct Unsupported {
     /// The method.
     pub method: &'static str,
     /// What it cannot do.
     pub reason: String,
-    /// A method that can.
-    pub instead: &'static str,
+    /// A method that can, where another can.
+    pub instead: Option<&'static str>,
 }
 
 /// A way to search.
@@ -210,6 +214,7 @@ pub const METHODS: &[MethodEntry] = &[
     local_top_down::ENTRY,
     local_bottom_up::ENTRY,
     sweep::ENTRY,
+    genetic::ENTRY,
 ];
 
 /// The names of all methods.

@@ -33,10 +33,12 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("top-down-disclosure", "measure = \"ncp\"\ntries = 1"),
     ("k-member", "block = 5"),
     ("sweep", "vectors = 3"),
+    ("genetic", "population = 8\niterations = 40\nseeds = false\nlocal-search = false\npartial = false\npoints = 3"),
 ];
 
 /// What stands in for the defaults of a method that would otherwise search for long, thousands of times.
-pub const SHORT: &[(&str, &str)] = &[("bottom-up-generalization", "search = 8")];
+pub const SHORT: &[(&str, &str)] =
+    &[("bottom-up-generalization", "search = 8"), ("genetic", "population = 12\niterations = 40")];
 
 /// So many random worlds; `CONFORMANCE_TIMES=100` tries a hundred times as many.
 pub fn cases(cases: u32) -> proptest::prelude::ProptestConfig {

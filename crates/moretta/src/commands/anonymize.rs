@@ -81,8 +81,8 @@ fn search(policy: &Policy, task: &Task<'_>, arguments: &Anonymize) -> Result<Out
     let outcome = method.run(task, &Watch::new("searching").with_limit(arguments.time_limit))?;
     match outcome.stop {
         // Where nothing has been told yet there is nothing worth releasing.
-        Stop::Cancelled if method.anytime() && outcome.path.len() > 1 => {
-            summary::note("interrupted: what the search has told so far is released; again, and nothing is");
+        Stop::Cancelled if method.anytime() && outcome.recoding.tells(task.profile) => {
+            summary::note("interrupted: what the search has found so far is released; again, and nothing is");
             watch::go_on();
             Ok(outcome)
         }

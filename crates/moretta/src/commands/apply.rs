@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use moretta_core::{
+    compare::{self, Compared},
+    hierarchy::DomainError,
+    policy::Policy,
     profile::Profile,
     recoding::saved::Saved,
     report::Report,
     search::Stop,
     text::counted,
-    verify::{self, VerifyError},
+    verify::{self, Verified, VerifyError},
 };
 use moretta_engine::Engine;
 
@@ -17,7 +20,8 @@ use crate::{
     failure::Failure,
     inputs,
     pipeline::{self, Clock, Table},
-    watch::Watch,
+    summary,
+    watch::{self, Watch},
 };
 
 /// A saved recoding keeps its policy, so that is where to allow more.
@@ -51,7 +55,11 @@ pub fn run(arguments: &Apply) -> Result<(), Failure> {
     let mut clock = Clock::start();
     inputs::check_header(policy, &arguments.input, &engine.columns()?)?;
     let mut counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
-    let profile = saved.profile(&mut counts).map_err(|error| Failure::domain(&arguments.input, &error))?;
+    // Before the columns learn what occurs in the recoding alone.
+    let fresh = arguments.compare.then(|| Profile::build(policy, hierarchies, &counts));
+    let in_input = |error: DomainError| Failure::domain(&arguments.input, &error);
+    let profile = saved.profile(&mut counts).map_err(in_input)?;
+    let fresh = fresh.transpose().map_err(in_input)?;
     let profile_seconds = clock.lap();
 
     let models = inputs::bind(policy, &profile)?;
@@ -64,7 +72,31 @@ pub fn run(arguments: &Apply) -> Result<(), Failure> {
     let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);
     report.seconds.profile = profile_seconds;
     report.seconds.search = clock.lap();
+    if let Some(fresh) = fresh {
+        let mut compared = compared(policy, (&profile, &verified), &fresh, seed, arguments);
+        compared.seconds = clock.lap();
+        report.seconds.total = compared.seconds;
+        report.compared = Some(compared);
+    }
 
     let table = Table { engine: &engine, policy, hierarchies, counts: &counts, profile: &profile, settings: &settings };
     pipeline::finish(&table, &verified, report, &arguments.output, &target, None, clock)
+}
+
+/// What a search anew finds on the same records. Whoever stops it still gets the release.
+fn compared(
+    policy: &Policy,
+    applied: (&Profile, &Verified),
+    fresh: &Profile,
+    seed: u64,
+    arguments: &Apply,
+) -> Compared {
+    let watch = Watch::new("comparing").with_limit(arguments.time_limit);
+    let compared = compare::with_anew(policy, applied, fresh, seed, &watch);
+    drop(watch);
+    if compared.stop == Some(Stop::Cancelled) {
+        summary::note("interrupted: the comparison ends here, and the release is written; again, and nothing is");
+        watch::go_on();
+    }
+    compared
 }

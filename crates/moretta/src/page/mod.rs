@@ -17,6 +17,7 @@
 //! come in panels small enough that their text stays near its size.
 
 mod asked;
+mod compared;
 mod done;
 mod frontier;
 mod groups;
@@ -46,6 +47,7 @@ pub fn render(report: &Report, title: &str) -> String {
         (asked::section(report))
         (holds::section(report))
         (lost::section(report))
+        (compared::section(report))
         (groups::section(report))
         (way::section(report))
         (done::section(report))

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use moretta_core::{
+    compare::{Both, Compared, MeasuredBoth},
     counts::{CountedColumn, Counts},
     hierarchy::file,
     measure::MEASURES,
@@ -395,4 +396,22 @@ fn a_bare_report_still_has_a_page() {
     let text = text(&page);
     assert!(text.contains("ended by the time limit") && text.contains("no guarantee limits what can be inferred"));
     assert!(!text.contains("NaN") && !text.contains("inf%"));
+}
+
+#[test]
+fn a_comparison_is_shown_where_somebody_asked() {
+    let mut report = demo();
+    assert!(!render(&report, "r.csv").contains("id=\"compared\""));
+    let lm = MeasuredBoth { name: "lm", column: None, value: Both { applied: 1.5, anew: Some(1.2) } };
+    let cm = MeasuredBoth { name: "cm", column: Some("<b>".to_owned()), value: Both { applied: 0.1, anew: Some(0.0) } };
+    let suppressed_rows = Both { applied: 12, anew: Some(15) };
+    let stop = Some(Stop::OutOfTime);
+    report.compared = Some(Compared { suppressed_rows, measures: vec![lm, cm], stop, refused: None, seconds: 3.0 });
+    let page = render(&report, "r.csv");
+    assert_balanced(&page);
+    let said = text(&page);
+    assert!(said.contains("which took 3.00 s and was ended by the time limit"), "{said}");
+    for row in ["Suppressed records1215−30.80", "lm1.5001.200+0.30001.25", "cm of &lt;b&gt;0.10000+0.1000n/a"] {
+        assert!(said.contains(row), "{row}: {said}");
+    }
 }

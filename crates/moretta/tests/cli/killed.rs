@@ -1,4 +1,4 @@
-//! Killed at any moment, a release is the old file or the new one, never a part.
+//! Killed at any moment, a release is the old file or the new one, never a part; interrupted, none or the best so far.
 
 use std::{
     fs,
@@ -90,4 +90,35 @@ fn interrupted_it_stops_with_nothing_written() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(folder.files() == before);
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_while_it_evolves_the_best_so_far_leaves() {
+    // Far more generations than anybody would wait for.
+    let folder = people::folder(1000);
+    let endless = "\"genetic\"\npopulation = 50\niterations = 1_000_000_000\npatience = 1_000_000_000\nseeds = false";
+    folder.edit("policy.toml", "\"mondrian\"", endless);
+    let arguments = ["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--json", "--overwrite"];
+    for tenths in [10, 20, 40, 80, 160] {
+        let child = folder.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100 * tenths));
+        let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        // It may not have found anything yet, on a slow machine.
+        if output.status.code() == Some(130) {
+            assert!(!folder.path("out.csv").exists());
+            continue;
+        }
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("interrupted: what the search has found so far is released"), "{said}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["stop"], "cancelled");
+        assert!(report["measures"]["gcp"].as_f64().unwrap() < 1.0);
+        folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+        return;
+    }
+    panic!("it found nothing that could be released");
 }

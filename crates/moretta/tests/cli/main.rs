@@ -4,6 +4,7 @@ mod adult;
 mod bad_input;
 mod columns;
 mod commands;
+mod compare;
 mod disclosure;
 mod evaluate;
 mod folder;

@@ -140,7 +140,7 @@ fn whole(profile: &Profile) -> Vec<(ColumnId, Cell)> {
 impl Method for BottomUpGeneralization {
     fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
         match self.measure(task).unfit(task.profile) {
-            Some(reason) => Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: "mondrian" }),
+            Some(reason) => Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: Some("mondrian") }),
             None => Ok(()),
         }
     }

@@ -104,7 +104,8 @@ impl TopDownDisclosure {
 
 impl Method for TopDownDisclosure {
     fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
-        let refuse = |reason: &str| Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: "mondrian" });
+        let refuse =
+            |reason: &str| Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: Some("mondrian") });
         if let Some(reason) = self.measure(task).unfit(task.profile) {
             return refuse(reason);
         }

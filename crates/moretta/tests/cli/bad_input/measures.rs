@@ -40,6 +40,22 @@ pub(super) const MEASURES: &[Case] = &[
         &["policy.toml, line 26", "method `sweep` takes measure \"ncp\" or \"lm\", not \"cm\""],
     ),
     case(
+        "costs of a class that does not occur",
+        |f| {
+            policy(f, "\"mondrian\"", "\"genetic\"");
+            add(f, "[measure]\nname = \"cm\"\ncolumn = \"diagnosis\"\ncosts = { fluu = { asthma = 3 } }\n");
+        },
+        &["policy.toml", "`costs` of [measure] names `fluu`", "column `diagnosis`", "did you mean `flu`?"],
+    ),
+    case(
+        "a measure of numbers for a column of texts",
+        |f| {
+            policy(f, "\"mondrian\"", "\"genetic\"");
+            add(f, "[measure]\nname = \"rm\"\ncolumn = \"diagnosis\"\n");
+        },
+        &["policy.toml", "measure \"rm\" is for numbers", "column `diagnosis`", "\"cm\" is for classes"],
+    ),
+    case(
         "a measure of a class that there is not",
         |f| add(f, "[measure]\nname = \"cm\"\n"),
         &["policy.toml, line 26", "measure \"cm\" needs a column", "role \"class\""],

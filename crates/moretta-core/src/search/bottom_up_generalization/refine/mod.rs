@@ -21,10 +21,6 @@ mod tests;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng, SeedableRng},
-};
 use rayon::prelude::*;
 
 use self::{
@@ -36,7 +32,7 @@ use crate::{
     hierarchy::{Cell, Tree},
     ids::{ColumnId, NodeId},
     recoding::Cut,
-    search::{Action, Control, Step, Task, taxonomy::Taxonomy},
+    search::{Action, Control, Step, Task, chance::Chance, taxonomy::Taxonomy},
 };
 
 /// How much class and precision count in the result: the method is for a classifier.
@@ -252,29 +248,4 @@ fn leap(taxonomies: &[Taxonomy<'_>], nodes: &[Vec<NodeId>]) -> Step {
         changes.extend(cells.into_iter().map(|cell| (ColumnId::from_index(column), cell)));
     }
     Step { action: Action::Search, changes }
-}
-
-/// Random numbers of one search.
-struct Chance(ChaCha8Rng);
-
-impl Chance {
-    fn new(seed: u64, number: u64) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(number);
-        Self(random)
-    }
-
-    /// Evenly from 0 to 1.
-    fn unit(&mut self) -> f64 {
-        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Evenly below a number.
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
-    }
-
-    fn one(&mut self, of: &[f64]) -> f64 {
-        of[self.below(of.len())]
-    }
 }

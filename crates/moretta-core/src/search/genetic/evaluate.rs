@@ -1,0 +1,256 @@
+//! What a cut comes to: group the rows under it, take out what may not leave, and add up the policy's goals.
+
+use std::cmp::Ordering;
+
+use rayon::prelude::*;
+
+use super::{
+    chromosome::Chromosome,
+    grouping::Grouping,
+    judge::Judge,
+    objective::{Objective, TargetKind},
+    recoded::Recoded,
+    strand::Strand,
+    table::{Counted, Table},
+};
+use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
+
+/// What all evaluations share.
+pub(super) struct Ground<'a> {
+    pub profile: &'a Profile,
+    pub strands: Vec<Strand<'a>>,
+    pub objective: Objective,
+    pub judge: Judge<'a>,
+}
+
+/// What a cut comes to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Figures {
+    /// How many records would be suppressed beyond what the policy allows.
+    pub excess: u64,
+    /// The weighted sum of the goals.
+    pub value: f64,
+    /// What is lost in precision, which decides where the goals do not.
+    pub precision: f64,
+}
+
+impl Ground<'_> {
+    /// About how many rows an evaluation on a table of so many is worth: the columns' values are gone through as well.
+    pub(super) fn work_on(&self, rows: usize) -> u64 {
+        let judged = if self.judge.by_record { BY_RECORD } else { 1 };
+        rows as u64 * judged + self.work_of_columns()
+    }
+
+    /// The same of the columns alone.
+    pub(super) fn work_of_columns(&self) -> u64 {
+        self.strands.iter().map(|strand| strand.domain.len() as u64).sum()
+    }
+}
+
+/// A row costs as much as so many where a model can only be judged record by record.
+const BY_RECORD: u64 = 8;
+
+impl Figures {
+    /// The better first: what the policy allows, then the goals, then precision.
+    pub(super) fn compare(&self, other: &Self) -> Ordering {
+        let values = || self.value.total_cmp(&other.value).then(self.precision.total_cmp(&other.precision));
+        self.excess.cmp(&other.excess).then_with(values)
+    }
+
+    pub(super) fn is_better(&self, than: &Self) -> bool {
+        self.compare(than).is_lt()
+    }
+}
+
+/// Does something with each of some things, on as many threads as there are evaluators.
+pub(super) fn on_all<T: Sync, R: Send>(
+    evaluators: &mut [Evaluator],
+    things: &[T],
+    each: impl Fn(&mut Evaluator, &T) -> R + Sync,
+) -> Vec<R> {
+    let share = things.len().div_ceil(evaluators.len().max(1)).max(1);
+    let shares = evaluators.par_iter_mut().zip(things.par_chunks(share));
+    let done: Vec<Vec<R>> = shares.map(|(own, things)| things.iter().map(|thing| each(own, thing)).collect()).collect();
+    done.into_iter().flatten().collect()
+}
+
+/// One evaluator for each thread.
+pub(super) fn evaluators() -> Vec<Evaluator> {
+    std::iter::repeat_with(Evaluator::default).take(rayon::current_num_threads()).collect()
+}
+
+/// Evaluates one cut after another, with room that the next uses again.
+#[derive(Debug, Default)]
+pub(super) struct Evaluator {
+    pub recoded: Vec<Recoded>,
+    grouping: Grouping,
+    gone: Vec<bool>,
+    counts: Vec<u64>,
+    majorities: Vec<u64>,
+}
+
+impl Evaluator {
+    /// Takes the cells of a valid string.
+    pub(super) fn take(&mut self, ground: &Ground<'_>, chromosome: &Chromosome) {
+        self.recoded.resize_with(ground.strands.len(), Recoded::default);
+        for (column, (recoded, strand)) in self.recoded.iter_mut().zip(&ground.strands).enumerate() {
+            debug_assert!(strand.is_valid(chromosome), "a string that is no cut");
+            recoded.take(chromosome, strand);
+            recoded.weigh(ground.profile, column, &ground.objective);
+        }
+    }
+
+    /// Takes cells by column and code, which may nest.
+    pub(super) fn take_cells(&mut self, ground: &Ground<'_>, cells: &[Vec<Cell>]) {
+        self.recoded.resize_with(cells.len(), Recoded::default);
+        cells.iter().enumerate().for_each(|(column, cells)| self.take_column(ground, column, cells));
+    }
+
+    /// Takes other cells in one column.
+    pub(super) fn take_column(&mut self, ground: &Ground<'_>, column: usize, cells: &[Cell]) {
+        self.recoded[column].take_cells(cells);
+        self.recoded[column].weigh(ground.profile, column, &ground.objective);
+    }
+
+    /// What would be lost in precision were nothing suppressed: never more than what is lost.
+    fn least_precision(&self, table: &Table) -> f64 {
+        let columns = self.recoded.iter().zip(&table.histograms).zip(&table.steps);
+        let of_column = |((recoded, histogram), steps): ((&Recoded, &Vec<u64>), &Vec<u32>)| {
+            let of_step = |(&records, &code): (&u64, &u32)| {
+                records as f64 * recoded.losses[recoded.cell_of[code as usize] as usize]
+            };
+            histogram.iter().zip(steps).map(of_step).sum::<f64>()
+        };
+        columns.map(of_column).sum()
+    }
+
+    /// Whether the cells that were taken cannot come to less than some figures, whatever would be suppressed.
+    pub(super) fn is_hopeless(&self, ground: &Ground<'_>, table: &Table, than: &Figures) -> bool {
+        let least = || self.least_precision(table) / ground.profile.records().max(1) as f64;
+        ground.objective.counts_precision && than.excess == 0 && least() > than.value
+    }
+
+    /// What the cells that were taken come to. They must be unions of the table's steps.
+    pub(super) fn evaluate(&mut self, ground: &Ground<'_>, table: &Table) -> Figures {
+        self.grouping.group(table, &self.recoded);
+        ground.judge.mark(table, &self.grouping, &self.recoded, &mut self.gone);
+        let suppressed = self.grouping.records_of(&self.gone);
+        self.mark_stars(ground, table);
+        let starred = self.grouping.records_of(&self.gone);
+
+        let total = ground.profile.records().max(1) as f64;
+        let objective = &ground.objective;
+        let mut lost = self.least_precision(table);
+        if starred > 0 {
+            lost += objective.all_lost * starred as f64 - self.grouping.precision_of(table, &self.gone);
+        }
+        let precision = lost / total;
+        let mut value = if objective.counts_precision { precision } else { 0.0 };
+        for (target, counted) in objective.targets.iter().zip(&table.targets) {
+            let of_target = match (&target.kind, counted) {
+                (TargetKind::Class(costs), Counted::Classes(classes)) if costs.are_plain() => {
+                    self.mistakes(classes) as f64 / total
+                }
+                (TargetKind::Class(costs), Counted::Classes(classes)) => self.costs(classes, costs) / total,
+                (TargetKind::Number { whole, .. }, counted) if *whole > 0.0 => self.dispersion(table, counted) / whole,
+                _ => 0.0,
+            };
+            value += target.weight * of_target;
+        }
+        Figures { excess: suppressed.saturating_sub(ground.judge.allowed), value, precision }
+    }
+
+    /// A group that prints `*` throughout tells no more than a suppressed one, and counts as that.
+    fn mark_stars(&mut self, ground: &Ground<'_>, table: &Table) {
+        if !self.recoded.iter().all(|recoded| recoded.stars.contains(&true)) {
+            return;
+        }
+        for (gone, &row) in self.gone.iter_mut().zip(&self.grouping.firsts) {
+            let codes = ground.profile.codes(table.tuples[row as usize]);
+            let star = |(recoded, &code): (&Recoded, &u32)| recoded.stars[recoded.cell_of[code as usize] as usize];
+            *gone |= self.recoded.iter().zip(codes).all(star);
+        }
+    }
+
+    /// How many records are suppressed or not of their group's majority class.
+    fn mistakes(&mut self, classes: &[Vec<(u32, u64)>]) -> u64 {
+        let groups = self.grouping.sizes.len();
+        self.majorities.clear();
+        self.majorities.resize(groups, 0);
+        self.counts.clear();
+        self.counts.resize(groups, 0);
+        for rows in classes {
+            for &(row, records) in rows {
+                self.counts[self.grouping.ids[row as usize] as usize] += records;
+            }
+            for &(row, _) in rows {
+                let group = self.grouping.ids[row as usize] as usize;
+                self.majorities[group] = self.majorities[group].max(std::mem::take(&mut self.counts[group]));
+            }
+        }
+        let groups = self.grouping.sizes.iter().zip(&self.majorities).zip(&self.gone);
+        groups.map(|((size, majority), &gone)| if gone { *size } else { size - majority }).sum()
+    }
+
+    /// What mistakes cost where some are dearer than others.
+    fn costs(&self, classes: &[Vec<(u32, u64)>], costs: &BoundCosts) -> f64 {
+        let mut histograms: Vec<Vec<(u32, u64)>> = vec![Vec::new(); self.grouping.sizes.len()];
+        for (class, rows) in (0u32..).zip(classes) {
+            for &(row, records) in rows {
+                let histogram = &mut histograms[self.grouping.ids[row as usize] as usize];
+                match histogram.last_mut() {
+                    Some((last, counted)) if *last == class => *counted += records,
+                    _ => histogram.push((class, records)),
+                }
+            }
+        }
+        let suppressed = |histogram: &[(u32, u64)]| -> f64 {
+            histogram.iter().map(|&(class, records)| costs.of_suppressed(class) * records as f64).sum()
+        };
+        let groups = histograms.iter().zip(&self.gone);
+        groups.map(|(histogram, &gone)| if gone { suppressed(histogram) } else { costs.of_group(histogram) }).sum()
+    }
+
+    /// How much the numbers of a target differ within groups; what is suppressed is one group.
+    fn dispersion(&self, table: &Table, counted: &Counted) -> f64 {
+        let ids = &self.grouping.ids;
+        let one = self.grouping.sizes.len();
+        let group = |row: usize| if self.gone[ids[row] as usize] { one } else { ids[row] as usize };
+        let mut sizes: Vec<u64> = vec![0; one + 1];
+        for (size, (group, gone)) in self.grouping.sizes.iter().zip(self.gone.iter().enumerate()) {
+            sizes[if *gone { one } else { group }] += size;
+        }
+        match counted {
+            Counted::Classes(_) => 0.0,
+            Counted::Sums(sums) => {
+                let mut of_group = vec![[0.0; 2]; one + 1];
+                for (row, [sum, squares]) in sums.iter().enumerate().take(table.len()) {
+                    let own = &mut of_group[group(row)];
+                    own[0] += sum;
+                    own[1] += squares;
+                }
+                let about_mean = |([sum, squares], &size): (&[f64; 2], &u64)| match size {
+                    0 => 0.0,
+                    size => (squares - sum * sum / size as f64).max(0.0),
+                };
+                of_group.iter().zip(&sizes).map(about_mean).sum()
+            }
+            Counted::InOrder(numbers) => {
+                // Numbers come in order, so a group's median is where half of its records have come.
+                let (mut come, mut medians) = (vec![0u64; one + 1], vec![0.0; one + 1]);
+                for &(row, records, number) in numbers {
+                    let group = group(row as usize);
+                    let half = sizes[group].div_ceil(2);
+                    if come[group] < half {
+                        medians[group] = number;
+                    }
+                    come[group] += records;
+                }
+                let off = |&(row, records, number): &(u32, u64, f64)| {
+                    (number - medians[group(row as usize)]).abs() * records as f64
+                };
+                numbers.iter().map(off).sum()
+            }
+        }
+    }
+}

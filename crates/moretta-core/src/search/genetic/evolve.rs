@@ -1,0 +1,348 @@
+//! Evolution in a steady state, after GENITOR: parents by rank, two-point crossover, mutation, repair; a child that is
+//! better than the worst takes its place.
+//!
+//! Children are made in batches: all of a batch have their parents from the same population, are evaluated on as many
+//! threads as there are, and join in the order in which they were made. So the answer depends on the seed alone.
+
+use super::{
+    Settings,
+    chromosome::Chromosome,
+    evaluate::{Evaluator, Figures, Ground, evaluators, on_all},
+    population::{Individual, Population},
+    table::Table,
+};
+use crate::search::{Control, Stop, chance::Chance};
+
+/// So many children are made before the first of them joins.
+const BATCH: usize = 128;
+/// After so many children the table is looked at: whether the population tells less apart than it does.
+const REVIEW: u64 = 2048;
+/// It is made anew where this share of its bits is no longer told apart by anybody.
+const SHRUNK: f64 = 0.1;
+/// Ends of intervals are moved by so many admissible points in the local search.
+const MOVES: [usize; 3] = [1, 2, 4];
+/// No more neighbours of a string than this are looked at.
+const NEIGHBOURS: usize = 4000;
+/// So many of the best are starting points of the local search.
+const CLIMBERS: usize = 3;
+/// The local search takes place when nothing improved for this share of the patience.
+const CLIMB_AFTER: u64 = 5;
+/// A child is worth about so many rows looked at: on large tables there are fewer children.
+pub(super) const WORK_OF_A_CHILD: u64 = 40_000;
+/// No more bits of a child than this are turned over.
+const TURNS: usize = 256;
+
+/// What was done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Work {
+    /// Children made.
+    pub iterations: u64,
+    /// Strings that were evaluated.
+    pub evaluations: u64,
+    /// Strings that had been thought of before.
+    pub repeated: u64,
+    /// Strings that could not be good enough, by what they lose were nothing suppressed.
+    pub dismissed: u64,
+    /// Evaluations on a table of fewer rows.
+    pub merged: u64,
+    /// What all of it was worth, in rows looked at.
+    pub rows: u64,
+}
+
+/// A population on its way.
+pub(super) struct Evolution<'a> {
+    ground: &'a Ground<'a>,
+    settings: &'a Settings,
+    control: &'a dyn Control,
+    /// All that strings can tell apart.
+    full: Table,
+    /// What the population tells apart: the mask and the table.
+    merged: Option<(Chromosome, Table)>,
+    evaluators: Vec<Evaluator>,
+    pub population: Population,
+    chance: Chance,
+    bits: usize,
+    climbed: Vec<u128>,
+    /// The best value that was told.
+    told: Option<f64>,
+    pub work: Work,
+}
+
+impl<'a> Evolution<'a> {
+    pub(super) fn new(ground: &'a Ground<'a>, settings: &'a Settings, seed: u64, control: &'a dyn Control) -> Self {
+        let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
+        let mut all = Chromosome::zeros(bits);
+        all.fill(0..bits, true);
+        let Ground { profile, strands, objective, judge } = ground;
+        let full = Table::new(profile, strands, Some(&all), objective, &judge.guarded);
+        Self {
+            ground,
+            settings,
+            control,
+            full,
+            merged: None,
+            evaluators: evaluators(),
+            population: Population::new(settings.population.get() as usize),
+            chance: Chance::new(seed, 0),
+            bits,
+            climbed: Vec::new(),
+            told: None,
+            work: Work::default(),
+        }
+    }
+
+    /// An empty string.
+    pub(super) fn zeros(&self) -> Chromosome {
+        Chromosome::zeros(self.bits)
+    }
+
+    /// Evaluates strings that nobody has thought of yet, and lets those join that are good enough. Returns what they come
+    /// to, by their places.
+    pub(super) fn try_all(&mut self, strings: impl IntoIterator<Item = Chromosome>) -> Vec<(usize, Figures)> {
+        let mut tried = Vec::new();
+        let mut strings = strings.into_iter().enumerate().peekable();
+        // Something has to be there to be released, even if nobody has time.
+        while strings.peek().is_some() && (self.population.len() == 0 || self.control.stop().is_none()) {
+            let (mut places, mut batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
+            for (place, string) in strings.by_ref() {
+                if self.population.is_new(&string) {
+                    places.push(place);
+                    batch.push(string);
+                } else {
+                    self.work.repeated += 1;
+                }
+                if batch.len() == BATCH {
+                    break;
+                }
+            }
+            let found = self.evaluate(&batch);
+            for ((place, chromosome), figures) in places.into_iter().zip(batch).zip(found) {
+                if let Some(figures) = figures {
+                    tried.push((place, figures));
+                    self.population.insert(Individual { chromosome, figures });
+                }
+            }
+            self.tell();
+        }
+        tried
+    }
+
+    /// Tells the best value so far, where it is a new one and can be released.
+    fn tell(&mut self) {
+        let best = self.population.best().map(|best| best.figures).filter(|best| best.excess == 0);
+        if let Some(best) = best
+            && self.told.is_none_or(|told| best.value < told)
+        {
+            self.told = Some(best.value);
+            self.control.best(best.value);
+        }
+    }
+
+    /// What strings come to, on all threads; none for one that cannot be good enough.
+    fn evaluate(&mut self, strings: &[Chromosome]) -> Vec<Option<Figures>> {
+        let (ground, full, merged) = (self.ground, &self.full, &self.merged);
+        let worst = self.population.worst();
+        let table = |string: &Chromosome| match merged {
+            Some((mask, table)) if string.is_within(mask) => table,
+            _ => full,
+        };
+        let one = |evaluator: &mut Evaluator, string: &Chromosome| {
+            let table = table(string);
+            evaluator.take(ground, string);
+            let hopeless = worst.is_some_and(|worst| evaluator.is_hopeless(ground, table, worst));
+            (!hopeless).then(|| evaluator.evaluate(ground, table))
+        };
+        let found = on_all(&mut self.evaluators, strings, one);
+        for (string, figures) in strings.iter().zip(&found) {
+            let rows = table(string).len();
+            self.work.evaluations += u64::from(figures.is_some());
+            self.work.dismissed += u64::from(figures.is_none());
+            self.work.merged += u64::from(figures.is_some() && rows < full.len());
+            self.work.rows += if figures.is_some() { ground.work_on(rows) } else { ground.work_of_columns() };
+        }
+        found
+    }
+
+    /// How many rows may be looked at, all in all.
+    fn budget(&self) -> u64 {
+        self.settings.iterations.saturating_mul(WORK_OF_A_CHILD)
+    }
+
+    /// How many strings may be tried for a quarter of all work.
+    pub(super) fn quarter(&self) -> usize {
+        let of_one = self.ground.work_on(self.full.len()).max(1);
+        usize::try_from((self.budget() / 4 / of_one).min(self.settings.iterations)).unwrap_or(usize::MAX)
+    }
+
+    /// Fills the population with cuts at random.
+    pub(super) fn fill(&mut self) {
+        let most = self.settings.population.get() as usize;
+        // Small tables have fewer cuts than there is room for, and large ones take long for so many.
+        let enough = self.work.rows + self.budget().max(2 * WORK_OF_A_CHILD * most as u64) / 4;
+        let mut attempts = 0;
+        while self.population.len() < most
+            && attempts < 2 * most
+            && self.work.rows < enough
+            && self.control.stop().is_none()
+        {
+            let draw = |_| {
+                let mut string = Chromosome::zeros(self.bits);
+                self.ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut self.chance));
+                string
+            };
+            let strings: Vec<Chromosome> = (0..BATCH).map(draw).collect();
+            attempts += strings.len();
+            self.try_all(strings);
+        }
+    }
+
+    /// Goes on until there were enough children, or none was better than the best for a while.
+    pub(super) fn run(&mut self) -> Option<Stop> {
+        let Settings { iterations, patience, local_search, .. } = *self.settings;
+        let mut improved = 0;
+        let mut best = self.population.best().map(|best| best.figures);
+        if local_search {
+            self.climb_from_the_best();
+        }
+        while self.work.iterations < iterations
+            && self.work.iterations - improved < patience
+            && self.work.rows < self.budget()
+        {
+            if let Some(stop) = self.control.stop() {
+                return Some(stop);
+            }
+            let wanted = (iterations - self.work.iterations).min(BATCH as u64);
+            let children: Vec<Chromosome> = (0..wanted).map(|_| self.child()).collect();
+            self.work.iterations += wanted;
+            self.try_all(children);
+            if self.work.iterations % REVIEW < wanted {
+                self.review();
+            }
+            let stale = self.work.iterations - improved;
+            if local_search && stale % (patience / CLIMB_AFTER).max(1) < wanted && stale > wanted {
+                self.climb_from_the_best();
+            }
+            let now = self.population.best().map(|best| best.figures);
+            if let Some(now) = now
+                && best.is_none_or(|best| now.is_better(&best))
+            {
+                (best, improved) = (Some(now), self.work.iterations);
+            }
+            self.control.progress(self.work.iterations, iterations);
+        }
+        if local_search {
+            self.climb_from_the_best();
+        }
+        self.control.stop()
+    }
+
+    /// Two parents, a piece of one in the other, and a few bits turned over.
+    fn child(&mut self) -> Chromosome {
+        let (bias, chance) = (self.settings.bias, &mut self.chance);
+        let mut child = self.population.draw(bias, chance).chromosome.clone();
+        let other = &self.population.draw(bias, chance).chromosome;
+        let (a, b) = (chance.below(self.bits + 1), chance.below(self.bits + 1));
+        let (first, end) = (a.min(b), a.max(b));
+        child.copy_from(other, first..end);
+        for strand in &self.ground.strands {
+            // A column that comes whole from one parent is valid as it is.
+            let within = |place: usize| strand.bits.start < place && place < strand.bits.end;
+            if within(first) || within(end) {
+                strand.repair(&mut child);
+            }
+        }
+        let turned = self.settings.mutation.map_or(1.0, |rate| rate * self.bits as f64);
+        let another = turned / (turned + 1.0);
+        let many = (0..TURNS).take_while(|_| chance.unit() < another).count();
+        let bits: Vec<usize> = (0..many).filter(|_| self.bits > 0).map(|_| chance.below(self.bits)).collect();
+        bits.into_iter().for_each(|bit| self.flip(&mut child, bit));
+        child
+    }
+
+    /// Makes the table smaller where the population tells less apart.
+    fn review(&mut self) {
+        let mut mask = self.zeros();
+        self.population.individuals().for_each(|individual| mask.unite(&individual.chromosome));
+        let told = |mask: &Chromosome| mask.ones(0..self.bits);
+        let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| told(mask));
+        if (told(&mask) as f64) < (1.0 - SHRUNK) * now as f64 {
+            let Ground { profile, strands, objective, judge } = self.ground;
+            let table = Table::new(profile, strands, Some(&mask), objective, &judge.guarded);
+            self.merged = Some((mask, table));
+        }
+    }
+
+    /// The local search: from each of the best to better neighbours, until there is none that is new.
+    fn climb_from_the_best(&mut self) {
+        // No more of it than a quarter of all work at a time.
+        let enough = self.budget().min(self.work.rows + self.budget() / 4);
+        for rank in 0..CLIMBERS {
+            let Some(start) = self.population.ranked(rank).cloned() else { return };
+            let mut at = Some(start);
+            while let Some(from) = at.filter(|from| !self.climbed.contains(&from.chromosome.fingerprint())) {
+                if self.control.stop().is_some() || self.work.rows > enough {
+                    return;
+                }
+                self.climbed.push(from.chromosome.fingerprint());
+                at = self.step_from(&from);
+            }
+        }
+    }
+
+    /// The best of a string's neighbours, and of several steps to better ones at once.
+    fn step_from(&mut self, from: &Individual) -> Option<Individual> {
+        let moves = self.moves(&from.chromosome);
+        let neighbours: Vec<Chromosome> = moves.iter().map(|one| self.moved(from, std::slice::from_ref(one))).collect();
+        let mut better = self.try_all(neighbours);
+        better.retain(|(_, figures)| figures.is_better(&from.figures));
+        better.sort_by(|a, b| a.1.compare(&b.1).then(a.0.cmp(&b.0)));
+        let moves: Vec<Vec<usize>> = better.iter().map(|(place, _)| moves[*place].clone()).collect();
+        let single = better
+            .first()
+            .map(|(_, figures)| Individual { chromosome: self.moved(from, &moves[..1]), figures: *figures });
+        let several: Vec<Chromosome> = std::iter::successors(Some(2), |many| Some(many * 2))
+            .take_while(|many| *many <= moves.len())
+            .map(|many| self.moved(from, &moves[..many]))
+            .collect();
+        let tried = self.try_all(several.clone());
+        let several =
+            tried.into_iter().map(|(place, figures)| Individual { chromosome: several[place].clone(), figures });
+        single
+            .into_iter()
+            .chain(several)
+            .reduce(|best, next| if next.figures.is_better(&best.figures) { next } else { best })
+    }
+
+    fn moved(&self, from: &Individual, moves: &[Vec<usize>]) -> Chromosome {
+        let mut string = from.chromosome.clone();
+        moves.iter().flatten().for_each(|&bit| self.flip(&mut string, bit));
+        string
+    }
+
+    /// Turns a bit over, in whichever column it is.
+    fn flip(&self, string: &mut Chromosome, bit: usize) {
+        let strand = self.ground.strands.partition_point(|strand| strand.bits.end <= bit);
+        self.ground.strands[strand].flip(string, bit);
+    }
+
+    /// The bits to turn over on the way to each neighbour: one of them, or the end of an interval and another place for
+    /// it.
+    fn moves(&mut self, string: &Chromosome) -> Vec<Vec<usize>> {
+        let mut moves = Vec::new();
+        // Where there are very many bits, some of them.
+        let every = self.bits / NEIGHBOURS + 1;
+        let skipped = self.chance.below(every);
+        for strand in &self.ground.strands {
+            for bit in strand.bits.clone().filter(|bit| bit % every == skipped) {
+                moves.push(vec![bit]);
+                if !strand.is_free() || !string.get(bit) {
+                    continue;
+                }
+                let up = MOVES.iter().map(|by| bit + by).filter(|&to| to < strand.bits.end);
+                let down = MOVES.iter().filter_map(|&by| bit.checked_sub(by)).filter(|&to| to >= strand.bits.start);
+                moves.extend(up.chain(down).filter(|&to| !string.get(to)).map(|to| vec![to, bit]));
+            }
+        }
+        moves
+    }
+}

@@ -1,0 +1,324 @@
+//! Genetic search for a cut that fits the use (Iyengar 2002): any valid cut of a taxonomy, any end points of intervals,
+//! and whatever the release is for.
+//!
+//! Guarantees: a global recoding (equal values leave equal) under which every privacy model holds. For whom: a holder
+//! who knows what the release is for, a class (CM), a number (RM), several of them, or nothing in particular (LM), and
+//! who wants the best cut for that rather than a quick one; and who will recode later records in the same way (`apply`).
+//!
+//! **The string** (`chromosome`, `strand`) has a bit between each two neighbours that may be told apart; a string that
+//! is no valid cut is repaired with as few changes as that takes. **The evolution** (`population`, `evolve`) is in a
+//! steady state: parents by rank, two-point crossover, mutation, repair; a child that is better than the worst takes
+//! its place. Records in groups that break a model are suppressed (`judge`); what would suppress more than the policy
+//! allows ranks behind all that does not.
+//!
+//! **Cost.** An evaluation (`evaluate`, `grouping`) is one pass over distinct tuples (`table`) with a look-up for every
+//! few columns, and one over the columns' values. It is not done for strings that were thought of before, nor for those
+//! that lose more than the worst before anything is suppressed; and tuples that nobody in the population tells apart
+//! are one.
+//!
+//! **Beyond the paper**: it starts from the cuts of bottom-up generalization and of full-domain generalization
+//! (`seeds`), climbs from the best strings to better neighbours, and in the end lets a node stand for some of its
+//! children only (`partial`).
+
+mod chromosome;
+mod evaluate;
+mod evolve;
+mod grouping;
+mod judge;
+mod objective;
+mod partial;
+mod points;
+mod population;
+mod recoded;
+mod seeds;
+mod strand;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, num::NonZeroU32};
+
+use serde::{Deserialize, Serialize};
+
+use self::{
+    chromosome::Chromosome,
+    evaluate::Ground,
+    evolve::{Evolution, WORK_OF_A_CHILD, Work},
+    judge::Judge,
+    objective::Objective,
+    partial::Nested,
+    strand::Strand,
+    table::Table,
+};
+use super::{
+    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
+    bottom_up_generalization::{self, Measure},
+    check_possible,
+};
+use crate::{
+    hierarchy::Cell,
+    measure::{Goal, Loss, Purpose},
+    policy::{MethodChoice, PolicyError},
+    recoding::{Cut, Recoding, suppressed_by},
+};
+
+const NAME: &str = "genetic";
+
+pub(super) const ENTRY: MethodEntry = MethodEntry {
+    name: NAME,
+    summary: "global recoding: evolves cuts for what the release is for, precision, a class or a number",
+    parameters: &[
+        Parameter { key: "population", default: "5000", meaning: "how many cuts are kept" },
+        Parameter {
+            key: "iterations",
+            default: "500000",
+            meaning: "how many cuts are bred at the most, fewer on large tables",
+        },
+        Parameter {
+            key: "patience",
+            default: "50000",
+            meaning: "end when so many in a row brought nothing better than the best",
+        },
+        Parameter {
+            key: "mutation",
+            default: "one bit",
+            meaning: "what share of a cut's bits is turned over on average",
+        },
+        Parameter {
+            key: "bias",
+            default: "1.5",
+            meaning: "how much more often the best is a parent than one in the middle, 1 to 2",
+        },
+        Parameter {
+            key: "seeds",
+            default: "true",
+            meaning: "start from the cuts of bottom-up and full-domain generalization too",
+        },
+        Parameter { key: "local-search", default: "true", meaning: "go from the best cuts to better ones beside them" },
+        Parameter {
+            key: "partial",
+            default: "true",
+            meaning: "in the end, let a node stand for some of its children and leave the others as they are",
+        },
+        Parameter {
+            key: "points",
+            default: "255",
+            meaning: "how many end points a column of free numbers may have, by quantiles where it has more values",
+        },
+        Parameter {
+            key: "end-points",
+            default: "none",
+            meaning: "the end points themselves, by column: { age = [18, 30, 65] }",
+        },
+    ],
+    minimises: Minimises::Anything(Loss::Lm),
+    build,
+};
+
+/// The method's parameters.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct Settings {
+    /// How many cuts are kept.
+    pub population: NonZeroU32,
+    /// How many cuts are bred at the most.
+    pub iterations: u64,
+    /// After so many that brought nothing better than the best it ends.
+    pub patience: u64,
+    /// What share of a string's bits is turned over on average; one bit where it is left out.
+    pub mutation: Option<f64>,
+    /// How much more often the best is a parent than one in the middle.
+    pub bias: f64,
+    /// Whether it starts from the cuts of others too.
+    pub seeds: bool,
+    /// Whether it goes from the best cuts to better ones beside them.
+    pub local_search: bool,
+    /// Whether a node may stand for some of its children only.
+    pub partial: bool,
+    /// How many end points a column of free numbers may have.
+    pub points: NonZeroU32,
+    /// The end points themselves, by column.
+    pub end_points: BTreeMap<String, Vec<points::EndPoint>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            population: NonZeroU32::new(5000).unwrap_or(NonZeroU32::MIN),
+            iterations: 500_000,
+            patience: 50_000,
+            mutation: None,
+            bias: 1.5,
+            seeds: true,
+            local_search: true,
+            partial: true,
+            points: NonZeroU32::new(255).unwrap_or(NonZeroU32::MIN),
+            end_points: BTreeMap::new(),
+        }
+    }
+}
+
+fn build(choice: &MethodChoice, goals: &[Goal]) -> Result<Box<dyn Method>, PolicyError> {
+    let settings: Settings = choice.read_parameters()?;
+    if let Some(rate) = settings.mutation.filter(|rate| !(0.0..=1.0).contains(rate)) {
+        return Err(choice.error("mutation", format!("`mutation` is {rate}; it must be from 0 to 1")));
+    }
+    if !(1.0..=2.0).contains(&settings.bias) {
+        return Err(choice.error("bias", format!("`bias` is {}; it must be from 1 to 2", settings.bias)));
+    }
+    if settings.population.get() > MOST_CUTS {
+        let message = format!("`population` is {}; it must be at most {MOST_CUTS}", settings.population);
+        return Err(choice.error("population", message));
+    }
+    Ok(Box::new(Genetic { settings, goals: goals.to_vec() }))
+}
+
+/// More cuts than this are not kept.
+const MOST_CUTS: u32 = 100_000;
+/// A round of bottom-up generalization's search is worth so many iterations.
+const ITERATIONS_OF_A_ROUND: u64 = 1000;
+
+/// The method.
+#[derive(Debug, Clone)]
+pub struct Genetic {
+    /// Its parameters.
+    pub settings: Settings,
+    /// What is to be small.
+    pub goals: Vec<Goal>,
+}
+
+impl Genetic {
+    fn ground<'a>(&self, task: &Task<'a>) -> Result<Ground<'a>, Unsupported> {
+        let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
+        let objective = Objective::new(&self.goals, task.profile).map_err(unfit)?;
+        let ends = points::ends(task.profile, &self.settings).map_err(unfit)?;
+        let mut strands: Vec<Strand<'a>> = Vec::new();
+        for (column, ends) in task.profile.columns().iter().zip(ends) {
+            let start = strands.last().map_or(0, |strand| strand.bits.end);
+            strands.push(Strand::new(&column.domain, ends, start));
+        }
+        Ok(Ground { profile: task.profile, strands, objective, judge: Judge::new(task) })
+    }
+
+    /// How bottom-up generalization is to be of use here: for the goal that counts most.
+    fn bottom_up(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::Settings {
+        let heaviest = self.goals.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
+        let measure = match heaviest.map(|goal| &goal.purpose) {
+            Some(Purpose::Precision(Loss::Ncp)) => Measure::Ncp,
+            Some(purpose @ Purpose::Classification { .. })
+                if purpose.attribute_id(task.profile) == task.profile.class() =>
+            {
+                Measure::Class
+            }
+            _ => Measure::Lm,
+        };
+        let mut settings = bottom_up_generalization::Settings { measure: Some(measure), partial, ..Default::default() };
+        // Whoever wants it quick wants all of it quick.
+        let rounds = u32::try_from(self.settings.iterations / ITERATIONS_OF_A_ROUND);
+        settings.search = settings.search.min(rounds.unwrap_or(u32::MAX));
+        settings
+    }
+
+    /// The best that comes of letting nodes stand for some of their children, from what was found here and, where others
+    /// may be asked, from what bottom-up generalization finds.
+    fn refined(
+        &self,
+        task: &Task<'_>,
+        ground: &Ground<'_>,
+        found: Option<&Nested>,
+        control: &dyn Control,
+    ) -> Option<Nested> {
+        let Ground { profile, strands, objective, judge } = ground;
+        let table = Table::new(profile, strands, None, objective, &judge.guarded);
+        let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
+        if self.settings.seeds
+            && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), control)
+            && let Recoding::Cut(cut) = outcome.recoding
+            && admits(ground, &cut.cells)
+        {
+            starts.push(cut.cells);
+        }
+        let most_rows = self.settings.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
+        let refined = starts.into_iter().map(|cells| partial::refine(ground, &table, cells, most_rows, control));
+        refined.reduce(|a, b| if b.figures.is_better(&a.figures) { b } else { a })
+    }
+}
+
+impl Method for Genetic {
+    fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
+        self.ground(task).map(drop)
+    }
+
+    fn anytime(&self) -> bool {
+        true
+    }
+
+    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+        check_possible(task)?;
+        let ground = self.ground(task)?;
+        let mut evolution = Evolution::new(&ground, &self.settings, task.seed, control);
+        let zeros = evolution.zeros();
+        // Nothing told is always among them, and holds.
+        evolution.try_all([zeros.clone()]);
+        if self.settings.seeds && control.stop().is_none() {
+            if let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), control) {
+                evolution.try_all(seeds::of_path(task, &ground, &outcome, &zeros));
+            }
+            evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
+        }
+        evolution.fill();
+        let stop = evolution.run();
+        let work = evolution.work;
+        let best = evolution.population.best().cloned();
+        let mut found = best.map(|best| Nested { cells: cells(&ground, &best.chromosome), figures: best.figures });
+        if self.settings.partial && control.stop().is_none() {
+            let refined = self.refined(task, &ground, found.as_ref(), control);
+            let better =
+                |refined: &Nested| found.as_ref().is_none_or(|found| refined.figures.is_better(&found.figures));
+            if let Some(refined) = refined.filter(better) {
+                found = Some(refined);
+            }
+        }
+        let cut = found.map_or_else(|| Cut::whole(task.profile), |found| holding(task, found.cells));
+        let stop = stop.or_else(|| control.stop()).unwrap_or(Stop::Finished);
+        Ok(Outcome { recoding: Recoding::Cut(cut), stop, path: Vec::new(), work: counted(work) })
+    }
+}
+
+/// Whether intervals of free numbers end only where they may.
+fn admits(ground: &Ground<'_>, cells: &[Vec<Cell>]) -> bool {
+    let mut free = ground.strands.iter().zip(cells).filter(|(strand, _)| strand.is_free());
+    free.all(|(strand, cells)| {
+        let ends: Vec<u32> = strand.bits.clone().map(|bit| strand.end_of(bit)).collect();
+        (0u32..).zip(cells.windows(2)).all(|(code, two)| two[0] == two[1] || ends.binary_search(&code).is_ok())
+    })
+}
+
+/// By column and code, what a string makes of it.
+fn cells(ground: &Ground<'_>, chromosome: &Chromosome) -> Vec<Vec<Cell>> {
+    let of_strand = |strand: &Strand<'_>| {
+        let mut cells = Vec::new();
+        strand.each_cell(chromosome, |cell| cells.resize(cell.last as usize + 1, cell));
+        cells
+    };
+    ground.strands.iter().map(of_strand).collect()
+}
+
+/// The cut with what has to be suppressed; nothing told where that is more than the policy allows.
+fn holding(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
+    let mut cut = Cut { cells, suppressed: Vec::new() };
+    cut.suppressed = suppressed_by(task.profile, task.models, &cut);
+    let suppressed: u64 = cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
+    if suppressed > task.max_suppressed { Cut::whole(task.profile) } else { cut }
+}
+
+fn counted(work: Work) -> Vec<(&'static str, u64)> {
+    vec![
+        ("iterations", work.iterations),
+        ("evaluations", work.evaluations),
+        ("repeated", work.repeated),
+        ("dismissed", work.dismissed),
+        ("merged", work.merged),
+        ("rows", work.rows),
+    ]
+}

@@ -1,0 +1,114 @@
+//! What the search makes small: the policy's goals, bound to the table.
+
+use crate::{
+    hierarchy::Cell,
+    ids::AttributeId,
+    measure::{BoundCosts, Dispersion, Goal, Loss, Purpose},
+    profile::{Column, Profile},
+};
+
+/// The weighted sum of the policy's goals.
+pub(super) struct Objective {
+    /// Precise values: each loss and how much it counts. Where no goal is about precision they do not count, and only
+    /// decide between cuts that are alike otherwise.
+    losses: Vec<(Loss, f64)>,
+    pub counts_precision: bool,
+    /// What a suppressed record loses in precision.
+    pub all_lost: f64,
+    /// By column, how much it counts.
+    weights: Vec<f64>,
+    /// What is to be predicted.
+    pub targets: Vec<Target>,
+}
+
+/// A column that is to be predicted.
+pub(super) struct Target {
+    pub attribute: AttributeId,
+    pub weight: f64,
+    pub kind: TargetKind,
+}
+
+/// What is to be predicted of it.
+pub(super) enum TargetKind {
+    /// A class, and what mistakes cost.
+    Class(BoundCosts),
+    /// A number.
+    Number {
+        dispersion: Dispersion,
+        /// By code, less the mean of all records.
+        numbers: Vec<f64>,
+        /// The dispersion of all records together.
+        whole: f64,
+    },
+}
+
+/// Why the goals do not fit a table.
+pub(super) type Unfit = String;
+
+impl Objective {
+    pub(super) fn new(goals: &[Goal], profile: &Profile) -> Result<Self, Unfit> {
+        let mut losses = Vec::new();
+        let mut targets = Vec::new();
+        for Goal { purpose, weight } in goals {
+            if let Purpose::Precision(loss) = purpose {
+                losses.push((*loss, *weight));
+                continue;
+            }
+            let id = purpose.attribute_id(profile).ok_or_else(|| without(purpose))?;
+            let attribute = &profile.attributes()[id.index()];
+            let kind = match purpose {
+                Purpose::Precision(_) => continue,
+                Purpose::Classification { costs, .. } => TargetKind::Class(costs.bind(attribute)),
+                Purpose::Regression { dispersion, .. } => {
+                    let numbers = attribute.numbers.as_ref();
+                    let numbers =
+                        numbers.ok_or_else(|| format!("`{}` has values that are no numbers", attribute.name))?;
+                    number(profile, id, numbers, *dispersion)
+                }
+            };
+            targets.push(Target { attribute: id, weight: *weight, kind });
+        }
+        let counts_precision = !losses.is_empty();
+        if !counts_precision {
+            losses.push((Loss::Lm, 1.0));
+        }
+        let weights: Vec<f64> = profile.columns().iter().map(|column| column.weight).collect();
+        let mut objective = Self { losses, counts_precision, all_lost: 0.0, weights, targets };
+        objective.all_lost = profile.columns().iter().enumerate().map(|(at, column)| objective.lost(at, column)).sum();
+        Ok(objective)
+    }
+
+    /// What a suppressed record loses in a column: by LM all there is to lose, even where that is nothing.
+    fn lost(&self, at: usize, Column { domain, .. }: &Column) -> f64 {
+        let of = |(loss, weight): &(Loss, f64)| match loss {
+            _ if domain.is_empty() => 0.0,
+            Loss::Lm => *weight,
+            Loss::Ncp => weight * loss.of(domain, domain.whole()),
+        };
+        self.weights[at] * self.losses.iter().map(of).sum::<f64>()
+    }
+
+    /// What a record loses in precision that leaves as a cell of a column.
+    pub(super) fn precision(&self, profile: &Profile, column: usize, cell: Cell) -> f64 {
+        let domain = &profile.columns()[column].domain;
+        self.weights[column] * self.losses.iter().map(|(loss, weight)| weight * loss.of(domain, cell)).sum::<f64>()
+    }
+}
+
+fn without(purpose: &Purpose) -> Unfit {
+    format!("`{}` needs a column of the role `class`, or one named by `column`", purpose.name())
+}
+
+fn number(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {
+    let mut histogram = vec![0u64; numbers.len()];
+    for member in profile.everything() {
+        histogram[profile.value(member.variant, attribute) as usize] += member.records;
+    }
+    let total = profile.records().max(1) as f64;
+    let mean = numbers.iter().zip(&histogram).map(|(number, &records)| number * (records as f64 / total)).sum::<f64>();
+    // About their mean, so that squares of great numbers do not drown what differs.
+    let numbers: Vec<f64> = numbers.iter().map(|number| number - mean).collect();
+    let histogram: Vec<(u32, u64)> = (0u32..).zip(histogram).filter(|(_, records)| *records > 0).collect();
+    let whole = dispersion.of(&numbers, &histogram);
+    TargetKind::Number { dispersion, numbers, whole }
+}

@@ -1,0 +1,168 @@
+//! After the search: a node may stand for some of its children only, and leave the others as they are.
+//!
+//! A valid cut tells all children of a node apart or none. Where most of them are rare that loses more than it must:
+//! the rare ones can share their parent's name while the frequent ones keep theirs. From a cut, children are told one by
+//! one or fall back to the nearest name above that is in use, whichever is best, until nothing is better.
+
+use super::{
+    evaluate::{Evaluator, Figures, Ground, evaluators, on_all},
+    table::Table,
+};
+use crate::{
+    hierarchy::{Cell, Domain},
+    ids::NodeId,
+    search::Control,
+};
+
+/// No more changes than this are tried before the best of them is made.
+const CHANGES: usize = 4000;
+/// After so many somebody may want to stop.
+const AT_ONCE: usize = 128;
+
+/// Cells by column and code, and what they come to.
+#[derive(Debug, Clone)]
+pub(super) struct Nested {
+    pub cells: Vec<Vec<Cell>>,
+    pub figures: Figures,
+}
+
+/// All codes of a column that leave as one cell and are inside another leave as a third from here on.
+#[derive(Debug, Clone, Copy)]
+struct Change {
+    column: usize,
+    from: Cell,
+    inside: Cell,
+    to: Cell,
+}
+
+impl Change {
+    /// A column's cells after it.
+    fn applied(self, ground: &Ground<'_>, cells: &[Cell]) -> Vec<Cell> {
+        let Self { column, from, inside, to } = self;
+        let mut cells = cells.to_vec();
+        let codes = &mut cells[inside.first as usize..=inside.last as usize];
+        codes.iter_mut().filter(|cell| **cell == from).for_each(|cell| *cell = to);
+        one_star(ground.strands[column].domain, &mut cells);
+        cells
+    }
+}
+
+/// A missing value that prints `*` is not told from others that do.
+fn one_star(domain: &Domain, cells: &mut [Cell]) {
+    if !domain.is_empty() && cells.contains(&domain.whole()) {
+        cells.iter_mut().filter(|cell| domain.is_star(**cell)).for_each(|cell| *cell = domain.whole());
+    }
+}
+
+/// Goes on from some cells until nothing is better, or so many rows were looked at. Every table row is a tuple.
+pub(super) fn refine(
+    ground: &Ground<'_>,
+    table: &Table,
+    mut cells: Vec<Vec<Cell>>,
+    most_rows: u64,
+    control: &dyn Control,
+) -> Nested {
+    ground.strands.iter().zip(&mut cells).for_each(|(strand, cells)| one_star(strand.domain, cells));
+    let mut evaluators = evaluators();
+    evaluators[0].take_cells(ground, &cells);
+    let mut at = Nested { figures: evaluators[0].evaluate(ground, table), cells };
+    let (mut rows, mut phase, mut in_vain) = (0, 0, 0);
+    loop {
+        let all = changes(ground, &at.cells);
+        // Where there are very many changes, every second or third of them and so on, then the others.
+        let every = all.len() / CHANGES + 1;
+        let changes: Vec<Change> = all.into_iter().skip(phase % every).step_by(every).collect();
+        phase += 1;
+        evaluators.iter_mut().for_each(|evaluator| evaluator.take_cells(ground, &at.cells));
+        let one = |evaluator: &mut Evaluator, change: &Change| {
+            evaluator.take_column(ground, change.column, &change.applied(ground, &at.cells[change.column]));
+            let hopeless = evaluator.is_hopeless(ground, table, &at.figures);
+            let figures = (!hopeless).then(|| evaluator.evaluate(ground, table));
+            evaluator.take_column(ground, change.column, &at.cells[change.column]);
+            figures
+        };
+        let mut better: Vec<(Figures, Change)> = Vec::new();
+        for some in changes.chunks(AT_ONCE) {
+            if control.stop().is_some() || rows > most_rows {
+                return at;
+            }
+            rows += some.len() as u64 * ground.work_on(table.len());
+            let tried = on_all(&mut evaluators, some, one).into_iter().zip(some);
+            better.extend(tried.filter_map(|(figures, change)| Some((figures?, *change))));
+        }
+        better.retain(|(figures, _)| figures.is_better(&at.figures));
+        // Of several alike, the first.
+        better.sort_by(|a, b| a.0.compare(&b.0));
+        let Some(&(figures, change)) = better.first() else {
+            in_vain += 1;
+            if in_vain < every {
+                continue;
+            }
+            return at;
+        };
+        in_vain = 0;
+        let start = at.cells.clone();
+        at.cells[change.column] = change.applied(ground, &start[change.column]);
+        at.figures = figures;
+        // Several at once, where that is better still.
+        let several = std::iter::successors(Some(2), |many| Some(many * 2)).take_while(|many| *many <= better.len());
+        for many in several {
+            let mut cells = start.clone();
+            for (_, change) in &better[..many] {
+                cells[change.column] = change.applied(ground, &cells[change.column]);
+            }
+            if !ground.strands.iter().zip(&cells).all(|(strand, cells)| nest(strand.domain, cells)) {
+                continue;
+            }
+            evaluators[0].take_cells(ground, &cells);
+            let figures = evaluators[0].evaluate(ground, table);
+            if figures.is_better(&at.figures) {
+                at = Nested { cells, figures };
+            }
+        }
+        if let Some(best) = Some(at.figures).filter(|figures| figures.excess == 0) {
+            control.best(best.value);
+        }
+    }
+}
+
+/// Whether every code leaves as the smallest cell in use that covers it.
+fn nest(domain: &Domain, cells: &[Cell]) -> bool {
+    let Some(tree) = domain.tree() else { return true };
+    let mut in_use = vec![false; tree.len()];
+    cells.iter().filter_map(|cell| cell.node()).for_each(|node| in_use[node.index()] = true);
+    let smallest = |code: u32| {
+        let mut above = std::iter::successors(Some(tree.leaf(code)), |&node| tree.parent(node));
+        above.find(|node| in_use[node.index()])
+    };
+    (0u32..).zip(cells).all(|(code, cell)| smallest(code) == cell.node())
+}
+
+/// What may be changed in the columns with a tree.
+fn changes(ground: &Ground<'_>, cells: &[Vec<Cell>]) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for (column, (strand, cells)) in ground.strands.iter().zip(cells).enumerate() {
+        let Some(tree) = strand.domain.tree() else { continue };
+        let mut used: Vec<Cell> = cells.clone();
+        used.sort_unstable();
+        used.dedup();
+        let mut in_use = vec![false; tree.len()];
+        let node_of = |cell: &Cell| cell.node();
+        used.iter().filter_map(node_of).for_each(|node| in_use[node.index()] = true);
+        for &from in &used {
+            let Some(node) = from.node() else { continue };
+            for child in tree.children(node) {
+                let inside = strand.domain.node_cell(child);
+                let there = cells[inside.first as usize..=inside.last as usize].contains(&from);
+                if there && !strand.domain.is_star(inside) {
+                    changes.push(Change { column, from, inside, to: inside });
+                }
+            }
+            let above: Vec<NodeId> = std::iter::successors(tree.parent(node), |&above| tree.parent(above)).collect();
+            if let Some(&to) = above.iter().find(|above| in_use[above.index()]).or(above.first()) {
+                changes.push(Change { column, from, inside: from, to: strand.domain.node_cell(to) });
+            }
+        }
+    }
+    changes
+}

@@ -1,0 +1,140 @@
+//! Where intervals of free numbers may end.
+
+use serde::{Deserialize, Serialize};
+
+use super::Settings;
+use crate::{
+    hierarchy::Domain,
+    ids::TupleId,
+    profile::{Column, Profile},
+    schema::Kind,
+};
+
+/// An end point as a policy has it: a number, or the text of a date.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a number, or a date in quotes")]
+pub enum EndPoint {
+    /// A number.
+    Number(f64),
+    /// A date.
+    Text(String),
+}
+
+/// By column, the codes after which an interval of free numbers may end; nothing for columns with a tree.
+pub(super) fn ends(profile: &Profile, settings: &Settings) -> Result<Vec<Vec<u32>>, String> {
+    for name in settings.end_points.keys() {
+        let free = |column: &Column| column.name == *name && column.domain.tree().is_none();
+        if !profile.columns().iter().any(free) {
+            return Err(format!(
+                "`end-points` are for quasi-identifiers of free numbers or dates, and `{name}` is none"
+            ));
+        }
+    }
+    let of_column = |(at, column): (usize, &Column)| {
+        let domain = &column.domain;
+        if domain.tree().is_some() || domain.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let mut ends = match settings.end_points.get(&column.name) {
+            Some(points) => fixed(&column.name, domain, points)?,
+            None => quantiles(profile, at, settings.points.get() as usize),
+        };
+        // A missing value is told apart from all others, or nothing is told.
+        ends.extend(domain.missing().map(|missing| missing - 1));
+        ends.sort_unstable();
+        ends.dedup();
+        Ok(ends)
+    };
+    profile.columns().iter().enumerate().map(of_column).collect()
+}
+
+/// How many codes are numbers.
+fn numbers(domain: &Domain) -> u32 {
+    domain.missing().unwrap_or(domain.len() as u32)
+}
+
+/// After the greatest value that is not above each point.
+fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, String> {
+    let mut ends = Vec::new();
+    for point in points {
+        let value = match point {
+            EndPoint::Number(number) if number.is_finite() && domain.kind() == Kind::Number => Some(*number),
+            EndPoint::Number(_) => None,
+            EndPoint::Text(text) => domain.reads(text),
+        };
+        let shown = match point {
+            EndPoint::Number(number) => number.to_string(),
+            EndPoint::Text(text) => format!("\"{text}\""),
+        };
+        let value =
+            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is no value of its kind"))?;
+        let within = (0..numbers(domain)).take_while(|&code| domain.number(code).is_some_and(|own| own <= value));
+        // A point below or above all values divides nothing.
+        let within = within.count() as u32;
+        ends.extend((1..numbers(domain)).contains(&within).then(|| within - 1));
+    }
+    Ok(ends)
+}
+
+/// Between each two neighbours; where that is more than so many, those that leave about as many records on each side.
+fn quantiles(profile: &Profile, column: usize, most: usize) -> Vec<u32> {
+    let domain = &profile.columns()[column].domain;
+    let numbers = numbers(domain) as usize;
+    if numbers <= most + 1 {
+        return (0..numbers.saturating_sub(1) as u32).collect();
+    }
+    let mut upto = vec![0u64; domain.len()];
+    for tuple in (0..profile.tuples() as u32).map(TupleId) {
+        upto[profile.codes(tuple)[column] as usize] += profile.tuple_records(tuple);
+    }
+    for code in 1..numbers {
+        upto[code] += upto[code - 1];
+    }
+    let total = upto[numbers - 1] as u128;
+    let end = |place: usize| {
+        let wanted = (total * place as u128 / (most as u128 + 1)) as u64;
+        (upto[..numbers].partition_point(|&records| records < wanted) as u32).min(numbers as u32 - 2)
+    };
+    (1..=most).map(end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+    use crate::testing::TestTable;
+
+    #[test]
+    fn points_are_fixed_or_leave_as_many_on_each_side() {
+        let policy = "privacy.k = 2\ncolumns.n = { role = \"quasi-identifier\", missing = \"category\" }\n\
+                      columns.c.role = \"quasi-identifier\"\ncolumns.d = { role = \"quasi-identifier\", type = \"date\", \
+                      hierarchy = \"free\" }";
+        let rows = [
+            "1,a,1990-01-01",
+            "2,a,1991-01-01",
+            "4,a,1992-01-01",
+            "9,a,1992-01-01",
+            "3,a,1990-01-01",
+            "?,a,1990-01-01",
+        ];
+        let rows: Vec<(&str, u64)> = rows.into_iter().zip([1, 1, 1, 1, 6, 3]).collect();
+        let table = TestTable::new(policy, &[], &rows);
+        let of = |settings: Settings| ends(&table.profile, &settings);
+        assert_eq!(of(Settings::default()).unwrap(), [vec![0, 1, 2, 3, 4], vec![], vec![0, 1]]);
+        let points = |most: u32| Settings { points: NonZeroU32::new(most).unwrap(), ..Settings::default() };
+        assert_eq!(of(points(1)).unwrap()[0], [2, 4]);
+        assert_eq!(of(points(2)).unwrap()[0], [2, 4]);
+        let fixed = |name: &str, points: Vec<EndPoint>| Settings {
+            end_points: [(name.to_owned(), points)].into(),
+            ..Settings::default()
+        };
+        let numbers = |points: &[f64]| points.iter().map(|&number| EndPoint::Number(number)).collect();
+        assert_eq!(of(fixed("n", numbers(&[-5.0, 3.5, 2.0, 8.0, 9.0, 20.0]))).unwrap()[0], [1, 2, 3, 4]);
+        let date = |text: &str| vec![EndPoint::Text(text.to_owned())];
+        assert_eq!(of(fixed("d", date("1991-06-30"))).unwrap()[2], [1]);
+        for (name, points) in [("c", numbers(&[1.0])), ("n", date("May")), ("d", numbers(&[1991.0]))] {
+            assert!(of(fixed(name, points)).unwrap_err().contains(&format!("`{name}`")));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Cuts to start from that others found: bottom-up generalization's on its way up, when it took back and when it
+//! searched; and those of full-domain generalization, where all values of a column are on one level.
+
+use super::{chromosome::Chromosome, evaluate::Ground};
+use crate::{
+    hierarchy::Cell,
+    recoding::{Cut, Recoding},
+    search::{
+        Control, Method, Outcome, Stop, Task,
+        bottom_up_generalization::{BottomUpGeneralization, Settings},
+        chance::chance,
+        taxonomy::Taxonomy,
+    },
+};
+
+/// No more points of a path than this.
+const POINTS: usize = 256;
+/// All combinations of levels up to so many; otherwise as many at random.
+const COMBINATIONS: usize = 20_000;
+
+/// What bottom-up generalization finds.
+pub(super) fn bottom_up(task: &Task<'_>, settings: Settings, control: &dyn Control) -> Option<Outcome> {
+    BottomUpGeneralization(settings).run(task, &OnlyStop(control)).ok()
+}
+
+/// Somebody else's progress is not ours.
+struct OnlyStop<'a>(&'a dyn Control);
+
+impl Control for OnlyStop<'_> {
+    fn stop(&self) -> Option<Stop> {
+        self.0.stop()
+    }
+}
+
+/// The points of a path, and where it ends.
+pub(super) fn of_path(task: &Task<'_>, ground: &Ground<'_>, outcome: &Outcome, zeros: &Chromosome) -> Vec<Chromosome> {
+    let mut cut = Cut::identity(task.profile);
+    let mut strings = vec![of_cells(ground, &cut.cells, zeros)];
+    let every = outcome.path.len() / POINTS + 1;
+    for (number, step) in outcome.path.iter().enumerate() {
+        cut.apply(step);
+        if number % every == 0 {
+            strings.push(of_cells(ground, &cut.cells, zeros));
+        }
+    }
+    if let Recoding::Cut(cut) = &outcome.recoding {
+        strings.push(of_cells(ground, &cut.cells, zeros));
+    }
+    strings
+}
+
+fn of_cells(ground: &Ground<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
+    let mut string = zeros.clone();
+    ground.strands.iter().zip(cells).for_each(|(strand, cells)| strand.put_cells(&mut string, cells));
+    string
+}
+
+/// Cuts of full-domain generalization: all combinations of levels, or so many at random.
+pub(super) fn full_domain<'a>(
+    ground: &'a Ground<'_>,
+    zeros: &'a Chromosome,
+    most: usize,
+    seed: u64,
+) -> impl Iterator<Item = Chromosome> + use<'a> {
+    let levels: Vec<Vec<Chromosome>> = Taxonomy::of_columns(ground.profile)
+        .iter()
+        .zip(&ground.strands)
+        .map(|(taxonomy, strand)| {
+            let tree = taxonomy.tree();
+            let deepest = tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0);
+            let level = |depth: u32| {
+                let cell = |code: u32| {
+                    let mut above = std::iter::successors(Some(tree.leaf(code)), |&node| tree.parent(node));
+                    let found = above.find(|&node| tree.depth(node) <= depth);
+                    taxonomy.cell(found.unwrap_or(tree.leaf(code)))
+                };
+                let cells: Vec<Cell> = (0..taxonomy.domain().len() as u32).map(cell).collect();
+                let mut string = zeros.clone();
+                strand.put_cells(&mut string, &cells);
+                string
+            };
+            (0..=deepest).map(level).collect()
+        })
+        .collect();
+    let all = levels.iter().map(Vec::len).try_fold(1usize, |all, levels| all.checked_mul(levels));
+    let most = most.min(COMBINATIONS);
+    let (count, at_random) = match all.filter(|&all| all <= most) {
+        Some(all) => (all, false),
+        None => (most, true),
+    };
+    (0..count).map(move |number| {
+        let mut left = number as u64;
+        let mut string = zeros.clone();
+        for (column, (levels, strand)) in levels.iter().zip(&ground.strands).enumerate() {
+            let many = levels.len() as u64;
+            let level =
+                if at_random { chance(seed, (number * ground.strands.len() + column) as u64) } else { left } % many;
+            left /= many;
+            string.copy_from(&levels[level as usize], strand.bits.clone());
+        }
+        string
+    })
+}

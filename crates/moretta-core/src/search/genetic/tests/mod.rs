@@ -1,0 +1,190 @@
+//! The examples of spec 5, and what every run must keep to; the twins are in `twin`, random strings in `strings`.
+
+mod strings;
+mod twin;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
+use crate::{
+    measure::{Goal, Loss, Purpose, Scene},
+    recoding::{Cut, Recoding},
+    search::{Control, Method, Quiet, Stop, Task},
+    testing::{After, TestTable},
+    verify::verify,
+};
+
+/// Quick, and thorough enough for small tables.
+pub(super) fn small() -> Settings {
+    let population = std::num::NonZeroU32::new(60).unwrap();
+    Settings { population, iterations: 4000, patience: 1500, ..Settings::default() }
+}
+
+/// As published: nothing but evolution.
+pub(super) fn plain() -> Settings {
+    Settings { seeds: false, local_search: false, partial: false, ..small() }
+}
+
+pub(super) fn genetic(settings: Settings, goal: Purpose) -> Genetic {
+    Genetic { settings, goals: vec![Goal { purpose: goal, weight: 1.0 }] }
+}
+
+pub(super) fn cm() -> Purpose {
+    Purpose::Classification { column: None, costs: Default::default() }
+}
+
+pub(super) fn task(table: &TestTable, max_suppressed: u64, seed: u64) -> Task<'_> {
+    Task { profile: &table.profile, models: &table.models, max_suppressed, seed }
+}
+
+pub(super) const WORK: &str = "inc;Self;*\nnot-inc;Self;*\nfederal;Government;*\nstate;Government;*\n\
+                               local;Government;*\nprivate;private;*\nwithout pay;Unemployed;*\nnever worked;Unemployed;*";
+
+/// Spec 5: twenty points; whoever may suppress some and merge others.
+fn points(k: u64) -> TestTable {
+    let policy = format!(
+        "privacy.k = {k}\ncolumns.x.role = \"quasi-identifier\"\ncolumns.y.role = \"quasi-identifier\"\n\
+         columns.c.role = \"class\""
+    );
+    let rows = [
+        ("0,0,+", 4),
+        ("3,2,+", 3),
+        ("7.5,3.5,-", 1),
+        ("8,1,-", 4),
+        ("1,4,-", 3),
+        ("7,10,+", 2),
+        ("10,10,+", 2),
+        ("9,5,+", 1),
+    ];
+    TestTable::new(&policy, &[], &rows)
+}
+
+#[test]
+fn three_of_twenty_points_outside_the_majority_cost_0_15() {
+    let table = points(2);
+    let genetic = genetic(small(), cm());
+    let ground = genetic.ground(&task(&table, 0, 1)).unwrap();
+    let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
+    // X ends after 7.5 and Y after 3.5: of the codes 0, 1, 3, 7, 7.5, 8, .. and 0, 1, 2, 3.5, 4, ..
+    let mut string = super::chromosome::Chromosome::zeros(ground.strands[1].bits.end);
+    string.set(4, true);
+    string.set(ground.strands[1].bits.start + 3, true);
+    let mut evaluator = Evaluator::default();
+    evaluator.take(&ground, &string);
+    assert_eq!(evaluator.evaluate(&ground, &full).value, 0.15);
+}
+
+#[test]
+fn it_finds_what_the_use_needs() {
+    // All that the class depends on is whether x is 5 or more; precision would rather tell z.
+    let policy = "privacy.k = 4\ncolumns.x.role = \"quasi-identifier\"\ncolumns.z.role = \"quasi-identifier\"\n\
+                  columns.c.role = \"class\"";
+    let rows: Vec<String> =
+        (0..64).map(|row| format!("{},{},{}", row % 10, row / 8, if row % 10 < 5 { "low" } else { "high" })).collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    let table = TestTable::new(policy, &[], &rows);
+    let task = task(&table, 0, 1);
+    for settings in [small(), plain()] {
+        let outcome = genetic(settings, cm()).run(&task, &Quiet).unwrap();
+        let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
+        assert_ne!(cut.cells[0][4], cut.cells[0][5]);
+        let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
+        let (released, weights) = (verified.released(), [1.0, 1.0]);
+        let scene = Scene { released, records: &table.profile, weights: &weights, k: Some(4), goals: &[] };
+        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&scene), Some(0.0));
+    }
+}
+
+#[test]
+fn the_seed_alone_decides_on_any_number_of_threads() {
+    let policy = "privacy.k = 3\ncolumns.w = { role = \"quasi-identifier\", hierarchy = \"w.csv\" }\n\
+                  columns.x.role = \"quasi-identifier\"\ncolumns.c.role = \"class\"";
+    let work = ["inc", "not-inc", "federal", "state", "local", "private", "without pay", "never worked"];
+    let rows: Vec<String> =
+        (0..90).map(|row| format!("{},{},{}", work[row * row % 11 % 8], row * 7 % 19, row * 5 % 3)).collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    let trees = TestTable::new(policy, &[("w", WORK)], &rows);
+    for (table, settings) in [(points(3), plain()), (trees, small())] {
+        let run = |threads: usize, seed: u64| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let found = pool.install(|| genetic(settings.clone(), cm()).run(&task(&table, 4, seed), &Quiet).unwrap());
+            (found.recoding, found.work)
+        };
+        for seed in [7, 8] {
+            let once = run(1, seed);
+            assert_eq!(once, run(2, seed));
+            assert_eq!(once, run(5, seed));
+        }
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Listener(Mutex<Vec<f64>>);
+
+impl Control for Listener {
+    fn best(&self, value: f64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(value);
+    }
+}
+
+#[test]
+fn the_best_so_far_gets_better_until_it_is_what_leaves() {
+    let table = points(2);
+    for settings in [plain(), small()] {
+        let listener = Listener::default();
+        let outcome = genetic(settings, cm()).run(&task(&table, 20, 3), &listener).unwrap();
+        let told = listener.0.into_inner().unwrap();
+        assert!(told.len() > 1 && told.windows(2).all(|two| two[1] <= two[0]), "{told:?}");
+        let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 20).unwrap();
+        let (released, weights) = (verified.released(), [1.0, 1.0]);
+        let scene = Scene { released, records: &table.profile, weights: &weights, k: Some(2), goals: &[] };
+        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&scene), told.last().copied());
+    }
+}
+
+#[test]
+fn whenever_it_is_stopped_what_it_has_holds() {
+    let table = points(3);
+    let mut stopped = 0;
+    for asked in [0, 1, 2, 3, 5, 8, 13, 30, 60] {
+        let control = After::asked(asked);
+        let outcome = genetic(small(), cm()).run(&task(&table, 2, 1), &control).unwrap();
+        assert_eq!(outcome.stop == Stop::OutOfTime, control.stopped());
+        stopped += u32::from(control.stopped());
+        verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 2).unwrap();
+    }
+    assert!(stopped >= 5);
+}
+
+#[test]
+fn end_points_and_parameters_are_kept_to() {
+    let table = points(2);
+    let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::points::EndPoint::Number(7.5)])].into();
+    let settings = Settings { end_points, partial: true, ..small() };
+    let outcome = genetic(settings.clone(), Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &Quiet).unwrap();
+    let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
+    let mut ends: Vec<u32> = cut.cells[0].iter().map(|cell| cell.last).collect();
+    ends.dedup();
+    assert!(ends.iter().all(|end| [4, 7].contains(end)), "{ends:?}");
+    let few = Settings { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
+    let outcome = genetic(few, Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &Quiet).unwrap();
+    let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
+    assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
+    let unknown = Settings { end_points: [("c".to_owned(), Vec::new())].into(), ..settings };
+    let refused = genetic(unknown, cm()).supports(&task(&table, 0, 1)).unwrap_err();
+    assert!(refused.to_string().contains("`end-points`"), "{refused}");
+}
+
+#[test]
+fn a_table_without_choices_is_no_trouble() {
+    let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"";
+    for rows in [&[("1", 3)][..], &[("1", 3), ("2", 2)]] {
+        let table = TestTable::new(policy, &[], rows);
+        let outcome = genetic(small(), Purpose::Precision(Loss::Lm)).run(&task(&table, 0, 1), &Quiet).unwrap();
+        assert_eq!(outcome.recoding, Recoding::Cut(Cut::identity(&table.profile)));
+    }
+}

@@ -1,0 +1,122 @@
+//! Every string that is ever made is a valid cut; repair changes as little as that takes.
+
+use proptest::prelude::*;
+
+use super::WORK;
+use crate::{
+    hierarchy::Domain,
+    search::{
+        chance::Chance,
+        genetic::{chromosome::Chromosome, strand::Strand},
+    },
+    testing::TestTable,
+};
+
+const DEEP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*\nc3;c;c;*\nd1;d;d;*";
+
+/// A column with a deep tree, one with the tree of spec 5, one of free numbers and one of those with missing values.
+fn table() -> TestTable {
+    let policy = "privacy.k = 2\ncolumns.zip = { role = \"quasi-identifier\", hierarchy = \"zip.csv\" }\n\
+        columns.work = { role = \"quasi-identifier\", hierarchy = \"work.csv\" }\n\
+        columns.n.role = \"quasi-identifier\"\n\
+        columns.m = { role = \"quasi-identifier\", type = \"number\", missing = \"category\" }";
+    let rows = ["a1,inc,1,1", "a2,federal,2,?", "b1,state,3,3", "c1,local,5,4", "d1,private,9,7"].map(|row| (row, 1));
+    TestTable::new(policy, &[("zip", DEEP), ("work", WORK)], &rows)
+}
+
+/// Between each two neighbours.
+fn ends(domain: &Domain) -> Vec<u32> {
+    (0..domain.len() as u32 - 1).collect()
+}
+
+fn strand(table: &TestTable, column: usize) -> Strand<'_> {
+    let domain = &table.profile.columns()[column].domain;
+    Strand::new(domain, ends(domain), 0)
+}
+
+fn string(strand: &Strand<'_>, bits: u32) -> Chromosome {
+    let mut string = Chromosome::zeros(strand.bits.end);
+    strand.bits.clone().for_each(|bit| string.set(bit, bits >> bit & 1 == 1));
+    string
+}
+
+fn shown(strand: &Strand<'_>, string: &Chromosome) -> String {
+    strand.bits.clone().map(|bit| if string.get(bit) { '1' } else { '0' }).collect()
+}
+
+#[test]
+fn government_is_open_therefore_the_root_is() {
+    // Spec 5: the bit between federal and state brings bits 2, 4, 5 and 6 with it.
+    let table = table();
+    let work = strand(&table, 1);
+    assert_eq!(work.bits, 0..7);
+    let mut told = Chromosome::zeros(7);
+    work.flip(&mut told, 2);
+    assert_eq!(shown(&work, &told), "0111110");
+    assert!(work.is_valid(&told));
+    told.set(3, false);
+    assert!(!work.is_valid(&told));
+    // Back again: Government is closed, the root stays open.
+    told.set(3, true);
+    work.flip(&mut told, 3);
+    assert_eq!(shown(&work, &told), "0100110");
+}
+
+#[test]
+fn a_string_is_valid_where_cells_are_nodes_and_repair_changes_least() {
+    let table = table();
+    for column in 0..4 {
+        let strand = strand(&table, column);
+        let all: Vec<Chromosome> = (0..1 << strand.bits.end).map(|bits| string(&strand, bits)).collect();
+        let distance =
+            |a: &Chromosome, b: &Chromosome| strand.bits.clone().filter(|&bit| a.get(bit) != b.get(bit)).count();
+        let valid: Vec<&Chromosome> = all.iter().filter(|string| strand.is_valid(string)).collect();
+        for string in &all {
+            // By the definition of a cut: what lies between two 1s is a cell that the column has.
+            let mut cells = Vec::new();
+            let mut first = 0;
+            for end in strand.bits.clone().filter(|&bit| string.get(bit)).chain([strand.bits.end]) {
+                cells.push(strand.domain.cover(first, end as u32));
+                first = end as u32 + 1;
+            }
+            let lengths: u32 = cells.iter().map(|cell| cell.last - cell.first + 1).sum();
+            assert_eq!(strand.is_valid(string), lengths as usize == strand.domain.len(), "{}", shown(&strand, string));
+            if strand.is_valid(string) {
+                let mut found = Vec::new();
+                strand.each_cell(string, |cell| found.push(cell));
+                assert_eq!(found, cells);
+            }
+            let mut repaired = string.clone();
+            strand.repair(&mut repaired);
+            assert!(strand.is_valid(&repaired));
+            let least = valid.iter().map(|valid| distance(string, valid)).min();
+            assert_eq!(Some(distance(string, &repaired)), least, "{}", shown(&strand, string));
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_drawn_crossed_and_turned_over_is_valid(seed: u64, turns in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
+        let table = table();
+        let mut chance = Chance::new(seed, 0);
+        for column in 0..4 {
+            let strand = strand(&table, column);
+            let mut child = Chromosome::zeros(strand.bits.end);
+            let mut other = child.clone();
+            strand.draw(&mut child, &mut chance);
+            strand.draw(&mut other, &mut chance);
+            prop_assert!(strand.is_valid(&child) && strand.is_valid(&other));
+            let (a, b) = (chance.below(strand.bits.end + 1), chance.below(strand.bits.end + 1));
+            child.copy_from(&other, a.min(b)..a.max(b));
+            strand.repair(&mut child);
+            prop_assert!(strand.is_valid(&child));
+            for turn in &turns {
+                let bit = turn.index(strand.bits.end);
+                let before = child.get(bit);
+                strand.flip(&mut child, bit);
+                prop_assert!(strand.is_valid(&child) && child.get(bit) != before);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! Against naive twins on random tables: what a string comes to, by the measures of what would be released; and the best
+//! of all cuts there are.
+
+use proptest::prelude::*;
+
+use super::{genetic, plain, small, task};
+use crate::{
+    hierarchy::Cell,
+    measure::{Costs, Dispersion, Goal, Loss, Purpose, Scene, weights},
+    recoding::{Cut, Recoding, suppressed_by},
+    search::{
+        Method, Quiet,
+        genetic::{
+            Genetic, Settings, cells,
+            chromosome::Chromosome,
+            evaluate::{Evaluator, Figures, Ground},
+            partial,
+            table::Table,
+        },
+    },
+    testing::TestTable,
+    verify::verify,
+};
+
+const ZIP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*";
+const COLUMNS: &str = "[columns.zip]\nrole = \"quasi-identifier\"\nhierarchy = \"zip.csv\"\nweight = 2\n\
+    missing = \"suppress\"\n[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"\nmissing = \"category\"\n\
+    [columns.one]\nrole = \"quasi-identifier\"\n[columns.s]\nrole = \"sensitive\"\n[columns.n]\nrole = \"sensitive\"\n\
+    [columns.class]\nrole = \"class\"\n";
+/// What is asked; the first four are judged by counts.
+const ASKED: [&str; 7] = [
+    "k = 2\n",
+    "k = 4\n",
+    "k = 3\n[[privacy.template]]\ngiven = [\"zip\"]\ncolumn = \"s\"\nvalues = [\"x\"]\nmax-confidence = 0.6\n",
+    "lkc = { l = 1, k = 2, c = 0.8 }\n",
+    "[[privacy.template]]\ngiven = [\"zip\", \"age\", \"one\"]\ncolumn = \"s\"\nvalues = [\"x\", \"y\"]\n\
+     max-confidence = 0.7\n",
+    "k = 2\nl-diversity = [{ column = \"s\", l = 2, kind = \"distinct\" }]\n",
+    "t-closeness = [{ column = \"s\", t = 0.4, distance = \"equal\" }]\n",
+];
+
+#[derive(Debug, Clone)]
+struct World {
+    rows: Vec<[u8; 5]>,
+    asked: usize,
+    goals: Vec<(u8, u8)>,
+    allowed: u64,
+    seed: u64,
+}
+
+fn worlds() -> impl Strategy<Value = World> {
+    let rows = prop::collection::vec(any::<[u8; 5]>(), 1..40);
+    let goals = prop::collection::vec((0u8..7, 1u8..5), 1..4);
+    (rows, 0..ASKED.len(), goals, 0u64..12, any::<u64>()).prop_map(|(rows, asked, goals, allowed, seed)| World {
+        rows,
+        asked,
+        goals,
+        allowed,
+        seed,
+    })
+}
+
+impl World {
+    fn table(&self) -> TestTable {
+        let row = |[zip, age, s, n, class]: &[u8; 5]| {
+            let zip = ["a1", "a2", "b1", "b2", "c1", "c2", "?"][usize::from(zip % 7)];
+            let age = if age % 8 == 7 { "?".to_owned() } else { (age % 8).to_string() };
+            let (s, class) = (["x", "y", "z"][usize::from(s % 3)], ["no", "maybe", "yes"][usize::from(class % 3)]);
+            format!("{zip},{age},1,{s},{},{class}", n % 20)
+        };
+        let rows: Vec<String> = self.rows.iter().map(row).collect();
+        let rows: Vec<(&str, u64)> =
+            rows.iter().zip(self.rows.iter()).map(|(row, [n, ..])| (row.as_str(), 1 + u64::from(n % 3))).collect();
+        let policy = format!("[privacy]\n{}{COLUMNS}", ASKED[self.asked]);
+        TestTable::new(&policy, &[("zip", ZIP)], &rows)
+    }
+
+    fn goals(&self) -> Vec<Goal> {
+        let costs = Costs([("yes".to_owned(), [("no".to_owned(), 5.0)].into())].into());
+        let numbers = |dispersion| Purpose::Regression { column: Some("n".to_owned()), dispersion };
+        let purpose = |kind: u8| match kind {
+            0 => Purpose::Precision(Loss::Ncp),
+            1 => Purpose::Precision(Loss::Lm),
+            2 => Purpose::Classification { column: None, costs: Costs::default() },
+            3 => Purpose::Classification { column: None, costs: costs.clone() },
+            4 => Purpose::Classification { column: Some("s".to_owned()), costs: Costs::default() },
+            5 => numbers(Dispersion::Variance),
+            _ => numbers(Dispersion::Deviation),
+        };
+        self.goals.iter().map(|&(kind, weight)| Goal { purpose: purpose(kind), weight: f64::from(weight) }).collect()
+    }
+}
+
+/// What a string comes to, by the measures of what would be released.
+fn naive(table: &TestTable, ground: &Ground<'_>, goals: &[Goal], string: &Chromosome, allowed: u64) -> (u64, f64) {
+    naive_cells(table, goals, cells(ground, string), allowed)
+}
+
+fn naive_cells(table: &TestTable, goals: &[Goal], cells: Vec<Vec<Cell>>, allowed: u64) -> (u64, f64) {
+    let mut cut = Cut { cells, suppressed: Vec::new() };
+    cut.suppressed = suppressed_by(&table.profile, &table.models, &cut);
+    let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
+    let all = table.profile.records();
+    let verified = verify(&table.profile, Recoding::Cut(cut), &[], &table.policy.release, all).expect("sound");
+    let weights = weights(&table.policy);
+    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals };
+    let value = goals.iter().map(|goal| goal.weight * goal.value(&scene).expect("what the table has")).sum();
+    (suppressed.saturating_sub(allowed), value)
+}
+
+fn same(figures: Figures, (excess, value): (u64, f64)) -> bool {
+    figures.excess == excess && (figures.value - value).abs() < 1e-9 * value.abs().max(1.0)
+}
+
+fn possible(table: &TestTable) -> bool {
+    let everything = table.profile.everything();
+    let group = crate::privacy::Group::new(&table.profile, &everything);
+    table.models.iter().all(|model| model.holds(&group))
+}
+
+/// With time enough for the few hundred cuts there are.
+fn patient(settings: Settings) -> Settings {
+    let population = std::num::NonZeroU32::new(300).unwrap();
+    Settings { population, iterations: 20_000, patience: 10_000, ..settings }
+}
+
+/// Every valid string.
+fn all_strings(ground: &Ground<'_>) -> Vec<Chromosome> {
+    let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
+    let string = |number: u64| {
+        let mut string = Chromosome::zeros(bits);
+        (0..bits).for_each(|bit| string.set(bit, number >> bit & 1 == 1));
+        string
+    };
+    let strings = (0..1u64 << bits).map(string);
+    strings.filter(|string| ground.strands.iter().all(|strand| strand.is_valid(string))).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_string_comes_to_what_would_be_released(world in worlds()) {
+        let table = world.table();
+        let goals = world.goals();
+        let method = Genetic { settings: small(), goals: goals.clone() };
+        let ground = method.ground(&task(&table, world.allowed, 1)).unwrap();
+        let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
+        let mut chance = crate::search::chance::Chance::new(world.seed, 0);
+        let mut draw = || {
+            let mut string = Chromosome::zeros(bits);
+            ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut chance));
+            string
+        };
+        let strings: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
+        let mut mask = Chromosome::zeros(bits);
+        strings.iter().for_each(|string| mask.unite(string));
+        let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
+        let merged = Table::new(&table.profile, &ground.strands, Some(&mask), &ground.objective, &ground.judge.guarded);
+        let mut evaluator = Evaluator::default();
+        for string in &strings {
+            let expected = naive(&table, &ground, &goals, string, world.allowed);
+            evaluator.take(&ground, string);
+            let figures = evaluator.evaluate(&ground, &full);
+            prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
+            let figures = evaluator.evaluate(&ground, &merged);
+            prop_assert!(same(figures, expected), "merged: {figures:?} {expected:?}");
+            // The same where nodes stand for some of their children.
+            let nested = partial::refine(&ground, &full, cells(&ground, string), u64::MAX, &Quiet);
+            let expected = naive_cells(&table, &goals, nested.cells, world.allowed);
+            prop_assert!(same(nested.figures, expected), "nested: {:?} {expected:?}", nested.figures);
+            prop_assert!(!figures.is_better(&nested.figures) || same(figures, expected));
+            // What cannot be good enough is never dismissed wrongly.
+            evaluator.take(&ground, string);
+            let just = Figures { excess: 0, value: figures.value * (1.0 + 1e-12), precision: f64::INFINITY };
+            prop_assert!(!evaluator.is_hopeless(&ground, &full, &just));
+        }
+    }
+}
+
+proptest! {
+    // Each case tries every cut there is.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn evolution_finds_the_best_cut_there_is(mut world in worlds()) {
+        world.rows.truncate(20);
+        world.rows.iter_mut().for_each(|row| row[1] %= 5);
+        let table = world.table();
+        prop_assume!(possible(&table));
+        let goals = world.goals();
+        let task = task(&table, world.allowed, world.seed);
+        let method = Genetic { settings: plain(), goals: goals.clone() };
+        let ground = method.ground(&task).unwrap();
+        let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
+        let mut evaluator = Evaluator::default();
+        let mut least = f64::INFINITY;
+        for string in all_strings(&ground) {
+            let expected = naive(&table, &ground, &goals, &string, world.allowed);
+            evaluator.take(&ground, &string);
+            let figures = evaluator.evaluate(&ground, &full);
+            prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
+            least = if expected.0 == 0 { least.min(expected.1) } else { least };
+        }
+        for (settings, exact) in [(patient(plain()), true), (patient(small()), false)] {
+            let outcome = Genetic { settings, goals: goals.clone() }.run(&task, &Quiet).unwrap();
+            let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, world.allowed);
+            let verified = verified.unwrap();
+            let weights = weights(&table.policy);
+            let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &goals };
+            let found: f64 = goals.iter().map(|goal| goal.weight * goal.value(&scene).unwrap()).sum();
+            // A node that stands for some of its children may do better than any cut.
+            prop_assert!(found <= least + 1e-9 && (!exact || found >= least - 1e-9), "{found} instead of {least}, exact {exact}");
+        }
+    }
+}
+
+#[test]
+fn it_is_never_worse_than_those_it_starts_from() {
+    use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Measure};
+    let world = World { rows: Vec::new(), asked: 1, goals: vec![(1, 1)], allowed: 6, seed: 1 };
+    let mut chance = crate::search::chance::Chance::new(5, 0);
+    let rows = (0..300).map(|_| std::array::from_fn(|_| chance.below(256) as u8)).collect();
+    let table = World { rows, ..world }.table();
+    for (allowed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
+        let task = task(&table, allowed, 1);
+        let settings = bottom_up_generalization::Settings { measure: Some(Measure::Lm), partial, ..Default::default() };
+        let theirs = BottomUpGeneralization(settings).run(&task, &Quiet).unwrap();
+        let own = Settings { partial, ..small() };
+        let ours = genetic(own, Purpose::Precision(Loss::Lm)).run(&task, &Quiet).unwrap();
+        let lost = |recoding| {
+            let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, allowed).unwrap();
+            let weights = weights(&table.policy);
+            let scene = Scene {
+                released: verified.released(),
+                records: &table.profile,
+                weights: &weights,
+                k: None,
+                goals: &[],
+            };
+            Goal::precision(Loss::Lm).value(&scene).unwrap()
+        };
+        let (ours, theirs) = (lost(ours.recoding), lost(theirs.recoding));
+        assert!(ours <= theirs + 1e-9, "{allowed} {partial}: {ours} {theirs}");
+    }
+}
