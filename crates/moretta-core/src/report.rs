@@ -244,6 +244,11 @@ impl Report {
         self.work.get("blocks").and_then(serde_json::Value::as_u64).filter(|&blocks| blocks > 1)
     }
 
+    /// Whether any value of a quasi-identifier is told at all.
+    pub fn tells(&self) -> bool {
+        self.columns.iter().any(|column| column.lm < 1.0)
+    }
+
     /// On a release that was verified; path, times and memory are filled in by whoever ran it.
     pub fn of(
         policy: &Policy,

@@ -113,7 +113,11 @@ pub fn release(report: &Report, output: &Output) -> String {
         Stop::Cancelled => Some("by hand"),
     };
     if let Some(stopped) = stopped {
-        let _ = writeln!(text, "  stopped {stopped}: valid, but not as good as it could be");
+        let so_far = match report.tells() {
+            true => "valid, but not as good as it could be",
+            false => "before it found anything to tell, so nothing is told; give it more time",
+        };
+        let _ = writeln!(text, "  stopped {stopped}: {so_far}");
     }
     let _ = writeln!(
         text,

@@ -261,3 +261,14 @@ fn a_missing_value_in_a_printed_set_is_a_released_form() {
     assert!(column(&folder.read("out.csv"), "zip")[0].starts_with('{'));
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
 }
+
+#[test]
+fn a_search_without_time_says_that_nothing_is_told() {
+    let folder = folder(300);
+    folder.edit("policy.toml", "\"mondrian\"", "\"genetic\"\npopulation = 20\niterations = 200");
+    let run = folder.anonymize(&["--seed", "1", "--time-limit", "0s"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stdout.contains("stopped at the time limit: before it found anything to tell"), "{}", run.stdout);
+    let run = folder.anonymize(&["--seed", "1", "--overwrite"]);
+    assert!(!run.stdout.contains("stopped"), "{}", run.stdout);
+}

@@ -260,11 +260,14 @@ impl Method for Genetic {
         let zeros = evolution.zeros();
         // Nothing told is always among them, and holds.
         evolution.try_all([zeros.clone()]);
-        if self.settings.seeds && control.stop().is_none() {
-            if let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), control) {
+        if self.settings.seeds {
+            // The quick ones first: whoever stops early gets the best of them.
+            evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
+            if control.stop().is_none()
+                && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), control)
+            {
                 evolution.try_all(seeds::of_path(task, &ground, &outcome, &zeros));
             }
-            evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
         }
         evolution.fill();
         let stop = evolution.run();

@@ -6,6 +6,7 @@ use super::Settings;
 use crate::{
     hierarchy::Domain,
     ids::TupleId,
+    policy::suggest::nearest,
     profile::{Column, Profile},
     schema::Kind,
 };
@@ -23,12 +24,16 @@ pub enum EndPoint {
 /// By column, the codes after which an interval of free numbers may end; nothing for columns with a tree.
 pub(super) fn ends(profile: &Profile, settings: &Settings) -> Result<Vec<Vec<u32>>, String> {
     for name in settings.end_points.keys() {
-        let free = |column: &Column| column.name == *name && column.domain.tree().is_none();
-        if !profile.columns().iter().any(free) {
-            return Err(format!(
-                "`end-points` are for quasi-identifiers of free numbers or dates, and `{name}` is none"
-            ));
-        }
+        let reason = match profile.columns().iter().find(|column| column.name == *name) {
+            Some(column) if column.domain.tree().is_none() => continue,
+            Some(_) => "which has a hierarchy; they are for free numbers and dates (`hierarchy = \"free\"`)".to_owned(),
+            None => {
+                let names = profile.columns().iter().map(|column| column.name.as_str());
+                let near = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                format!("which is no quasi-identifier{near}")
+            }
+        };
+        return Err(format!("`end-points` names `{name}`, {reason}"));
     }
     let of_column = |(at, column): (usize, &Column)| {
         let domain = &column.domain;
