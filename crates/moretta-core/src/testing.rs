@@ -33,6 +33,18 @@ pub(crate) const BANK: &[(&str, u64)] = &[
     ("Clerk,Canada,No,Discharged,Good", 1),
 ];
 
+/// Twenty points, spec 5: x, y, class. Cut after x = 7.5 and y = 3.5, three are not of their group's majority.
+pub(crate) const POINTS: &[(&str, u64)] = &[
+    ("0,0,+", 4),
+    ("3,2,+", 3),
+    ("7.5,3.5,-", 1),
+    ("8,1,-", 4),
+    ("1,4,-", 3),
+    ("7,10,+", 2),
+    ("10,10,+", 2),
+    ("9,5,+", 1),
+];
+
 /// A file of public data, where it is at hand: in `MORETTA_DATA`, or beside the project.
 pub(crate) fn data(path: &str, test: &str) -> Option<String> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");

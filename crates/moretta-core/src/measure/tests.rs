@@ -4,7 +4,7 @@ use super::{Dispersion, Goal, Measures, Scene, weights};
 use crate::{
     ids::{GroupId, TupleId},
     recoding::{Cut, GroupShare, Groups, Recoding},
-    testing::TestTable,
+    testing::{POINTS, TestTable},
     verify::{Verified, verify},
 };
 
@@ -75,17 +75,7 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
     // Spec 5: X cut after 7.5, Y after 3.5; four groups of 8, 4, 5 and 3 points with 1, 0, 2 and 0 strangers.
     let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"\ncolumns.y.role = \"quasi-identifier\"\n\
                   columns.c.role = \"class\"";
-    let rows = [
-        ("0,0,+", 4),
-        ("3,2,+", 3),
-        ("7.5,3.5,-", 1),
-        ("8,1,-", 4),
-        ("1,4,-", 3),
-        ("7,10,+", 2),
-        ("10,10,+", 2),
-        ("9,5,+", 1),
-    ];
-    let table = TestTable::new(policy, &[], &rows);
+    let table = TestTable::new(policy, &[], POINTS);
     let cells = |column: usize, edge: f64| {
         let domain = &table.profile.columns()[column].domain;
         let codes = || 0..domain.len() as u32;

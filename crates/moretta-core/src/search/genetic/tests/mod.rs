@@ -13,7 +13,7 @@ use crate::{
     measure::{Goal, Loss, Purpose, Scene},
     recoding::{Cut, Recoding},
     search::{Control, Method, Quiet, Stop, Task},
-    testing::{After, TestTable},
+    testing::{After, POINTS, TestTable},
     verify::verify,
 };
 
@@ -49,17 +49,7 @@ fn points(k: u64) -> TestTable {
         "privacy.k = {k}\ncolumns.x.role = \"quasi-identifier\"\ncolumns.y.role = \"quasi-identifier\"\n\
          columns.c.role = \"class\""
     );
-    let rows = [
-        ("0,0,+", 4),
-        ("3,2,+", 3),
-        ("7.5,3.5,-", 1),
-        ("8,1,-", 4),
-        ("1,4,-", 3),
-        ("7,10,+", 2),
-        ("10,10,+", 2),
-        ("9,5,+", 1),
-    ];
-    TestTable::new(&policy, &[], &rows)
+    TestTable::new(&policy, &[], POINTS)
 }
 
 #[test]
