@@ -279,6 +279,9 @@ impl Method for Genetic {
             let better =
                 |refined: &Nested| found.as_ref().is_none_or(|found| refined.figures.is_better(&found.figures));
             if let Some(refined) = refined.filter(better) {
+                if refined.figures.excess == 0 {
+                    control.best(refined.figures.value);
+                }
                 found = Some(refined);
             }
         }

@@ -9,7 +9,7 @@ use super::{
     table::Table,
 };
 use crate::{
-    hierarchy::{Cell, Domain},
+    hierarchy::{Cell, Domain, Tree},
     ids::NodeId,
     search::Control,
 };
@@ -120,17 +120,20 @@ pub(super) fn refine(
                 at = Nested { cells, figures };
             }
         }
-        if let Some(best) = Some(at.figures).filter(|figures| figures.excess == 0) {
-            control.best(best.value);
-        }
     }
+}
+
+/// By node, whether some code leaves as it.
+fn in_use(tree: &Tree, cells: &[Cell]) -> Vec<bool> {
+    let mut in_use = vec![false; tree.len()];
+    cells.iter().filter_map(|cell| cell.node()).for_each(|node| in_use[node.index()] = true);
+    in_use
 }
 
 /// Whether every code leaves as the smallest cell in use that covers it.
 fn nest(domain: &Domain, cells: &[Cell]) -> bool {
     let Some(tree) = domain.tree() else { return true };
-    let mut in_use = vec![false; tree.len()];
-    cells.iter().filter_map(|cell| cell.node()).for_each(|node| in_use[node.index()] = true);
+    let in_use = in_use(tree, cells);
     let smallest = |code: u32| {
         let mut above = std::iter::successors(Some(tree.leaf(code)), |&node| tree.parent(node));
         above.find(|node| in_use[node.index()])
@@ -146,9 +149,7 @@ fn changes(ground: &Ground<'_>, cells: &[Vec<Cell>]) -> Vec<Change> {
         let mut used: Vec<Cell> = cells.clone();
         used.sort_unstable();
         used.dedup();
-        let mut in_use = vec![false; tree.len()];
-        let node_of = |cell: &Cell| cell.node();
-        used.iter().filter_map(node_of).for_each(|node| in_use[node.index()] = true);
+        let in_use = in_use(tree, &used);
         for &from in &used {
             let Some(node) = from.node() else { continue };
             for child in tree.children(node) {
