@@ -88,16 +88,20 @@ fn it_finds_what_the_use_needs() {
     }
 }
 
-#[test]
-fn the_seed_alone_decides_on_any_number_of_threads() {
+/// Ninety people with a tree, a number and a class.
+fn workers() -> TestTable {
     let policy = "privacy.k = 3\ncolumns.w = { role = \"quasi-identifier\", hierarchy = \"w.csv\" }\n\
                   columns.x.role = \"quasi-identifier\"\ncolumns.c.role = \"class\"";
     let work = ["inc", "not-inc", "federal", "state", "local", "private", "without pay", "never worked"];
     let rows: Vec<String> =
         (0..90).map(|row| format!("{},{},{}", work[row * row % 11 % 8], row * 7 % 19, row * 5 % 3)).collect();
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
-    let trees = TestTable::new(policy, &[("w", WORK)], &rows);
-    for (table, settings) in [(points(3), plain()), (trees, small())] {
+    TestTable::new(policy, &[("w", WORK)], &rows)
+}
+
+#[test]
+fn the_seed_alone_decides_on_any_number_of_threads() {
+    for (table, settings) in [(points(3), plain()), (workers(), small())] {
         let run = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let found = pool.install(|| genetic(settings.clone(), cm()).run(&task(&table, 4, seed), &Quiet).unwrap());
@@ -123,8 +127,7 @@ impl Control for Listener {
 
 #[test]
 fn the_best_so_far_gets_better_until_it_is_what_leaves() {
-    let table = points(2);
-    for settings in [plain(), small()] {
+    for (table, settings) in [(points(2), plain()), (points(2), small()), (workers(), small())] {
         let listener = Listener::default();
         let outcome = genetic(settings, cm()).run(&task(&table, 20, 3), &listener).unwrap();
         let told = listener.0.into_inner().unwrap();
