@@ -3,6 +3,7 @@
 use std::{error::Error, fmt::Write as _, fs, path::Path, time::Instant};
 
 use hashbrown::HashMap;
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
     hierarchy::Tree,
@@ -20,9 +21,7 @@ use moretta_core::{
 
 use crate::{
     adult::{self, BOTH, SetUp, TRAIN},
-    best, machine, naive,
-    plot::{Axis, Chart, Line},
-    results,
+    best, machine, naive, results,
 };
 
 const SET_UP: SetUp = SetUp {

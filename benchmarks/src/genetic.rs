@@ -4,6 +4,7 @@
 use std::{error::Error, fmt::Write as _, fs, path::Path, time::Instant};
 
 use hashbrown::HashMap;
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     compare::{self, Compared},
     counts::Counts,
@@ -22,9 +23,7 @@ use moretta_core::{
 
 use crate::{
     adult::{self, MIXED, SetUp, TRAIN},
-    machine,
-    plot::{Axis, Chart, Line},
-    results,
+    machine, results,
 };
 
 /// The paper's columns: age and education as numbers, six taxonomies.

@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt::Write as _, fs, hint::black_box, time::Instant};
 
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     hierarchy::{
         draw,
@@ -10,11 +11,7 @@ use moretta_core::{
     text::count,
 };
 
-use crate::{
-    best, machine,
-    plot::{Axis, Chart, Line},
-    results,
-};
+use crate::{best, machine, results};
 
 const TURNS: usize = 3;
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];

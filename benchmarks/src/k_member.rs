@@ -4,6 +4,7 @@
 use std::{error::Error, fmt::Write as _, fs, time::Instant};
 
 use hashbrown::HashMap;
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
     hierarchy::Tree,
@@ -19,9 +20,7 @@ use moretta_core::{
 
 use crate::{
     adult::{self, BOTH, MIXED, SetUp},
-    best, machine,
-    plot::{Axis, Chart, Line},
-    results,
+    best, machine, results,
 };
 
 /// The three numbers of the paper.

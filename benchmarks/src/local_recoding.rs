@@ -4,6 +4,7 @@
 use std::{error::Error, fmt::Write as _, fs, path::Path, time::Instant};
 
 use hashbrown::HashMap;
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
     evaluate::queries::{self, Aggregate, Boxes, Condition, Draw, Original, Query},
@@ -21,9 +22,7 @@ use moretta_core::{
 
 use crate::{
     adult::{self, BOTH, MIXED, Random, SetUp, TRAIN},
-    best, machine,
-    plot::{Axis, Chart, Line},
-    results,
+    best, machine, results,
 };
 
 const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };

@@ -16,7 +16,6 @@ mod mondrian;
 mod naive;
 mod naive_top_down;
 mod numeric_hierarchies;
-mod plot;
 mod sweep;
 mod top_down;
 

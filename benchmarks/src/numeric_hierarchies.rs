@@ -3,13 +3,12 @@
 use std::{error::Error, fmt::Write as _, fs};
 
 use hashbrown::HashMap;
+use moretta_chart::{Axis, Chart, Line};
 
 use crate::{
     adult::{self, BOTH},
     k_member::{NUMBERS, run_policy},
-    machine,
-    plot::{Axis, Chart, Line},
-    results,
+    machine, results,
 };
 
 /// The hierarchies in the order of the tables: name, and what the policy says for a column.

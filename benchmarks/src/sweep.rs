@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt::Write as _, fs, path::Path};
 
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{policy::Policy, schema::Kind, text::count};
 
 use crate::{
@@ -9,7 +10,6 @@ use crate::{
     k_member::{Run, run_policy},
     machine,
     mondrian::put_in_readme,
-    plot::{Axis, Chart, Line},
     results,
 };
 

@@ -3,6 +3,7 @@
 use std::{error::Error, fmt::Write as _, fs, time::Instant};
 
 use hashbrown::HashMap;
+use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
     policy::{Policy, Privacy, Template, TemplateValues},
@@ -15,9 +16,7 @@ use moretta_core::{
 
 use crate::{
     adult::{self, BOTH, Random, SetUp},
-    best, machine, naive_top_down,
-    plot::{Axis, Chart, Line},
-    results,
+    best, machine, naive_top_down, results,
 };
 
 const SET_UP: SetUp = SetUp {

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::{
     measure::{Costs, Goal, Loss, Purpose, Scene, weights},
-    policy::{Policy, PolicyError},
-    privacy::{ModelError, bind_all},
+    policy::Policy,
     profile::Profile,
     released::Released,
-    search::{Control, METHODS, SearchError, Stop, Task, Unsupported, method_of},
-    verify::{Verified, VerifyError, verify},
+    search::{Control, METHODS, Stop},
+    trial::Trial,
+    verify::Verified,
 };
 
 /// What was applied, and what the method finds on the same records. Nothing in it is about one person.
@@ -63,21 +63,6 @@ impl Both<f64> {
     }
 }
 
-/// Why nothing was found anew.
-#[derive(Debug, thiserror::Error)]
-enum Refused {
-    #[error(transparent)]
-    Policy(#[from] PolicyError),
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    #[error(transparent)]
-    Unsupported(#[from] Unsupported),
-    #[error(transparent)]
-    Search(#[from] SearchError),
-    #[error(transparent)]
-    Verify(#[from] VerifyError),
-}
-
 /// Runs the policy's method on the records of `fresh`, whose domains are their own, and holds what it finds against
 /// what was applied to the same records.
 pub fn with_anew(
@@ -87,7 +72,7 @@ pub fn with_anew(
     seed: u64,
     control: &dyn Control,
 ) -> Compared {
-    let found = search_anew(policy, fresh, seed, control);
+    let found = Trial::run(policy, fresh, seed, control);
     let scaled = profile.on_scale_of(fresh);
     let released = Released::of_recoding(&scaled, applied.recoding(), &policy.release);
     let weights = weights(policy);
@@ -97,39 +82,24 @@ pub fn with_anew(
     };
     let measured = |goal: Goal| {
         let applied = goal.value(&scene(&released, &scaled))?;
-        let anew = found.as_ref().ok().and_then(|(found, _)| goal.value(&scene(found.released(), fresh)));
+        let anew = found.as_ref().ok().and_then(|found| goal.value(&scene(found.verified.released(), fresh)));
         let column = goal.purpose.attribute(fresh).map(|attribute| attribute.name.clone());
         Some(MeasuredBoth { name: goal.purpose.name(), column, value: Both { applied, anew } })
     };
     // Without records there is nothing to take the mean of.
     let goals = if fresh.records() == 0 { Vec::new() } else { goals(policy, fresh) };
     let measures = goals.into_iter().filter_map(measured).collect();
-    let suppressed = |(found, _): &(Verified, Stop)| found.recoding().suppressed_records(fresh);
+    let suppressed = |found: &Trial| found.verified.recoding().suppressed_records(fresh);
     Compared {
         suppressed_rows: Both {
             applied: applied.recoding().suppressed_records(profile),
             anew: found.as_ref().ok().map(suppressed),
         },
         measures,
-        stop: found.as_ref().ok().map(|(_, stop)| *stop),
+        stop: found.as_ref().ok().map(|found| found.stop),
         refused: found.err().map(|refused| refused.to_string()),
         seconds: 0.0,
     }
-}
-
-fn search_anew(
-    policy: &Policy,
-    profile: &Profile,
-    seed: u64,
-    control: &dyn Control,
-) -> Result<(Verified, Stop), Refused> {
-    let models = bind_all(policy, profile)?;
-    let method = method_of(policy)?;
-    let max_suppressed = policy.privacy.allowed_records(profile.records());
-    let task = Task { profile, models: &models, max_suppressed, seed };
-    method.supports(&task)?;
-    let outcome = method.run(&task, control)?;
-    Ok((verify(profile, outcome.recoding, &models, &policy.release, max_suppressed)?, outcome.stop))
 }
 
 /// What is worth comparing.

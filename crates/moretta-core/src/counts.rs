@@ -53,6 +53,31 @@ impl Counts {
         }
         records
     }
+
+    /// The same table with other numbers of records for its distinct rows. What then occurs nowhere is not in it at all:
+    /// neither the row nor its values.
+    pub fn part(&self, records: &[u64]) -> Self {
+        let column = |column: &CountedColumn| CountedColumn { name: column.name.clone(), ..CountedColumn::default() };
+        let mut part = Self { columns: self.columns.iter().map(column).collect(), ..Self::default() };
+        let mut known: Vec<Vec<Option<u32>>> =
+            self.columns.iter().map(|column| vec![None; column.values.len()]).collect();
+        for (row, &records) in records.iter().enumerate().filter(|(_, records)| **records > 0) {
+            for ((at, column), &code) in part.columns.iter_mut().enumerate().zip(self.row(row)) {
+                let taken = *known[at][code as usize].get_or_insert_with(|| {
+                    column.values.push(self.columns[at].values[code as usize].clone());
+                    column.first_records.push(u64::MAX);
+                    column.values.len() as u32 - 1
+                });
+                let first = &mut column.first_records[taken as usize];
+                *first = self.first_records[row].min(*first);
+                part.codes.push(taken);
+            }
+            part.counts.push(records);
+            part.first_records.push(self.first_records[row]);
+            part.records += records;
+        }
+        part
+    }
 }
 
 /// How the records are to be rewritten on their way out.

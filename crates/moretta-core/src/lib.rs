@@ -12,7 +12,8 @@
 //! 7. [`released`], [`measure`], [`report`]: what leaves, what it lost, and how that is told; [`path`]: the same for
 //!    every point on the way of a method that goes step by step.
 //!
-//! Beside the way, [`mod@evaluate`] asks what a model can still learn from a release, on records that no search has seen.
+//! Beside the way, [`trial`] goes it without writing anything, and [`mod@evaluate`] asks what a model can still learn
+//! from a release, on records that no search has seen.
 //! Before all that, [`mod@guess`] writes a first policy from a look at the data, and [`inferences`] counts what the table
 //! gives away as it stands.
 //!
@@ -43,4 +44,5 @@ pub mod synthetic;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod trial;
 pub mod verify;

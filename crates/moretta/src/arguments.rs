@@ -289,18 +289,21 @@ pub struct Apply {
 /// `moretta evaluate`
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// The records to learn from: CSV or Parquet. The recoding is found on these alone
+    /// The records to learn from: CSV or Parquet. Without `--test`, some of them are held back in turn
     pub input: String,
     /// The policy; it needs a column of the role `class`
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
     /// Other records with the same columns, to count errors on
     #[arg(long, value_name = "TEST")]
-    pub test: String,
-    /// Decides whatever is left to chance: what the method's search tries. Drawn anew when left out
+    pub test: Option<String>,
+    #[command(flatten)]
+    pub held_back: HeldBack,
+    /// Decides whatever is left to chance: which records are held back, and what the method's search tries. Drawn anew
+    /// when left out
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stop the search after this time (60s, 5m, 1h) and take the best so far
+    /// Stop each search after this time (60s, 5m, 1h) and take the best so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
     /// Print the errors as JSON
@@ -308,6 +311,19 @@ pub struct Evaluate {
     pub json: bool,
     #[command(flatten)]
     pub resources: Resources,
+}
+
+/// Which records are held back to count errors on.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct HeldBack {
+    /// Divide the table into so many parts, with the classes in equal shares, and hold back each in turn; 5 when left
+    /// out. With `--hold-out`, draw so often
+    #[arg(long, value_name = "N", conflicts_with = "test", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub folds: Option<u16>,
+    /// Hold back this share of the records, drawn anew each time, instead of one part of several
+    #[arg(long, value_name = "SHARE", conflicts_with = "test", value_parser = parse_hold_out)]
+    #[arg(allow_negative_numbers = true)]
+    pub hold_out: Option<f64>,
 }
 
 /// `moretta hierarchy`
@@ -506,6 +522,11 @@ fn parse_confidence(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("`{text}` is not a share from 0 to below 1; write for example 0.5 or 0.9"))
 }
 
+fn parse_hold_out(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| 0.0 < *share && *share < 1.0);
+    share.ok_or_else(|| format!("`{text}` is not a share between 0 and 1; write for example 0.33"))
+}
+
 fn parse_step(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a step; steps are numbered from 0"))
 }
@@ -546,6 +567,10 @@ mod tests {
         assert_eq!(["0", "0.5", "0.999"].map(parse_confidence), [Ok(0.0), Ok(0.5), Ok(0.999)]);
         for wrong in ["", "x", "-0.1", "1", "50", "50%", "NaN", "inf"] {
             assert!(parse_confidence(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_hold_out("0.33"), Ok(0.33));
+        for wrong in ["", "x", "-0.1", "0", "1", "33", "33%", "NaN"] {
+            assert!(parse_hold_out(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_step("0"), Ok(0));
         for wrong in ["", "x", "-1", "1.5"] {

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
     compare::{Both, Compared},
-    evaluate::{ERRORS, Errors},
+    evaluate::{ERRORS, Errors, Tested, TestedRecords},
     guess::Guesses,
     measure::{MEASURES, Measures},
     policy::{Policy, Template, TemplateValues},
@@ -307,17 +307,29 @@ pub fn measures(measures: &Measures) -> String {
     text
 }
 
-/// What `evaluate` says.
-pub fn errors(errors: &Errors, (uncovered, tested): (u64, u64), stop: Stop) -> String {
-    let mut text = format!("errors of a decision tree on {} records it has not seen\n", count(tested));
+/// What `evaluate` says: the errors of each split or their mean, and how far they differ.
+pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> String {
+    let sum = |records: fn(&TestedRecords) -> u64| found.iter().map(|tested| records(&tested.records)).sum::<u64>();
+    let (tested, uncovered) = (sum(|records| records.test), sum(|records| records.uncovered));
+    let mut text = match found.len() {
+        1 => format!("errors of a decision tree on {} records it has not seen\n", count(tested)),
+        n => format!(
+            "errors of a decision tree on records it has not seen, mean and deviation of {n} splits ({} tested in all)\n",
+            count(tested)
+        ),
+    };
+    let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     for entry in ERRORS {
-        let value = (entry.value)(errors).map_or("-  ".to_owned(), |share| format!("{:.1} %", 100.0 * share));
-        let _ = writeln!(text, "  {:<2} {value:>8}  {FAINT}{}{FAINT:#}", entry.name, entry.summary);
+        let value = (entry.value)(mean).map_or("-  ".to_owned(), percent);
+        let spread = deviation
+            .map(|deviation| (entry.value)(deviation).map_or(String::new(), |s| format!("± {:.1}", 100.0 * s)));
+        let spread = spread.map_or(String::new(), |spread| format!(" {spread:<6}"));
+        let _ = writeln!(text, "  {:<2} {value:>8}{spread}  {FAINT}{}{FAINT:#}", entry.name, entry.summary);
     }
     if uncovered > 0 {
         let _ = writeln!(text, "  {} of them lie in no released cell and count as * in E", count(uncovered));
     }
-    if stop == Stop::OutOfTime {
+    if found.iter().any(|tested| tested.stop == Stop::OutOfTime) {
         let _ = writeln!(text, "  stopped at the time limit: the release could have been better");
     }
     text

@@ -4,9 +4,11 @@ use super::*;
 use crate::{
     counts::Counts,
     policy::Policy,
+    privacy::bind_all,
     recoding::{Cut, Recoding, saved::Saved},
     search::{Quiet, method_names},
     testing::counts,
+    verify::verify,
 };
 
 fn parse(method: &str, columns: &str) -> Policy {
@@ -17,7 +19,7 @@ fn parse(method: &str, columns: &str) -> Policy {
 
 fn found(policy: &Policy, counts: &Counts) -> (Profile, Verified, Stop) {
     let profile = Profile::build(policy, &Default::default(), counts).unwrap();
-    let (verified, stop) = search_anew(policy, &profile, 1, &Quiet).unwrap();
+    let Trial { verified, stop, .. } = Trial::run(policy, &profile, 1, &Quiet).unwrap();
     (profile, verified, stop)
 }
 

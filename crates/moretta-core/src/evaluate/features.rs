@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     hierarchy::ROOT_LABEL,
-    ids::{AttributeId, VariantId},
+    ids::{AttributeId, TupleId, VariantId},
     policy::{Labels, Numbers, ReleaseOptions},
     privacy::Member,
     profile::{Attribute, Profile},
@@ -59,7 +59,7 @@ impl<'a> Pair<'a> {
         self.tables(columns, &train, &test)
     }
 
-    /// As released, and the sensitive columns.
+    /// As released, and the sensitive columns. The training table leaves as its own search says.
     pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (Table, Table) {
         let form = ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, ..saved.policy.release.clone() };
         let released = Released::of_recoding(self.train, recoding, &form);
@@ -69,19 +69,33 @@ impl<'a> Pair<'a> {
             train.extend_from_slice(members);
             groups.extend(members.iter().map(|_| group));
         }
+        self.labelled(&train, |row, column| released.label(groups[row], column), saved)
+    }
+
+    /// As a recoding from elsewhere releases them, and the sensitive columns: both tables leave by its cells alone.
+    pub(super) fn applied(&self, saved: &Saved) -> (Table, Table) {
+        let train = self.train.everything();
+        let labels = saved.labels(self.train);
+        let label = |row: usize, column| applied_label(&labels, self.train.tuple_of(train[row].variant), column);
+        self.labelled(&train, label, saved)
+    }
+
+    /// Tables whose quasi-identifiers are these labels for training, and those of a saved recoding for the test.
+    fn labelled<'l>(
+        &self,
+        train: &[Member],
+        train_label: impl Fn(usize, usize) -> &'l str,
+        saved: &'l Saved,
+    ) -> (Table, Table) {
         let test = self.test.everything();
         let labels = saved.labels(self.test);
-        let label = |column: usize, member: &Member| {
-            let of_tuple = &labels[self.test.tuple_of(member.variant).index()];
-            of_tuple.as_ref().map_or(ROOT_LABEL, |labels| labels[column])
-        };
         let column = |column: usize| {
-            let before = groups.iter().map(|&group| released.label(group, column));
-            categories(before, test.iter().map(|member| label(column, member)))
+            let now = test.iter().map(|member| applied_label(&labels, self.test.tuple_of(member.variant), column));
+            categories((0..train.len()).map(|row| train_label(row, column)), now)
         };
         let mut columns: Vec<(Column, Column)> = (0..self.train.columns().len()).map(column).collect();
-        columns.extend(self.sensitive_columns(&train, &test));
-        self.tables(columns, &train, &test)
+        columns.extend(self.sensitive_columns(train, &test));
+        self.tables(columns, train, &test)
     }
 
     fn quasi_identifier(&self, column: usize, train: &[Member], test: &[Member]) -> (Column, Column) {
@@ -136,6 +150,11 @@ impl<'a> Pair<'a> {
         let train = Table::new(before, classes, weights(train));
         (train, Table::new(after, self.test_codes(self.class, test), weights(test)))
     }
+}
+
+/// What a tuple leaves as in a column; `*` where no cell covers it.
+fn applied_label<'l>(labels: &[Option<Vec<&'l str>>], tuple: TupleId, column: usize) -> &'l str {
+    labels[tuple.index()].as_ref().map_or(ROOT_LABEL, |labels| labels[column])
 }
 
 /// The numbers or seconds of a column by code. What is none is missing where the training table has that too, otherwise unknown.

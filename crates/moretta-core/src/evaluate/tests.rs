@@ -119,3 +119,25 @@ fn numbers_are_numbers_and_a_missing_one_is_a_value_of_its_own() {
     assert_eq!(Tree::fit(&before).error(&after), 0.0);
     assert!(!pair.has_sensitive());
 }
+
+#[test]
+fn a_recoding_of_both_tables_serves_each_of_them() {
+    let (train, test) = (train(), table(&[("nurse,x,a,no", 6), ("clerk,x,a,yes", 3), ("scribe,x,a,no", 1)]));
+    let as_it_is = Recoding::identity(&train.profile);
+    let saved = saved(&train, &as_it_is);
+    let found = errors_applied(&train.profile, &saved, &test.profile).unwrap();
+    assert_eq!(found, errors(&train.profile, &as_it_is, &saved, &test.profile).unwrap());
+}
+
+#[test]
+fn several_splits_have_a_mean_and_a_spread() {
+    let errors = |raw, removed| Errors { raw, released: 0.2, root: 0.5, removed };
+    assert_eq!(Spread::of(&[]), None);
+    let one = errors(0.1, None);
+    assert_eq!(Spread::of(&[one]), Some(Spread { mean: one, deviation: None }));
+    let found = Spread::of(&[errors(0.1, Some(0.25)), errors(0.3, Some(0.25))]).unwrap();
+    let deviation = found.deviation.unwrap();
+    assert!((found.mean.raw - 0.2).abs() < 1e-12 && (deviation.raw - 0.02f64.sqrt()).abs() < 1e-12);
+    assert_eq!((found.mean.removed, deviation.removed, deviation.released), (Some(0.25), Some(0.0), 0.0));
+    assert_eq!(Spread::of(&[errors(0.1, None), errors(0.3, Some(0.2))]).unwrap().mean.removed, None);
+}

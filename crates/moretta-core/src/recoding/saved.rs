@@ -105,11 +105,7 @@ impl Saved {
     /// What is kept of a recoding.
     pub fn of(policy: &Policy, hierarchies: &HashMap<String, Tree>, profile: &Profile, recoding: &Recoding) -> Self {
         let columns = profile.columns();
-        let mut policy = policy.clone();
-        for Column { name, domain, .. } in columns {
-            // What was inferred from this table must not be inferred otherwise from another.
-            policy.columns.iter_mut().filter(|c| c.name == *name).for_each(|c| c.kind = Some(domain.kind()));
-        }
+        let mut policy = policy.with_kinds_of(profile);
         // Nor may other values be the rarest there: what was guarded here is guarded everywhere.
         let guarded: Vec<_> = Confidence::all(&policy).map(|template| template.values(profile)).collect();
         for (template, values) in policy.privacy.templates.iter_mut().zip(guarded) {

@@ -1,102 +1,167 @@
 //! `moretta evaluate`: what a model can still learn from a release, counted on records that took no part in the search.
 
+use hashbrown::HashMap;
 use moretta_core::{
-    evaluate::{self, Errors, EvaluateError},
-    measure::{self, Measures, Scene},
+    counts::Counts,
+    evaluate::{
+        Errors, EvaluateError, Spread, TestError, Tested, TestedRecords,
+        holdout::{self, Plan, Split},
+    },
+    hierarchy::Tree,
+    measure::Measures,
+    policy::Policy,
     profile::Profile,
-    recoding::saved::Saved,
-    search::{self, Stop, Task},
-    verify,
+    search::{self, Stop},
+    trial::TrialError,
 };
 use moretta_engine::{Engine, Settings};
 use serde::Serialize;
 
 use crate::{
-    arguments::Evaluate,
+    arguments::{Evaluate, HeldBack},
     failure::Failure,
     inputs::{self, Asked},
     pipeline, summary,
     watch::Watch,
 };
 
-/// What is printed as JSON.
+/// In so many parts a table is divided where nobody says.
+const FOLDS: u16 = 5;
+
+/// What is printed as JSON. With one split it has what there is to say of that one, with several a list of them.
 #[derive(Serialize)]
-struct Evaluation {
+struct Evaluation<'a> {
     errors: Errors,
-    records: Records,
-    method: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spread: Option<Errors>,
+    #[serde(flatten)]
+    one: Option<One<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folds: Option<&'a [Tested]>,
+    method: &'a str,
     seed: u64,
-    stop: Stop,
-    measures: Measures,
 }
 
 #[derive(Serialize)]
-struct Records {
-    train: u64,
-    test: u64,
-    /// Test records that no released cell covers.
-    uncovered: u64,
+struct One<'a> {
+    records: TestedRecords,
+    stop: Stop,
+    measures: &'a Measures,
 }
 
 /// Runs it.
 pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
-    let Asked { policy, hierarchies, .. } = Asked::read(&arguments.policy)?;
-    if policy.class().is_none() {
-        return Err(Failure::input(format!("{}: {}", arguments.policy.display(), EvaluateError::NoClass)));
-    }
+    let asked = Asked::read(&arguments.policy)?;
+    let class = class(&asked.policy, arguments)?;
     let settings = inputs::settings(&arguments.resources);
-    let engine = inputs::engine(&arguments.input, &policy.input, settings.clone())?;
-    let (_, train) = inputs::profile(&engine, &arguments.input, &policy, &hierarchies)?;
+    let engine = inputs::engine(&arguments.input, &asked.policy.input, settings.clone())?;
+    let (counts, whole) = inputs::profile(&engine, &arguments.input, &asked.policy, &asked.hierarchies)?;
+    inputs::check_goals(&asked.policy, &whole, &arguments.policy)?;
+    // For what they say of the whole table; every part binds its own.
+    inputs::bind(&asked.policy, &whole)?;
 
     let seed = pipeline::seed(arguments.seed)?;
-    inputs::check_goals(&policy, &train, &arguments.policy)?;
-    let models = inputs::bind(&policy, &train)?;
-    let max_suppressed = policy.privacy.allowed_records(train.records());
-    let task = Task { profile: &train, models: &models, max_suppressed, seed };
-    let method = search::method_of(&policy).map_err(|error| Failure::input(error.to_string()))?;
-    method.supports(&task).map_err(|error| Failure::input(error.to_string()))?;
-    let outcome = method.run(&task, &Watch::new("searching").with_limit(arguments.time_limit))?;
-    if outcome.stop == Stop::Cancelled {
+    let found = match &arguments.test {
+        Some(test) => {
+            let test = test_counts(test, &asked.policy, settings)?;
+            vec![tested(&asked.policy, &asked.hierarchies, Split { train: counts, test }, seed, arguments)?]
+        }
+        None => {
+            // A column is of numbers or not for all parts alike.
+            let policy = asked.policy.with_kinds_of(&whole);
+            let plan = plan(&arguments.held_back)?;
+            check_size(&counts, plan, arguments)?;
+            let splits = holdout::splits(&counts, class, plan, seed);
+            splits.map(|split| tested(&policy, &asked.hierarchies, split, seed, arguments)).collect::<Result<_, _>>()?
+        }
+    };
+    say(&found, &asked.policy.method.name, seed, arguments.json)
+}
+
+/// The place of the class among the counted columns.
+fn class(policy: &Policy, arguments: &Evaluate) -> Result<usize, Failure> {
+    let columns = Profile::grouped_columns(policy);
+    let place = policy.class().and_then(|class| columns.iter().position(|name| *name == class.name));
+    place.ok_or_else(|| Failure::input(format!("{}: {}", arguments.policy.display(), EvaluateError::NoClass)))
+}
+
+/// How the user wants the table divided.
+fn plan(held_back: &HeldBack) -> Result<Plan, Failure> {
+    let folds = usize::from(held_back.folds.unwrap_or(FOLDS));
+    match held_back.hold_out {
+        Some(share) => Ok(Plan::Draws { draws: folds, share }),
+        None if folds < 2 => Err(Failure::input(
+            "--folds 1: a table is divided into 2 parts at least; to hold back records once, give --hold-out 0.33 too",
+        )),
+        None => Ok(Plan::Folds(folds)),
+    }
+}
+
+/// Both parts need records.
+fn check_size(counts: &Counts, plan: Plan, arguments: &Evaluate) -> Result<(), Failure> {
+    let records = counts.records as f64;
+    let enough = match plan {
+        Plan::Folds(folds) => records >= folds as f64,
+        Plan::Draws { share, .. } => (1.0..records).contains(&(records * share).round()),
+    };
+    let message = format!("{}: {records} records are too few to hold some back like this", arguments.input);
+    if enough { Ok(()) } else { Err(Failure::input(message)) }
+}
+
+/// The counts of the records to test with.
+fn test_counts(test: &str, policy: &Policy, settings: Settings) -> Result<Counts, Failure> {
+    let engine = inputs::engine(test, &policy.input, settings)?;
+    inputs::check_header(policy, test, &engine.columns()?)?;
+    let counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
+    match counts.records {
+        0 => Err(Failure::input(format!("{test}: {}", EvaluateError::Empty { table: "test" }))),
+        _ => Ok(counts),
+    }
+}
+
+fn tested(
+    policy: &Policy,
+    hierarchies: &HashMap<String, Tree>,
+    split: Split,
+    seed: u64,
+    arguments: &Evaluate,
+) -> Result<Tested, Failure> {
+    let watch = Watch::new("searching").with_limit(arguments.time_limit);
+    let found = Tested::run(policy, hierarchies, split, seed, &watch);
+    if search::Control::stop(&watch) == Some(Stop::Cancelled) {
         return Err(Failure::interrupted());
     }
-    let saved = Saved::of(&policy, &hierarchies, &train, &outcome.recoding);
-    let verified = verify::verify(&train, outcome.recoding, &models, &policy.release, max_suppressed)?;
+    found.map_err(|error| failure(error, arguments))
+}
 
-    // Only now: what the test records say must not reach the search.
-    let test = test_profile(arguments, &saved, settings)?;
-    let errors = evaluate::errors(&train, verified.recoding(), &saved, &test)
-        .map_err(|error| Failure::input(error.to_string()))?;
-    let records =
-        Records { train: train.records(), test: test.records(), uncovered: evaluate::uncovered(&saved, &test) };
-    if !arguments.json {
-        summary::print(&summary::errors(&errors, (records.uncovered, records.test), outcome.stop));
+fn failure(error: TestError, arguments: &Evaluate) -> Failure {
+    match error {
+        TestError::Train(error) => Failure::domain(&arguments.input, &error),
+        TestError::Test(error) => Failure::domain(arguments.test.as_ref().unwrap_or(&arguments.input), &error),
+        TestError::Trial(TrialError::Search(error)) => error.into(),
+        TestError::Trial(TrialError::Verify(error)) => error.into(),
+        error => Failure::input(error.to_string()),
+    }
+}
+
+fn say(found: &[Tested], method: &str, seed: u64, json: bool) -> Result<(), Failure> {
+    let errors: Vec<Errors> = found.iter().map(|tested| tested.errors).collect();
+    let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
+    if !json {
+        summary::print(&summary::errors(found, &mean, deviation.as_ref()));
         return Ok(());
     }
-    let weights = measure::weights(&policy);
-    let scene = Scene {
-        released: verified.released(),
-        records: &train,
-        weights: &weights,
-        k: policy.privacy.k,
-        goals: policy.goals(),
-    };
     let evaluation = Evaluation {
-        errors,
-        records,
-        measures: Measures::of(&scene, true),
-        method: policy.method.name.clone(),
+        errors: mean,
+        spread: deviation,
+        one: match found {
+            [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
+            _ => None,
+        },
+        folds: (found.len() > 1).then_some(found),
+        method,
         seed,
-        stop: outcome.stop,
     };
     summary::print(&(serde_json::to_string_pretty(&evaluation).expect("names and numbers") + "\n"));
     Ok(())
-}
-
-/// The profile of the records to test with, in which the cells of the recoding can be read.
-fn test_profile(arguments: &Evaluate, saved: &Saved, settings: Settings) -> Result<Profile, Failure> {
-    let policy = &saved.policy;
-    let engine = inputs::engine(&arguments.test, &policy.input, settings)?;
-    inputs::check_header(policy, &arguments.test, &engine.columns()?)?;
-    let mut counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
-    saved.profile(&mut counts).map_err(|error| Failure::domain(&arguments.test, &error))
 }

@@ -74,6 +74,79 @@ fn without_a_class_or_without_test_records_there_is_nothing_to_evaluate() {
     assert!(run.stderr.contains("test.csv"), "{}", run.stderr);
 }
 
+const FOLDED: [&str; 6] = ["evaluate", "people.csv", "-p", "policy.toml", "--seed", "1"];
+
+fn folded(more: &[&'static str]) -> Vec<&'static str> {
+    FOLDED.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn without_test_records_some_are_held_back_in_turn() {
+    let folder = people::folder_to_predict(3001);
+    let before = folder.files();
+    let said = folder.ok(&folded(&["--json"]));
+    assert_eq!(said, folder.ok(&folded(&["--json", "--threads", "1"])), "the same on any number of threads");
+    assert_eq!(folder.files(), before, "nothing is written");
+    let found = json(&said);
+    let folds = found["folds"].as_array().unwrap();
+    let sizes: Vec<u64> = folds.iter().map(|fold| fold["records"]["test"].as_u64().unwrap()).collect();
+    assert_eq!((sizes.len(), sizes.iter().sum::<u64>()), (5, 3001), "every record is tested once");
+    for (fold, size) in folds.iter().zip(&sizes) {
+        assert_eq!(fold["records"]["train"].as_u64().unwrap() + size, 3001);
+        assert!((600..=601).contains(size));
+    }
+    for name in ["B", "E", "W", "RE"] {
+        let each: Vec<f64> = folds.iter().map(|fold| fold["errors"][name].as_f64().unwrap()).collect();
+        let mean = each.iter().sum::<f64>() / 5.0;
+        let deviation = (each.iter().map(|error| (error - mean).powi(2)).sum::<f64>() / 4.0).sqrt();
+        assert!((found["errors"][name].as_f64().unwrap() - mean).abs() < 1e-12, "{name}");
+        assert!((found["spread"][name].as_f64().unwrap() - deviation).abs() < 1e-12, "{name}");
+    }
+    let said = folder.ok(&folded(&[]));
+    assert!(said.contains("mean and deviation of 5 splits (3,001 tested in all)") && said.contains("±"), "{said}");
+}
+
+#[test]
+fn a_share_is_held_back_as_often_as_one_likes() {
+    let folder = people::folder_to_predict(1000);
+    let found = json(&folder.ok(&folded(&["--json", "--hold-out", "0.25", "--folds", "3"])));
+    let tests: Vec<&Value> = found["folds"].as_array().unwrap().iter().map(|fold| &fold["records"]["test"]).collect();
+    assert_eq!(tests, [250, 250, 250]);
+    let found = json(&folder.ok(&folded(&["--json", "--hold-out", "0.25", "--folds", "1"])));
+    assert_eq!((&found["records"]["train"], &found["spread"]), (&750.into(), &Value::Null));
+    let refused = [
+        (vec!["--folds", "1"], "--hold-out 0.33"),
+        (vec!["--hold-out", "1.5"], "not a share between 0 and 1"),
+        (vec!["--hold-out", "0.0001"], "too few"),
+        (vec!["--folds", "2", "--test", "people.csv"], "cannot be used with"),
+    ];
+    for (more, message) in refused {
+        let run = folder.run(&folded(&more));
+        assert_eq!(run.code, 2, "{more:?}");
+        assert!(run.stderr.contains(message), "{more:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn what_is_held_back_cannot_leak_into_the_recoding() {
+    // One person earns far more than all others. Whenever she is held back, nothing of the search may know how much: the
+    // training tables of the other folds reach as far as she does, that of hers does not.
+    let folder = Folder::empty();
+    let mut table = "income,town,rich\n".to_owned();
+    (0..99).for_each(|at| table += &format!("{},{},{}\n", 20 + at, ["x", "y"][at % 2], ["no", "yes"][at % 2]));
+    folder.write("people.csv", table + "1000000,x,no\n");
+    folder.write(
+        "policy.toml",
+        "version = 1\n[privacy]\nk = 5\n[columns]\nincome = { role = \"quasi-identifier\", type = \"number\" }\n\
+         town.role = \"quasi-identifier\"\nrich.role = \"class\"\n",
+    );
+    let found = json(&folder.ok(&folded(&["--json"])));
+    // The widest group of a column, as a share of its range: with her, whoever is with her spans all of it.
+    let widest: Vec<f64> =
+        found["folds"].as_array().unwrap().iter().map(|fold| fold["measures"]["nil_inf"].as_f64().unwrap()).collect();
+    assert_eq!(widest.iter().filter(|&&widest| widest < 0.3).count(), 1, "{widest:?}");
+}
+
 #[test]
 fn adult_gives_the_published_baselines() {
     let Some(data) = real_data("adult_gives_the_published_baselines") else { return };

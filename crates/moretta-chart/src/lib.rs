@@ -1,4 +1,7 @@
-//! Line charts as plain SVG: enough for curves in `docs/results`, and readable without any program but a browser.
+//! Line charts as plain SVG: readable without any program but a browser, as files or within a page.
+//!
+//! A [`Chart`] has some [`Line`]s over two axes, and [`Chart::svg`] draws it. Nothing is loaded from elsewhere, all names
+//! are escaped, and the picture depends on its arguments alone.
 
 use std::fmt::Write as _;
 
@@ -12,6 +15,7 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 /// One axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
+    /// What it shows.
     pub title: &'static str,
     /// Whether equal steps are equal factors: all values must be above 0 then.
     pub log: bool,
@@ -20,16 +24,22 @@ pub struct Axis {
 /// A curve.
 #[derive(Debug, Clone)]
 pub struct Line {
+    /// Its name, beside the chart.
     pub name: String,
+    /// From left to right.
     pub points: Vec<(f64, f64)>,
 }
 
 /// A chart of some curves over the same axes.
 #[derive(Debug, Clone)]
 pub struct Chart {
+    /// Above it.
     pub title: String,
+    /// Across.
     pub x: Axis,
+    /// Up.
     pub y: Axis,
+    /// The curves.
     pub lines: Vec<Line>,
 }
 
@@ -140,5 +150,40 @@ fn short(value: f64) -> String {
         large if large >= 1e6 => shown(value / 1e6, " M"),
         large if large >= 1e4 => shown(value / 1e3, " k"),
         _ => shown(value, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(log: bool, points: &[(f64, f64)]) -> String {
+        let axis = |title| Axis { title, log };
+        let lines = vec![Line { name: "a < b & c".to_owned(), points: points.to_vec() }];
+        Chart { title: "<k>".to_owned(), x: axis("k"), y: axis("loss"), lines }.svg()
+    }
+
+    #[test]
+    fn every_point_is_drawn_within_its_area_and_names_are_escaped() {
+        for (log, points) in [(true, vec![(2.0, 0.1), (1000.0, 3.0)]), (false, vec![(0.0, -1.0), (5.0, 2.0)])] {
+            let svg = chart(log, &points);
+            assert_eq!(svg.matches("<circle").count(), points.len());
+            assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&lt;k>"), "{svg}");
+            assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
+            assert!(svg.contains("cx=\"80.0\"") && svg.contains("cx=\"470.0\""), "from end to end: {svg}");
+        }
+    }
+
+    #[test]
+    fn a_lone_point_and_none_are_charts_too() {
+        for points in [vec![], vec![(3.0, 0.0)], vec![(3.0, 7.0), (3.0, 7.0)]] {
+            let svg = chart(false, &points);
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+        }
+    }
+
+    #[test]
+    fn numbers_at_an_axis_are_short() {
+        assert_eq!([0.25, 1000.0, 25_000.0, 1.5e6, 2e9].map(short), ["0.25", "1000", "25 k", "1.5 M", "2 G"]);
     }
 }

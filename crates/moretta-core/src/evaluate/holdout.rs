@@ -1,0 +1,281 @@
+//! Records held back: a table divided by chance into some to learn from and some to test with.
+//!
+//! For whoever has one table and wants honest errors: the split is made on the counts, *before* anything else looks at
+//! them, so that nothing of the test records (a value, the greatest number, how often something occurs) can reach the
+//! search. It needs no records either: how many of each distinct row go where is drawn, and equal records are equal.
+//!
+//! A split is stratified: every part has its share of each class, as evenly as whole records allow. It depends on the
+//! table and the seed alone, not on the order in which an engine happened to count.
+//!
+//! Within a class, record by record, a part is drawn with the chance of what it still lacks. Every division with the
+//! right numbers is then as likely as any other (it is how one deals from a shuffled deck), in `O(records × parts)`
+//! time and without the deck.
+
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+use crate::counts::Counts;
+
+/// How a table is divided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Plan {
+    /// Cross-validation: so many parts, and each is once what the others are tested with. At least 2.
+    Folds(usize),
+    /// So many times anew, a share of the records is held back; more than 0 and less than 1.
+    Draws {
+        /// How many times.
+        draws: usize,
+        /// The share to test with.
+        share: f64,
+    },
+}
+
+/// A table in two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// To learn from.
+    pub train: Counts,
+    /// To test with.
+    pub test: Counts,
+}
+
+/// All splits of a plan, one after the other. `class` is a column of `counts`.
+pub fn splits(counts: &Counts, class: usize, plan: Plan, seed: u64) -> impl Iterator<Item = Split> + '_ {
+    let strata = strata(counts, class);
+    let (rounds, dealt) = match plan {
+        Plan::Folds(folds) => (folds, Some(deal(counts, &strata, &even(&strata, folds), seed, 0))),
+        Plan::Draws { draws, .. } => (draws, None),
+    };
+    (0..rounds).map(move |round| {
+        let test = match (plan, &dealt) {
+            (Plan::Draws { share, .. }, _) => {
+                deal(counts, &strata, &in_two(&strata, share), seed, round as u64).swap_remove(1)
+            }
+            (Plan::Folds(_), dealt) => dealt.as_ref().map_or_else(Vec::new, |parts| parts[round].clone()),
+        };
+        let train: Vec<u64> = counts.counts.iter().zip(&test).map(|(all, test)| all - test).collect();
+        Split { train: counts.part(&train), test: counts.part(&test) }
+    })
+}
+
+/// The records of one class.
+struct Stratum {
+    /// The distinct rows that have it, in the order of their texts.
+    rows: Vec<usize>,
+    records: u64,
+}
+
+/// The classes in the order of their texts.
+fn strata(counts: &Counts, class: usize) -> Vec<Stratum> {
+    let ranks: Vec<Vec<u32>> = counts.columns.iter().map(|column| ranks(&column.values)).collect();
+    let rank = |row: usize, column: usize| ranks[column][counts.row(row)[column] as usize];
+    let key = |row: usize| (0..ranks.len()).map(move |column| (row, column));
+    let texts = |row: usize| key(row).map(|(row, column)| rank(row, column));
+    let mut rows: Vec<usize> = (0..counts.rows()).collect();
+    rows.sort_by(|&a, &b| rank(a, class).cmp(&rank(b, class)).then_with(|| texts(a).cmp(texts(b))));
+    let stratum =
+        |rows: &[usize]| Stratum { rows: rows.to_vec(), records: rows.iter().map(|&row| counts.counts[row]).sum() };
+    rows.chunk_by(|&a, &b| rank(a, class) == rank(b, class)).map(stratum).collect()
+}
+
+/// The place of each text among all in order.
+fn ranks(texts: &[Box<str>]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..texts.len() as u32).collect();
+    order.sort_by_key(|&code| &texts[code as usize]);
+    let mut ranks = vec![0; texts.len()];
+    (0u32..).zip(order).for_each(|(rank, code)| ranks[code as usize] = rank);
+    ranks
+}
+
+/// For each class, how many records each of so many parts gets: as many as the others, give or take one. Where one class
+/// ends, the next goes on, so that the parts are of one size in all as well.
+fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
+    let mut next = 0;
+    let quota = |stratum: &Stratum| {
+        let each = stratum.records / parts as u64;
+        let more = (stratum.records % parts as u64) as usize;
+        let mut quota = vec![each; parts];
+        (0..more).for_each(|step| quota[(next + step) % parts] += 1);
+        next = (next + more) % parts;
+        quota
+    };
+    strata.iter().map(quota).collect()
+}
+
+/// For each class, how many records stay and how many are held back. In all it is the share as near as can be; what a class
+/// has too much or too little is less than one record.
+fn in_two(strata: &[Stratum], share: f64) -> Vec<Vec<u64>> {
+    let all: u64 = strata.iter().map(|stratum| stratum.records).sum();
+    let wanted = (all as f64 * share).round() as u64;
+    let exact: Vec<f64> =
+        strata.iter().map(|stratum| stratum.records as f64 * wanted as f64 / (all as f64).max(1.0)).collect();
+    let mut held: Vec<u64> = exact.iter().map(|exact| exact.floor() as u64).collect();
+    let mut by_rest: Vec<usize> = (0..strata.len()).collect();
+    by_rest.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()).then(a.cmp(&b)));
+    let missing = wanted.saturating_sub(held.iter().sum()) as usize;
+    by_rest.into_iter().take(missing).for_each(|at| held[at] += 1);
+    strata.iter().zip(held).map(|(stratum, held)| vec![stratum.records - held, held]).collect()
+}
+
+/// For each part and distinct row, how many of its records the part gets.
+fn deal(counts: &Counts, strata: &[Stratum], quotas: &[Vec<u64>], seed: u64, round: u64) -> Vec<Vec<u64>> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(round);
+    let mut parts = vec![vec![0; counts.rows()]; quotas.first().map_or(0, Vec::len)];
+    for (stratum, quota) in strata.iter().zip(quotas) {
+        let (mut lacking, mut left) = (quota.clone(), stratum.records);
+        for &row in &stratum.rows {
+            for _ in 0..counts.counts[row] {
+                let mut at = ((u128::from(random.next_u64()) * u128::from(left)) >> 64) as u64;
+                let part = lacking.iter().position(|&lacking| {
+                    let here = at < lacking;
+                    at = at.wrapping_sub(if here { 0 } else { lacking });
+                    here
+                });
+                // What all parts lack together is what is left, so one of them takes the record.
+                let Some(part) = part else { continue };
+                lacking[part] -= 1;
+                left -= 1;
+                parts[part][row] += 1;
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::counts::CountedColumn;
+
+    /// Rows of a town, a class and how many records.
+    fn counts(rows: &[(u8, u8, u64)]) -> Counts {
+        let column = |name: &str| CountedColumn { name: name.to_owned(), ..CountedColumn::default() };
+        let mut counts = Counts { columns: vec![column("town"), column("class")], ..Counts::default() };
+        for &(town, class, records) in rows {
+            let texts = [format!("t{town}"), format!("c{class}")];
+            for (column, text) in counts.columns.iter_mut().zip(texts) {
+                let known = column.values.iter().position(|value| **value == *text);
+                let code = known.unwrap_or_else(|| {
+                    column.values.push(text.into());
+                    column.first_records.push(counts.records + 1);
+                    column.values.len() - 1
+                });
+                counts.codes.push(code as u32);
+            }
+            counts.counts.push(records);
+            counts.first_records.push(counts.records + 1);
+            counts.records += records;
+        }
+        counts
+    }
+
+    /// Rows as texts with their records, in order.
+    fn written(counts: &Counts) -> Vec<(String, u64)> {
+        let text = |row: usize| {
+            let values = counts.row(row).iter().zip(&counts.columns);
+            values.map(|(&code, column)| &*column.values[code as usize]).collect::<Vec<_>>().join(",")
+        };
+        let mut rows: Vec<_> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
+        rows.sort();
+        rows
+    }
+
+    fn table() -> impl Strategy<Value = Vec<(u8, u8, u64)>> {
+        proptest::collection::btree_map((0u8..6, 0u8..3), 1u64..9, 1..15)
+            .prop_map(|rows| rows.into_iter().map(|((town, class), records)| (town, class, records)).collect())
+    }
+
+    fn of_class(counts: &Counts, class: &str) -> u64 {
+        written(counts).iter().filter(|(text, _)| text.ends_with(class)).map(|(_, records)| records).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn every_record_is_tested_once_and_nothing_is_lost(rows in table(), folds in 2usize..6, seed in 0u64..9) {
+            let counts = counts(&rows);
+            let mut tested: Vec<(String, u64)> = Vec::new();
+            let sizes: Vec<u64> = splits(&counts, 1, Plan::Folds(folds), seed).map(|split| {
+                prop_assert_eq!(split.train.records + split.test.records, counts.records);
+                for part in [&split.train, &split.test] {
+                    prop_assert_eq!(part.counts.iter().sum::<u64>(), part.records);
+                    for (at, column) in part.columns.iter().enumerate() {
+                        // A value that only the other part has is not even known.
+                        prop_assert!(part.records_of(at).iter().all(|&records| records > 0));
+                        prop_assert_eq!(column.values.len(), column.first_records.len());
+                    }
+                }
+                tested.extend(written(&split.test));
+                Ok(split.test.records)
+            }).collect::<Result<_, _>>()?;
+            tested.sort();
+            let mut whole: Vec<(String, u64)> = Vec::new();
+            for (text, records) in tested {
+                match whole.last_mut().filter(|(last, _)| *last == text) {
+                    Some((_, sum)) => *sum += records,
+                    None => whole.push((text, records)),
+                }
+            }
+            prop_assert_eq!(whole, written(&counts));
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            prop_assert!(most - least <= 1, "{:?}", sizes);
+        }
+
+        #[test]
+        fn every_part_has_its_share_of_each_class(rows in table(), share in 0.05f64..0.95, seed in 0u64..9) {
+            let counts = counts(&rows);
+            for split in splits(&counts, 1, Plan::Draws { draws: 2, share }, seed) {
+                prop_assert_eq!(split.test.records, (counts.records as f64 * share).round() as u64);
+                let share = split.test.records as f64 / counts.records as f64;
+                for class in ["c0", "c1", "c2"] {
+                    let exact = of_class(&counts, class) as f64 * share;
+                    prop_assert!((of_class(&split.test, class) as f64 - exact).abs() < 1.0);
+                }
+            }
+        }
+
+        #[test]
+        fn the_order_of_the_counts_does_not_matter(rows in table(), seed in 0u64..9) {
+            let mut turned = rows.clone();
+            turned.reverse();
+            for plan in [Plan::Folds(3), Plan::Draws { draws: 3, share: 0.3 }] {
+                let parts = |rows: &[(u8, u8, u64)]| -> Vec<_> {
+                    splits(&counts(rows), 1, plan, seed).map(|s| (written(&s.train), written(&s.test))).collect()
+                };
+                prop_assert_eq!(parts(&rows), parts(&turned));
+            }
+        }
+    }
+
+    #[test]
+    fn every_division_is_as_likely_as_any_other() {
+        // Two rows of two records, half of all held back: of the six pairs, one is the first row's, one the second's.
+        let counts = counts(&[(0, 0, 2), (1, 0, 2)]);
+        let mut found = [0; 3];
+        for split in splits(&counts, 1, Plan::Draws { draws: 6000, share: 0.5 }, 7) {
+            let first =
+                written(&split.test).iter().find(|(text, _)| text == "t0,c0").map_or(0, |(_, records)| *records);
+            found[first as usize] += 1;
+        }
+        for (found, expected) in found.into_iter().zip([1000, 4000, 1000]) {
+            assert!((found - expected as i32).abs() < 200, "{found} instead of about {expected}");
+        }
+    }
+
+    #[test]
+    fn other_seeds_and_rounds_give_other_splits() {
+        let rows: Vec<(u8, u8, u64)> = (0..40).map(|town| (town, town % 2, 3)).collect();
+        let counts = counts(&rows);
+        let tests = |seed| -> Vec<_> {
+            let plan = Plan::Draws { draws: 2, share: 0.5 };
+            splits(&counts, 1, plan, seed).map(|split| written(&split.test)).collect()
+        };
+        assert_eq!(tests(1), tests(1));
+        assert_ne!(tests(1), tests(2));
+        assert_ne!(tests(1)[0], tests(1)[1]);
+    }
+}
