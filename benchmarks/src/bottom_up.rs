@@ -1,6 +1,6 @@
 //! Bottom-up generalization on Adult: how fast the index and the pruning make it, how that grows, and what is lost.
 
-use std::{error::Error, fmt::Write as _, fs, path::Path, time::Instant};
+use std::{error::Error, fmt::Write as _, fs, time::Instant};
 
 use hashbrown::HashMap;
 use moretta_chart::{Axis, Chart, Line};
@@ -13,31 +13,19 @@ use moretta_core::{
     privacy,
     profile::Profile,
     recoding::Recoding,
-    schema::Kind,
     search::{self, Quiet, Step, Task},
     text::count,
     verify,
 };
-
-use crate::{
-    adult::{self, BOTH, SetUp, TRAIN},
-    best, machine, naive, results,
+use moretta_papers::{
+    adult::{BOTH, CATEGORIES, SetUp, TRAIN},
+    data::Data,
+    machine,
 };
 
-const SET_UP: SetUp = SetUp {
-    columns: &[
-        ("occupation", Kind::Category),
-        ("education", Kind::Category),
-        ("native-country", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("sex", Kind::Category),
-        ("race", Kind::Category),
-        ("workclass", Kind::Category),
-    ],
-    hierarchies: Some("hierarchies"),
-    sensitive: None,
-    class: Some("income"),
-};
+use crate::{best, data, naive, results};
+
+const SET_UP: SetUp = CATEGORIES;
 const NAME: &str = "name = \"bottom-up-generalization\"";
 const PRUNED: &str = "take-back = false";
 const UNPRUNED: &str = "take-back = false\nprune = false";
@@ -112,7 +100,7 @@ impl Table {
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = adult::data() else {
+    let Some(data) = data() else {
         eprintln!("SKIPPED bottom-up: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };
@@ -135,7 +123,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// Every variant at every K, verified and measured.
-fn quality(text: &mut String, data: &Path, trees: &HashMap<String, Tree>) -> Result<(), Box<dyn Error>> {
+fn quality(text: &mut String, data: &Data, trees: &HashMap<String, Tree>) -> Result<(), Box<dyn Error>> {
     let table = Table::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
     writeln!(
         text,

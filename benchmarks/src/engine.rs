@@ -12,8 +12,9 @@ use std::{
 
 use moretta_core::synthetic::{self, People};
 use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Settings, Source};
+use moretta_papers::machine;
 
-use crate::{best, duckdb, machine, results, work};
+use crate::{best, duckdb, results, work};
 
 const RECORDS: u64 = 10_000_000;
 const DISTINCT: u64 = 500_000;

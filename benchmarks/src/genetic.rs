@@ -1,34 +1,34 @@
-//! Genetic search on Adult: the paper's figures, against other global recodings and against plain evolution, and how
+//! Genetic search on Adult: against other global recodings and against plain evolution, and how
 //! fast cuts are evaluated.
 
-use std::{error::Error, fmt::Write as _, fs, path::Path, time::Instant};
+use std::{error::Error, fmt::Write as _, fs};
 
 use hashbrown::HashMap;
 use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
-    compare::{self, Compared},
-    counts::Counts,
-    hierarchy::{Cell, Tree},
+    hierarchy::Cell,
     ids::TupleId,
     measure::{self, Measures, Scene},
     policy::Policy,
     privacy,
     profile::Profile,
-    recoding::{self, Cut, Recoding, saved::Saved},
+    recoding::{self, Cut, Recoding},
     schema::Kind,
-    search::{self, Quiet, Task},
+    search::Quiet,
     text::count,
     verify,
 };
-
-use crate::{
-    adult::{self, MIXED, SetUp, TRAIN},
-    machine, results,
+use moretta_papers::{
+    adult::{MIXED, SetUp, TRAIN},
+    data::Data,
+    lab::{Lab, Run, Table},
+    machine,
 };
+
+use crate::{data, results};
 
 /// The paper's columns: age and education as numbers, six taxonomies.
 const PAPER: SetUp = SetUp { hierarchies: Some("hierarchies"), class: Some("income"), ..MIXED };
-const TEST: &[&str] = &["adult_test.csv"];
 const K: [u64; 6] = [10, 25, 50, 100, 250, 500];
 /// Where one of a few is enough.
 const SOME_K: [u64; 2] = [10, 100];
@@ -46,83 +46,31 @@ const FEWER: u64 = 2_000;
 /// Children of a run that makes more than so many evaluations.
 const MANY: u64 = 600_000;
 
-/// What is measured, where, and what the cut was found for.
-type Curve = (&'static str, &'static str, &'static str);
-
-/// A table that is ready to be searched.
-struct Ready {
-    trees: HashMap<String, Tree>,
-    counts: Counts,
-}
-
-impl Ready {
-    fn new(data: &Path, files: &[&str]) -> Result<Self, Box<dyn Error>> {
-        Ok(Self { trees: PAPER.trees(data)?, counts: PAPER.counts(&PAPER.rows(data, files)?) })
-    }
-}
-
 /// A policy of the paper: any number of records may be suppressed.
 fn policy(k: u64, suppressed: f64, goal: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
     let method = match goal {
         "" => method.to_owned(),
         goal => format!("{method}\n[measure]\nname = \"{goal}\""),
     };
-    PAPER.policy(&format!("k = {k}\nmax-suppressed = {suppressed}"), &method)
+    Ok(PAPER.policy(&format!("k = {k}\nmax-suppressed = {suppressed}"), &method)?)
 }
 
-/// What came of one search, or of one recoding.
-struct Found {
-    seconds: f64,
-    measures: Measures,
-    suppressed: u64,
-    work: Vec<(&'static str, u64)>,
-    recoding: Recoding,
-}
-
-impl Found {
-    fn of(policy: &Policy, profile: &Profile, recoding: Recoding) -> Result<Self, Box<dyn Error>> {
-        let models = privacy::bind_all(policy, profile)?;
-        let allowed = policy.privacy.allowed_records(profile.records());
-        let verified = verify::verify(profile, recoding.clone(), &models, &policy.release, allowed)?;
-        let weights = measure::weights(policy);
-        let (released, k) = (verified.released(), policy.privacy.k);
-        let scene = Scene { released, records: profile, weights: &weights, k, goals: &[] };
-        let suppressed = verified.recoding().suppressed_records(profile);
-        Ok(Self { seconds: 0.0, measures: Measures::of(&scene, true), suppressed, work: Vec::new(), recoding })
-    }
-
-    fn get(&self, measure: &str) -> f64 {
-        self.measures.get(measure).unwrap_or(f64::NAN)
-    }
-
-    fn work(&self, name: &str) -> u64 {
-        self.work.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value)
-    }
-}
-
-/// Runs the policy's method; what it found is verified.
-fn run_policy(policy: &Policy, table: &Ready) -> Result<Found, Box<dyn Error>> {
-    let profile = Profile::build(policy, &table.trees, &table.counts)?;
-    let models = privacy::bind_all(policy, &profile)?;
-    let max_suppressed = policy.privacy.allowed_records(profile.records());
-    let task = Task { profile: &profile, models: &models, max_suppressed, seed: 1 };
-    let start = Instant::now();
-    let outcome = search::method_of(policy)?.run(&task, &Quiet)?;
-    let seconds = start.elapsed().as_secs_f64();
-    Ok(Found { seconds, work: outcome.work, ..Found::of(policy, &profile, outcome.recoding)? })
+/// What came of one search, and of those that others are compared with.
+fn run_policy(policy: &Policy, table: &Table) -> Result<Run, Box<dyn Error>> {
+    let lab = Lab { data: Data::new(""), control: &Quiet, tell: &|_| {} };
+    Ok(lab.run(policy, table)?)
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = adult::data() else {
+    let Some(data) = data() else {
         eprintln!("SKIPPED genetic: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };
-    let (train, test) = (Ready::new(&data, TRAIN)?, Ready::new(&data, TEST)?);
+    let train = PAPER.table(&data, TRAIN)?;
     let mut text = format!(
         "# Genetic search on Adult\n\nMade by `benchmarks/run genetic` on {}.\n\nEight quasi-identifiers as in the paper (Iyengar 2002): age and education-num as numbers with any end points, six\ntaxonomies; the training set has 30,162 records, the test set 15,060. Any number of records may be suppressed, as there,\nunless it says otherwise. LM is the sum over the eight columns (0 to 8); CM is a share of the records.\n",
         machine::described()
     );
-    text += &figures(&train, &test)?;
     text += &rivals(&train)?;
     text += &plain(&train)?;
     text += &speed(&data, &train)?;
@@ -131,98 +79,8 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// LM and CM when optimised for LM and for CM, on the training and the test set.
-fn figures(train: &Ready, test: &Ready) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## For the use at hand\n\nWhat a cut loses that was found for LM (precision, use unknown) or for CM (classification). *Applied*: found on the\ntraining set and applied to the test set, with the suppression needed there (`moretta apply`). *Anew*: found on the test\nset itself. In brackets the share of records suppressed.\n".to_owned();
-    let mut lines: HashMap<Curve, Vec<(f64, f64)>> = HashMap::new();
-    for measured in ["lm", "cm"] {
-        writeln!(
-            text,
-            "\n{}, found for LM and for CM:\n\n| k | training, LM | CM | test, applied, LM | CM | test, anew, LM | CM |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
-            measured.to_uppercase()
-        )?;
-        if measured == "lm" {
-            for k in K {
-                for goal in ["lm", "cm"] {
-                    let policy = policy(k, 1.0, goal, "name = \"genetic\"")?;
-                    let found = run_policy(&policy, train)?;
-                    eprintln!("{goal}, k = {k}: {:.1} s {:?}", found.seconds, found.work);
-                    let compared = compared(&policy, train, test, &found)?;
-                    let x = k as f64;
-                    for measure in ["lm", "cm"] {
-                        let both = compared.measures.iter().find(|both| both.name == measure);
-                        let both = both.ok_or("no such measure")?;
-                        let anew = both.value.anew.ok_or("nothing was found anew")?;
-                        lines.entry((measure, "training", goal)).or_default().push((x, found.get(measure)));
-                        lines.entry((measure, "applied", goal)).or_default().push((x, both.value.applied));
-                        lines.entry((measure, "anew", goal)).or_default().push((x, anew));
-                    }
-                    let share = |suppressed: u64, of: &Ready| suppressed as f64 / of.counts.records as f64;
-                    let anew = compared.suppressed_rows.anew.ok_or("nothing was found anew")?;
-                    for (case, share) in [
-                        ("training", share(found.suppressed, train)),
-                        ("applied", share(compared.suppressed_rows.applied, test)),
-                        ("anew", share(anew, test)),
-                    ] {
-                        lines.entry(("suppressed", case, goal)).or_default().push((x, share));
-                    }
-                }
-            }
-        }
-        for (at, k) in K.iter().enumerate() {
-            write!(text, "| {k} |")?;
-            for case in ["training", "applied", "anew"] {
-                for goal in ["lm", "cm"] {
-                    let value = lines[&(measured, case, goal)][at].1;
-                    let share = 100.0 * lines[&("suppressed", case, goal)][at].1;
-                    write!(text, " {value:.4} ({share:.1} %) |")?;
-                }
-            }
-            text += "\n";
-        }
-    }
-    for (measured, title) in [("lm", "LM"), ("cm", "CM")] {
-        for (set, cases) in [("training", &["training"][..]), ("test", &["applied", "anew"])] {
-            let mut curves = Vec::new();
-            for case in cases {
-                for goal in ["lm", "cm"] {
-                    let name = match *case {
-                        "training" => format!("found for {}", goal.to_uppercase()),
-                        case => format!("for {}, {case}", goal.to_uppercase()),
-                    };
-                    curves.push(Line { name, points: lines[&(measured, *case, goal)].clone() });
-                }
-            }
-            let chart = Chart {
-                title: format!("{title} on the {set} set"),
-                x: Axis { title: "k", log: true },
-                y: Axis { title, log: false },
-                lines: curves,
-            };
-            let name = format!("genetic-{measured}-{set}.svg");
-            fs::write(results(&name), chart.svg())?;
-            writeln!(text, "\n![{title}, {set} set]({name})")?;
-        }
-    }
-    Ok(text)
-}
-
-/// The recoding of one table on another, as `moretta apply --compare` does it, and one that is found there.
-fn compared(policy: &Policy, from: &Ready, to: &Ready, found: &Found) -> Result<Compared, Box<dyn Error>> {
-    let profile = Profile::build(policy, &from.trees, &from.counts)?;
-    let saved = Saved::of(policy, &from.trees, &profile, &found.recoding);
-    let fresh = Profile::build(policy, &to.trees, &to.counts)?;
-    let mut counts = to.counts.clone();
-    let other = saved.profile(&mut counts)?;
-    let models = privacy::bind_all(&saved.policy, &other)?;
-    let allowed = policy.privacy.allowed_records(other.records());
-    let release = &saved.policy.release;
-    let applied = verify::verify(&other, saved.apply(&other, &models), &models, release, allowed)?;
-    Ok(compare::with_anew(&saved.policy, (&other, &applied), &fresh, 1, &Quiet))
-}
-
 /// LM against other global recodings.
-fn rivals(train: &Ready) -> Result<String, Box<dyn Error>> {
+fn rivals(train: &Table) -> Result<String, Box<dyn Error>> {
     let mut text = "\n## Against other global recodings\n\nLM, the less the better. *Full-domain*: the best of all combinations of levels, one level for each column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them in order of what they lose\nbefore anything is suppressed. *Cut*: a node stands for all of its children or none; *partial*, the default: for some of\nthem, where that is better.\n".to_owned();
     for suppressed in [1.0, 0.0] {
         let share = 100.0 * suppressed;
@@ -242,7 +100,7 @@ fn rivals(train: &Ready) -> Result<String, Box<dyn Error>> {
             ];
             for (at, method) in methods.iter().enumerate() {
                 let found = run_policy(&policy(k, suppressed, "", method)?, train)?;
-                let lm = found.get("lm");
+                let lm = found.measure("lm");
                 eprintln!("{method}, k = {k}: {lm:.4}, {:.1} s", found.seconds);
                 write!(row, " {lm:.4} |")?;
                 match at {
@@ -256,7 +114,7 @@ fn rivals(train: &Ready) -> Result<String, Box<dyn Error>> {
 }
 
 /// The least LM of all combinations of levels.
-fn full_domain(policy: &Policy, table: &Ready) -> Result<f64, Box<dyn Error>> {
+fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
     let profile = Profile::build(policy, &table.trees, &table.counts)?;
     let models = privacy::bind_all(policy, &profile)?;
     let allowed = policy.privacy.allowed_records(profile.records());
@@ -302,7 +160,10 @@ fn full_domain(policy: &Policy, table: &Ready) -> Result<f64, Box<dyn Error>> {
     let cells = chosen.iter().zip(&levels).map(|(&level, levels)| levels[level].clone()).collect();
     let mut cut = Cut { cells, suppressed: Vec::new() };
     cut.suppressed = recoding::suppressed_by(&profile, &models, &cut);
-    Ok(Found::of(policy, &profile, Recoding::Cut(cut))?.get("lm"))
+    let verified = verify::verify(&profile, Recoding::Cut(cut), &models, &policy.release, allowed)?;
+    let weights = measure::weights(policy);
+    let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k), goals: &[] };
+    Ok(Measures::of(&scene, true).get("lm").unwrap_or(f64::NAN))
 }
 
 /// How many records a cut suppresses for k-anonymity, and what they lose that they would not lose otherwise.
@@ -373,7 +234,7 @@ fn levels(profile: &Profile, column: usize) -> Vec<Vec<Cell>> {
 }
 
 /// What seeds and the local search are worth.
-fn plain(train: &Ready) -> Result<String, Box<dyn Error>> {
+fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
     let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; it ends like ours when 50,000 in a row brought nothing. *Evaluations* are those that were made until then.\nThe last step of ours (partial) is left out here.\n".to_owned();
     let variants = [
         ("plain", PLAIN),
@@ -392,9 +253,9 @@ fn plain(train: &Ready) -> Result<String, Box<dyn Error>> {
             for (name, parameters) in variants {
                 let method = format!("name = \"genetic\"\n{parameters}");
                 let found = run_policy(&policy(k, suppressed, goal, &method)?, train)?;
-                eprintln!("{goal}, {name}, k = {k}: {:.4}, {:.1} s", found.get(goal), found.seconds);
-                let evaluations = count(found.work("evaluations"));
-                write!(text, " {:.4}, {evaluations}, {:.1} s |", found.get(goal), found.seconds)?;
+                eprintln!("{goal}, {name}, k = {k}: {:.4}, {:.1} s", found.measure(goal), found.seconds);
+                let evaluations = count(found.trial.worked("evaluations"));
+                write!(text, " {:.4}, {evaluations}, {:.1} s |", found.measure(goal), found.seconds)?;
             }
             text += "\n";
         }
@@ -403,7 +264,7 @@ fn plain(train: &Ready) -> Result<String, Box<dyn Error>> {
 }
 
 /// Evaluations a second.
-fn speed(data: &Path, train: &Ready) -> Result<String, Box<dyn Error>> {
+fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
     let threads = rayon::current_num_threads();
     let mut text =
         format!("\n## Speed\n\nOn {threads} threads; the whole search, with the tables it makes for itself.\n\n");
@@ -416,8 +277,8 @@ fn speed(data: &Path, train: &Ready) -> Result<String, Box<dyn Error>> {
         ("with so much mutation that nearly every cut is a new one, LM", "lm", &turned),
     ] {
         let found = run_policy(&policy(10, 1.0, goal, method)?, train)?;
-        let evaluations = found.work("evaluations");
-        eprintln!("{name}: {:.1} s, {:?}", found.seconds, found.work);
+        let evaluations = found.trial.worked("evaluations");
+        eprintln!("{name}: {:.1} s, {:?}", found.seconds, found.trial.work);
         let per_second = evaluations as f64 / found.seconds;
         writeln!(
             text,
@@ -439,11 +300,11 @@ fn speed(data: &Path, train: &Ready) -> Result<String, Box<dyn Error>> {
         count(FEWER)
     )?;
     for s in GROWTH_S {
-        let enlarged = Ready { trees: PAPER.trees(data)?, counts: PAPER.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1) };
+        let enlarged = Table { trees: PAPER.trees(data)?, counts: PAPER.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1) };
         let policy = policy(10, 1.0, "lm", &method)?;
         let found = run_policy(&policy, &enlarged)?;
         let tuples = Profile::build(&policy, &enlarged.trees, &enlarged.counts)?.tuples();
-        let per_second = found.work("evaluations") as f64 / found.seconds;
+        let per_second = found.trial.worked("evaluations") as f64 / found.seconds;
         let (records, width) = (enlarged.counts.records, PAPER.columns.len());
         eprintln!("{records} records: {per_second:.0} a second");
         writeln!(text, "| {} | {width} | {} | {per_second:.0} |", count(records), count(tuples as u64))?;
@@ -464,12 +325,12 @@ fn speed(data: &Path, train: &Ready) -> Result<String, Box<dyn Error>> {
 }
 
 /// Evaluations a second with the first columns alone.
-fn with_columns(data: &Path, width: usize, method: &str) -> Result<(f64, u64, usize), Box<dyn Error>> {
+fn with_columns(data: &Data, width: usize, method: &str) -> Result<(f64, u64, usize), Box<dyn Error>> {
     let columns: &'static [(&'static str, Kind)] = &PAPER.columns[..width];
     let set_up = SetUp { columns, ..PAPER };
-    let table = Ready { trees: set_up.trees(data)?, counts: set_up.counts(&set_up.rows(data, TRAIN)?) };
+    let table = Table { trees: set_up.trees(data)?, counts: set_up.counts(&set_up.rows(data, TRAIN)?) };
     let policy = set_up.policy("k = 10\nmax-suppressed = 1.0", method)?;
     let found = run_policy(&policy, &table)?;
     let tuples = Profile::build(&policy, &table.trees, &table.counts)?.tuples();
-    Ok((found.work("evaluations") as f64 / found.seconds, table.counts.records, tuples))
+    Ok((found.trial.worked("evaluations") as f64 / found.seconds, table.counts.records, tuples))
 }

@@ -10,8 +10,9 @@ use moretta_core::{
     },
     text::count,
 };
+use moretta_papers::machine;
 
-use crate::{best, machine, results};
+use crate::{best, results};
 
 const TURNS: usize = 3;
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];

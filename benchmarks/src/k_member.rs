@@ -12,24 +12,18 @@ use moretta_core::{
     policy::Policy,
     privacy,
     profile::Profile,
-    schema::Kind,
     search::{self, Quiet, Task},
     text::count,
     verify,
 };
-
-use crate::{
-    adult::{self, BOTH, MIXED, SetUp},
-    best, machine, results,
+use moretta_papers::{
+    adult::{BOTH, MIXED, NUMBERS},
+    data::Data,
+    machine,
 };
 
-/// The three numbers of the paper.
-pub const NUMBERS: SetUp = SetUp {
-    columns: &[("age", Kind::Number), ("education-num", Kind::Number), ("hours-per-week", Kind::Number)],
-    hierarchies: None,
-    sensitive: None,
-    class: None,
-};
+use crate::{best, data, results};
+
 const TURNS: usize = 3;
 /// Copies in the enlarged tables; random values in this many columns; the k and the blocks they are clustered with.
 const GROWTH_S: [usize; 5] = [1, 2, 5, 10, 23];
@@ -81,7 +75,7 @@ pub fn run_policy(
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = adult::data() else {
+    let Some(data) = data() else {
         eprintln!("SKIPPED k-member: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };
@@ -121,7 +115,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn growth(data: &std::path::Path) -> Result<String, Box<dyn Error>> {
+fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
     let trees = MIXED.trees(data)?;
     let rows = MIXED.rows(data, BOTH)?;
     let mut text = format!(

@@ -3,7 +3,6 @@
 //! Times alone say little on a machine that others use too, so everything that is compared runs here, turn by turn,
 //! and the best turn of each counts. `benchmarks/run` builds, fetches the rival and calls this.
 
-mod adult;
 mod bottom_up;
 mod duckdb;
 mod engine;
@@ -11,20 +10,20 @@ mod genetic;
 mod hierarchies;
 mod k_member;
 mod local_recoding;
-mod machine;
 mod mondrian;
 mod naive;
 mod naive_top_down;
-mod numeric_hierarchies;
 mod sweep;
 mod top_down;
 
 use std::{error::Error, path::PathBuf};
 
+use moretta_papers::data::Data;
+
 /// A benchmark's name and what runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 10] = [
+const BENCHMARKS: [Benchmark; 9] = [
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
@@ -32,7 +31,6 @@ const BENCHMARKS: [Benchmark; 10] = [
     ("hierarchies", hierarchies::run),
     ("k-member", k_member::run),
     ("local-recoding", local_recoding::run),
-    ("numeric-hierarchies", numeric_hierarchies::run),
     ("sweep", sweep::run),
     ("genetic", genetic::run),
 ];
@@ -45,6 +43,13 @@ fn results(name: &str) -> PathBuf {
 /// Where large files go.
 fn work() -> PathBuf {
     std::env::var_os("MORETTA_BENCH").map_or_else(std::env::temp_dir, PathBuf::from)
+}
+
+/// The public data sets, where they are at hand: in `MORETTA_DATA`, or beside the project.
+fn data() -> Option<Data> {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
+    let folder = std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from);
+    folder.join("adult/adult_train.csv").is_file().then(|| Data::new(folder))
 }
 
 /// The best of several turns, in seconds.

@@ -10,11 +10,12 @@ use moretta_core::{
     search::{self, Quiet, Task},
     verify,
 };
-
-use crate::{
-    adult::{self, BOTH, MIXED, TRAIN},
-    best, machine, results,
+use moretta_papers::{
+    adult::{BOTH, MIXED, TRAIN},
+    machine,
 };
+
+use crate::{best, data, results};
 
 const TURNS: usize = 5;
 /// GCP of the best other Mondrian that was tried on this set-up.
@@ -29,7 +30,7 @@ struct Result {
 }
 
 pub fn run() -> std::result::Result<(), Box<dyn Error>> {
-    let Some(data) = adult::data() else {
+    let Some(data) = data() else {
         eprintln!("SKIPPED mondrian: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };

@@ -1,14 +1,18 @@
 //! The sweep on Adult against the best rival's quality, and how it grows.
 
-use std::{error::Error, fmt::Write as _, fs, path::Path};
+use std::{error::Error, fmt::Write as _, fs};
 
 use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{policy::Policy, schema::Kind, text::count};
+use moretta_papers::{
+    adult::{SetUp, TRAIN},
+    data::Data,
+    machine,
+};
 
 use crate::{
-    adult::{self, SetUp, TRAIN},
+    data,
     k_member::{Run, run_policy},
-    machine,
     mondrian::put_in_readme,
     results,
 };
@@ -55,7 +59,7 @@ const GROWTH_S: [usize; 4] = [1, 3, 10, 33];
 const RANDOM_COLUMNS: usize = 3;
 const GROWTH_K: u64 = 50;
 
-fn search(set_up: &SetUp, data: &Path, method: &str, k: u64, turns: usize) -> Result<Run, Box<dyn Error>> {
+fn search(set_up: &SetUp, data: &Data, method: &str, k: u64, turns: usize) -> Result<Run, Box<dyn Error>> {
     let trees = set_up.trees(data)?;
     let counts = set_up.counts(&set_up.rows(data, TRAIN)?);
     run_policy(&policy(set_up, method, k)?, &trees, &counts, (1, turns))
@@ -69,7 +73,7 @@ fn policy(set_up: &SetUp, method: &str, k: u64) -> Result<Policy, Box<dyn Error>
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = adult::data() else {
+    let Some(data) = data() else {
         eprintln!("SKIPPED sweep: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };
@@ -100,7 +104,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// What each method loses, by a measure, and how long it takes.
-fn others(data: &Path, set_up: &SetUp, title: &str, measure: &str) -> Result<String, Box<dyn Error>> {
+fn others(data: &Data, set_up: &SetUp, title: &str, measure: &str) -> Result<String, Box<dyn Error>> {
     let scale = if measure == "lm" { set_up.columns.len() as f64 } else { 1.0 };
     let mut text = format!("{title}\n| k | sweep |");
     OTHERS.iter().for_each(|method| text += &format!(" {method} |"));
@@ -117,7 +121,7 @@ fn others(data: &Path, set_up: &SetUp, title: &str, measure: &str) -> Result<Str
     Ok(text)
 }
 
-fn growth(data: &Path) -> Result<String, Box<dyn Error>> {
+fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
     let trees = ARX.trees(data)?;
     let rows = ARX.rows(data, TRAIN)?;
     let mut text = format!(

@@ -13,11 +13,13 @@ use moretta_core::{
     search::{self, Action, Quiet, Step, Task},
     text::count,
 };
-
-use crate::{
-    adult::{self, BOTH, Random, SetUp},
-    best, machine, naive_top_down, results,
+use moretta_papers::{
+    adult::{BOTH, SetUp},
+    data::Random,
+    machine,
 };
+
+use crate::{best, data, naive_top_down, results};
 
 const SET_UP: SetUp = SetUp {
     columns: &[
@@ -153,7 +155,7 @@ fn met(met: bool) -> &'static str {
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = adult::data() else {
+    let Some(data) = data() else {
         eprintln!("SKIPPED top-down: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };

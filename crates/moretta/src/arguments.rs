@@ -38,6 +38,8 @@ pub enum Command {
     Apply(Apply),
     /// See what a model can still learn from a release: its errors on records held back
     Evaluate(Evaluate),
+    /// Make the experiments of the five papers again, on the public data they used
+    Reproduce(Reproduce),
     /// Build, show or check a hierarchy file
     #[command(subcommand)]
     Hierarchy(Hierarchy),
@@ -326,6 +328,41 @@ pub struct HeldBack {
     pub hold_out: Option<f64>,
 }
 
+/// `moretta reproduce`
+#[derive(Debug, Args)]
+#[command(after_help = REPRODUCE_HELP)]
+pub struct Reproduce {
+    /// The paper, or all of them
+    #[arg(value_name = "1|2|3|4|5|all", value_parser = parse_papers)]
+    pub papers: Papers,
+    /// The folder that has adult/, german/ and crx/
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    /// The folder for pages (Markdown) and pictures (SVG); made where there is none
+    #[arg(long, short, value_name = "DIR", default_value = "docs/results/papers")]
+    pub output: PathBuf,
+    /// Replace what is there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Threads; all processors when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Which papers: one by its number, or all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Papers(pub Option<u8>);
+
+const REPRODUCE_HELP: &str = "\
+  1  bottom-up generalization (Wang, Yu, Chakraborty 2004)
+  2  top-down disclosure (Wang, Fung, Yu 2007)
+  3  hierarchies for numbers (Campan, Cooper, Truta 2011)
+  4  local recoding (Xu and others 2006)
+  5  genetic search (Iyengar 2002)
+
+Every figure is made anew; what was published stands beside it, and where they differ the page says why. All of them take \
+some minutes on two processors.";
+
 /// `moretta hierarchy`
 #[derive(Debug, Subcommand)]
 pub enum Hierarchy {
@@ -527,6 +564,14 @@ fn parse_hold_out(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| format!("`{text}` is not a share between 0 and 1; write for example 0.33"))
 }
 
+fn parse_papers(text: &str) -> Result<Papers, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(Papers(None)),
+        Ok(number @ 1..=5) => Ok(Papers(Some(number))),
+        _ => Err(format!("`{text}` is no paper; there are 1, 2, 3, 4, 5 and all")),
+    }
+}
+
 fn parse_step(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| format!("`{text}` is not a step; steps are numbered from 0"))
 }
@@ -571,6 +616,10 @@ mod tests {
         assert_eq!(parse_hold_out("0.33"), Ok(0.33));
         for wrong in ["", "x", "-0.1", "0", "1", "33", "33%", "NaN"] {
             assert!(parse_hold_out(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(["1", "5", "all"].map(parse_papers), [Ok(Papers(Some(1))), Ok(Papers(Some(5))), Ok(Papers(None))]);
+        for wrong in ["", "0", "6", "-1", "1.5", "ALL", "one"] {
+            assert!(parse_papers(wrong).is_err(), "{wrong}");
         }
         assert_eq!(parse_step("0"), Ok(0));
         for wrong in ["", "x", "-1", "1.5"] {

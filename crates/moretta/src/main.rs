@@ -48,6 +48,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Frontier(arguments) => commands::frontier::run(arguments),
         Command::Apply(arguments) => commands::apply::run(arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Hierarchy(arguments) => commands::hierarchy::run(arguments),
         Command::Methods(arguments) => {
             commands::list::methods(arguments);

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     hierarchy::ROOT_LABEL,
     ids::{AttributeId, TupleId, VariantId},
-    policy::{Labels, Numbers, ReleaseOptions},
+    policy::{Labels, Numbers, Policy, ReleaseOptions},
     privacy::Member,
     profile::{Attribute, Profile},
     recoding::{Recoding, saved::Saved},
@@ -20,6 +20,9 @@ use crate::{
 /// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
 const MISSING: f64 = f64::NEG_INFINITY;
 
+/// A column of both tables, and its place in the policy.
+type Placed = (usize, (Column, Column));
+
 /// A table to train on and one to test with.
 pub(super) struct Pair<'a> {
     train: &'a Profile,
@@ -27,10 +30,13 @@ pub(super) struct Pair<'a> {
     class: AttributeId,
     /// The sensitive columns.
     sensitive: Vec<AttributeId>,
+    /// For each quasi-identifier, then for each sensitive column, its place in the policy. Ties between columns go to the
+    /// one declared first, whatever its role: so the same columns make the same tree in every role.
+    places: Vec<usize>,
 }
 
 impl<'a> Pair<'a> {
-    pub(super) fn new(train: &'a Profile, test: &'a Profile) -> Result<Self, EvaluateError> {
+    pub(super) fn new(train: &'a Profile, test: &'a Profile, policy: &Policy) -> Result<Self, EvaluateError> {
         let class = train.class().ok_or(EvaluateError::NoClass)?;
         for (profile, table) in [(train, "training"), (test, "test")] {
             if profile.records() == 0 {
@@ -38,8 +44,13 @@ impl<'a> Pair<'a> {
             }
         }
         let sensitive = |id: &AttributeId| train.attributes()[id.index()].role == Role::Sensitive;
-        let sensitive = (0..train.attributes().len()).map(AttributeId::from_index).filter(sensitive).collect();
-        Ok(Self { train, test, class, sensitive })
+        let sensitive: Vec<AttributeId> =
+            (0..train.attributes().len()).map(AttributeId::from_index).filter(sensitive).collect();
+        let names = train.columns().iter().map(|column| &column.name);
+        let names = names.chain(sensitive.iter().map(|id| &train.attributes()[id.index()].name));
+        let place = |name: &String| policy.columns.iter().position(|column| column.name == *name);
+        let places = names.map(|name| place(name).unwrap_or(usize::MAX)).collect();
+        Ok(Self { train, test, class, sensitive, places })
     }
 
     pub(super) fn has_sensitive(&self) -> bool {
@@ -49,12 +60,13 @@ impl<'a> Pair<'a> {
     /// As they were, with these columns.
     pub(super) fn raw(&self, quasi_identifiers: bool, sensitive: bool) -> (Table, Table) {
         let (train, test) = (self.train.everything(), self.test.everything());
-        let mut columns = Vec::new();
+        let (width, mut columns) = (self.train.columns().len(), Vec::new());
         if quasi_identifiers {
-            columns.extend((0..self.train.columns().len()).map(|column| self.quasi_identifier(column, &train, &test)));
+            let own = (0..width).map(|column| self.quasi_identifier(column, &train, &test));
+            columns.extend(self.places.iter().copied().zip(own));
         }
         if sensitive {
-            columns.extend(self.sensitive_columns(&train, &test));
+            columns.extend(self.places[width..].iter().copied().zip(self.sensitive_columns(&train, &test)));
         }
         self.tables(columns, &train, &test)
     }
@@ -93,9 +105,9 @@ impl<'a> Pair<'a> {
             let now = test.iter().map(|member| applied_label(&labels, self.test.tuple_of(member.variant), column));
             categories((0..train.len()).map(|row| train_label(row, column)), now)
         };
-        let mut columns: Vec<(Column, Column)> = (0..self.train.columns().len()).map(column).collect();
-        columns.extend(self.sensitive_columns(train, &test));
-        self.tables(columns, train, &test)
+        let own = (0..self.train.columns().len()).map(column);
+        let columns = own.chain(self.sensitive_columns(train, &test));
+        self.tables(self.places.iter().copied().zip(columns).collect(), train, &test)
     }
 
     fn quasi_identifier(&self, column: usize, train: &[Member], test: &[Member]) -> (Column, Column) {
@@ -143,9 +155,11 @@ impl<'a> Pair<'a> {
         test.iter().map(|member| codes[value(member.variant)]).collect()
     }
 
-    fn tables(&self, columns: Vec<(Column, Column)>, train: &[Member], test: &[Member]) -> (Table, Table) {
+    /// The tables of columns that come with their places.
+    fn tables(&self, mut columns: Vec<Placed>, train: &[Member], test: &[Member]) -> (Table, Table) {
+        columns.sort_by_key(|(place, _)| *place);
         let weights = |members: &[Member]| members.iter().map(|member| member.records).collect();
-        let (before, after): (Vec<Column>, Vec<Column>) = columns.into_iter().unzip();
+        let (before, after): (Vec<Column>, Vec<Column>) = columns.into_iter().map(|(_, columns)| columns).unzip();
         let classes = train.iter().map(|member| self.train.value(member.variant, self.class)).collect();
         let train = Table::new(before, classes, weights(train));
         (train, Table::new(after, self.test_codes(self.class, test), weights(test)))

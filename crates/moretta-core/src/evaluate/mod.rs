@@ -196,13 +196,13 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
 /// The errors of models of the class, trained on `train` and its release under `recoding`, on the records of `test`.
 /// `saved` is that recoding as it is applied to other tables.
 pub fn errors(train: &Profile, recoding: &Recoding, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
-    let pair = Pair::new(train, test)?;
+    let pair = Pair::new(train, test, &saved.policy)?;
     Ok(errors_of(&pair, pair.released(recoding, saved)))
 }
 
 /// The same where the recoding was found on another table, such as both of these together: both leave by its cells.
 pub fn errors_applied(train: &Profile, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
-    let pair = Pair::new(train, test)?;
+    let pair = Pair::new(train, test, &saved.policy)?;
     Ok(errors_of(&pair, pair.applied(saved)))
 }
 

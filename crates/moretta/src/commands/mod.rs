@@ -12,3 +12,4 @@ pub mod init;
 pub mod list;
 pub mod measure;
 pub mod queries;
+pub mod reproduce;

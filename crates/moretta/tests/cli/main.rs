@@ -16,4 +16,5 @@ mod people;
 mod queries;
 mod readme;
 mod release;
+mod reproduce;
 mod snapshots;

@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! What figures were measured on.
 
 use std::fs;
 

@@ -1,0 +1,249 @@
+//! The data sets, as rows of texts and as counts.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use hashbrown::HashMap;
+use moretta_core::{
+    counts::{CountedColumn, Counts},
+    hierarchy::{Tree, file},
+};
+
+use crate::error::PaperError;
+
+/// Rows of texts.
+pub type Rows = Vec<Vec<String>>;
+
+/// The folder that has the data sets.
+#[derive(Debug, Clone)]
+pub struct Data(PathBuf);
+
+impl Data {
+    /// A folder.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self(folder.into())
+    }
+
+    /// The folder itself.
+    pub fn folder(&self) -> &Path {
+        &self.0
+    }
+
+    fn text(&self, file: &str) -> Result<(PathBuf, String), PaperError> {
+        let path = self.0.join(file);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok((path, text)),
+            Err(error) => Err(PaperError::File { path, error }),
+        }
+    }
+
+    /// Some columns of a file. Its cells have no quotes; records with a missing value (`?`) anywhere are left out, as
+    /// the papers did.
+    pub fn rows(&self, file: &str, columns: &[&str]) -> Result<Rows, PaperError> {
+        let (path, text) = self.text(file)?;
+        let wrong = |message: String| PaperError::Data { path: path.clone(), message };
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
+        let place = |name: &&str| {
+            let place = header.iter().position(|column| column == name);
+            place.ok_or_else(|| wrong(format!("there is no column `{name}`")))
+        };
+        let at: Vec<usize> = columns.iter().map(place).collect::<Result<_, _>>()?;
+        let mut rows = Vec::new();
+        for (number, line) in lines.enumerate() {
+            let cells: Vec<&str> = line.split(',').collect();
+            if cells.len() != header.len() {
+                let (row, found, wanted) = (number + 1, cells.len(), header.len());
+                return Err(wrong(format!("row {row} has {found} cells, the header {wanted}")));
+            }
+            if !cells.contains(&"?") {
+                rows.push(at.iter().map(|&column| cells[column].to_owned()).collect());
+            }
+        }
+        Ok(rows)
+    }
+
+    /// A hierarchy file.
+    pub fn tree(&self, file: &str) -> Result<Tree, PaperError> {
+        let (path, text) = self.text(file)?;
+        file::parse(&text).map_err(|error| PaperError::Hierarchy { path, error })
+    }
+}
+
+/// Group and count, plainly.
+pub fn counted(names: &[&str], rows: &[Vec<String>]) -> Counts {
+    enlarged(names, rows, 0, (1, 0, 0))
+}
+
+/// Group and count every row and `s - 1` variations of it, with random values in `r` of the first `width` columns. No
+/// variation is kept: memory follows the distinct rows.
+pub fn enlarged(names: &[&str], rows: &[Vec<String>], width: usize, (s, r, seed): (usize, usize, u64)) -> Counts {
+    let mut counter = Counter::new(names);
+    enlarge(rows, width, (s, r, seed), |record| counter.add(record));
+    counter.finish()
+}
+
+/// Hands on every row and `s - 1` variations of it.
+fn enlarge<'a>(
+    rows: &'a [Vec<String>],
+    width: usize,
+    (s, r, seed): (usize, usize, u64),
+    mut sink: impl FnMut(&[&'a str]),
+) {
+    let domains: Vec<Vec<&str>> = (0..width)
+        .map(|column| {
+            let mut values: Vec<&str> = rows.iter().map(|row| row[column].as_str()).collect();
+            values.sort_unstable();
+            values.dedup();
+            values
+        })
+        .collect();
+    let mut random = Random(seed);
+    let mut columns: Vec<usize> = Vec::with_capacity(width);
+    for row in rows {
+        let original: Vec<&str> = row.iter().map(String::as_str).collect();
+        sink(&original);
+        let mut variation = original.clone();
+        for _ in 1..s {
+            variation.copy_from_slice(&original);
+            columns.clear();
+            columns.extend(0..width);
+            for _ in 0..r.min(width) {
+                let column = columns.swap_remove(random.below(columns.len()));
+                variation[column] = domains[column][random.below(domains[column].len())];
+            }
+            sink(&variation);
+        }
+    }
+}
+
+/// SplitMix64: enough for random variations.
+#[derive(Debug, Clone)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// Below a number.
+    pub fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % end as u64) as usize
+    }
+}
+
+/// Groups and counts records that come one by one.
+struct Counter<'a> {
+    columns: Vec<CountedColumn>,
+    codes: Vec<HashMap<&'a str, u32>>,
+    /// By codes, how many records there are and which is the first.
+    found: HashMap<Key, (u64, u64)>,
+    records: u64,
+}
+
+/// The codes of a record: packed, a byte each, where they fit, which is much faster.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key {
+    Packed(u128),
+    Long(Vec<u32>),
+}
+
+impl Key {
+    fn of(codes: &[u32]) -> Self {
+        match codes.len() <= 16 && codes.iter().all(|&code| code < 256) {
+            true => Self::Packed(codes.iter().fold(0, |key, &code| key << 8 | u128::from(code))),
+            false => Self::Long(codes.to_vec()),
+        }
+    }
+
+    fn codes(&self, width: usize) -> Vec<u32> {
+        match self {
+            Self::Packed(key) => (0..width).rev().map(|column| (key >> (8 * column)) as u32 & 0xff).collect(),
+            Self::Long(codes) => codes.clone(),
+        }
+    }
+}
+
+impl<'a> Counter<'a> {
+    fn new(names: &[&str]) -> Self {
+        let column = |name: &&str| CountedColumn { name: (*name).to_owned(), ..CountedColumn::default() };
+        let columns = names.iter().map(column).collect();
+        Self { columns, codes: vec![HashMap::new(); names.len()], found: HashMap::new(), records: 0 }
+    }
+
+    fn add(&mut self, record: &[&'a str]) {
+        self.records += 1;
+        let mut key = Vec::with_capacity(record.len());
+        for ((text, codes), column) in record.iter().zip(&mut self.codes).zip(&mut self.columns) {
+            let next = codes.len() as u32;
+            let code = *codes.entry(text).or_insert(next);
+            if code == next {
+                column.values.push((*text).into());
+                column.first_records.push(self.records);
+            }
+            key.push(code);
+        }
+        self.found.entry(Key::of(&key)).or_insert((0, self.records)).0 += 1;
+    }
+
+    fn finish(self) -> Counts {
+        let width = self.columns.len();
+        let mut found: Vec<(Key, (u64, u64))> = self.found.into_iter().collect();
+        found.sort_unstable();
+        let mut counts = Counts { columns: self.columns, records: self.records, ..Counts::default() };
+        for (key, (records, first)) in found {
+            counts.codes.extend(key.codes(width));
+            counts.counts.push(records);
+            counts.first_records.push(first);
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(texts: &[&str]) -> Rows {
+        texts.iter().map(|text| text.split(',').map(str::to_owned).collect()).collect()
+    }
+
+    #[test]
+    fn rows_are_counted() {
+        let counts = counted(&["a", "b"], &rows(&["x,1", "y,1", "x,1"]));
+        assert_eq!((counts.records, counts.rows()), (3, 2));
+        assert_eq!((counts.row(0), counts.counts[0], counts.first_records[0]), (&[0, 0][..], 2, 1));
+        assert_eq!(&*counts.columns[0].values[1], "y");
+        assert_eq!(counts.columns[0].first_records, [1, 2]);
+    }
+
+    #[test]
+    fn many_values_or_columns_are_counted_all_the_same() {
+        let many: Rows = (0..600).map(|at| vec![(at % 300).to_string()]).collect();
+        let counts = counted(&["a"], &many);
+        assert_eq!((counts.rows(), counts.counts.iter().all(|&records| records == 2)), (300, true));
+        let wide = rows(&[&["x"; 20].join(","), &["x"; 20].join(",")]);
+        assert_eq!(counted(&["a"; 20], &wide).counts, [2]);
+    }
+
+    #[test]
+    fn variations_differ_in_so_many_columns_at_most() {
+        let rows = rows(&["x,1,p", "y,2,q", "z,3,p"]);
+        let counts = enlarged(&["a", "b", "c"], &rows, 2, (50, 1, 1));
+        assert_eq!(counts.records, 150);
+        for row in 0..counts.rows() {
+            let codes = counts.row(row);
+            assert!(rows.iter().enumerate().any(|(at, _)| {
+                let own = [at as u32, at as u32];
+                own.iter().zip(codes).filter(|(a, b)| a != b).count() <= 1
+            }));
+        }
+    }
+
+    #[test]
+    fn what_is_not_the_data_is_an_error_that_names_the_file() {
+        let error = Data::new("/nowhere").rows("adult/adult_train.csv", &["age"]).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/adult/adult_train.csv"), "{error}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Where experiments are made: the data, somebody who may stop them, and one run.
+
+use std::time::Instant;
+
+use hashbrown::HashMap;
+use moretta_core::{
+    counts::Counts,
+    hierarchy::Tree,
+    measure::Measures,
+    policy::Policy,
+    profile::Profile,
+    search::{Control, Stop, method_names},
+    trial::Trial,
+};
+
+use crate::{data::Data, error::PaperError};
+
+/// What an experiment needs.
+pub struct Lab<'a> {
+    /// The data sets.
+    pub data: Data,
+    /// Asked whether to go on.
+    pub control: &'a dyn Control,
+    /// Told what is being done.
+    pub tell: &'a (dyn Fn(&str) + Sync),
+}
+
+/// A table that is ready to be searched.
+pub struct Table {
+    /// Its distinct rows.
+    pub counts: Counts,
+    /// Its hierarchies, by column.
+    pub trees: HashMap<String, Tree>,
+}
+
+/// What came of one search.
+pub struct Run {
+    /// The table as the method saw it.
+    pub profile: Profile,
+    /// What was found.
+    pub trial: Trial,
+    /// What was lost.
+    pub measures: Measures,
+    /// Seconds of the search and the verification.
+    pub seconds: f64,
+}
+
+impl Run {
+    /// A measure by name.
+    pub fn measure(&self, name: &str) -> f64 {
+        self.measures.get(name).unwrap_or(f64::NAN)
+    }
+}
+
+impl Lab<'_> {
+    /// Tells what comes next; an error where somebody wants it to end.
+    pub fn step(&self, what: &str) -> Result<(), PaperError> {
+        match self.control.stop() {
+            Some(Stop::Cancelled) => Err(PaperError::Interrupted),
+            _ => {
+                (self.tell)(what);
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs the policy's method on a table, with the first seed where chance has a say.
+    pub fn run(&self, policy: &Policy, table: &Table) -> Result<Run, PaperError> {
+        self.run_seeded(policy, table, 1)
+    }
+
+    /// Runs the policy's method on a table.
+    pub fn run_seeded(&self, policy: &Policy, table: &Table, seed: u64) -> Result<Run, PaperError> {
+        let profile = Profile::build(policy, &table.trees, &table.counts)?;
+        let start = Instant::now();
+        let trial = Trial::run(policy, &profile, seed, self.control)?;
+        let seconds = start.elapsed().as_secs_f64();
+        if trial.stop == Stop::Cancelled {
+            return Err(PaperError::Interrupted);
+        }
+        let measures = trial.measures(policy, &profile);
+        Ok(Run { profile, trial, measures, seconds })
+    }
+}
+
+/// A policy from its text, without the version.
+pub fn policy(text: &str) -> Result<Policy, PaperError> {
+    Ok(Policy::parse(&format!("version = 1\n{text}"), &method_names())?)
+}

@@ -1,0 +1,80 @@
+//! The experiments of the five papers again, on the data at hand: published figures beside ours.
+//!
+//! For whoever has to know that the methods are what the papers say: [`PAPERS`] lists them, and each makes a
+//! [`Document`] with tables and pictures in which every figure is computed when it is made. What the papers printed stands in
+//! the code as constants, and each [`Claim`](document::Claim) says whether ours is the same. Where it is not, the document
+//! says why.
+//!
+//! [`data`] reads the data sets (they are not part of the project), [`adult`] prepares the columns that several papers use,
+//! [`lab`] makes one run, [`machine`] says on what. Nothing is written here: whoever asks gets texts.
+//!
+//! | module | paper |
+//! | --- | --- |
+//! | `bottom_up_generalization` | Wang, Yu, Chakraborty, ICDM 2004 |
+//! | `top_down_disclosure` | Wang, Fung, Yu, KAIS 2007 |
+//! | `numeric_hierarchies` | Campan, Cooper, Truta, SDM 2011 |
+//! | `local_recoding` | Xu and others, KDD 2006 |
+//! | `genetic_generalization` | Iyengar, KDD 2002 |
+
+pub mod adult;
+mod bottom_up_generalization;
+pub mod data;
+pub mod document;
+pub mod error;
+mod genetic_generalization;
+pub mod lab;
+mod local_recoding;
+pub mod machine;
+mod numeric_hierarchies;
+mod top_down_disclosure;
+
+use std::fmt::Write as _;
+
+use self::{
+    document::{Document, File, verdict},
+    error::PaperError,
+    lab::Lab,
+};
+
+/// A paper's number, its title, and what makes its results.
+#[derive(Clone, Copy)]
+pub struct Paper {
+    /// Its number in the specification, and on the command line.
+    pub number: u8,
+    /// What it brought.
+    pub title: &'static str,
+    run: fn(&Lab<'_>) -> Result<Document, PaperError>,
+}
+
+/// All of them.
+pub const PAPERS: [Paper; 5] = [
+    Paper { number: 1, title: "bottom-up generalization", run: bottom_up_generalization::run },
+    Paper { number: 2, title: "top-down disclosure", run: top_down_disclosure::run },
+    Paper { number: 3, title: "hierarchies for numbers", run: numeric_hierarchies::run },
+    Paper { number: 4, title: "local recoding", run: local_recoding::run },
+    Paper { number: 5, title: "genetic search", run: genetic_generalization::run },
+];
+
+impl Paper {
+    /// Makes its experiments.
+    pub fn reproduce(&self, lab: &Lab<'_>) -> Result<Document, PaperError> {
+        (self.run)(lab)
+    }
+}
+
+/// One page on several papers: every claim, and where to read more.
+pub fn overview(documents: &[Document], made: &str) -> File {
+    let mut text = format!(
+        "# The five papers again\n\n{made}\n\nWhat each paper says, and what we found; the figures behind it and the reasons are \
+         in its own page.\n"
+    );
+    for document in documents {
+        let _ = writeln!(text, "\n## [{}]({})\n", document.title(), document.file());
+        text += "| | published | ours | |\n| --- | --- | --- | --- |\n";
+        for claim in document.claims() {
+            let (what, published, ours) = (&claim.what, &claim.published, &claim.ours);
+            let _ = writeln!(text, "| {what} | {published} | {ours} | {} |", verdict(claim.holds));
+        }
+    }
+    ("README.md".to_owned(), text)
+}

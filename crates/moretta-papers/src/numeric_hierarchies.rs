@@ -1,0 +1,147 @@
+//! Campan, Cooper, Truta (SDM 2011): what k-member clustering loses with each hierarchy over the same numbers.
+
+use hashbrown::HashMap;
+use moretta_chart::{Axis, Line};
+use rayon::prelude::*;
+
+use crate::{
+    adult::{BOTH, NUMBERS},
+    document::{Document, where_not},
+    error::PaperError,
+    lab::{self, Lab, Table},
+};
+
+/// The hierarchies in the order of the tables: name, and what the policy says for a column.
+type Hierarchy = (&'static str, fn(&str) -> &'static str);
+const HIERARCHIES: [Hierarchy; 6] = [
+    ("IOTF", |_| "\"iotf\""),
+    ("OTF", |_| "\"otf\""),
+    ("Chu", |_| "\"chu\""),
+    ("Han", |_| "\"han\""),
+    ("predefined", |column| match column {
+        "education-num" => "{ widths = [2, 4, 8] }",
+        _ => "{ widths = [5, 10, 20, 40] }",
+    }),
+    ("free", |_| "\"free\""),
+];
+const MEASURES: [(&str, &str); 5] =
+    [("ntil", "NTIL"), ("nil1", "NIL_1"), ("nil_inf", "NIL_inf"), ("dm", "DM"), ("avg", "AVG")];
+const NIL_INF: usize = 2;
+const DM: usize = 3;
+const AVG: usize = 4;
+const KS: std::ops::RangeInclusive<u64> = 2..=20;
+/// The first seed of a clustering is chance: the mean of these many.
+const SEEDS: u64 = 5;
+/// "About equal" is within this share, "nearly every" at least this share.
+const ABOUT: f64 = 0.05;
+const NEARLY: f64 = 0.7;
+
+/// By measure, hierarchy and k.
+type Values = Vec<Vec<Vec<f64>>>;
+
+pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
+    let mut document = Document::new(
+        "3-numeric-hierarchies",
+        "Hierarchies for numbers, built from the data",
+        "Campan, Cooper, Truta: On-the-fly generalization hierarchies for numerical attributes revisited, SDM 2011. \
+         Adult, all 45,222 complete records; age, education-num and hours-per-week as numbers; greedy k-member \
+         clustering for k = 2..20.",
+    );
+    document.section(
+        "How it was made",
+        &format!(
+            "Each figure is the mean of {SEEDS} seeds, because the first record of a clustering is chance. *Predefined*: \
+             intervals of widths 5, 10, 20, 40 (education-num: 2, 4, 8). Han with fan-out 5 and threshold 4, Chu with threshold 2. \
+             *Free*: any interval. Less is better in all five measures."
+        ),
+    );
+    let values = measured(lab)?;
+    claims(&mut document, &values);
+    tables(&mut document, &values);
+    Ok(document)
+}
+
+fn measured(lab: &Lab<'_>) -> Result<Values, PaperError> {
+    let table = Table { counts: NUMBERS.counts(&NUMBERS.rows(&lab.data, BOTH)?), trees: HashMap::new() };
+    let mut values = vec![vec![Vec::new(); HIERARCHIES.len()]; MEASURES.len()];
+    for (at, (name, hierarchy)) in HIERARCHIES.iter().enumerate() {
+        for k in KS {
+            lab.step(&format!("paper 3: {name}, k = {k}"))?;
+            let mut text = format!("privacy.k = {k}\nmethod.name = \"k-member\"\n");
+            for (column, _) in NUMBERS.columns {
+                let how = hierarchy(column);
+                text +=
+                    &format!("[columns.{column}]\nrole = \"quasi-identifier\"\ntype = \"number\"\nhierarchy = {how}\n");
+            }
+            let policy = lab::policy(&text)?;
+            let of_seed = |seed: u64| {
+                let run = lab.run_seeded(&policy, &table, seed)?;
+                Ok(MEASURES.map(|(name, _)| run.measure(name)))
+            };
+            let seeds: Result<Vec<[f64; MEASURES.len()]>, PaperError> =
+                (0..SEEDS).into_par_iter().map(of_seed).collect();
+            let seeds = seeds?;
+            for (measure, values) in values.iter_mut().enumerate() {
+                values[at].push(seeds.iter().map(|found| found[measure]).sum::<f64>() / SEEDS as f64);
+            }
+        }
+    }
+    Ok(values)
+}
+
+/// The published rankings.
+fn claims(document: &mut Document, values: &Values) {
+    let ks = || KS.enumerate();
+    for (measure, (_, title)) in MEASURES.iter().enumerate().take(NIL_INF) {
+        for (at, (name, _)) in HIERARCHIES.iter().enumerate().skip(1).take(4) {
+            let lower = ks().map(|(row, k)| (k, values[measure][0][row] < values[measure][at][row]));
+            let (said, holds) = where_not("k", lower);
+            document.claim(&format!("{title} of IOTF below {name}"), "for every k", said, holds);
+        }
+        let free = ks().map(|(row, k)| (k, values[measure][5][row] < values[measure][0][row]));
+        let (said, holds) = where_not("k", free);
+        document.claim(&format!("{title} without a hierarchy below IOTF"), "for every k", said, holds);
+        let worst = ks().map(|(row, k)| {
+            let others = (0..3).map(|at| values[measure][at][row]).fold(0.0, f64::max);
+            (k, values[measure][3][row] > others && values[measure][4][row] > others)
+        });
+        let (said, holds) = where_not("k", worst);
+        document.claim(&format!("{title} of Han and predefined the worst"), "for every k", said, holds);
+    }
+    for (at, title) in [(DM, "DM"), (AVG, "AVG")] {
+        let most = ks().map(|(row, _)| {
+            let three = [0, 1, 2].map(|hierarchy: usize| values[at][hierarchy][row]);
+            let (least, most) = three.iter().fold((f64::MAX, f64::MIN), |(a, b), v| (a.min(*v), b.max(*v)));
+            most / least - 1.0
+        });
+        let most = most.fold(0.0, f64::max);
+        let ours = format!("within {:.1} % of each other", 100.0 * most);
+        document.claim(&format!("{title} of IOTF, OTF and Chu"), "about equal", ours, most <= ABOUT);
+    }
+    let ones = |at: usize| ks().filter(|(row, _)| values[NIL_INF][at][*row] >= 0.999_999).count();
+    let each: Vec<String> =
+        HIERARCHIES.iter().enumerate().take(5).map(|(at, (name, _))| format!("{name} {}", ones(at))).collect();
+    let all: usize = (0..5).map(ones).sum();
+    let holds = all as f64 >= NEARLY * (5 * KS.count()) as f64;
+    let ours = format!("of {} values of k: {}", KS.count(), each.join(", "));
+    document.claim("NIL_inf is 1 with a hierarchy", "in nearly every case", ours, holds);
+}
+
+fn tables(document: &mut Document, values: &Values) {
+    for ((name, title), values) in MEASURES.iter().zip(values) {
+        document.section(title, "");
+        let head: Vec<&str> = ["k"].into_iter().chain(HIERARCHIES.iter().map(|(name, _)| *name)).collect();
+        let cell = |value: f64| if *name == "dm" { format!("{value:.0}") } else { format!("{value:.4}") };
+        let row = |(row, k): (usize, u64)| {
+            [k.to_string()].into_iter().chain(values.iter().map(|of| cell(of[row]))).collect::<Vec<_>>()
+        };
+        document.table(&head, &KS.enumerate().map(row).collect::<Vec<_>>());
+        let line = |(at, (name, _)): (usize, &Hierarchy)| Line {
+            name: (*name).to_owned(),
+            points: KS.map(|k| k as f64).zip(values[at].iter().copied()).collect(),
+        };
+        let axes = (Axis { title: "k", log: false }, Axis { title, log: false });
+        let lines = HIERARCHIES.iter().enumerate().map(line).collect();
+        document.chart(&name.replace('_', "-"), &format!("{title}, k-member on Adult"), axes, lines);
+    }
+}

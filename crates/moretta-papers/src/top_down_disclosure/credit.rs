@@ -1,0 +1,196 @@
+//! The three data sets with templates: which columns there are, which are sensitive, and how they are split.
+
+use hashbrown::HashMap;
+use moretta_core::{
+    counts::Counts,
+    evaluate::{
+        Errors,
+        holdout::{self, Plan},
+    },
+    hierarchy::Tree,
+    policy::Policy,
+    profile::Profile,
+    recoding::saved::Saved,
+    trial::TrialError,
+};
+
+use crate::{
+    data::{self, Rows},
+    error::PaperError,
+    lab::{self, Lab, Table},
+};
+
+/// A data set of the paper.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DataSet {
+    pub(super) name: &'static str,
+    /// The files; two are a training and a test set.
+    files: &'static [&'static str],
+    /// The categorical columns.
+    pub(super) columns: &'static [&'static str],
+    /// Those that become sensitive one after the other: Top1, Top2, ...
+    pub(super) top: &'static [&'static str],
+    class: &'static str,
+    /// The share of records to test with, where the published split is not at hand, and how often one is drawn.
+    pub(super) draws: Option<(f64, usize)>,
+    /// The confidences that are allowed.
+    pub(super) confidences: &'static [f64],
+    /// The folder of hierarchies of all columns, where there are some; the paper uses none.
+    pub(super) hierarchies: Option<&'static str>,
+}
+
+pub(super) const ADULT: DataSet = DataSet {
+    name: "Adult",
+    files: &["adult/adult_train.csv", "adult/adult_test.csv"],
+    columns: &[
+        "occupation",
+        "education",
+        "native-country",
+        "marital-status",
+        "sex",
+        "race",
+        "workclass",
+        "relationship",
+    ],
+    top: &["marital-status", "relationship", "education", "sex"],
+    class: "income",
+    draws: None,
+    confidences: &[0.1, 0.3, 0.5, 0.7, 0.9],
+    hierarchies: None,
+};
+
+/// The same, with what the paper does without: where a value cannot be told, what stands above it may be.
+pub(super) const ADULT_WITH_HIERARCHIES: DataSet =
+    DataSet { name: "Adult with hierarchies", hierarchies: Some("adult/hierarchies"), ..ADULT };
+
+/// 465 and 188 of the 653 complete records.
+pub(super) const CRX: DataSet = DataSet {
+    name: "CRX",
+    files: &["crx/crx.csv"],
+    columns: &["A1", "A4", "A5", "A6", "A7", "A9", "A10", "A12", "A13"],
+    top: &["A9", "A10", "A7", "A6"],
+    class: "A16",
+    draws: Some((188.0 / 653.0, 30)),
+    confidences: &[0.5, 0.7, 0.9],
+    hierarchies: None,
+};
+
+/// 666 and 334 of the 1,000 records.
+pub(super) const GERMAN: DataSet = DataSet {
+    name: "German",
+    files: &["german/german.csv"],
+    columns: &[
+        "status-account",
+        "credit-history",
+        "purpose",
+        "bonds",
+        "employment",
+        "personal-status-and-sex",
+        "other-debtors",
+        "property",
+        "installment-plans",
+        "housing",
+        "job",
+        "telephone",
+        "foreign",
+    ],
+    top: &["status-account", "credit-history", "bonds", "installment-plans", "purpose", "other-debtors"],
+    class: "risk",
+    draws: Some((0.334, 30)),
+    confidences: &[0.3, 0.5, 0.7, 0.9],
+    hierarchies: None,
+};
+
+/// A policy: what can be inferred from the other columns about the sensitive ones is limited.
+pub(super) fn policy(set: &DataSet, sensitive: &[&str], confidence: f64) -> Result<Policy, PaperError> {
+    let given: Vec<&str> = set.columns.iter().copied().filter(|column| !sensitive.contains(column)).collect();
+    let mut text = String::new();
+    for column in sensitive {
+        text += &format!(
+            "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{column}\"\nrarest = 0.5\nmax-confidence = {confidence}\n"
+        );
+    }
+    text += "[method]\nname = \"top-down-disclosure\"\n";
+    // In the order of the data set, whatever their roles: ties between columns go to the first.
+    for column in set.columns {
+        let how = match set.hierarchies {
+            _ if sensitive.contains(column) => "role = \"sensitive\"".to_owned(),
+            Some(_) => format!("role = \"quasi-identifier\"\nhierarchy = \"{column}.csv\""),
+            None => "role = \"quasi-identifier\"\ntype = \"category\"".to_owned(),
+        };
+        text += &format!("[columns.{column}]\n{how}\n");
+    }
+    lab::policy(&(text + &format!("[columns.{}]\nrole = \"class\"\n", set.class)))
+}
+
+/// The rows of a data set, once for all its experiments.
+pub(super) struct Loaded {
+    pub(super) set: &'static DataSet,
+    /// By file, all categorical columns and the class.
+    files: Vec<Rows>,
+    /// By column.
+    trees: HashMap<String, Tree>,
+}
+
+impl Loaded {
+    pub(super) fn read(lab: &Lab<'_>, set: &'static DataSet) -> Result<Self, PaperError> {
+        let names: Vec<&str> = set.columns.iter().copied().chain([set.class]).collect();
+        let files = set.files.iter().map(|file| lab.data.rows(file, &names)).collect::<Result<_, _>>()?;
+        let mut trees = HashMap::new();
+        if let Some(folder) = set.hierarchies {
+            for column in set.columns {
+                trees.insert((*column).to_owned(), lab.data.tree(&format!("{folder}/{column}.csv"))?);
+            }
+        }
+        Ok(Self { set, files, trees })
+    }
+
+    /// The hierarchies of a policy's quasi-identifiers.
+    fn trees(&self, policy: &Policy) -> HashMap<String, Tree> {
+        let given = policy.quasi_identifiers();
+        given.filter_map(|column| Some((column.name.clone(), self.trees.get(&column.name)?.clone()))).collect()
+    }
+
+    /// The counts of some rows, with the columns in a policy's order.
+    fn counts(&self, policy: &Policy, files: &[Rows]) -> Counts {
+        let names: Vec<&str> = self.set.columns.iter().copied().chain([self.set.class]).collect();
+        let grouped = Profile::grouped_columns(policy);
+        let places: Vec<usize> =
+            grouped.iter().filter_map(|name| names.iter().position(|known| known == name)).collect();
+        let row = |row: &Vec<String>| places.iter().map(|&place| row[place].clone()).collect();
+        let rows: Rows = files.iter().flatten().map(row).collect();
+        data::counted(&grouped.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
+    }
+
+    /// All records.
+    pub(super) fn all(&self, policy: &Policy) -> Counts {
+        self.counts(policy, &self.files)
+    }
+
+    /// The errors of each split under a policy; none where not even the fully suppressed table satisfies it.
+    pub(super) fn errors(&self, lab: &Lab<'_>, policy: &Policy) -> Result<Option<Vec<Errors>>, PaperError> {
+        let table = Table { counts: self.all(policy), trees: self.trees(policy) };
+        let run = match lab.run(policy, &table) {
+            Err(PaperError::Trial(TrialError::Search(_))) => return Ok(None),
+            run => run?,
+        };
+        let saved = Saved::of(policy, &table.trees, &run.profile, run.trial.verified.recoding());
+        let tested = |(mut train, mut test): (Counts, Counts)| {
+            let (train, test) = (saved.profile(&mut train)?, saved.profile(&mut test)?);
+            Ok(moretta_core::evaluate::errors_applied(&train, &saved, &test)?)
+        };
+        let errors: Result<Vec<Errors>, PaperError> = match self.set.draws {
+            None => {
+                let part = |file: usize| self.counts(policy, &self.files[file..=file]);
+                [(part(0), part(1))].into_iter().map(tested).collect()
+            }
+            Some((share, draws)) => {
+                let class = table.counts.columns.iter().position(|column| column.name == self.set.class);
+                let class = class.ok_or_else(|| PaperError::without("class"))?;
+                let splits = holdout::splits(&table.counts, class, Plan::Draws { draws, share }, 1);
+                splits.map(|split| tested((split.train, split.test))).collect()
+            }
+        };
+        errors.map(Some)
+    }
+}

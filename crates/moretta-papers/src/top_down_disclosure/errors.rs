@@ -1,0 +1,307 @@
+//! Inferences that the raw data allows, and errors with more and more sensitive columns.
+
+use hashbrown::HashMap;
+use moretta_chart::{Axis, Line};
+use moretta_core::{
+    evaluate::{Errors, Spread, mean},
+    inferences::{self, Question, THRESHOLDS},
+    profile::Profile,
+};
+use rayon::prelude::*;
+
+use super::credit::{ADULT, ADULT_WITH_HIERARCHIES, CRX, DataSet, GERMAN, Loaded, policy};
+use crate::{
+    data::Random,
+    document::{Document, percent, points, span},
+    error::PaperError,
+    lab::Lab,
+};
+
+/// Published: inferences above 10, 30, 50, 70 and 90 %.
+const PUBLISHED_INFERENCES: [(&DataSet, [u64; 5]); 2] =
+    [(&CRX, [40, 27, 15, 8, 6]), (&GERMAN, [496, 337, 174, 162, 161])];
+/// How often sensitive columns are drawn.
+const DRAWS: usize = 30;
+/// How far from a published error ours may be where the split is the published one.
+const NEAR: f64 = 0.005;
+
+/// What was published about a data set.
+struct Published {
+    set: &'static DataSet,
+    base: f64,
+    /// By how much SE is above BE at most; none where the paper says it otherwise.
+    more: Option<f64>,
+    /// RE - SE for the first and the last TopN, where it is said.
+    removed: (Option<f64>, Option<f64>),
+}
+
+const PUBLISHED: [Published; 4] = [
+    Published { set: &ADULT, base: 0.176, more: Some(0.008), removed: (None, Some(0.06)) },
+    Published { set: &ADULT_WITH_HIERARCHIES, base: 0.176, more: Some(0.008), removed: (None, Some(0.06)) },
+    Published { set: &CRX, base: 0.154, more: Some(0.011), removed: (Some(0.101), Some(0.313)) },
+    Published { set: &GERMAN, base: 0.288, more: None, removed: (None, None) },
+];
+/// Published for German from Top2 on: SE about this, RE about this.
+const GERMAN_SE: f64 = 0.31;
+const GERMAN_RE: f64 = 0.36;
+
+/// Inferences in the raw data.
+pub(super) fn inferences(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+    document.section(
+        "Inferences in the raw data",
+        "How many combinations of the other columns tell a guarded value with a confidence above h, with all TopN \
+         columns sensitive.",
+    );
+    let mut rows = Vec::new();
+    for (set, published) in PUBLISHED_INFERENCES {
+        let loaded = Loaded::read(lab, set)?;
+        let policy = policy(set, set.top, 0.9)?;
+        let profile = Profile::of_release(&policy, &HashMap::new(), &loaded.all(&policy))?;
+        let found = inferences::find(&profile, &Question::of_policy(&policy, &profile)?, 0.9, Some(0));
+        let ours = found.all.above.map(|tally| tally.inferences);
+        let listed = |counts: [u64; 5]| counts.map(|count| count.to_string()).join(", ");
+        let what = format!("{}, inferences above 10, 30, 50, 70, 90 %", set.name);
+        document.claim(&what, &listed(published), listed(ours), ours == published);
+        for (name, counts) in [("published", published), ("ours", ours)] {
+            let cells = counts.iter().map(ToString::to_string);
+            rows.push([format!("{}, {name}", set.name)].into_iter().chain(cells).collect::<Vec<_>>());
+        }
+    }
+    let head: Vec<String> =
+        ["data".to_owned()].into_iter().chain(THRESHOLDS.iter().map(|h| format!("above {}", percent(*h)))).collect();
+    document.table(&head, &rows);
+    Ok(())
+}
+
+/// What was found with some sensitive columns and one confidence.
+struct Found {
+    columns: usize,
+    confidence: f64,
+    errors: Option<Spread>,
+}
+
+/// Errors for the first N sensitive columns, and for N random ones.
+pub(super) fn all(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+    for published in &PUBLISHED {
+        let loaded = Loaded::read(lab, published.set)?;
+        let mut found = Vec::new();
+        for columns in 1..=published.set.top.len() {
+            for &confidence in published.set.confidences {
+                let name = published.set.name;
+                lab.step(&format!("paper 2: {name}, Top{columns}, h = {}", percent(confidence)))?;
+                let policy = policy(published.set, &published.set.top[..columns], confidence)?;
+                let errors = loaded.errors(lab, &policy)?.and_then(|errors| Spread::of(&errors));
+                found.push(Found { columns, confidence, errors });
+            }
+        }
+        section(document, published, &found);
+        claims(document, published, &found);
+        if published.set.hierarchies.is_none() {
+            random(lab, document, &loaded)?;
+        }
+    }
+    document.why(
+        "**Adult, SE - BE as published is above 0.8 points at Top1, h = 10 %** (and only there): without hierarchies a value \
+         is told or not at all, and at 10 % most of what tells the class must stay hidden. Told down the tree instead (next \
+         table), SE stays near BE everywhere. Which templates the paper could meet at 10 % it does not say; for several TopN not even the table with everything \
+         suppressed meets them, because a guarded value is itself more frequent than h.",
+    );
+    document.why(
+        "**CRX, RE - SE for Top1 is larger**, because SE is lower than published (as BE is, within its spread): our trees gain \
+         more from the sensitive column A9, which predicts the class nearly alone.",
+    );
+    document.why(
+        "**German: SE and RE are lower than published.** Our trees err less on this data, with and without the sensitive \
+         columns: without them they fall back to the majority class, of which 30 % of the records are not, and that is better than the published 36 %. \
+         Which tree made the published errors, and on which 334 records, is not known; BE agrees within the spread.",
+    );
+    Ok(())
+}
+
+fn shown(value: f64, deviation: Option<f64>) -> String {
+    deviation.map_or(percent(value), |deviation| format!("{} ± {:.1}", percent(value), 100.0 * deviation))
+}
+
+fn section(document: &mut Document, published: &Published, found: &[Found]) {
+    let set = published.set;
+    let how = match (set.hierarchies, set.draws) {
+        (Some(_), _) => {
+            "As before, but with the hierarchies of the project: where a value cannot be told, what stands above \
+                         it may be. The paper names this as an extension."
+                .to_owned()
+        }
+        (None, None) => "The training and the test set as they come, without hierarchies, as published.".to_owned(),
+        _ => "The published split is not at hand: stratified splits of the published sizes, drawn 30 times; mean and \
+              standard deviation."
+            .to_owned(),
+    };
+    let top = set.top.join(", ");
+    document.section(
+        &format!("{}: the first N columns sensitive", set.name),
+        &format!("{} categorical columns; sensitive one after the other: {top}. {how}", set.columns.len()),
+    );
+    let row = |found: &Found| {
+        let mut row = vec![format!("Top{}", found.columns), percent(found.confidence)];
+        match &found.errors {
+            None => row.extend(["cannot be met", "", "", "", ""].map(str::to_owned)),
+            Some(Spread { mean, deviation }) => {
+                let of = |value: fn(&Errors) -> f64| shown(value(mean), deviation.as_ref().map(value));
+                row.extend([of(|e| e.raw), of(|e| e.released), of(|e| e.removed.unwrap_or(f64::NAN))]);
+                let removed = mean.removed.unwrap_or(f64::NAN);
+                row.extend([points(mean.released - mean.raw), points(removed - mean.released)]);
+            }
+        }
+        row
+    };
+    let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+    document.table(&["sensitive", "h", "BE", "SE", "RE", "SE - BE", "RE - SE"], &rows);
+    let at = |value: fn(&Errors) -> f64, h: f64| -> Vec<(f64, f64)> {
+        let at = found.iter().filter(|found| found.confidence == h);
+        at.filter_map(|found| Some((found.columns as f64, 100.0 * value(&found.errors.as_ref()?.mean)))).collect()
+    };
+    let widest = set.confidences[set.confidences.len() - 1];
+    let mut lines: Vec<Line> = set
+        .confidences
+        .iter()
+        .map(|&h| Line { name: format!("SE, h = {:.0} %", 100.0 * h), points: at(|e| e.released, h) })
+        .collect();
+    lines.push(Line { name: "BE".to_owned(), points: at(|e| e.raw, widest) });
+    lines.push(Line { name: "RE".to_owned(), points: at(|e| e.removed.unwrap_or(f64::NAN), widest) });
+    let axes = (Axis { title: "sensitive columns", log: false }, Axis { title: "error, %", log: false });
+    let name = format!("{}-errors", set.name.to_lowercase().replace(' ', "-"));
+    document.chart(&name, &format!("{}: errors against N of TopN", set.name), axes, lines);
+}
+
+fn claims(document: &mut Document, published: &Published, found: &[Found]) {
+    let name = published.set.name;
+    let met: Vec<(&Found, &Spread)> = found.iter().filter_map(|found| Some((found, found.errors.as_ref()?))).collect();
+    let Some((_, first)) = met.first() else { return };
+    let base = first.mean.raw;
+    let spread = first.deviation.map(|deviation| deviation.raw);
+    let holds = (base - published.base).abs() <= spread.unwrap_or(NEAR).max(NEAR);
+    document.claim(&format!("{name}, BE"), &percent(published.base), shown(base, spread), holds);
+    let removed = |errors: &Errors| errors.removed.unwrap_or(f64::NAN);
+    if let Some(more) = published.more {
+        let (least, most) = span(met.iter().map(|(_, spread)| spread.mean.released - spread.mean.raw));
+        let ours = format!("{} to {} points", points(least), points(most));
+        document.claim(&format!("{name}, SE - BE"), &format!("below {} points", points(more)), ours, most < more);
+    }
+    let last = published.set.top.len();
+    for (columns, said) in [(1, published.removed.0), (last, published.removed.1)] {
+        let Some(said) = said else { continue };
+        let at = met.iter().filter(|(found, _)| found.columns == columns);
+        let (least, most) = span(at.map(|(_, spread)| removed(&spread.mean) - spread.mean.released));
+        let ours = format!("{} to {} points", points(least), points(most));
+        // The paper gives one figure for all h: ours are near where they reach within three points of it.
+        let holds = least <= said + 0.03 && most >= said - 0.03;
+        document.claim(&format!("{name}, RE - SE for Top{columns}"), &format!("{} points", points(said)), ours, holds);
+    }
+    if name == GERMAN.name {
+        let from_two = || met.iter().filter(|(found, _)| found.columns >= 2);
+        for (what, said, value) in [
+            ("SE from Top2 on", GERMAN_SE, (|e: &Errors| e.released) as fn(&Errors) -> f64),
+            ("RE from Top2 on", GERMAN_RE, |e: &Errors| e.removed.unwrap_or(f64::NAN)),
+        ] {
+            let (least, most) = span(from_two().map(|(_, spread)| value(&spread.mean)));
+            let ours = format!("{} to {}", percent(least), percent(most));
+            document.claim(
+                &format!("{name}, {what}"),
+                &format!("about {:.0} %", 100.0 * said),
+                ours,
+                most <= said + 0.01 && least >= said - 0.01,
+            );
+        }
+    }
+}
+
+/// RanN: random sensitive columns, averaged over draws.
+fn random(lab: &Lab<'_>, document: &mut Document, loaded: &Loaded) -> Result<(), PaperError> {
+    let set = loaded.set;
+    document.paragraph(&format!(
+        "RanN: N random sensitive columns, the mean of {DRAWS} draws. Draws for which a template cannot be met even with everything \
+         suppressed are left out and counted."
+    ));
+    let mut rows = Vec::new();
+    for columns in 1..=set.top.len() {
+        let mut random = Random(columns as u64);
+        let draws: Vec<Vec<&str>> = (0..DRAWS).map(|_| draw(&mut random, set.columns, columns)).collect();
+        for &confidence in set.confidences {
+            lab.step(&format!("paper 2: {}, Ran{columns}, h = {}", set.name, percent(confidence)))?;
+            let errors = |sensitive: &Vec<&str>| {
+                let errors = loaded.errors(lab, &policy(set, sensitive, confidence)?)?;
+                Ok(errors.and_then(|errors| Spread::of(&errors)).map(|spread| spread.mean))
+            };
+            let found: Result<Vec<Option<Errors>>, PaperError> = draws.par_iter().map(errors).collect();
+            let found: Vec<Errors> = found?.into_iter().flatten().collect();
+            let of = |value: fn(&Errors) -> f64| mean(&found.iter().map(value).collect::<Vec<_>>());
+            let said = |value: Option<f64>| value.map_or(String::new(), percent);
+            let less = |a: Option<f64>, b: Option<f64>| a.zip(b).map_or(String::new(), |(a, b)| points(a - b));
+            let (raw, released) = (of(|e| e.raw), of(|e| e.released));
+            let removed = of(|e| e.removed.unwrap_or(f64::NAN));
+            rows.push(vec![
+                format!("Ran{columns}"),
+                percent(confidence),
+                said(raw),
+                said(released),
+                said(removed),
+                less(released, raw),
+                less(removed, released),
+                (DRAWS - found.len()).to_string(),
+            ]);
+        }
+    }
+    document.table(&["sensitive", "h", "BE", "SE", "RE", "SE - BE", "RE - SE", "cannot be met"], &rows);
+    Ok(())
+}
+
+/// So many different columns.
+fn draw(random: &mut Random, columns: &[&'static str], wanted: usize) -> Vec<&'static str> {
+    let mut left: Vec<&'static str> = columns.to_vec();
+    (0..wanted).map(|_| left.swap_remove(random.below(left.len()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use moretta_core::search::Quiet;
+
+    use super::*;
+    use crate::data::Data;
+
+    /// The published baselines, where the data is at hand.
+    #[test]
+    fn the_baselines_are_the_published_ones() {
+        let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
+        let folder = std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from);
+        if !folder.join("crx/crx.csv").is_file() {
+            eprintln!("SKIPPED the_baselines_are_the_published_ones: set MORETTA_DATA to the folder that has crx/");
+            return;
+        }
+        let lab = Lab { data: Data::new(folder), control: &Quiet, tell: &|_| {} };
+        for published in &PUBLISHED {
+            let set = published.set;
+            let loaded = Loaded::read(&lab, set).unwrap();
+            let policy = policy(set, &set.top[..1], 0.9).unwrap();
+            let found = Spread::of(&loaded.errors(&lab, &policy).unwrap().unwrap()).unwrap();
+            let spread = found.deviation.map_or(NEAR, |deviation| deviation.raw.max(NEAR));
+            let (ours, name) = (found.mean.raw, set.name);
+            assert!((ours - published.base).abs() <= spread, "{name}: {ours} against {}", published.base);
+            if let Some(more) = published.more {
+                let more_here = found.mean.released - ours;
+                assert!(more_here < more, "{name}: {more_here}");
+            }
+        }
+    }
+
+    #[test]
+    fn drawn_columns_are_different_ones() {
+        let mut random = Random(1);
+        for wanted in 0..=ADULT.columns.len() {
+            let mut drawn = draw(&mut random, ADULT.columns, wanted);
+            drawn.sort_unstable();
+            drawn.dedup();
+            assert_eq!(drawn.len(), wanted);
+        }
+    }
+}

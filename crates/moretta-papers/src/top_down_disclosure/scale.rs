@@ -1,0 +1,87 @@
+//! Seconds of a search on Adult, enlarged to a million records.
+
+use hashbrown::HashMap;
+use moretta_chart::{Axis, Line};
+use moretta_core::{policy::Policy, schema::Kind, text::count};
+
+use crate::{
+    adult::{BOTH, SetUp},
+    document::Document,
+    error::PaperError,
+    lab::{Lab, Table},
+};
+
+const SET_UP: SetUp = SetUp {
+    columns: &[
+        ("occupation", Kind::Category),
+        ("education", Kind::Category),
+        ("native-country", Kind::Category),
+        ("sex", Kind::Category),
+        ("race", Kind::Category),
+        ("workclass", Kind::Category),
+        ("relationship", Kind::Category),
+    ],
+    hierarchies: None,
+    sensitive: Some("marital-status"),
+    class: Some("income"),
+};
+/// Several QIDs of two to five columns, none within another.
+const SEVERAL: [&[&str]; 4] = [
+    &["occupation", "education", "sex"],
+    &["native-country", "race"],
+    &["workclass", "relationship", "occupation", "native-country", "race"],
+    &["education", "relationship"],
+];
+const COPIES: [usize; 5] = [1, 5, 11, 16, 22];
+const RANDOM_COLUMNS: usize = 3;
+const CONFIDENCE: f64 = 0.9;
+/// Published, at s = 22: seconds of the search with one QID and with several.
+const LARGE: usize = 22;
+const PUBLISHED: [f64; 2] = [150.0, 276.0];
+
+fn policy(qids: &[&[&str]]) -> Result<Policy, PaperError> {
+    let template = |qid: &&[&str]| {
+        format!("{{ given = {qid:?}, column = \"marital-status\", rarest = 0.5, max-confidence = {CONFIDENCE} }}")
+    };
+    let templates: Vec<String> = qids.iter().map(template).collect();
+    SET_UP.policy(&format!("template = [{}]", templates.join(", ")), "name = \"top-down-disclosure\"")
+}
+
+pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+    document.section(
+        "Scale",
+        &format!(
+            "Both sets (45,222 records), each record with s - 1 variations that have random values in {RANDOM_COLUMNS} random columns; \
+             the rarer half of marital-status must not be inferred above 90 %, from one QID of all seven other columns and from \
+             {} QIDs of two to five. The ratio to a naive search, and up to ten million records, are in \
+             [top-down-disclosure.md](../top-down-disclosure.md).",
+            SEVERAL.len()
+        ),
+    );
+    let all: Vec<&str> = SET_UP.columns.iter().map(|(name, _)| *name).collect();
+    let ways = [("one QID", policy(&[&all])?), ("several QIDs", policy(&SEVERAL)?)];
+    let original = SET_UP.rows(&lab.data, BOTH)?;
+    let (mut rows, mut lines) = (Vec::new(), vec![Vec::new(); ways.len()]);
+    for s in COPIES {
+        lab.step(&format!("paper 2: enlarged {s} times"))?;
+        let counts = SET_UP.enlarged_counts(&original, s, RANDOM_COLUMNS, 1);
+        let table = Table { counts, trees: HashMap::new() };
+        let mut row = vec![s.to_string(), count(table.counts.records), count(table.counts.rows() as u64)];
+        for (at, (name, policy)) in ways.iter().enumerate() {
+            let run = lab.run(policy, &table)?;
+            row.push(format!("{:.2}", run.seconds));
+            lines[at].push((table.counts.records as f64, run.seconds));
+            if s == LARGE {
+                let what = format!("{} records, {name}", count(table.counts.records));
+                let published = format!("{} s, Pentium IV", PUBLISHED[at]);
+                document.claim(&what, &published, format!("{:.2} s", run.seconds), run.seconds < PUBLISHED[at]);
+            }
+        }
+        rows.push(row);
+    }
+    document.table(&["s", "records", "distinct rows", "one QID, s", "several QIDs, s"], &rows);
+    let line = |((name, _), points): (&(&str, Policy), Vec<(f64, f64)>)| Line { name: (*name).to_owned(), points };
+    let axes = (Axis { title: "records", log: true }, Axis { title: "search, s", log: true });
+    document.chart("scale", "Search against records", axes, ways.iter().zip(lines).map(line).collect());
+    Ok(())
+}
