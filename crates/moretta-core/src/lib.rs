@@ -9,8 +9,9 @@
 //! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and asks every model. Only this makes a
 //!    [`Verified`](verify::Verified), and only that can be turned into a [`release`].
 //! 6. [`readback`]: the written file against what was verified.
-//! 7. [`released`], [`measure`], [`report`]: what leaves, what it lost, and how that is told; [`path`]: the same for
-//!    every point on the way of a method that goes step by step.
+//! 7. [`released`], [`measure`], [`report`]: what leaves, what it lost, and how that is told; [`risk`] of being found
+//!    and [`distribution`] of each column, before and after; [`path`]: the measures of every point on the way of a
+//!    method that goes step by step.
 //!
 //! Beside the way, [`trial`] goes it without writing anything, and [`mod@evaluate`] asks what a model can still learn
 //! from a release, on records that no search has seen.
@@ -23,6 +24,7 @@
 pub mod compare;
 pub mod counts;
 pub mod dates;
+pub mod distribution;
 pub mod evaluate;
 pub mod guess;
 pub mod hierarchy;
@@ -38,6 +40,7 @@ pub mod recoding;
 pub mod release;
 pub mod released;
 pub mod report;
+pub mod risk;
 pub mod schema;
 pub mod search;
 pub mod synthetic;

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::{
     compare::Compared,
+    distribution::{self, Distribution},
     hierarchy::Cell,
     ids::TupleId,
     measure::{Goal, Measures, Scene},
@@ -15,6 +16,7 @@ use crate::{
     profile::Profile,
     recoding::{Cut, Recoding},
     released::has_own_form,
+    risk::Risk,
     search::Stop,
     verify::{Judgement, Verified},
 };
@@ -42,6 +44,8 @@ pub struct Report {
     pub stop: Stop,
     /// What holds.
     pub privacy: Privacy,
+    /// The risk of being found, before and after.
+    pub risk: Risk,
     /// How many records the recoding suppresses. (Measures also take a group for suppressed that prints `*` throughout.)
     pub suppressed_rows: u64,
     /// How many records leave with `*` in every quasi-identifier: the suppressed ones, and those of whose values none is
@@ -168,6 +172,8 @@ pub struct ColumnLoss {
     pub ncp: f64,
     /// Iyengar's loss, 0 to 1.
     pub lm: f64,
+    /// How its values were spread, and how they look from the release.
+    pub distribution: Distribution,
 }
 
 /// Groups of about one size.
@@ -262,12 +268,14 @@ impl Report {
         let weights = crate::measure::weights(policy);
         let scene = Scene { released, records: profile, weights: &weights, k: policy.privacy.k, goals: policy.goals() };
         let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
-        let column_loss = |(column, described): (usize, &crate::profile::Column)| {
+        let distributions = distribution::all(policy, profile, released);
+        let column_loss = |((column, described), distribution): ((usize, &crate::profile::Column), Distribution)| {
             let mean = |loss: fn(&crate::released::Loss) -> f64| {
                 let weighted = |group| released.records(group) as f64 * loss(&released.losses(group)[column]);
                 (0..released.groups()).map(weighted).sum::<f64>() / profile.records() as f64
             };
-            ColumnLoss { name: described.name.clone(), ncp: mean(|loss| loss.ncp), lm: mean(|loss| loss.lm) }
+            let (ncp, lm) = (mean(|loss| loss.ncp), mean(|loss| loss.lm));
+            ColumnLoss { name: described.name.clone(), ncp, lm, distribution }
         };
         let goal_result = |goal: &Goal| GoalResult {
             measure: goal.purpose.name(),
@@ -285,6 +293,7 @@ impl Report {
             seed,
             stop,
             privacy: Privacy::of(policy, verified.judgements(), sizes.iter().copied().min().unwrap_or(0)),
+            risk: Risk::of(policy, profile, released),
             suppressed_rows: verified.recoding().suppressed_records(profile),
             starred_rows: released.suppressed_records(),
             groups: released.groups(),
@@ -292,7 +301,7 @@ impl Report {
             goals: policy.goals().iter().map(goal_result).collect(),
             measures: Measures::of(&scene, true),
             compared: None,
-            columns: profile.columns().iter().enumerate().map(column_loss).collect(),
+            columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),
             nested: nested(policy, profile, verified.recoding()),
             path: Vec::new(),
             work: work.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect(),

@@ -192,6 +192,20 @@ pub fn check_goals(policy: &Policy, profile: &Profile, path: &Path) -> Result<()
     }
 }
 
+/// A table cannot have more people than it was drawn from: the population would make the risk look greater than it is,
+/// and most likely it is another table's.
+pub fn check_population(policy: &Policy, profile: &Profile, path: &Path) -> Result<(), Failure> {
+    match policy.input.population.filter(|&population| population < profile.records()) {
+        Some(population) => Err(Failure::input(format!(
+            "{}: `population` in [input] is {population}, but the table has {} records; it is how many people the \
+             table was drawn from, so at least as many",
+            path.display(),
+            profile.records()
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Writes a small file at once: a temporary one beside it, then renamed.
 pub fn write_text(path: &Path, text: &str, overwrite: bool) -> Result<(), Failure> {
     Ok(write_pending(path, text.as_bytes())?.persist(overwrite)?)

@@ -79,6 +79,13 @@ pub fn release(report: &Report, output: &Output) -> String {
     for model in &report.privacy.models {
         let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", model.model, model.worst);
     }
+    let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
+    let risk = [before.unique, after.unique, before.mean, after.mean].map(|share| format!("{:.1} %", 100.0 * share));
+    let [unique_before, unique_after, before, after] = risk;
+    let _ = writeln!(
+        text,
+        "  risk   {unique_before} of the records were unique, now {unique_after}; mean risk {before}, now {after}"
+    );
     let share = |name: &str| report.measures.get(name).unwrap_or(0.0);
     let _ = writeln!(text, "  lost   {:.1} % of the precision (gcp {:.4})", 100.0 * share("gcp"), share("gcp"));
     let widest = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);

@@ -340,11 +340,14 @@ pub struct InputOptions {
     pub quote: char,
     /// The texts that mean that a value is missing.
     pub missing: Vec<String>,
+    /// How many people the table was drawn from, where the holder knows: at least as many as it has records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population: Option<u64>,
 }
 
 impl Default for InputOptions {
     fn default() -> InputOptions {
-        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()] }
+        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None }
     }
 }
 

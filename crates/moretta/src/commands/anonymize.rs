@@ -38,6 +38,7 @@ pub fn run(arguments: &Anonymize) -> Result<(), Failure> {
     let seed = pipeline::seed(arguments.output.seed)?;
     inputs::check_templates(policy, &profile, &arguments.policy)?;
     inputs::check_goals(policy, &profile, &arguments.policy)?;
+    inputs::check_population(policy, &profile, &arguments.policy)?;
     let models = inputs::bind(policy, &profile)?;
     let max_suppressed = policy.privacy.allowed_records(profile.records());
     // The points of `moretta frontier` are counted from the same seed there and here.

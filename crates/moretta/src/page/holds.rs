@@ -1,4 +1,4 @@
-//! What holds: every model with its worst group, and the risk of being found.
+//! What holds: every model with its worst group; the risk of being found follows.
 
 use maud::{Markup, html};
 use moretta_core::{
@@ -8,9 +8,9 @@ use moretta_core::{
 
 use super::{
     bar,
-    numbers::{NOTHING, count, counted, in_threes, limit_percent, percent},
-    scrolling,
-    verdict::{highest_risk, mark, mean_risk},
+    numbers::{NOTHING, count, in_threes, limit_percent, percent},
+    risk, scrolling,
+    verdict::mark,
     words,
 };
 
@@ -30,8 +30,7 @@ pub(super) fn section(report: &Report) -> Markup {
             @if !models.is_empty() { (scrolling("Guarantees", models_table(&models))) }
             (lkc(report))
             @if !templates.is_empty() { (scrolling("Limits on what can be inferred", templates_table(&templates))) }
-            h3 { "The risk of being found" }
-            (risk(report))
+            (risk::part(report))
         }
     }
 }
@@ -157,43 +156,6 @@ fn templates_table(lines: &[Line<'_>]) -> Markup {
                     td.outcome { (outcome(line.holds)) }
                 }
             } }
-        }
-    }
-}
-
-fn risk(report: &Report) -> Markup {
-    let shown = |risk: Option<f64>| risk.map_or(NOTHING.to_owned(), percent);
-    let smallest = report.privacy.smallest_group;
-    html! {
-        p {
-            "For somebody who knows that a person is in the table, and knows "
-            (words::listed(&words::quasi_identifiers(&report.policy), "and"))
-            " of that person exactly, the chance of picking the right record is:"
-        }
-        dl.risk {
-            div {
-                dt { "at the most" } dd.figure { (shown(highest_risk(report))) }
-                dd { "1 in " (count(smallest)) ", the smallest group" }
-            }
-            div {
-                dt { "on average" } dd.figure { (shown(mean_risk(report))) }
-                dd {
-                    (counted(report.groups as u64, "group", "groups")) " over "
-                    (counted(report.input.rows, "record", "records"))
-                }
-            }
-        }
-        @if report.policy.privacy.k.is_none() {
-            p.note.warning {
-                strong { "Note: " }
-                @if report.policy.privacy.lkc.is_some_and(|lkc| lkc.k > 1) {
-                    "no least size of a group was asked for somebody who knows all of these columns (k), only for "
-                    "somebody who knows a few of them."
-                } @else {
-                    "no least size of a group was asked for (k). The policy limits what can be inferred, not whether a "
-                    "record can be found."
-                }
-            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What was lost: column by column, and all measures.
+//! What was lost: column by column, with what its values look like, and all measures.
 
 use maud::{Markup, html};
 use moretta_core::{
@@ -7,7 +7,7 @@ use moretta_core::{
 };
 
 use super::{
-    bar,
+    bar, histograms,
     numbers::{figure, percent},
     scrolling, words,
 };
@@ -21,6 +21,8 @@ pub(super) fn section(report: &Report) -> Markup {
                 "0\u{a0}% is as precise as the original, 100\u{a0}% says nothing any more."
             }
             (scrolling("Loss by column", columns(&report.columns)))
+            (histograms::part(report))
+            h3 { "Measures" }
             @if !report.goals.is_empty() { (scrolling("Goals", goals(report))) }
             (scrolling("Measures", measures(report)))
         }

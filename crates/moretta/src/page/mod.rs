@@ -21,10 +21,12 @@ mod compared;
 mod done;
 mod frontier;
 mod groups;
+mod histograms;
 mod holds;
 mod lost;
 mod numbers;
 pub mod plot;
+mod risk;
 #[cfg(test)]
 mod tests;
 mod verdict;

@@ -1,3 +1,5 @@
+mod spread;
+
 use std::collections::HashMap;
 
 use moretta_core::{

@@ -74,13 +74,8 @@ fn glance(report: &Report) -> Markup {
 }
 
 /// The chance of picking the right record of the person who is easiest to find.
-pub(super) fn highest_risk(report: &Report) -> Option<f64> {
+fn highest_risk(report: &Report) -> Option<f64> {
     share(1, report.privacy.smallest_group)
-}
-
-/// The same for somebody taken at random.
-pub(super) fn mean_risk(report: &Report) -> Option<f64> {
-    share(report.groups as u64, report.input.rows)
 }
 
 pub(super) fn share(part: u64, whole: u64) -> Option<f64> {

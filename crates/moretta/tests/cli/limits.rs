@@ -164,3 +164,27 @@ fn what_no_release_can_meet_is_said_once_for_all_columns() {
         assert!(said.contains(expected) && said.matches("LKC").count() == 1, "{said}");
     }
 }
+
+#[test]
+fn a_population_is_at_least_the_table() {
+    let folder = Folder::with_people();
+    folder.edit("policy.toml", "[privacy]", "[input]\npopulation = 7\n\n[privacy]");
+    let run = folder.anonymize(&[]);
+    assert_eq!(run.code, 2);
+    assert!(
+        run.stderr.contains("policy.toml: `population` in [input] is 7, but the table has 8 records"),
+        "{}",
+        run.stderr
+    );
+    assert!(!folder.path("out.csv").exists());
+    for (population, highest) in [(8, 0.5), (800, 0.005)] {
+        let text = folder.read("policy.toml");
+        let (at, end) = (text.find("population = ").unwrap(), text.find("\n\n[privacy]").unwrap());
+        folder.write("policy.toml", format!("{}population = {population}{}", &text[..at], &text[end..]));
+        let report = folder.anonymize(&["--seed", "1", "--json", "--overwrite"]).stdout;
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["risk"]["population"], population);
+        assert_eq!(report["risk"]["after"]["journalist"]["highest"], highest);
+        assert_eq!(report["risk"]["after"]["prosecutor"]["highest"], 0.5);
+    }
+}

@@ -2,6 +2,7 @@
 
 mod adult;
 mod bad_input;
+mod browser;
 mod columns;
 mod commands;
 mod compare;

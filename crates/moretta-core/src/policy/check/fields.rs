@@ -18,7 +18,7 @@ pub(super) const HIERARCHY: &[&str] =
     &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
 pub(super) const MEASURE: &[&str] = &["name", "weight", "column", "costs", "dispersion"];
 pub(super) const RELEASE: &[&str] = &["labels", "numbers", "order"];
-pub(super) const INPUT: &[&str] = &["delimiter", "quote", "missing"];
+pub(super) const INPUT: &[&str] = &["delimiter", "quote", "missing", "population"];
 
 const SECTIONS: &[(&str, &[&str])] = &[
     ("at the top of the policy", TOP),

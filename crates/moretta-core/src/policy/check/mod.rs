@@ -106,7 +106,9 @@ fn input(table: &Table) -> Result<InputOptions, PolicyError> {
         None => default.missing,
         Some(texts) => texts.into_iter().map(|(text, _)| text.to_owned()).collect(),
     };
-    Ok(InputOptions { delimiter, quote, missing })
+    let population =
+        fields.whole("population", "a whole number of at least 1: how many people the table was drawn from")?;
+    Ok(InputOptions { delimiter, quote, missing, population })
 }
 
 /// One ASCII character that can stand within a line: files are scanned as bytes.

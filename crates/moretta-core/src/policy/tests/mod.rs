@@ -70,7 +70,7 @@ fn the_whole_policy_is_read() {
     assert_eq!(policy.column("job"), Some(&job));
     assert_eq!(policy.column("nobody"), None);
     assert_eq!(policy.release, ReleaseOptions::default());
-    let input = InputOptions { delimiter: Some(';'), quote: '\'', missing: vec![text("NA")] };
+    let input = InputOptions { delimiter: Some(';'), quote: '\'', missing: vec![text("NA")], population: None };
     assert_eq!(policy.input, input);
 }
 
@@ -93,7 +93,8 @@ fn defaults_are_filled_in() {
     assert_eq!(policy.privacy, Privacy { k: Some(2), ..Privacy::default() });
     assert_eq!(policy.method, MethodChoice::new("sweep", toml::Table::new()));
     assert_eq!(policy.release, ReleaseOptions::default());
-    let input = InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()] };
+    let input =
+        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None };
     assert_eq!(policy.input, input);
 }
 
@@ -156,6 +157,8 @@ fn the_other_choices_are_read() {
         (44, "labels = \"set\"\nnumbers = \"midpoint\"\norder = \"input\""),
         (46, "delimiter = \"\\t\""),
         (47, "missing = []"),
+        (47, "population = 1"),
+        (47, "population = 9_000_000_000"),
     ] {
         let policy = parse(&with_line(line, replacement)).unwrap_or_else(|error| panic!("{replacement}: {error}"));
         assert_eq!(through_json(&policy), policy, "{replacement}");

@@ -229,6 +229,11 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (46, "delimiter = \"\\n\"", 46, "`delimiter` is \"\\n\""),
     (46, "delimiter = \"§\"", 46, "`delimiter` is \"§\""),
     (46, "delimiter = \"'\"", 48, "`delimiter` and `quote` are the same"),
+    (47, "population = 0", 47, "`population` is 0; it must be a whole number of at least 1: how many people"),
+    (47, "population = -5", 47, "`population` is -5"),
+    (47, "population = 1e6", 47, "it must be a whole number of at least 1"),
+    (47, "population = \"many\"", 47, "`population` is \"many\""),
+    (39, "population = 5", 39, "it belongs in [input]"),
     (47, "missing = \"NA\"", 47, "`missing` is \"NA\"; it must be a list"),
 ];
 

@@ -1,0 +1,130 @@
+//! The risk of being found, before and after, for three kinds of people who might look.
+
+use maud::{Markup, html};
+use moretta_core::{
+    report::Report,
+    risk::{Risk, Risks},
+};
+
+use super::{
+    numbers::{count, counted, length, percent},
+    scrolling, words,
+};
+
+/// A figure of the table.
+type Figure = fn(&Risks) -> f64;
+
+pub(super) fn part(report: &Report) -> Markup {
+    let risk = &report.risk;
+    html! {
+        h3 #risk { "The risk of being found" }
+        p {
+            "For somebody who knows " (words::listed(&words::quasi_identifiers(&report.policy), "and"))
+            " of a person exactly: the chance of picking this person’s record. " (in_short(risk))
+        }
+        (scrolling("Risk before and after", table(risk)))
+        p.note { (population(report)) " Suppressed records count as one group, like any other." }
+        (without_k(report))
+    }
+}
+
+/// What whoever signs should remember.
+fn in_short(risk: &Risk) -> Markup {
+    let (before, after) = (risk.before.prosecutor, risk.after.prosecutor);
+    html! {
+        strong {
+            "Before, " (percent(before.unique)) " of the records looked like no other; in the release "
+            @if after.unique == 0.0 { "none does" } @else { (percent(after.unique)) " still do" }
+            ", and nobody is found with a chance of more than " (percent(after.highest)) "."
+        }
+    }
+}
+
+fn table(risk: &Risk) -> Markup {
+    let threshold = format!("records found with a chance above {}", percent(risk.threshold));
+    let prosecutor: [(&str, Figure); 4] = [
+        ("who is easiest to find", |risks| risks.prosecutor.highest),
+        ("on average", |risks| risks.prosecutor.mean),
+        (&threshold, |risks| risks.prosecutor.above_threshold),
+        ("records that look like no other", |risks| risks.prosecutor.unique),
+    ];
+    let journalist: [(&str, Figure); 2] =
+        [("who is easiest to find", |risks| risks.journalist.highest), ("on average", |risks| risks.journalist.mean)];
+    let marketer: [(&str, Figure); 1] = [("records that would be found", |risks| risks.marketer.expected)];
+    html! {
+        table.risk {
+            caption { "Chances of being found, and shares of the records" }
+            thead { tr {
+                th scope="col" { "Who looks" } th.wide scope="col" { "Before, after" }
+                th.number scope="col" { "Before" } th.number scope="col" { "After" }
+            } }
+            (rows(risk, "Knows that the person is in the table", "(the prosecutor)", &prosecutor))
+            (rows(risk, "Does not know whether the person is in it", "(the journalist)", &journalist))
+            (rows(risk, "Wants to find as many people as possible", "(the marketer)", &marketer))
+        }
+    }
+}
+
+fn rows(risk: &Risk, who: &str, name: &str, figures: &[(&str, Figure)]) -> Markup {
+    html! {
+        tbody {
+            tr.role { th scope="rowgroup" colspan="4" { (who) " " span { (name) } } }
+            @for (words, figure) in figures {
+                @let (before, after) = (figure(&risk.before), figure(&risk.after));
+                tr {
+                    th scope="row" { (words) }
+                    td.wide { (bars(before, after)) }
+                    td.number { (percent(before)) }
+                    td.number { (percent(after)) }
+                }
+            }
+        }
+    }
+}
+
+/// One above the other; the figures beside them say the same.
+fn bars(before: f64, after: f64) -> Markup {
+    html! {
+        svg.bar width="100%" height="14" aria-hidden="true" {
+            rect.track x="0" y="0" width="100%" height="14" {}
+            rect.before x="0" y="0" width=(length(before * 100.0)) height="7" {}
+            rect.after x="0" y="7" width=(length(after * 100.0)) height="7" {}
+        }
+    }
+}
+
+fn population(report: &Report) -> Markup {
+    let smallest = report.privacy.smallest_group;
+    html! {
+        @match report.risk.population {
+            Some(people) => {
+                "The policy says that the table was drawn from " (counted(people, "person", "people"))
+                ": the smallest group, of " (counted(smallest, "record", "records")) ", then stands for about "
+                (count((smallest as f64 * people as f64 / report.input.rows.max(1) as f64).round() as u64))
+                " people, among whom the journalist and the marketer have to guess."
+            }
+            None => {
+                "The policy does not say how many people the table was drawn from (" code { "population" } " in "
+                code { "[input]" } "), so the table itself counts as the population and the journalist is as sure as "
+                "the prosecutor: the worst that can be."
+            }
+        }
+    }
+}
+
+fn without_k(report: &Report) -> Markup {
+    html! {
+        @if report.policy.privacy.k.is_none() {
+            p.note.warning {
+                strong { "Note: " }
+                @if report.policy.privacy.lkc.is_some_and(|lkc| lkc.k > 1) {
+                    "no least size of a group was asked for somebody who knows all of these columns (k), only for "
+                    "somebody who knows a few of them."
+                } @else {
+                    "no least size of a group was asked for (k). The policy limits what can be inferred, not whether a "
+                    "record can be found."
+                }
+            }
+        }
+    }
+}

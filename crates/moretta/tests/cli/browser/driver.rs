@@ -1,0 +1,174 @@
+//! A browser without a window, told what to do over WebDriver: JSON over plain HTTP to `chromedriver`.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// As root, without a sandbox; and without the connections that a browser makes on its own account.
+const FLAGS: [&str; 9] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+];
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A browser that runs as long as this is there.
+pub struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: TempDir,
+}
+
+/// A program by its variable or on the path.
+fn program(variable: &str, name: &str) -> Option<PathBuf> {
+    let on_path = || {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    };
+    std::env::var_os(variable).map(PathBuf::from).or_else(on_path)
+}
+
+impl Browser {
+    /// Starts one, or says clearly that a test is skipped.
+    pub fn start(test: &str) -> Option<Self> {
+        let found = (program("MORETTA_CHROMIUM", "chromium"), program("MORETTA_CHROMEDRIVER", "chromedriver"));
+        let (Some(chromium), Some(driver)) = found else {
+            eprintln!(
+                "SKIPPED {test}: no chromium and chromedriver on the path; install them (Debian: chromium, \
+                 chromium-driver), or set MORETTA_CHROMIUM and MORETTA_CHROMEDRIVER"
+            );
+            return None;
+        };
+        let profile = tempfile::tempdir().unwrap();
+        let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).spawn().unwrap();
+        let port = port(&mut driver);
+        let mut browser = Self { driver, port, session: String::new(), _profile: profile };
+        let mut flags: Vec<String> = FLAGS.iter().map(|flag| (*flag).to_owned()).collect();
+        flags.push(format!("--user-data-dir={}", browser._profile.path().display()));
+        let session = browser.post(
+            "/session",
+            &json!({ "capabilities": { "alwaysMatch": {
+                "goog:chromeOptions": { "binary": chromium, "args": flags },
+                "goog:loggingPrefs": { "browser": "ALL" },
+            } } }),
+        );
+        browser.session = session["sessionId"].as_str().expect("a session").to_owned();
+        Some(browser)
+    }
+
+    pub fn open(&self, address: &str) {
+        self.post(&self.path("url"), &json!({ "url": address }));
+    }
+
+    /// So many pixels of room, in a reader's colours, light or dark.
+    pub fn resize(&self, width: u32, height: u32, scheme: &str) {
+        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.tell("Emulation.setDeviceMetricsOverride", &size);
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.tell("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
+    /// What a script returns.
+    pub fn run(&self, script: &str, argument: &str) -> Value {
+        self.post(&self.path("execute/sync"), &json!({ "script": script, "args": [argument] }))
+    }
+
+    /// The messages that the page left on the console.
+    pub fn console(&self) -> Vec<String> {
+        let log = self.post(&self.path("se/log"), &json!({ "type": "browser" }));
+        log.as_array().unwrap().iter().map(|entry| entry["message"].to_string()).collect()
+    }
+
+    /// What is seen, as a PNG in base 64.
+    pub fn screenshot(&self) -> String {
+        self.ask("GET", &self.path("screenshot"), "").as_str().unwrap().to_owned()
+    }
+
+    fn tell(&self, command: &str, parameters: &Value) {
+        self.post(&self.path("goog/cdp/execute"), &json!({ "cmd": command, "params": parameters }));
+    }
+
+    fn path(&self, command: &str) -> String {
+        format!("/session/{}/{command}", self.session)
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        self.ask("POST", path, &body.to_string())
+    }
+
+    fn ask(&self, verb: &str, path: &str, body: &str) -> Value {
+        let answer = self.http(verb, path, body).unwrap_or_else(|error| panic!("{verb} {path}: {error}"));
+        let answer: Value = serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{path}: {error}: {answer}"));
+        let value = answer["value"].clone();
+        assert!(value["error"].is_null(), "{verb} {path}: {value}");
+        value
+    }
+
+    fn http(&self, verb: &str, path: &str, body: &str) -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        write!(
+            stream,
+            "{verb} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        )?;
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line)?;
+            match line.trim_end().split_once(':') {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse().unwrap_or(0);
+                }
+                None if line.trim_end().is_empty() => break,
+                _ => {}
+            }
+        }
+        let mut text = vec![0; length];
+        reader.read_exact(&mut text)?;
+        String::from_utf8(text).map_err(std::io::Error::other)
+    }
+}
+
+/// The port that the driver chose.
+fn port(driver: &mut Child) -> u16 {
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let port = lines.by_ref().find_map(|line| {
+        let line = line.unwrap();
+        let (_, port) = line.split_once("started successfully on port ")?;
+        port.trim_end_matches('.').parse().ok()
+    });
+    // It may say more, and must not wait for a reader.
+    std::thread::spawn(move || lines.for_each(drop));
+    port.expect("a driver that says its port")
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // The browser goes with its session, the driver by itself.
+        if !self.session.is_empty() {
+            let _ = self.http("DELETE", &format!("/session/{}", self.session), "");
+        }
+        // Also a browser whose session nobody knows, because its answer was not understood.
+        let _ = self.http("GET", "/shutdown", "");
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
