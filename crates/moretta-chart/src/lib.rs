@@ -1,7 +1,9 @@
 //! Line charts as plain SVG: readable without any program but a browser, as files or within a page.
 //!
 //! A [`Chart`] has some [`Line`]s over two axes, and [`Chart::svg`] draws it. Nothing is loaded from elsewhere, all names
-//! are escaped, and the picture depends on its arguments alone.
+//! are escaped, and the picture depends on its arguments alone. [`embedded`] draws the same chart as a part of a page.
+
+pub mod embedded;
 
 use std::fmt::Write as _;
 
@@ -137,6 +139,11 @@ impl Scale {
             .filter(|&tick| tick >= self.low * 0.999_999 && tick <= self.high * 1.000_001)
             .collect()
     }
+}
+
+/// A text for an element or an attribute.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A value as it stands at an axis.

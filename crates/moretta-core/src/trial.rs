@@ -4,7 +4,7 @@
 //! back, the experiments of the papers. What comes out is as [`Verified`] as a release would be.
 
 use crate::{
-    measure::{Measures, Scene, weights},
+    measure::{Goal, Measures, Scene, weights},
     policy::{Policy, PolicyError},
     privacy::{ModelError, bind_all},
     profile::Profile,
@@ -61,10 +61,20 @@ impl Trial {
 
     /// Everything that a release of this would have lost.
     pub fn measures(&self, policy: &Policy, profile: &Profile) -> Measures {
+        Measures::of(&self.scene(policy, profile, &weights(policy)), true)
+    }
+
+    /// What the policy's `[measure]` comes to, weighted and added up; none where it has none.
+    pub fn goal(&self, policy: &Policy, profile: &Profile) -> Option<f64> {
         let weights = weights(policy);
+        let scene = self.scene(policy, profile, &weights);
+        let value = |goal: &Goal| goal.value(&scene).map(|value| goal.weight * value);
+        policy.goals().iter().map(value).reduce(|sum, value| Some(sum? + value?)).flatten()
+    }
+
+    fn scene<'a>(&'a self, policy: &'a Policy, profile: &'a Profile, weights: &'a [f64]) -> Scene<'a> {
         let (k, goals) = (policy.privacy.k, policy.goals());
-        let scene = Scene { released: self.verified.released(), records: profile, weights: &weights, k, goals };
-        Measures::of(&scene, true)
+        Scene { released: self.verified.released(), records: profile, weights, k, goals }
     }
 
     /// One of the counters of what was done; 0 where there is none of that name.

@@ -138,11 +138,12 @@ pub fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
 }
 
-/// Where something does not hold, in words: `yes`, or `not for k = 5, 10`.
+/// Where something does not hold, in words: `yes`, or `not for k = 5, 10`; without a name, `not for Monday`.
 pub fn where_not<T: ToString>(name: &str, all: impl Iterator<Item = (T, bool)>) -> (String, bool) {
     let not: Vec<String> = all.filter(|(_, holds)| !holds).map(|(at, _)| at.to_string()).collect();
     match not.is_empty() {
         true => ("yes".to_owned(), true),
+        false if name.is_empty() => (format!("not for {}", not.join(", ")), false),
         false => (format!("not for {name} = {}", not.join(", ")), false),
     }
 }

@@ -38,6 +38,8 @@ pub enum Command {
     Apply(Apply),
     /// See what a model can still learn from a release: its errors on records held back
     Evaluate(Evaluate),
+    /// Run all methods for several k and see side by side what each loses, errs, takes
+    Compare(Compare),
     /// Make the experiments of the five papers again, on the public data they used
     Reproduce(Reproduce),
     /// Build, show or check a hierarchy file
@@ -328,6 +330,53 @@ pub struct HeldBack {
     pub hold_out: Option<f64>,
 }
 
+/// `moretta compare`
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_HELP)]
+pub struct Compare {
+    /// A file, a folder of files, or a pattern: CSV or Parquet
+    pub input: String,
+    /// The policy. Its own method runs with its parameters, the others with their defaults
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// The methods to compare, e.g. sweep,mondrian; all of `moretta methods` when left out
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    pub methods: Vec<String>,
+    /// The k to ask for, one after the other, e.g. 5,10,50; the policy's own when left out
+    #[arg(long, value_name = "N,N,..", value_delimiter = ',', value_parser = parse_k, allow_negative_numbers = true)]
+    pub k: Vec<u64>,
+    /// Other records with the same columns, to count errors on
+    #[arg(long, value_name = "TEST")]
+    pub test: Option<String>,
+    #[command(flatten)]
+    pub held_back: HeldBack,
+    /// So many random queries that count records, and as many that sum a column: the same for all methods
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub queries: u32,
+    /// Decides whatever is left to chance: searches, queries, which records are held back. 0 when left out
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub seed: u64,
+    /// Stop each search after this time (60s, 5m, 1h) and take the best so far
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time_limit: Option<Duration>,
+    /// The file to write: .csv for programs, .html for a page with plots; a table is printed when left out
+    #[arg(long, short, value_name = "F.csv|F.html")]
+    pub output: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub overwrite: bool,
+    /// Print everything as JSON, errors as shares of 1
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+const COMPARE_HELP: &str = "\
+Every method searches the whole table for what it would release, and nothing is released. With a column of the role \
+`class`, the searches are repeated without the records held back. Each method and k runs in a process of its own, one \
+after the other, so that seconds and memory are its own.";
+
 /// `moretta reproduce`
 #[derive(Debug, Args)]
 #[command(after_help = REPRODUCE_HELP)]
@@ -562,6 +611,11 @@ fn parse_confidence(text: &str) -> Result<f64, String> {
 fn parse_hold_out(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| 0.0 < *share && *share < 1.0);
     share.ok_or_else(|| format!("`{text}` is not a share between 0 and 1; write for example 0.33"))
+}
+
+fn parse_k(text: &str) -> Result<u64, String> {
+    let k = text.trim().parse().ok().filter(|k| *k > 0);
+    k.ok_or_else(|| format!("`{text}` is not a whole number of at least 1"))
 }
 
 fn parse_papers(text: &str) -> Result<Papers, String> {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod comparison;
 mod csv;
 mod failure;
 mod frontier;
@@ -48,6 +49,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Frontier(arguments) => commands::frontier::run(arguments),
         Command::Apply(arguments) => commands::apply::run(arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments),
+        Command::Compare(arguments) => commands::compare::run(arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Hierarchy(arguments) => commands::hierarchy::run(arguments),
         Command::Methods(arguments) => {

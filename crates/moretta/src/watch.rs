@@ -52,6 +52,20 @@ impl Watch {
         self
     }
 
+    /// What is being done just now, in place of the station's name.
+    pub fn tell(&self, text: String) {
+        if !self.bar.is_hidden() {
+            self.bar.set_message(text);
+        }
+    }
+
+    /// It is still at it, though nothing is told.
+    pub fn tick(&self) {
+        if !self.bar.is_hidden() {
+            self.bar.tick();
+        }
+    }
+
     fn show(&self, done: u64, total: u64) {
         if !self.bar.is_hidden() {
             self.bar.set_length(total);

@@ -29,10 +29,11 @@ pub mod queries;
 mod tests;
 
 use hashbrown::HashMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::{c45::Tree, features::Pair, holdout::Split};
 use crate::{
+    counts::Counts,
     hierarchy::{DomainError, Tree as Hierarchy},
     ids::TupleId,
     measure::Measures,
@@ -44,7 +45,7 @@ use crate::{
 };
 
 /// Shares of the test records that are given a wrong class.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
     /// Trained on the data as it was.
     #[serde(rename = "B")]
@@ -141,19 +142,29 @@ impl Tested {
     pub fn run(
         policy: &Policy,
         hierarchies: &HashMap<String, Hierarchy>,
-        Split { train, mut test }: Split,
+        Split { train, test }: Split,
         seed: u64,
         control: &dyn Control,
     ) -> Result<Self, TestError> {
         let train = Profile::build(policy, hierarchies, &train).map_err(TestError::Train)?;
         let trial = Trial::run(policy, &train, seed, control)?;
+        Self::of_trial(policy, hierarchies, (&train, &trial), test)
+    }
+
+    /// Counts errors of what a search on the training records has found already.
+    pub fn of_trial(
+        policy: &Policy,
+        hierarchies: &HashMap<String, Hierarchy>,
+        (train, trial): (&Profile, &Trial),
+        mut test: Counts,
+    ) -> Result<Self, TestError> {
         let recoding = trial.verified.recoding();
-        let saved = Saved::of(policy, hierarchies, &train, recoding);
+        let saved = Saved::of(policy, hierarchies, train, recoding);
         let test = saved.profile(&mut test).map_err(TestError::Test)?;
-        let errors = errors(&train, recoding, &saved, &test)?;
+        let errors = errors(train, recoding, &saved, &test)?;
         let records =
             TestedRecords { train: train.records(), test: test.records(), uncovered: uncovered(&saved, &test) };
-        Ok(Self { errors, records, stop: trial.stop, measures: trial.measures(policy, &train) })
+        Ok(Self { errors, records, stop: trial.stop, measures: trial.measures(policy, train) })
     }
 }
 

@@ -20,12 +20,12 @@ mod taxonomy;
 mod tests;
 pub mod top_down_disclosure;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::path::{Action, Frontier, Holds, Step};
 use crate::{
     measure::{Goal, Loss, Purpose},
-    policy::{MeasureChoice, MethodChoice, Policy, PolicyError},
+    policy::{MeasureChoice, MethodChoice, Policy, PolicyError, suggest::nearest},
     privacy::{BoundModel, Group},
     profile::Profile,
     recoding::Recoding,
@@ -64,7 +64,7 @@ pub struct Quiet;
 impl Control for Quiet {}
 
 /// Why a search came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// There was nothing left to do.
@@ -220,6 +220,11 @@ pub const METHODS: &[MethodEntry] = &[
 /// The names of all methods.
 pub fn method_names() -> Vec<&'static str> {
     METHODS.iter().map(|entry| entry.name).collect()
+}
+
+/// The method whose name is nearly this, if there is one.
+pub fn near_method(name: &str) -> Option<&'static str> {
+    nearest(name, method_names())
 }
 
 /// The method that a policy names, with its parameters checked.

@@ -52,7 +52,8 @@ struct One<'a> {
 /// Runs it.
 pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
     let asked = Asked::read(&arguments.policy)?;
-    let class = class(&asked.policy, arguments)?;
+    let class = class(&asked.policy)
+        .ok_or_else(|| Failure::input(format!("{}: {}", arguments.policy.display(), EvaluateError::NoClass)))?;
     let settings = inputs::settings(&arguments.resources);
     let engine = inputs::engine(&arguments.input, &asked.policy.input, settings.clone())?;
     let (counts, whole) = inputs::profile(&engine, &arguments.input, &asked.policy, &asked.hierarchies)?;
@@ -70,7 +71,7 @@ pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
             // A column is of numbers or not for all parts alike.
             let policy = asked.policy.with_kinds_of(&whole);
             let plan = plan(&arguments.held_back)?;
-            check_size(&counts, plan, arguments)?;
+            check_size(&counts, plan, &arguments.input)?;
             let splits = holdout::splits(&counts, class, plan, seed);
             splits.map(|split| tested(&policy, &asked.hierarchies, split, seed, arguments)).collect::<Result<_, _>>()?
         }
@@ -79,14 +80,13 @@ pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
 }
 
 /// The place of the class among the counted columns.
-fn class(policy: &Policy, arguments: &Evaluate) -> Result<usize, Failure> {
+pub fn class(policy: &Policy) -> Option<usize> {
     let columns = Profile::grouped_columns(policy);
-    let place = policy.class().and_then(|class| columns.iter().position(|name| *name == class.name));
-    place.ok_or_else(|| Failure::input(format!("{}: {}", arguments.policy.display(), EvaluateError::NoClass)))
+    policy.class().and_then(|class| columns.iter().position(|name| *name == class.name))
 }
 
 /// How the user wants the table divided.
-fn plan(held_back: &HeldBack) -> Result<Plan, Failure> {
+pub fn plan(held_back: &HeldBack) -> Result<Plan, Failure> {
     let folds = usize::from(held_back.folds.unwrap_or(FOLDS));
     match held_back.hold_out {
         Some(share) => Ok(Plan::Draws { draws: folds, share }),
@@ -98,18 +98,18 @@ fn plan(held_back: &HeldBack) -> Result<Plan, Failure> {
 }
 
 /// Both parts need records.
-fn check_size(counts: &Counts, plan: Plan, arguments: &Evaluate) -> Result<(), Failure> {
+pub fn check_size(counts: &Counts, plan: Plan, input: &str) -> Result<(), Failure> {
     let records = counts.records as f64;
     let enough = match plan {
         Plan::Folds(folds) => records >= folds as f64,
         Plan::Draws { share, .. } => (1.0..records).contains(&(records * share).round()),
     };
-    let message = format!("{}: {records} records are too few to hold some back like this", arguments.input);
+    let message = format!("{input}: {records} records are too few to hold some back like this");
     if enough { Ok(()) } else { Err(Failure::input(message)) }
 }
 
 /// The counts of the records to test with.
-fn test_counts(test: &str, policy: &Policy, settings: Settings) -> Result<Counts, Failure> {
+pub fn test_counts(test: &str, policy: &Policy, settings: Settings) -> Result<Counts, Failure> {
     let engine = inputs::engine(test, &policy.input, settings)?;
     inputs::check_header(policy, test, &engine.columns()?)?;
     let counts = engine.group_and_count(&Profile::grouped_columns(policy), &Watch::new("reading"))?;
@@ -131,13 +131,14 @@ fn tested(
     if search::Control::stop(&watch) == Some(Stop::Cancelled) {
         return Err(Failure::interrupted());
     }
-    found.map_err(|error| failure(error, arguments))
+    found.map_err(|error| failure(error, &arguments.input, arguments.test.as_deref()))
 }
 
-fn failure(error: TestError, arguments: &Evaluate) -> Failure {
+/// What went wrong with records to learn from and, where they are a file of their own, to test with.
+pub fn failure(error: TestError, input: &str, test: Option<&str>) -> Failure {
     match error {
-        TestError::Train(error) => Failure::domain(&arguments.input, &error),
-        TestError::Test(error) => Failure::domain(arguments.test.as_ref().unwrap_or(&arguments.input), &error),
+        TestError::Train(error) => Failure::domain(input, &error),
+        TestError::Test(error) => Failure::domain(test.unwrap_or(input), &error),
         TestError::Trial(TrialError::Search(error)) => error.into(),
         TestError::Trial(TrialError::Verify(error)) => error.into(),
         error => Failure::input(error.to_string()),

@@ -3,6 +3,7 @@
 pub mod anonymize;
 pub mod apply;
 pub mod check;
+pub mod compare;
 pub mod demo;
 pub mod evaluate;
 pub mod frontier;

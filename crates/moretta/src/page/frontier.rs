@@ -90,13 +90,13 @@ fn found(frontier: &Frontier) -> Markup {
 }
 
 /// With a capital, as a sentence.
-fn in_front(text: &str) -> String {
+pub(super) fn in_front(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }
 
 /// What is between backticks is code.
-fn in_code(text: &str) -> Markup {
+pub(super) fn in_code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {
             @if index % 2 == 1 { code { (part) } } @else { (part) }

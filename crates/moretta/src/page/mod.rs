@@ -9,7 +9,8 @@
 //! from registries and from counts. A template over a column's rarest values learns those values from the data, so
 //! here they are counted and not named.
 //!
-//! [`render_frontier`] makes a page of the same kind from a path, for the person who chooses a point of it.
+//! [`render_frontier`] makes a page of the same kind from a path, for the person who chooses a point of it, and
+//! [`render_comparison`] one from methods side by side, for the person who chooses one of them.
 //!
 //! Bars are SVG without a view box: shapes are placed in percent of the width and text keeps its size, so the same
 //! picture serves a phone and a sheet of paper. A bar beside its figure is decoration and hidden from screen readers;
@@ -18,6 +19,7 @@
 
 mod asked;
 mod compared;
+mod comparison;
 mod done;
 mod frontier;
 mod groups;
@@ -36,7 +38,7 @@ mod words;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use moretta_core::report::Report;
 
-pub use self::frontier::render as render_frontier;
+pub use self::{comparison::render as render_comparison, frontier::render as render_frontier};
 
 /// Forbids the browser to load or run anything, should a name ever get past the escaping.
 const NOTHING_FROM_ELSEWHERE: &str =
@@ -64,6 +66,11 @@ pub fn render(report: &Report, title: &str) -> String {
 
 /// What all pages have around them. `kind` says what the page is, `title` of what, `next` what the reader can do.
 fn shell(kind: &str, title: &str, main: &Markup, next: &Markup) -> String {
+    styled_shell(kind, title, main, next, "")
+}
+
+/// The same with rules of its own.
+fn styled_shell(kind: &str, title: &str, main: &Markup, next: &Markup, style: &str) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -74,7 +81,7 @@ fn shell(kind: &str, title: &str, main: &Markup, next: &Markup) -> String {
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
                 title { (kind) ": " (title) }
-                style { (PreEscaped(include_str!("page.css"))) (PreEscaped(plot::STYLE)) }
+                style { (PreEscaped(include_str!("page.css"))) (PreEscaped(plot::STYLE)) (PreEscaped(style)) }
             }
             body {
                 header.masthead {

@@ -6,6 +6,7 @@ mod browser;
 mod columns;
 mod commands;
 mod compare;
+mod compare_methods;
 mod disclosure;
 mod evaluate;
 mod folder;

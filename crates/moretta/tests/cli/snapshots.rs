@@ -16,6 +16,7 @@ fn help() {
     insta::assert_snapshot!("help-anonymize", folder.ok(&["anonymize", "--help"]));
     insta::assert_snapshot!("help-frontier", folder.ok(&["frontier", "--help"]));
     insta::assert_snapshot!("help-queries", folder.ok(&["queries", "--help"]));
+    insta::assert_snapshot!("help-compare", folder.ok(&["compare", "--help"]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Errors of answers, overall and by how many records were asked about.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Truth;
 
@@ -31,7 +31,7 @@ impl Answered {
 }
 
 /// Errors of many answers; those to a true answer of 0 do not count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
     /// How many answers.
     pub queries: usize,

@@ -50,6 +50,18 @@ const PAGES: &[Page] = &[
             ("the heading", "h1", 1),
         ],
     },
+    Page {
+        name: "comparison",
+        make: comparison,
+        seen: &[
+            ("who is best at what", "section.verdict", 1),
+            ("what was compared", "section[aria-labelledby=asked]", 1),
+            ("the curves", "figure svg", 6),
+            ("a table for each k", "section > .scroll > table.methods", 2),
+            ("a line for each method", "section > .scroll > table.methods tbody tr", 6),
+            ("what the figures say", "section[aria-labelledby=meaning]", 1),
+        ],
+    },
 ];
 
 /// The widths of a desk and of a phone, and the reader's colours.
@@ -70,6 +82,12 @@ fn frontier(folder: &Folder) -> &'static str {
     folder.edit("policy.toml", "\"mondrian\"", "\"bottom-up-generalization\"");
     folder.ok(&["frontier", "people.csv", "-p", "policy.toml", "-o", "frontier.html"]);
     "frontier.html"
+}
+
+fn comparison(folder: &Folder) -> &'static str {
+    let methods = "--methods=mondrian,k-member,bottom-up-generalization";
+    folder.ok(&["compare", "people.csv", "-p", "policy.toml", methods, "--k=5,20", "--folds=2", "-o", "compare.html"]);
+    "compare.html"
 }
 
 /// Where an element is, whether it is shown, and what it is; for all that a selector finds.

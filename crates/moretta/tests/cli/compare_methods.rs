@@ -1,0 +1,241 @@
+//! `moretta compare`: every method and k, with the figures that the other commands give too.
+
+use std::{process::Stdio, time::Duration};
+
+use serde_json::Value;
+
+use crate::{
+    folder::{Folder, Run},
+    people,
+};
+
+const COMPARE: [&str; 6] = ["compare", "people.csv", "--policy", "policy.toml", "--queries", "100"];
+
+fn compare(folder: &Folder, more: &[&str]) -> Run {
+    folder.run(&[&COMPARE, more].concat())
+}
+
+fn json(folder: &Folder, more: &[&str]) -> Value {
+    let run = compare(folder, &[more, &["--json"]].concat());
+    assert_eq!(run.code, 0, "{more:?}: {}", run.stderr);
+    serde_json::from_str(&run.stdout).unwrap()
+}
+
+fn rows(found: &Value) -> &Vec<Value> {
+    found["rows"].as_array().unwrap()
+}
+
+/// Without what differs from run to run.
+fn steady(mut found: Value) -> Value {
+    for row in found["rows"].as_array_mut().unwrap() {
+        row["seconds"] = Value::Null;
+        row["peak_memory_bytes"] = Value::Null;
+    }
+    found
+}
+
+#[test]
+fn every_method_and_k_has_the_figures_of_the_other_commands() {
+    let folder = people::folder_to_predict(1000);
+    let before = folder.files();
+    let asked = ["--methods", "mondrian,sweep,mondrian", "--k", "20,5,5", "--seed", "3", "--folds", "2"];
+    let found = json(&folder, &asked);
+    assert_eq!(folder.files(), before, "nothing is written");
+    let names: Vec<(&str, u64)> =
+        rows(&found).iter().map(|row| (row["method"].as_str().unwrap(), row["k"].as_u64().unwrap())).collect();
+    assert_eq!(names, [("mondrian", 5), ("sweep", 5), ("mondrian", 20), ("sweep", 20)], "each once, k by k");
+    let policy = folder.read("policy.toml");
+    for row in rows(&found) {
+        let name = format!("name = \"{}\"", row["method"].as_str().unwrap());
+        folder.write(
+            "one.toml",
+            policy.replace("name = \"mondrian\"", &name).replace("k = 10", &format!("k = {}", row["k"])),
+        );
+        let one = |arguments: &[&str]| -> Value { serde_json::from_str(&folder.ok(arguments)).unwrap() };
+        let common = ["people.csv", "-p", "one.toml", "--seed", "3", "--json"];
+        let release =
+            one(&[&["anonymize", "-o", "out.csv", "--overwrite", "--report", "r.json"][..], &common].concat());
+        assert_eq!(row["measures"], release["measures"], "{name}");
+        assert_eq!(row["groups"], release["groups"]);
+        assert_eq!(row["suppressed_rows"], release["suppressed_rows"]);
+        assert_eq!(row["smallest_group"], release["privacy"]["smallest_group"]);
+        let errors = one(&[&["evaluate", "--folds", "2"][..], &common].concat());
+        assert_eq!((&row["errors"], &row["spread"]), (&errors["errors"], &errors["spread"]), "{name}");
+        for baseline in ["B", "W", "RE"] {
+            assert_eq!(found["errors"][baseline], errors["errors"][baseline], "the same for all");
+        }
+        let asked = ["queries", "people.csv", "out.csv", "-p", "one.toml", "--seed", "3", "--count", "100", "--json"];
+        let answers = one(&asked);
+        assert_eq!(row["queries"]["count"], answers["workloads"][0]["errors"]);
+        assert_eq!(row["queries"]["sum"], answers["workloads"][1]["errors"]);
+        assert!(row["seconds"].as_f64().unwrap() > 0.0);
+    }
+}
+
+#[test]
+fn the_same_again_and_on_any_number_of_threads() {
+    let folder = people::folder_to_predict(600);
+    folder.write("test.csv", people::table(1, 600..900));
+    let asked = ["--methods", "mondrian,k-member", "--k", "4", "--test", "test.csv"];
+    let found = steady(json(&folder, &asked));
+    assert_eq!(found, steady(json(&folder, &[&asked[..], &["--threads", "1"]].concat())));
+    assert_eq!(found, steady(json(&folder, &[&asked[..], &["--threads", "2", "--memory", "1GB"]].concat())));
+    assert_eq!((&found["tested"]["splits"], &found["tested"]["records"]), (&1.into(), &300.into()));
+    let evaluated =
+        folder.ok(&["evaluate", "people.csv", "-p", "policy.toml", "--test", "test.csv", "--seed", "0", "--json"]);
+    let evaluated: Value = serde_json::from_str(&evaluated).unwrap();
+    assert_eq!(found["errors"]["B"], evaluated["errors"]["B"]);
+    // A pair alone is tried in this process, with the same figures.
+    let alone = steady(json(&folder, &["--methods", "k-member", "--k", "4", "--test", "test.csv"]));
+    assert_eq!(alone["rows"][0], found["rows"][1]);
+}
+
+#[test]
+fn left_out_it_is_every_method_at_the_policy_s_own_k() {
+    let folder = people::folder_to_predict(300);
+    folder.edit("policy.toml", "k = 10", "k = 3");
+    let found = json(&folder, &["--hold-out", "0.33", "--folds", "1", "--time-limit", "2s"]);
+    let methods: Vec<&str> = rows(&found).iter().map(|row| row["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, moretta_core::search::method_names());
+    for row in rows(&found) {
+        assert_eq!(row["k"], 3);
+        assert!(row["measures"]["gcp"].as_f64().unwrap() >= 0.0 && row["smallest_group"].as_u64() >= Some(3), "{row}");
+    }
+}
+
+#[test]
+fn a_method_that_cannot_is_a_row_with_its_reason() {
+    let folder = people::folder_to_predict(300);
+    let text = folder.read("policy.toml").replace("name = \"mondrian\"", "name = \"genetic\"\niterations = 200");
+    folder.write("policy.toml", text + "\n[measure]\nname = \"cm\"\n");
+    let asked = ["--methods", "mondrian,genetic", "--k", "3", "--hold-out", "0.33", "--folds", "1"];
+    let found = json(&folder, &asked);
+    let [mondrian, genetic] = rows(&found).as_slice() else { panic!("{found}") };
+    let reason = mondrian["cannot"].as_str().unwrap();
+    assert!(reason.starts_with("method `mondrian` takes no [measure]") && reason.contains("`genetic`"), "{reason}");
+    assert!(mondrian.get("measures").is_none() && genetic.get("cannot").is_none());
+    assert_eq!((&found["goal"], &genetic["goal"]), (&"cm".into(), &genetic["measures"]["cm"]));
+    let said = compare(&folder, &asked);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("mondrian  cannot: method `mondrian` takes no [measure]"), "{}", said.stdout);
+    // More than there are records: no method can, and that is the result.
+    let run = compare(&folder, &["--methods", "genetic,mondrian", "--k", "301", "--output", "c.csv"]);
+    assert_eq!(run.code, 1, "{}", run.stderr);
+    assert!(run.stderr.contains("genetic, k = 301: the policy cannot be met"), "{}", run.stderr);
+    let run = compare(&folder, &["--methods", "mondrian"]);
+    assert!(run.code == 2 && run.stderr.contains("takes no [measure]"), "{}", run.stderr);
+    assert!(!folder.path("c.csv").exists());
+}
+
+#[test]
+fn a_k_beyond_the_table_leaves_the_others() {
+    let folder = people::folder_to_predict(200);
+    let found = json(&folder, &["--methods", "mondrian", "--k", "5,150,201", "--folds", "3"]);
+    assert!(rows(&found)[0]["errors"]["E"].as_f64().is_some());
+    // With a third held back there are not so many left.
+    assert!(rows(&found)[1]["errors"].is_null());
+    assert!(rows(&found)[1]["untested"].as_str().unwrap().contains("cannot be met"), "{found}");
+    assert!(rows(&found)[2]["cannot"].as_str().unwrap().contains("cannot be met"), "{found}");
+}
+
+#[test]
+fn without_a_class_there_are_no_errors_and_a_note_says_why() {
+    let folder = people::folder(300);
+    folder.edit("policy.toml", "role = \"class\"", "role = \"sensitive\"");
+    let run = compare(&folder, &["--methods", "mondrian,sweep", "--k", "3"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    assert!(run.stderr.contains("no column has the role `class`"), "{}", run.stderr);
+    assert!(!run.stdout.contains("E %") && run.stdout.contains("count %"), "{}", run.stdout);
+}
+
+#[test]
+fn nothing_is_done_where_something_is_wrong() {
+    let folder = people::folder_to_predict(300);
+    folder.write("there.csv", "kept\n").write("test.csv", people::table(1, 300..400));
+    let before = folder.files();
+    let wrong: [(&[&str], &str); 14] = [
+        (&["--methods", "mondrain"], "no method `mondrain`; did you mean `mondrian`?"),
+        (&["--methods", "zzzzzz"], "no method `zzzzzz`; there is `mondrian`, `bottom-up"),
+        (&["--methods", "sweep,"], "no method ``"),
+        (&["--k", "0"], "`0` is not a whole number of at least 1"),
+        (&["--k", "-5"], "`-5` is not a whole number of at least 1"),
+        (&["--k", "5,x"], "`x` is not a whole number of at least 1"),
+        (&["--output", "c.svg"], "ends in .csv or .html; `--json`"),
+        (&["--output", "there.csv"], "there.csv exists already"),
+        (&["--output", "people.csv", "--overwrite"], "people.csv is read by this command"),
+        (&["--output", "test.csv", "--test", "test.csv", "--overwrite"], "test.csv is read by this command"),
+        (&["--output", "nowhere/c.csv"], "there is no folder nowhere"),
+        (&["--folds", "1"], "--hold-out 0.33"),
+        (&["--folds", "3", "--test", "test.csv"], "cannot be used with"),
+        (&["--test", "none.csv"], "none.csv"),
+    ];
+    for (more, message) in wrong {
+        let run = compare(&folder, more);
+        assert_eq!(run.code, 2, "{more:?}");
+        assert!(run.stderr.contains(message), "{more:?}: {}", run.stderr);
+        assert!(run.stdout.is_empty());
+    }
+    // A policy by another ending, so that its own can be named as an output.
+    folder.write("policy.html", folder.read("policy.toml"));
+    let run = folder.run(&["compare", "people.csv", "-p", "policy.html", "-o", "policy.html", "--overwrite"]);
+    assert!(run.code == 2 && run.stderr.contains("policy.html is read by this command"), "{}", run.stderr);
+    std::fs::remove_file(folder.path("policy.html")).unwrap();
+    assert_eq!(folder.files(), before);
+    let alone = folder.read("policy.toml");
+    let (from, to) = (alone.find("[[privacy.").unwrap_or(0), alone.find("[method]").unwrap());
+    if from > 0 {
+        folder.write("policy.toml", alone.replace(&alone[from..to], ""));
+    }
+    let run = compare(&folder, &["--k", "1,5"]);
+    assert!(run.code == 2 && run.stderr.contains("--k 1:"), "{}", run.stderr);
+}
+
+#[test]
+fn files_have_every_row_and_are_replaced_only_on_request() {
+    let folder = people::folder_to_predict(400);
+    let asked = ["--methods", "mondrian,sweep", "--k", "4,8", "--hold-out", "0.33", "--folds", "1"];
+    let found = json(&folder, &asked);
+    for name in ["c.csv", "c.html"] {
+        let with = |more: &[&str]| compare(&folder, &[&asked[..], &["--output", name], more].concat());
+        let run = with(&[]);
+        assert_eq!(run.code, 0, "{}", run.stderr);
+        assert!(run.stdout.starts_with(&format!("wrote {name}: 4 combinations")), "{}", run.stdout);
+        let before = folder.read(name);
+        assert_eq!(with(&[]).code, 2, "{name} is there already");
+        assert_eq!(folder.read(name), before);
+        assert_eq!(with(&["--overwrite"]).code, 0);
+    }
+    let csv = folder.read("c.csv");
+    assert_eq!(people::column(&csv, "method"), ["mondrian", "sweep", "mondrian", "sweep"]);
+    assert_eq!(people::column(&csv, "k"), ["4", "4", "8", "8"]);
+    for (name, at) in [("gcp", ["measures", "gcp"]), ("E", ["errors", "E"]), ("W", ["errors", "W"])] {
+        let expected: Vec<f64> = rows(&found).iter().map(|row| row[at[0]][at[1]].as_f64().unwrap()).collect();
+        let written: Vec<f64> = people::column(&csv, name).iter().map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!(written, expected, "{name}");
+    }
+    let page = folder.read("c.html");
+    assert!(page.contains("default-src 'none'") && !page.contains("<script") && !page.contains("NaN"));
+    assert_eq!(page.matches("class=\"chart\"").count(), 6);
+    // No record of anybody: neither a name nor a postcode of the table is in it.
+    let people = folder.read("people.csv");
+    for column in ["name", "postcode"] {
+        assert!(people::column(&people, column).iter().all(|value| !page.contains(value.as_str())), "{column}");
+    }
+    let left: Vec<_> = folder.files().into_keys().filter(|path| path.to_string_lossy().contains(".moretta")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_it_ends_its_child_and_writes_nothing() {
+    let folder = people::folder_to_predict(20_000);
+    let asked = ["--methods", "genetic,mondrian", "--k", "5", "--output", "c.csv"];
+    let mut command = folder.command(&[&COMPARE[..], &asked].concat());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!folder.path("c.csv").exists());
+}
