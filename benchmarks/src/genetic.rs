@@ -100,7 +100,7 @@ fn rivals(train: &Table) -> Result<String, Box<dyn Error>> {
             ];
             for (at, method) in methods.iter().enumerate() {
                 let found = run_policy(&policy(k, suppressed, "", method)?, train)?;
-                let lm = found.measure("lm");
+                let lm = found.measure("lm")?;
                 eprintln!("{method}, k = {k}: {lm:.4}, {:.1} s", found.seconds);
                 write!(row, " {lm:.4} |")?;
                 match at {
@@ -253,9 +253,9 @@ fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
             for (name, parameters) in variants {
                 let method = format!("name = \"genetic\"\n{parameters}");
                 let found = run_policy(&policy(k, suppressed, goal, &method)?, train)?;
-                eprintln!("{goal}, {name}, k = {k}: {:.4}, {:.1} s", found.measure(goal), found.seconds);
+                eprintln!("{goal}, {name}, k = {k}: {:.4}, {:.1} s", found.measure(goal)?, found.seconds);
                 let evaluations = count(found.trial.worked("evaluations"));
-                write!(text, " {:.4}, {evaluations}, {:.1} s |", found.measure(goal), found.seconds)?;
+                write!(text, " {:.4}, {evaluations}, {:.1} s |", found.measure(goal)?, found.seconds)?;
             }
             text += "\n";
         }

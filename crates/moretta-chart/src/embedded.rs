@@ -68,9 +68,7 @@ impl Embedded<'_> {
         self.frame(&mut svg, &x, &y);
         self.draw_levels(&mut svg, &y);
         for (at, line) in chart.lines.iter().enumerate() {
-            let points: Vec<(f64, f64)> =
-                line.points.iter().filter(|(a, b)| fits(&x, *a) && fits(&y, *b)).copied().collect();
-            let places: Vec<(f64, f64)> = points.iter().map(|&(a, b)| (x.place(a), y.place(b))).collect();
+            let places: Vec<(f64, f64)> = chart.shown(line).map(|(a, b)| (x.place(a), y.place(b))).collect();
             svg += &drawn(at, &places, &places);
         }
         svg + "</svg>"
@@ -101,7 +99,7 @@ impl Embedded<'_> {
         more: f64,
         from_zero: bool,
     ) -> Scale {
-        let usable = values.filter(|value| value.is_finite() && (!axis.log || *value > 0.0));
+        let usable = values.filter(|value| axis.fits(*value));
         let low = usable.clone().fold(f64::INFINITY, f64::min);
         let high = usable.fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = if low > high { (1.0, 10.0) } else { (low, high) };
@@ -142,7 +140,8 @@ impl Embedded<'_> {
 
     /// The values across themselves, as far as their names have room.
     fn ticks(&self, x: &Scale) -> Vec<f64> {
-        let mut values: Vec<f64> = self.points().map(|point| point.0).filter(|value| fits(x, *value)).collect();
+        let mut values: Vec<f64> =
+            self.points().map(|point| point.0).filter(|value| self.chart.x.fits(*value)).collect();
         values.sort_by(f64::total_cmp);
         let mut last = f64::NEG_INFINITY;
         values.retain(|value| {
@@ -156,7 +155,7 @@ impl Embedded<'_> {
     /// The lowest has its name below and the others above, so that names are where no curve should be.
     fn draw_levels(&self, svg: &mut String, y: &Scale) {
         let (left, _, right, _) = AREA;
-        for (at, level) in self.levels.iter().enumerate().filter(|(_, level)| level.value.is_finite()) {
+        for (at, level) in self.levels.iter().enumerate().filter(|(_, level)| self.chart.y.fits(level.value)) {
             let height = y.place(level.value);
             let _ = write!(svg, "<path class=\"level\" d=\"M{left} {height:.1}H{right}\"/>");
             let beside = if at == 0 { height + 11.0 } else { height - 4.0 };
@@ -164,10 +163,6 @@ impl Embedded<'_> {
             let _ = write!(svg, "<text class=\"level-name end\" x=\"{right}\" y=\"{beside:.1}\">{name}</text>");
         }
     }
-}
-
-fn fits(scale: &Scale, value: f64) -> bool {
-    value.is_finite() && (!scale.log || value > 0.0)
 }
 
 /// A line through some places, with marks at some.
@@ -226,13 +221,15 @@ mod tests {
 
     #[test]
     fn nothing_that_is_no_number_gets_into_a_picture() {
-        let nothing = Level { name: "B".to_owned(), value: f64::NAN };
         let odd: [&[(f64, f64)]; 5] =
             [&[], &[(3.0, 0.0)], &[(3.0, 7.0), (3.0, 7.0)], &[(0.0, -1.0), (f64::INFINITY, 2.0)], &[(5.0, f64::NAN)]];
         for points in odd {
             for log in [false, true] {
-                let drawn = svg(log, &[points], std::slice::from_ref(&nothing));
-                assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{log} {points:?}: {drawn}");
+                for value in [f64::NAN, 0.0] {
+                    let level = Level { name: "B".to_owned(), value };
+                    let drawn = svg(log, &[points], &[level]);
+                    assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{log} {points:?}: {drawn}");
+                }
             }
         }
     }

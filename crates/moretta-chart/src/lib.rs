@@ -19,8 +19,15 @@ const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00
 pub struct Axis {
     /// What it shows.
     pub title: &'static str,
-    /// Whether equal steps are equal factors: all values must be above 0 then.
+    /// Whether equal steps are equal factors: only values above 0 have a place then.
     pub log: bool,
+}
+
+impl Axis {
+    /// Whether the value has a place on it.
+    fn fits(self, value: f64) -> bool {
+        value.is_finite() && (!self.log || value > 0.0)
+    }
 }
 
 /// A curve.
@@ -28,7 +35,7 @@ pub struct Axis {
 pub struct Line {
     /// Its name, beside the chart.
     pub name: String,
-    /// From left to right.
+    /// From left to right. Those that have no place on one of the axes are left out.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -46,18 +53,23 @@ pub struct Chart {
 }
 
 impl Chart {
+    /// The points of a line that have a place.
+    fn shown<'a>(&self, line: &'a Line) -> impl Iterator<Item = (f64, f64)> + 'a {
+        let (x, y) = (self.x, self.y);
+        line.points.iter().copied().filter(move |(a, b)| x.fits(*a) && y.fits(*b))
+    }
+
     /// The file's text.
     pub fn svg(&self) -> String {
         let (left, top, right, bottom) = AREA;
-        let points = || self.lines.iter().flat_map(|line| &line.points);
-        let x = Scale::new(self.x, points().map(|point| point.0), left, right);
-        let y = Scale::new(self.y, points().map(|point| point.1), bottom, top);
+        let points: Vec<(f64, f64)> = self.lines.iter().flat_map(|line| self.shown(line)).collect();
+        let x = Scale::new(self.x, points.iter().map(|point| point.0), left, right);
+        let y = Scale::new(self.y, points.iter().map(|point| point.1), bottom, top);
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"white\"/>\n"
         );
         let mut text = |x: f64, y: f64, more: &str, text: &str| {
-            let text = text.replace('&', "&amp;").replace('<', "&lt;");
-            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {more}>{text}</text>");
+            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" {more}>{}</text>", escaped(text));
         };
         let middle = (left + right) / 2.0;
         text(middle, 22.0, "text-anchor=\"middle\" font-size=\"14\"", &self.title);
@@ -83,7 +95,7 @@ impl Chart {
         let _ = writeln!(svg, "<path d=\"M{left} {top}V{bottom}H{right}\" stroke=\"#333\" fill=\"none\"/>");
         for (at, line) in self.lines.iter().enumerate() {
             let colour = COLOURS[at % COLOURS.len()];
-            let places: Vec<(f64, f64)> = line.points.iter().map(|&(a, b)| (x.place(a), y.place(b))).collect();
+            let places: Vec<(f64, f64)> = self.shown(line).map(|(a, b)| (x.place(a), y.place(b))).collect();
             let joined = places.iter().map(|(a, b)| format!("{a:.1},{b:.1}")).collect::<Vec<_>>().join(" ");
             let _ =
                 writeln!(svg, "<polyline points=\"{joined}\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>");
@@ -105,10 +117,15 @@ struct Scale {
 }
 
 impl Scale {
+    /// For values that all fit the axis.
     fn new(axis: Axis, values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let lowest = values.clone().fold(f64::INFINITY, f64::min);
         let highest = values.fold(f64::NEG_INFINITY, f64::max);
-        let (low, high) = if axis.log { (lowest, highest) } else { (lowest.min(0.0), highest) };
+        let (low, high) = match axis.log {
+            true if lowest > highest => (1.0, 10.0),
+            true => (lowest, highest),
+            false => (lowest.min(0.0), highest),
+        };
         // A lone value still needs some room.
         let high = if high > low { high } else { low + low.abs().max(1.0) };
         Self { log: axis.log, low, high, from, to }
@@ -175,7 +192,7 @@ mod tests {
         for (log, points) in [(true, vec![(2.0, 0.1), (1000.0, 3.0)]), (false, vec![(0.0, -1.0), (5.0, 2.0)])] {
             let svg = chart(log, &points);
             assert_eq!(svg.matches("<circle").count(), points.len());
-            assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&lt;k>"), "{svg}");
+            assert!(svg.contains("a &lt; b &amp; c") && svg.contains("&lt;k&gt;"), "{svg}");
             assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
             assert!(svg.contains("cx=\"80.0\"") && svg.contains("cx=\"470.0\""), "from end to end: {svg}");
         }
@@ -184,8 +201,31 @@ mod tests {
     #[test]
     fn a_lone_point_and_none_are_charts_too() {
         for points in [vec![], vec![(3.0, 0.0)], vec![(3.0, 7.0), (3.0, 7.0)]] {
-            let svg = chart(false, &points);
-            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+            for log in [false, true] {
+                let svg = chart(log, &points);
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{log} {svg}");
+            }
+        }
+    }
+
+    #[test]
+    fn points_without_a_place_are_left_out() {
+        let odd = [
+            (2.0, 1.0),
+            (f64::NAN, 1.0),
+            (3.0, f64::NAN),
+            (f64::INFINITY, 1.0),
+            (3.0, f64::NEG_INFINITY),
+            (0.0, 2.0),
+            (4.0, -1.0),
+            (9.0, 5.0),
+        ];
+        for (log, shown) in [(false, 4), (true, 2)] {
+            let svg = chart(log, &odd);
+            assert_eq!(svg.matches("<circle").count(), shown, "{log} {svg}");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"), "{log} {svg}");
+            let svg = chart(log, &odd[1..5]);
+            assert!(!svg.contains("<circle") && !svg.contains("NaN") && !svg.contains("inf"), "{log} {svg}");
         }
     }
 

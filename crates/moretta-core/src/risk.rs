@@ -10,10 +10,12 @@
 //! - the **marketer** wants to find as many as possible and does not mind being wrong: the share of records that are
 //!   expected to be found, the sum of `f / F` over the groups, divided by the records.
 //!
-//! The population is not at hand. Where the holder says how large it is (`population` in `[input]`), a group of `f`
-//! records stands for about `F = f x population / records` people, as if everybody had been drawn with the same chance;
-//! else the table itself counts as the population, `F = f`, the worst that can be. Either way the marketer's share is
-//! the journalist's mean; it stands by itself because it answers another question.
+//! The population is not at hand. Where the holder says how large it is (`population` in `[input]`), everybody counts as
+//! drawn with the same chance `p = records / population`, and `1/F` is what is to be expected of it, given `f`, where `F`
+//! is negative binomial: the individual risk of Benedetti and Franconi (1998) and of Franconi and Polettini (2004). It is
+//! more than `p / f` for small groups: whoever is alone in the table may be alone outside. Without a population the table
+//! itself counts as that, `F = f`, the worst that can be. Either way the marketer's share is the journalist's mean; it
+//! stands by itself because it answers another question.
 //!
 //! Before, the groups are the table's distinct tuples. After, they are what prints alike. Suppressed records, and
 //! others that print `*` throughout, are a group like any other, as they are for every privacy model: the attacker is
@@ -99,8 +101,9 @@ impl Risk {
 impl Risks {
     /// From the sizes of groups. A group of fewer than `least` records is at high risk.
     fn of(sizes: impl Iterator<Item = u64>, population: Option<u64>, least: u64) -> Self {
+        let sizes: Vec<u64> = sizes.filter(|&size| size > 0).collect();
         let (mut groups, mut records, mut smallest, mut few, mut unique) = (0u64, 0u64, u64::MAX, 0u64, 0u64);
-        for size in sizes.filter(|&size| size > 0) {
+        for &size in &sizes {
             groups += 1;
             records += size;
             smallest = smallest.min(size);
@@ -117,11 +120,25 @@ impl Risks {
             above_threshold: share(few),
             unique: share(unique),
         };
-        let people = population.unwrap_or(records) as f64;
-        let journalist =
-            Journalist { highest: records as f64 / (smallest as f64 * people), mean: groups as f64 / people };
+        let drawn = records as f64 / population.unwrap_or(records) as f64;
+        let found: f64 = sizes.iter().map(|&size| size as f64 * individual(size, drawn)).sum();
+        let journalist = Journalist { highest: individual(smallest, drawn), mean: found / records as f64 };
         Self { prosecutor, journalist, marketer: Marketer { expected: journalist.mean } }
     }
+}
+
+/// The expected `1/F` of a group of `f` records, of which a share `p` of all people was drawn.
+fn individual(f: u64, p: f64) -> f64 {
+    let (rest, size) = (1.0 - p, f as f64);
+    let near = p / (size - rest);
+    // The closed forms of the smallest groups; where nearly all were drawn they are differences of nothing.
+    let exact = match f {
+        1 if rest > 0.01 => -p / rest * p.ln(),
+        2 if rest > 0.01 => p / rest.powi(2) * (p * p.ln() + rest),
+        3 if rest > 0.01 => p / (2.0 * rest.powi(3)) * (p * (3.0 * p - 4.0) - 2.0 * p * p * p.ln() + 1.0),
+        _ => near,
+    };
+    exact.min(1.0 / size)
 }
 
 #[cfg(test)]
@@ -166,9 +183,33 @@ mod tests {
         let risk = risk("input.population = 100\n[privacy]\nk = 4", &[0, 3]);
         assert_eq!(risk.population, Some(100));
         assert_eq!(risk.before.prosecutor.highest, 1.0, "who knows that somebody is in the table needs no population");
-        assert_eq!(risk.before.journalist, Journalist { highest: 0.1, mean: 0.04 }, "each stands for ten people");
-        assert_eq!(risk.before.marketer.expected, 0.04, "of 10 records, 2 + 3 x 1/3 + 5 x 1/5 tenths");
-        assert_eq!(risk.after.journalist, Journalist { highest: 0.05, mean: 0.03 });
+        // A tenth was drawn. Alone: ln(10) / 9 instead of a tenth, because who is alone here may be alone outside.
+        let (alone, three, five) = (10f64.ln() / 9.0, individual(3, 0.1), 0.1 / 4.1);
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(close(risk.before.journalist.highest, alone));
+        assert!(close(risk.before.journalist.mean, (2.0 * alone + 3.0 * three + 5.0 * five) / 10.0));
+        assert_eq!(risk.before.marketer.expected, risk.before.journalist.mean);
+        assert!(close(risk.after.journalist.highest, individual(2, 0.1)));
+        assert!(risk.after.journalist.mean < risk.before.journalist.mean);
+    }
+
+    #[test]
+    fn the_closed_forms_are_the_sum_over_all_populations() {
+        for (f, p) in [(1u64, 0.3f64), (2, 0.3), (3, 0.3), (1, 0.05), (3, 0.9)] {
+            // Of F people f were drawn, the last of them last: F is negative binomial.
+            let (mut chance, mut sum, mut people) = (p.powi(f as i32), 0.0, f as f64);
+            for _ in 0..20_000 {
+                sum += chance / people;
+                chance *= people * (1.0 - p) / (people + 1.0 - f as f64);
+                people += 1.0;
+            }
+            assert!((individual(f, p) - sum).abs() < 1e-9, "{f}, {p}: {} and {sum}", individual(f, p));
+        }
+        for f in 1..9 {
+            assert_eq!(individual(f, 1.0), 1.0 / f as f64, "where everybody is in the table");
+            assert!((individual(f, 0.989) - individual(f, 0.991)).abs() < 0.01, "no leap between the forms");
+            assert!(individual(f, 1e-6) > 0.0 && individual(f, 1e-6) < 1e-4);
+        }
     }
 
     #[test]
@@ -194,11 +235,11 @@ mod tests {
             // Record by record: its own group, and the people whom that stands for.
             let each: Vec<u64> = sizes.iter().flat_map(|&size| (0..size).map(move |_| size)).collect();
             let mean = |of: &dyn Fn(u64) -> f64| each.iter().map(|&size| of(size)).sum::<f64>() / records as f64;
-            let people = |size: u64| size as f64 * population as f64 / records as f64;
+            let drawn = records as f64 / population as f64;
             let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
             prop_assert!(close(risks.prosecutor.mean, mean(&|size| 1.0 / size as f64)));
-            prop_assert!(close(risks.journalist.mean, mean(&|size| 1.0 / people(size))));
-            prop_assert!(close(risks.marketer.expected, mean(&|size| 1.0 / people(size))));
+            prop_assert!(close(risks.journalist.mean, mean(&|size| individual(size, drawn))));
+            prop_assert!(close(risks.marketer.expected, mean(&|size| individual(size, drawn))));
             prop_assert!(close(risks.prosecutor.unique, mean(&|size| f64::from(size == 1))));
             prop_assert!(close(risks.prosecutor.above_threshold, mean(&|size| f64::from(size < 3))));
             prop_assert!(risks.journalist.highest <= risks.prosecutor.highest);

@@ -2,10 +2,9 @@
 
 use moretta_chart::{Axis, Line};
 use moretta_core::{
-    evaluate::{self, Errors},
-    path,
+    evaluate::{Errors, Tested},
+    path::{self, Point},
     profile::Profile,
-    recoding::saved::Saved,
     text::count,
 };
 
@@ -13,21 +12,18 @@ use crate::{
     adult::{BOTH, CATEGORIES, SetUp, TEST, TRAIN},
     document::{Document, percent, points, span},
     error::PaperError,
-    lab::{Lab, Run, Table},
+    lab::{Lab, Table},
 };
 
 const KS: [u64; 8] = [10, 20, 50, 100, 150, 200, 300, 500];
-/// Published: the errors on the data as it is and at the root, the greatest difference that K made, seconds for the index
-/// and for the search at 30,162 records, and at 1,356,660 records without pruning.
+/// Published: the errors on the data as it is and at the root, and the greatest difference that K made.
 const PUBLISHED_B: f64 = 0.174;
 const PUBLISHED_W: f64 = 0.246;
 const PUBLISHED_MORE: f64 = 0.011;
-const PUBLISHED_SECONDS: (f64, f64) = (7.0, 22.0);
-const PUBLISHED_LARGE: (u64, f64) = (1_356_660, 730.0);
 /// How far from a published error ours may be.
 const NEAR: f64 = 0.005;
-/// Errors that differ by no more are the same to the tenth of a point that the paper prints.
-const ROUNDING: f64 = 0.0005;
+/// Errors that differ by no more than the tenth of a point that the paper prints are the same.
+const ROUNDING: f64 = 0.001;
 /// Copies, random columns and the K of the large tables.
 const COPIES: [usize; 5] = [1, 5, 10, 20, 30];
 const RANDOM_COLUMNS: usize = 3;
@@ -43,7 +39,8 @@ const WAYS: [(&str, &str, &str); 4] = [
 const PLAIN: usize = 0;
 const TAKE_BACK: usize = 1;
 const DEFAULT: usize = 2;
-/// The last steps of a climb that are shown.
+/// The climbs that are looked at step by step, and how many of their last steps are shown.
+const CLIMBS: [u64; 3] = [50, 100, 500];
 const LAST: usize = 3;
 
 /// The errors of each way at each K.
@@ -53,7 +50,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "1-bottom-up-generalization",
         "Bottom-up generalization",
-        "Wang, Yu, Chakraborty: Bottom-up generalization: a data mining solution to privacy protection, ICDM 2004. Adult, \
+        "Wang, Yu, Chakraborty: Bottom-up generalization: a data mining solution to privacy protection, ICDM 2004. \
+         Adult, \
          30,162 training and 15,060 test records, seven categorical quasi-identifiers, class income. The recoding is \
          found on the training set and applied to the test set; errors are those of a C4.5 tree there.",
     );
@@ -64,13 +62,14 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         let mut errors = Vec::new();
         for k in KS {
             lab.step(&format!("paper 1: {name}, K = {k}"))?;
-            errors.push(errors_of(lab, &set_up, &tables, (k, parameters))?.0);
+            errors.push(errors_of(lab, &set_up, &tables, (k, parameters))?);
         }
         found.push(errors);
     }
-    baselines(&mut document, &found);
+    let climbs = climbs(lab)?;
+    claims(&mut document, &found, &climbs)?;
     table(&mut document, &found);
-    climb(lab, &mut document)?;
+    last_steps(&mut document, &climbs);
     scale(lab, &mut document)?;
     Ok(document)
 }
@@ -80,35 +79,63 @@ fn errors_of(
     set_up: &SetUp,
     (train, test): &(Table, Table),
     (k, parameters): (u64, &str),
-) -> Result<(Errors, Run), PaperError> {
+) -> Result<Errors, PaperError> {
     let method = format!("name = \"bottom-up-generalization\"\n{parameters}");
     let policy = set_up.policy(&format!("k = {k}"), &method)?;
     let run = lab.run(&policy, train)?;
-    let recoding = run.trial.verified.recoding();
-    let saved = Saved::of(&policy, &train.trees, &run.profile, recoding);
-    let test = saved.profile(&mut test.counts.clone())?;
-    Ok((evaluate::errors(&run.profile, recoding, &saved, &test)?, run))
+    Ok(Tested::of_trial(&policy, &train.trees, (&run.profile, &run.trial), test.counts.clone())?.errors)
 }
 
-fn baselines(document: &mut Document, found: &Found) {
+fn claims(document: &mut Document, found: &Found, climbs: &[Climb]) -> Result<(), PaperError> {
     let Errors { raw, root, .. } = found[PLAIN][0];
     let near = |ours: f64, published: f64| (ours - published).abs() <= NEAR;
-    document.claim("B, error on the data as it is", "17.4 %", percent(raw), near(raw, PUBLISHED_B));
-    document.claim("W, error with all columns at the root", "24.6 %", percent(root), near(root, PUBLISHED_W));
-    let more = |way: usize| found[way].iter().map(|errors| errors.released - errors.raw);
+    document.claim("B, error on the data as it is, within 0.5 points", "17.4 %", percent(raw), near(raw, PUBLISHED_B));
+    document.claim(
+        "W, error with all columns at the root, within 0.5 points",
+        "24.6 %",
+        percent(root),
+        near(root, PUBLISHED_W),
+    );
+    let why = why(climbs);
     for way in [PLAIN, TAKE_BACK, DEFAULT] {
-        let (least, most) = span(more(way));
-        let holds = most <= PUBLISHED_MORE;
+        let (least, most) = span(found[way].iter().map(|errors| errors.released - errors.raw))?;
         let ours = format!("{} to {} points", points(least), points(most));
-        document.claim(&format!("E - B for K = 10..500, {}", WAYS[way].0), "at most 1.1 points", ours, holds);
+        let what = format!("E - B for K = 10..500, {}", WAYS[way].0);
+        document.claim(&what, "at most 1.1 points", ours, most <= PUBLISHED_MORE).because(&why);
     }
     for way in [TAKE_BACK, DEFAULT] {
         let differences = found[way].iter().zip(&found[PLAIN]).map(|(way, plain)| way.released - plain.released);
-        let (least, most) = span(differences);
+        let (least, most) = span(differences)?;
         let ours = format!("by {} to {} points", points(-most), points(-least));
-        let what = format!("E lower than plain, {}", WAYS[way].0);
+        let what = format!("E lower than plain (or the same, to 0.1 points), {}", WAYS[way].0);
         document.claim(&what, "(beyond the paper)", ours, most <= ROUNDING && least < 0.0);
     }
+    Ok(())
+}
+
+/// Why the plain climb ends where it does, from its own steps.
+fn why(climbs: &[Climb]) -> String {
+    let worst = |climb: &Climb| {
+        let cm = |point: &Point| point.measures.get("cm").unwrap_or(0.0);
+        let rise = |pair: &[Point]| cm(&pair[1]) - cm(&pair[0]);
+        let worst = climb.points.windows(2).max_by(|a, b| rise(a).total_cmp(&rise(b)))?;
+        let (before, after) = (percent(cm(&worst[0])), percent(cm(&worst[1])));
+        Some(format!("K = {}: {}, CM {before} to {after}", climb.k, described(worst)))
+    };
+    let worst: Vec<String> = climbs.iter().filter_map(worst).collect();
+    format!(
+        "The climb takes the generalization with the least information loss for each unit of anonymity that it \
+         brings, up to K. \
+         A generalization that leaps far enough wins however much it loses, and taking back cannot undo the one step \
+         that reaches K. The step of \
+         each climb that lost most: {}. Which step leaps depends on the taxonomies. The published ones are not at \
+         hand: ours have the same columns and \
+         numbers of leaves and levels, and with those of ARX the same climb errs otherwise (last column of the table \
+         of errors). The climb itself takes the \
+         steps of the paper's example, and those of a naive implementation on random tables (tests in \
+         `search/bottom_up_generalization`).",
+        worst.join("; ")
+    )
 }
 
 fn table(document: &mut Document, found: &Found) {
@@ -136,40 +163,47 @@ fn table(document: &mut Document, found: &Found) {
     document.chart("errors", "Errors on the test set", axes, lines);
 }
 
-/// The last steps of the plain climb, where it goes wrong.
-fn climb(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
-    document.section(
-        "The last steps of the plain climb",
-        "Every step takes the generalization with the least information loss for each unit of anonymity that it brings, \
-         and K caps the anonymity that counts. *CM*: records not of their group's majority class.",
-    );
+/// A plain climb: every point of it.
+struct Climb {
+    k: u64,
+    points: Vec<Point>,
+}
+
+fn climbs(lab: &Lab<'_>) -> Result<Vec<Climb>, PaperError> {
     let table = CATEGORIES.table(&lab.data, TRAIN)?;
-    let mut rows = Vec::new();
-    for k in [50, 100, 500] {
+    let climb = |&k: &u64| {
+        lab.step(&format!("paper 1: the climb for K = {k}"))?;
         let method = "name = \"bottom-up-generalization\"\ntake-back = false";
         let policy = CATEGORIES.policy(&format!("k = {k}"), method)?;
         let run = lab.run(&policy, &table)?;
-        let points = path::measured(&run.profile, &policy, &run.trial.path, &[], lab.control);
-        let points = points.ok_or(PaperError::Interrupted)?;
+        let all: Vec<usize> = (1..=run.trial.path.len()).collect();
+        let points = path::measured(&run.profile, &policy, &run.trial.path, &all, lab.control);
+        Ok(Climb { k, points: points.ok_or(PaperError::Interrupted)? })
+    };
+    CLIMBS.iter().map(climb).collect()
+}
+
+/// A step, and the anonymity before and after it.
+fn described(pair: &[Point]) -> String {
+    let changes: Vec<String> =
+        pair[1].changes.iter().map(|change| format!("{} to {}", change.column, change.to)).collect();
+    let (before, after) = (count(pair[0].anonymity), count(pair[1].anonymity));
+    format!("{}, anonymity {before} to {after}", changes.join(", "))
+}
+
+fn last_steps(document: &mut Document, climbs: &[Climb]) {
+    document.section(
+        "The last steps of the plain climb",
+        "*CM*: the share of records that are not of their group's majority class.",
+    );
+    let mut rows = Vec::new();
+    for Climb { k, points } in climbs {
         for pair in points.windows(2).skip((points.len() - 1).saturating_sub(LAST)) {
-            let changes: Vec<String> =
-                pair[1].changes.iter().map(|change| format!("{} to {}", change.column, change.to)).collect();
             let cm = |at: usize| percent(pair[at].measures.get("cm").unwrap_or(f64::NAN));
-            let anonymity = format!("{} to {}", count(pair[0].anonymity), count(pair[1].anonymity));
-            rows.push(vec![k.to_string(), changes.join(", "), anonymity, format!("{} to {}", cm(0), cm(1))]);
+            rows.push(vec![format!("K = {k}"), described(pair), format!("{} to {}", cm(0), cm(1))]);
         }
     }
-    document.table(&["K", "generalization", "anonymity", "CM"], &rows);
-    document.why(
-        "**E - B of the plain climb is far above 1.1 points for K of 100 and more.** The table of its last steps shows why. Up to K = 50 \
-         it ends by closing parts of occupation. From 100 on, closing marital-status, which tells most about the class, leaps past what \
-         is asked in one step, and divided by so much anonymity even that loss is the least. Taking back cannot undo the one step that \
-         reaches K. Which step leaps depends on the taxonomies, and the published ones are not at hand: ours have the same columns and numbers of \
-         leaves and levels; with those of ARX the same climb errs otherwise (last column of the table of errors). The climb is the published one: it takes the \
-         steps of the paper's example, and those of a naive implementation on random tables (tests in `search/bottom_up_generalization`). What a \
-         user gets by default looks further than one climb, and stays well within the published difference at every K.",
-    );
-    Ok(())
+    document.table(&["climb", "generalization", "CM"], &rows);
 }
 
 /// Seconds against records.
@@ -177,8 +211,10 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Scale",
         &format!(
-            "Both sets (45,222 records), each record with s - 1 variations that have random values in {RANDOM_COLUMNS} random \
-             columns; K = {LARGE_K}, plain. *Index*: from counted rows to the profile that is searched. The ratio to a search without \
+            "Both sets (45,222 records), each record with s - 1 variations that have random values in \
+             {RANDOM_COLUMNS} random \
+             columns; K = {LARGE_K}, plain. *Index*: from counted rows to the profile that is searched. The ratio to \
+             a search without \
              pruning and to a naive one is in [bottom-up-generalization.md](../bottom-up-generalization.md)."
         ),
     );
@@ -206,10 +242,10 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
             count(run.trial.worked("vids_touched")),
         ]);
         line.push((table.counts.records as f64, run.seconds));
-        if table.counts.records == PUBLISHED_LARGE.0 {
+        if s == COPIES[COPIES.len() - 1] {
             let ours = format!("{:.2} s with pruning", run.seconds);
-            let what = format!("{} records, search", count(PUBLISHED_LARGE.0));
-            document.claim(&what, "730 s without pruning, Pentium IV", ours, run.seconds < PUBLISHED_LARGE.1);
+            let what = format!("{} records, search", count(table.counts.records));
+            document.aside(&what, "730 s without pruning, Pentium IV", ours);
         }
     }
     document.table(&["s", "records", "distinct", "index, s", "search, s", "iterations", "vids touched"], &rows);
@@ -221,7 +257,6 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     let index = start.elapsed().as_secs_f64();
     let run = lab.run(&policy, &small)?;
     let ours = format!("{index:.2} s and {:.2} s", run.seconds);
-    let holds = index < PUBLISHED_SECONDS.0 && run.seconds < PUBLISHED_SECONDS.1;
-    document.claim("30,162 records, index and search", "7 s and 22 s, Pentium IV", ours, holds);
+    document.aside("30,162 records, index and search", "7 s and 22 s, Pentium IV", ours);
     Ok(())
 }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use moretta_chart::{Axis, Chart, Line};
 
+use crate::error::PaperError;
+
 /// Text is broken after so many characters; tables are not.
 const WIDTH: usize = 110;
 
@@ -16,8 +18,32 @@ pub struct Claim {
     pub published: String,
     /// What we found.
     pub ours: String,
-    /// Whether that is the same, or better.
-    pub holds: bool,
+    /// Whether that is the same, or better; none where the two cannot be held against each other, as seconds of other
+    /// machines.
+    pub holds: Option<bool>,
+    why: Option<String>,
+}
+
+impl Claim {
+    /// Why it differs. Nobody reads it where it does not.
+    pub fn because(&mut self, why: impl Into<String>) {
+        self.why = Some(why.into());
+    }
+
+    fn row(&self) -> String {
+        let verdict = match self.holds {
+            Some(true) => "yes",
+            Some(false) => "**differs**",
+            None => "",
+        };
+        format!("| {} | {} | {} | {verdict} |\n", self.what, self.published, self.ours)
+    }
+}
+
+/// All claims, as a table.
+pub fn table_of(claims: &[Claim]) -> String {
+    let rows: String = claims.iter().map(Claim::row).collect();
+    format!("\n| | published | ours | |\n| --- | --- | --- | --- |\n{rows}")
 }
 
 /// A file to write, by name.
@@ -30,7 +56,6 @@ pub struct Document {
     head: String,
     body: String,
     claims: Vec<Claim>,
-    why: Vec<String>,
     charts: Vec<File>,
 }
 
@@ -38,7 +63,7 @@ impl Document {
     /// A document that will be `name`.md.
     pub fn new(name: &'static str, title: &str, paper: &str) -> Self {
         let head = format!("# {title}\n\n{}\n", wrapped(paper));
-        Self { name, head, body: String::new(), claims: Vec::new(), why: Vec::new(), charts: Vec::new() }
+        Self { name, head, body: String::new(), claims: Vec::new(), charts: Vec::new() }
     }
 
     /// A heading and what stands under it.
@@ -71,14 +96,21 @@ impl Document {
         self.charts.push((file, chart.svg()));
     }
 
-    /// Something that the paper says.
-    pub fn claim(&mut self, what: &str, published: &str, ours: String, holds: bool) {
-        self.claims.push(Claim { what: what.to_owned(), published: published.to_owned(), ours, holds });
+    /// Something that the paper says, and whether it is so here.
+    pub fn claim(&mut self, what: &str, published: &str, ours: String, holds: bool) -> &mut Claim {
+        self.add(what, published, ours, Some(holds))
     }
 
-    /// Why something differs from what was published.
-    pub fn why(&mut self, text: &str) {
-        self.why.push(wrapped(text));
+    /// Something that stands beside what the paper says without being comparable, or that it does not say.
+    pub fn aside(&mut self, what: &str, published: &str, ours: String) {
+        self.add(what, published, ours, None);
+    }
+
+    fn add(&mut self, what: &str, published: &str, ours: String, holds: Option<bool>) -> &mut Claim {
+        let (what, published) = (what.to_owned(), published.to_owned());
+        self.claims.push(Claim { what, published, ours, holds, why: None });
+        let last = self.claims.len() - 1;
+        &mut self.claims[last]
     }
 
     /// What was claimed.
@@ -100,25 +132,30 @@ impl Document {
     pub fn files(&self, made: &str) -> Vec<File> {
         let mut text = format!("{}\n{}\n", self.head, wrapped(made));
         if !self.claims.is_empty() {
-            text += "\n## Published and ours\n\n| | published | ours | |\n| --- | --- | --- | --- |\n";
-            for Claim { what, published, ours, holds } in &self.claims {
-                let _ = writeln!(text, "| {what} | {published} | {ours} | {} |", verdict(*holds));
-            }
+            text += &format!("\n## Published and ours\n{}", table_of(&self.claims));
         }
-        if !self.why.is_empty() {
-            text += "\n## Where they differ, and why\n";
-            self.why.iter().for_each(|why| text += &format!("\n{why}\n"));
-        }
+        text += &self.reasons();
         text += &self.body;
         let mut files = vec![(self.file(), text)];
         files.extend(self.charts.iter().cloned());
         files
     }
-}
 
-/// One word on a claim.
-pub fn verdict(holds: bool) -> &'static str {
-    if holds { "yes" } else { "**differs**" }
+    /// Every claim that differs, and why; several for the same reason are told together.
+    fn reasons(&self) -> String {
+        let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
+        for claim in self.claims.iter().filter(|claim| claim.holds == Some(false)) {
+            let why = claim.why.as_deref().unwrap_or("We do not know why.");
+            match reasons.iter_mut().find(|(_, known)| *known == why) {
+                Some((whats, _)) => whats.push(&claim.what),
+                None => reasons.push((vec![&claim.what], why)),
+            }
+        }
+        let reason =
+            |(whats, why): &(Vec<&str>, &str)| format!("\n{}\n", wrapped(&format!("**{}.** {why}", whats.join("; "))));
+        let reasons: String = reasons.iter().map(reason).collect();
+        if reasons.is_empty() { reasons } else { format!("\n## Where they differ, and why\n{reasons}") }
+    }
 }
 
 /// A share as percent, as the papers print it.
@@ -133,9 +170,13 @@ pub fn points(difference: f64) -> String {
     format!("{:.1}", if rounded == 0.0 { 0.0 } else { rounded })
 }
 
-/// The least and the greatest of some.
-pub fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), value| (least.min(value), most.max(value)))
+/// The least and the greatest of some; an error where there are none, or where one is no number.
+pub fn span(values: impl Iterator<Item = f64>) -> Result<(f64, f64), PaperError> {
+    let values: Vec<f64> = values.collect();
+    let is_whole = !values.is_empty() && values.iter().all(|value| value.is_finite());
+    let ends = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
+    let found = values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    is_whole.then_some(found).ok_or_else(|| PaperError::without("figures to compare"))
 }
 
 /// Where something does not hold, in words: `yes`, or `not for k = 5, 10`; without a name, `not for Monday`.
@@ -178,9 +219,11 @@ mod tests {
         let axis = |title| Axis { title, log: false };
         let line = Line { name: "E".to_owned(), points: vec![(1.0, 2.0)] };
         document.chart("errors", "Errors", (axis("k"), axis("E")), vec![line]);
-        document.claim("B", "17.4 %", percent(0.177), true);
-        document.claim("W", "24.6 %", percent(0.3), false);
-        document.why("Because.");
+        document.claim("B", "17.4 %", percent(0.177), true).because("Never read.");
+        document.claim("W", "24.6 %", percent(0.3), false).because("Because.");
+        document.claim("V", "1", "2".to_owned(), false).because("Because.");
+        document.claim("U", "1", "2".to_owned(), false);
+        document.aside("seconds", "18 hours", "9 s".to_owned());
         let files = document.files("Made by a test.");
         let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["1-test.md", "1-test-errors.svg"]);
@@ -190,6 +233,11 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("| B | 17.4 % | 17.7 % | yes |\n| W | 24.6 % | 30.0 % | **differs** |\n"), "{text}");
+        assert!(text.contains("| seconds | 18 hours | 9 s |  |\n"), "{text}");
+        assert!(
+            text.contains("**W; V.** Because.\n\n**U.** We do not know why.\n") && !text.contains("Never"),
+            "{text}"
+        );
         assert!(
             text.contains("\n| k | E |\n| --- | ---: |\n| 10 | 17.7 % |\n\n![Errors](1-test-errors.svg)\n"),
             "{text}"
@@ -205,6 +253,7 @@ mod tests {
             where_not("k", [(1, false), (2, true), (5, false)].into_iter()),
             ("not for k = 1, 5".to_owned(), false)
         );
-        assert_eq!(span([0.5, -1.0, 3.0].into_iter()), (-1.0, 3.0));
+        assert_eq!(span([0.5, -1.0, 3.0].into_iter()).unwrap(), (-1.0, 3.0));
+        assert!(span([].into_iter()).is_err() && span([0.5, f64::NAN].into_iter()).is_err());
     }
 }

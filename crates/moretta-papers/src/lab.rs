@@ -47,8 +47,8 @@ pub struct Run {
 
 impl Run {
     /// A measure by name.
-    pub fn measure(&self, name: &str) -> f64 {
-        self.measures.get(name).unwrap_or(f64::NAN)
+    pub fn measure(&self, name: &str) -> Result<f64, PaperError> {
+        self.measures.get(name).ok_or_else(|| PaperError::without(name))
     }
 }
 
@@ -56,8 +56,8 @@ impl Lab<'_> {
     /// Tells what comes next; an error where somebody wants it to end.
     pub fn step(&self, what: &str) -> Result<(), PaperError> {
         match self.control.stop() {
-            Some(Stop::Cancelled) => Err(PaperError::Interrupted),
-            _ => {
+            Some(_) => Err(PaperError::Interrupted),
+            None => {
                 (self.tell)(what);
                 Ok(())
             }
@@ -75,7 +75,8 @@ impl Lab<'_> {
         let start = Instant::now();
         let trial = Trial::run(policy, &profile, seed, self.control)?;
         let seconds = start.elapsed().as_secs_f64();
-        if trial.stop == Stop::Cancelled {
+        // What was stopped before its end is no figure.
+        if trial.stop != Stop::Finished {
             return Err(PaperError::Interrupted);
         }
         let measures = trial.measures(policy, &profile);

@@ -1,12 +1,12 @@
 //! The experiments of the five papers again, on the data at hand: published figures beside ours.
 //!
 //! For whoever has to know that the methods are what the papers say: [`PAPERS`] lists them, and each makes a
-//! [`Document`] with tables and pictures in which every figure is computed when it is made. What the papers printed stands in
-//! the code as constants, and each [`Claim`](document::Claim) says whether ours is the same. Where it is not, the document
-//! says why.
+//! [`Document`] with tables and pictures in which every figure is computed when it is made. What the papers printed
+//! stands in the code as constants. Each [`Claim`](document::Claim) says whether ours is the same; where it is not, the
+//! document says why.
 //!
-//! [`data`] reads the data sets (they are not part of the project), [`adult`] prepares the columns that several papers use,
-//! [`lab`] makes one run, [`machine`] says on what. Nothing is written here: whoever asks gets texts.
+//! [`data`] reads the data sets (they are not part of the project), [`adult`] prepares the columns that several papers
+//! use, [`lab`] makes one run, [`machine`] says on what. Nothing is written here: whoever asks gets texts.
 //!
 //! | module | paper |
 //! | --- | --- |
@@ -31,7 +31,8 @@ mod top_down_disclosure;
 use std::fmt::Write as _;
 
 use self::{
-    document::{Document, File, verdict},
+    data::Data,
+    document::{Document, File, table_of},
     error::PaperError,
     lab::Lab,
 };
@@ -43,19 +44,45 @@ pub struct Paper {
     pub number: u8,
     /// What it brought.
     pub title: &'static str,
+    needs: &'static [&'static str],
     run: fn(&Lab<'_>) -> Result<Document, PaperError>,
 }
 
 /// All of them.
 pub const PAPERS: [Paper; 5] = [
-    Paper { number: 1, title: "bottom-up generalization", run: bottom_up_generalization::run },
-    Paper { number: 2, title: "top-down disclosure", run: top_down_disclosure::run },
-    Paper { number: 3, title: "hierarchies for numbers", run: numeric_hierarchies::run },
-    Paper { number: 4, title: "local recoding", run: local_recoding::run },
-    Paper { number: 5, title: "genetic search", run: genetic_generalization::run },
+    Paper {
+        number: 1,
+        title: "bottom-up generalization",
+        needs: &["adult/adult_train.csv", "adult/adult_test.csv", "adult/hierarchies-arx/education.csv"],
+        run: bottom_up_generalization::run,
+    },
+    Paper {
+        number: 2,
+        title: "top-down disclosure",
+        needs: &["adult/adult_train.csv", "adult/adult_test.csv", "german/german.csv", "crx/crx.csv"],
+        run: top_down_disclosure::run,
+    },
+    Paper {
+        number: 3,
+        title: "hierarchies for numbers",
+        needs: &["adult/adult_train.csv", "adult/adult_test.csv"],
+        run: numeric_hierarchies::run,
+    },
+    Paper { number: 4, title: "local recoding", needs: &["adult/adult_train.csv"], run: local_recoding::run },
+    Paper {
+        number: 5,
+        title: "genetic search",
+        needs: &["adult/adult_train.csv", "adult/adult_test.csv"],
+        run: genetic_generalization::run,
+    },
 ];
 
 impl Paper {
+    /// Whether the files are there that it reads, before anything takes time.
+    pub fn check(&self, data: &Data) -> Result<(), PaperError> {
+        self.needs.iter().try_for_each(|file| data.check(file))
+    }
+
     /// Makes its experiments.
     pub fn reproduce(&self, lab: &Lab<'_>) -> Result<Document, PaperError> {
         (self.run)(lab)
@@ -65,16 +92,13 @@ impl Paper {
 /// One page on several papers: every claim, and where to read more.
 pub fn overview(documents: &[Document], made: &str) -> File {
     let mut text = format!(
-        "# The five papers again\n\n{made}\n\nWhat each paper says, and what we found; the figures behind it and the reasons are \
+        "# The five papers again\n\n{made}\n\nWhat each paper says, and what we found; the figures behind it and the \
+         reasons are \
          in its own page.\n"
     );
     for document in documents {
-        let _ = writeln!(text, "\n## [{}]({})\n", document.title(), document.file());
-        text += "| | published | ours | |\n| --- | --- | --- | --- |\n";
-        for claim in document.claims() {
-            let (what, published, ours) = (&claim.what, &claim.published, &claim.ours);
-            let _ = writeln!(text, "| {what} | {published} | {ours} | {} |", verdict(claim.holds));
-        }
+        let _ = writeln!(text, "\n## [{}]({})", document.title(), document.file());
+        text += &table_of(document.claims());
     }
     ("README.md".to_owned(), text)
 }

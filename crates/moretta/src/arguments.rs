@@ -368,6 +368,10 @@ pub struct Compare {
     /// Print everything as JSON, errors as shares of 1
     #[arg(long)]
     pub json: bool,
+    /// Started by another moretta for one method and k: also the reason why nothing was found is a row of the JSON, and
+    /// this process ends with its standard input
+    #[arg(long, hide = true, requires = "json")]
+    pub child: bool,
     #[command(flatten)]
     pub resources: Resources,
 }
@@ -384,7 +388,8 @@ pub struct Reproduce {
     /// The paper, or all of them
     #[arg(value_name = "1|2|3|4|5|all", value_parser = parse_papers)]
     pub papers: Papers,
-    /// The folder that has adult/, german/ and crx/
+    /// The folder that has adult/, german/ and crx/: the UCI data sets Adult, German Credit and Credit Approval, with a
+    /// header, and the hierarchies of Adult
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
     /// The folder for pages (Markdown) and pictures (SVG); made where there is none
@@ -403,6 +408,7 @@ pub struct Reproduce {
 pub struct Papers(pub Option<u8>);
 
 const REPRODUCE_HELP: &str = "\
+Papers:
   1  bottom-up generalization (Wang, Yu, Chakraborty 2004)
   2  top-down disclosure (Wang, Fung, Yu 2007)
   3  hierarchies for numbers (Campan, Cooper, Truta 2011)

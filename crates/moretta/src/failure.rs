@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use moretta_core::{
+    evaluate::TestError,
     hierarchy::{DomainError, file::HierarchyFileError},
     policy::PolicyError,
     privacy::ModelError,
     search::SearchError,
+    trial::TrialError,
     verify::VerifyError,
 };
 use moretta_engine::EngineError;
@@ -14,7 +16,8 @@ use moretta_engine::EngineError;
 /// A message and the exit code it goes with.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// 1: the data does not satisfy the policy, or cannot. 2: bad usage or input. 130: interrupted.
+    /// 1: the data does not satisfy the policy, or cannot. 2: bad usage or input. 101: a fault of moretta's own. 130:
+    /// interrupted.
     pub code: u8,
     /// One clear message; further lines only to show the place.
     pub message: String,
@@ -24,6 +27,8 @@ pub struct Failure {
 pub const UNSATISFIED: u8 = 1;
 /// Bad usage or input.
 pub const BAD_INPUT: u8 = 2;
+/// A fault of moretta's own: the code that a panic ends with.
+pub const BROKEN: u8 = 101;
 /// Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
@@ -74,6 +79,22 @@ impl Failure {
         Self::input(format!("{source}: {error}"))
     }
 
+    /// What went wrong with records to learn from and, where they are a file of their own, to test with. Where they are
+    /// none, some of the input's were held back, and what cannot be done with the rest may well be done with all.
+    pub fn test(error: TestError, input: &str, test: Option<&str>) -> Self {
+        match error {
+            TestError::Train(error) => Self::domain(input, &error),
+            TestError::Test(error) => Self::domain(test.unwrap_or(input), &error),
+            TestError::Trial(error) => {
+                let Self { code, message } = error.into();
+                let message =
+                    if test.is_some() { message } else { format!("without the records held back: {message}") };
+                Self { code, message }
+            }
+            error => Self::input(error.to_string()),
+        }
+    }
+
     /// A hierarchy file that contradicts itself.
     pub fn hierarchy(path: &Path, error: &HierarchyFileError) -> Self {
         Self::input(format!("{}, {error}", path.display()))
@@ -109,6 +130,18 @@ impl From<ModelError> for Failure {
     }
 }
 
+/// Of a command that would not have written anything.
+impl From<TrialError> for Failure {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Search(error) => error.into(),
+            TrialError::Verify(error) => Self::unsatisfied(format!("what was found does not hold: {error}")),
+            error => Self::input(error.to_string()),
+        }
+    }
+}
+
+/// Of a command that would have written a release.
 impl From<VerifyError> for Failure {
     fn from(error: VerifyError) -> Self {
         Self::unsatisfied(format!("nothing was written, because {error}"))

@@ -16,7 +16,7 @@ use moretta_core::{
     verify::Judgement,
 };
 
-use crate::arguments::Output;
+use crate::{arguments::Output, page};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -51,9 +51,24 @@ pub fn notes(policy: &Policy, unconfirmed: usize) {
     }
 }
 
+/// What another process said on its standard error.
+pub fn pass_on(text: &str) {
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// `1,234 records`
+pub fn records(number: u64) -> String {
+    counted(number, "record", "records")
+}
+
 /// A failure.
 pub fn error(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {text}");
+}
+
+/// A share of 1 by the rule of the page: what is not nothing does not print as nothing.
+fn percent(share: f64) -> String {
+    page::percent(share).replace('\u{a0}', " ")
 }
 
 fn figure(value: f64) -> String {
@@ -80,7 +95,7 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", model.model, model.worst);
     }
     let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
-    let risk = [before.unique, after.unique, before.mean, after.mean].map(|share| format!("{:.1} %", 100.0 * share));
+    let risk = [before.unique, after.unique, before.mean, after.mean].map(percent);
     let [unique_before, unique_after, before, after] = risk;
     let _ = writeln!(
         text,
@@ -336,8 +351,23 @@ pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> St
     if uncovered > 0 {
         let _ = writeln!(text, "  {} of them lie in no released cell and count as * in E", count(uncovered));
     }
+    if mean.raw >= mean.root {
+        let _ =
+            writeln!(text, "  the quasi-identifiers as they were do not help to predict the class, so E says nothing");
+    }
     if found.iter().any(|tested| tested.stop == Stop::OutOfTime) {
         let _ = writeln!(text, "  stopped at the time limit: the release could have been better");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::percent;
+
+    #[test]
+    fn one_of_many_is_not_nothing() {
+        let shares = [0.0, 1.0 / 30_000.0, 1.0 / 3_000.0, 1.0 / 3.0, 1.0];
+        assert_eq!(shares.map(percent), ["0 %", "< 0.01 %", "0.03 %", "33.3 %", "100.0 %"]);
+    }
 }

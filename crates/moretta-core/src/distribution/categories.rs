@@ -1,6 +1,8 @@
 //! Bars over categories: values, or nodes of the hierarchy where there are many values.
 
-use super::{Bar, Seen, spread};
+use std::cmp::Reverse;
+
+use super::{Bar, Seen, rounded, spread};
 use crate::{
     hierarchy::{Domain, Tree},
     ids::NodeId,
@@ -18,36 +20,58 @@ struct Part {
 
 /// The bars of a column of categories, in the order of its hierarchy; what may not be named is the last.
 pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
-    let after = spread::over_leaves(domain, seen);
+    let parts = parts(domain);
+    let over = spread::over_leaves(domain, seen, &part_of(domain, &parts));
     let mut bars: Vec<Bar> = Vec::new();
-    let mut others = Bar { label: "other values".to_owned(), before: 0, after: 0.0 };
-    for part in parts(domain) {
+    let mut others = Bar { label: "other values".to_owned(), before: 0, after: 0.0, sure: 0.0 };
+    for part in parts {
         let range = part.first as usize..part.last as usize + 1;
-        let (before, after) = (seen.before[range.clone()].iter().sum(), after[range].iter().sum());
+        let before = seen.before[range.clone()].iter().sum();
+        let (after, sure) = (over.leaves[range.clone()].iter().sum(), over.sure[range].iter().sum());
+        let bar = Bar { label: part.label, before, after, sure };
         if before >= floor {
-            bars.push(Bar { label: part.label, before, after });
+            bars.push(bar);
         } else {
-            join(&mut others, before, after);
+            join(&mut others, &bar);
         }
     }
     // The least frequent go, so that the rest can be taken in; and one must go where the others would be a few people.
-    while bars.len() > MOST_BARS || (1..floor).contains(&others.before) && !bars.is_empty() {
-        let least = (0..bars.len()).rev().min_by_key(|&bar| bars[bar].before).unwrap_or(0);
-        let gone = bars.remove(least);
-        join(&mut others, gone.before, gone.after);
+    let mut frequent: Vec<(usize, Bar)> = bars.into_iter().enumerate().collect();
+    frequent.sort_by_key(|(place, bar)| (Reverse(bar.before), *place));
+    for (_, gone) in frequent.drain(frequent.len().min(MOST_BARS)..) {
+        join(&mut others, &gone);
     }
+    while (1..floor).contains(&others.before)
+        && let Some((_, gone)) = frequent.pop()
+    {
+        join(&mut others, &gone);
+    }
+    frequent.sort_by_key(|(place, _)| *place);
+    let mut bars: Vec<Bar> = frequent.into_iter().map(|(_, bar)| bar).collect();
     if bars.is_empty() {
         others.label = "all values".to_owned();
     }
-    if bars.is_empty() || others.before > 0 || others.after > 0.0 {
+    // The noise of sums is no bar.
+    if bars.is_empty() || others.before > 0 || rounded(others.after) > 0.0 {
         bars.push(others);
     }
     bars
 }
 
-fn join(others: &mut Bar, before: u64, after: f64) {
-    others.before += before;
-    others.after += after;
+fn join(others: &mut Bar, bar: &Bar) {
+    others.before += bar.before;
+    others.after += bar.after;
+    others.sure += bar.sure;
+}
+
+/// For each leaf, the part that has it.
+fn part_of(domain: &Domain, parts: &[Part]) -> Vec<usize> {
+    // What is in no part is in none with anything else.
+    let mut part_of: Vec<usize> = (parts.len()..parts.len() + domain.len()).collect();
+    for (place, part) in parts.iter().enumerate() {
+        part_of[part.first as usize..=part.last as usize].fill(place);
+    }
+    part_of
 }
 
 /// The values; where these are many, the nodes of the lowest level that has few enough; where none has, the values.

@@ -7,10 +7,12 @@
 //!
 //! - a bar that stands for at least one record of the table stands for `max(k, 10)` of them; one that has fewer is
 //!   merged with its neighbours, or is among the "other values". Where the whole table has fewer, there is one bar.
-//! - bars of numbers and dates begin at round values (`bins.rs`), and the first and the last are open;
+//! - bars of numbers and dates begin at round values (`bins.rs`), and the first and the last are open; where they begin
+//!   depends on no value nearer to an end than the `max(k, 10)`-th, so that the ends of a small table do not show either;
 //! - a category, or a node of its hierarchy, is named only where it has that many records (`categories.rs`);
 //! - a released label that does not print its ends (`*`, `young`) is spread over the bars it touches, and not over its
-//!   own values: else the after of a bar would tell where the values begin.
+//!   own values: else the after of a bar would tell where the values begin. An open bar counts as one step wide, so the
+//!   sums do not tell how far it reaches. (A label that does print its ends, as `[17, 90]`, tells them by itself.)
 //!
 //! Cost: a pass over the tuples and one over the groups for each column; each distinct released label is read once and
 //! costs the logarithm of the number of bars, or as much as it is long where it is a set.
@@ -49,6 +51,8 @@ pub struct Bar {
     pub before: u64,
     /// How many records a recipient would take for such.
     pub after: f64,
+    /// How many of these are released as something that lies within the bar. The others could also be elsewhere.
+    pub sure: f64,
 }
 
 /// The distributions of all quasi-identifiers.
@@ -61,7 +65,8 @@ pub fn all(policy: &Policy, profile: &Profile, released: &Released) -> Vec<Distr
             let domain = &profile.columns()[column].domain;
             let ordered = domain.kind().is_ordered();
             let bars = if ordered { bins::bars(domain, &seen, floor) } else { categories::bars(domain, &seen, floor) };
-            let bars = bars.into_iter().map(|bar| Bar { after: rounded(bar.after), ..bar }).collect();
+            let bars =
+                bars.into_iter().map(|bar| Bar { after: rounded(bar.after), sure: rounded(bar.sure), ..bar }).collect();
             Distribution { floor, ordered, bars }
         })
         .collect()

@@ -4,11 +4,13 @@
 //! every leaf or bin its part.
 
 use super::{Seen, bins::Bins};
-use crate::hierarchy::{Cell, Domain, LabelReader, ReadCell, interval_ends};
+use crate::hierarchy::{Domain, LabelReader, ReadCell, interval_ends};
 
 /// Records over bins of numbers or dates.
 pub(super) struct OverBins {
     pub(super) bins: Vec<f64>,
+    /// Those that are released as something within the bin.
+    pub(super) sure: Vec<f64>,
     /// Records that are released as having no value.
     pub(super) missing: f64,
 }
@@ -22,33 +24,51 @@ pub(super) fn over_bins(domain: &Domain, seen: &Seen<'_>, bins: &Bins) -> OverBi
         let records = records as f64;
         match side(domain, &reader, label) {
             Side::Missing => missing += records,
-            Side::Value(value) => over.whole[bins.bin(value)] += records,
+            Side::Value(value) => over.within(bins.bin(value), records),
             Side::Printed(low, high) => over.interval(low, high, records),
             Side::Touched(low, high) => over.touched(bins.bin(low), bins.bin(high), records),
         }
     }
-    OverBins { bins: over.finish(), missing }
+    let sure = over.sure.clone();
+    OverBins { bins: over.finish(), sure, missing }
 }
 
-/// Over the leaves of a column of categories. A missing value is a leaf like any other.
-pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>) -> Vec<f64> {
+/// Records over the leaves of a column of categories.
+pub(super) struct OverLeaves {
+    pub(super) leaves: Vec<f64>,
+    /// Those that are released as something within one part, all at the first leaf that it covers.
+    pub(super) sure: Vec<f64>,
+}
+
+/// Over the leaves of a column of categories, whose leaves are in parts. A missing value is a leaf like any other.
+pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>, part_of: &[usize]) -> OverLeaves {
     let reader = LabelReader::new(domain);
-    let mut leaves = vec![0.0; domain.len()];
+    let (mut leaves, mut sure) = (vec![0.0; domain.len()], vec![0.0; domain.len()]);
     let mut changes = vec![0.0; domain.len() + 1];
+    let one_part = |first: u32, last: u32| part_of[first as usize] == part_of[last as usize];
     for (label, &records) in seen.labels.iter().zip(&seen.after) {
-        let mut even = |cell: Cell| {
-            let part = records as f64 / f64::from(cell.last - cell.first + 1);
-            changes[cell.first as usize] += part;
-            changes[cell.last as usize + 1] -= part;
-        };
+        let records = records as f64;
         match reader.read(label) {
-            Some(ReadCell::Cell(cell)) if cell.first == cell.last => leaves[cell.first as usize] += records as f64,
-            Some(ReadCell::Cell(cell)) => even(cell),
             Some(ReadCell::Set(codes)) => {
-                codes.iter().for_each(|&code| leaves[code as usize] += records as f64 / codes.len() as f64);
+                codes.iter().for_each(|&code| leaves[code as usize] += records / codes.len() as f64);
+                if codes.windows(2).all(|two| one_part(two[0], two[1])) {
+                    sure[codes[0] as usize] += records;
+                }
             }
-            // Nothing can be read from it, so it could be anything.
-            None => even(domain.whole()),
+            // Where nothing can be read, it could be anything.
+            read => {
+                let cell = if let Some(ReadCell::Cell(cell)) = read { cell } else { domain.whole() };
+                if one_part(cell.first, cell.last) {
+                    sure[cell.first as usize] += records;
+                }
+                if cell.first == cell.last {
+                    leaves[cell.first as usize] += records;
+                } else {
+                    let part = records / f64::from(cell.last - cell.first + 1);
+                    changes[cell.first as usize] += part;
+                    changes[cell.last as usize + 1] -= part;
+                }
+            }
         }
     }
     let mut density = 0.0;
@@ -56,7 +76,7 @@ pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>) -> Vec<f64> {
         density += change;
         *leaf += f64::max(density, 0.0);
     }
-    leaves
+    OverLeaves { leaves, sure }
 }
 
 /// What a label stands for in a column of numbers or dates.
@@ -80,13 +100,14 @@ fn side(domain: &Domain, reader: &LabelReader<'_>, label: &str) -> Side {
             None => domain.whole(),
         },
     };
-    match domain.ends(cell) {
-        None => Side::Missing,
-        Some((low, high)) if low == high => Side::Value(low),
-        Some((low, high)) => {
-            let printed = interval_ends(label).map(|(low, high)| (domain.read_number(low), domain.read_number(high)));
-            if printed == Some((Some(low), Some(high))) { Side::Printed(low, high) } else { Side::Touched(low, high) }
-        }
+    let Some((low, high)) = domain.ends(cell) else { return Side::Missing };
+    let printed =
+        interval_ends(label).and_then(|(low, high)| Some((domain.read_number(low)?, domain.read_number(high)?)));
+    match printed {
+        // What prints may be more than the values that occur, which the release does not tell.
+        Some((from, to)) if from <= low && high <= to => Side::Printed(from, to),
+        _ if low == high => Side::Value(low),
+        _ => Side::Touched(low, high),
     }
 }
 
@@ -95,17 +116,25 @@ struct Spread<'a> {
     bins: &'a Bins,
     /// What falls into a bin as it is.
     whole: Vec<f64>,
+    /// The records of labels that lie within a bin.
+    sure: Vec<f64>,
     /// How much more there is in each half unit of length from this bin on than in the one before.
     changes: Vec<f64>,
 }
 
 impl<'a> Spread<'a> {
     fn new(bins: &'a Bins) -> Self {
-        Self { bins, whole: vec![0.0; bins.len()], changes: vec![0.0; bins.len() + 1] }
+        let none = vec![0.0; bins.len()];
+        Self { bins, whole: none.clone(), sure: none, changes: vec![0.0; bins.len() + 1] }
     }
 
     fn edge(&self, at: usize) -> f64 {
         self.bins.edges[at] / 2.0
+    }
+
+    fn within(&mut self, bin: usize, records: f64) {
+        self.whole[bin] += records;
+        self.sure[bin] += records;
     }
 
     /// Over an interval whose ends are both inside it. On a grid the last value takes as much room as any other.
@@ -114,8 +143,7 @@ impl<'a> Spread<'a> {
         // Halves, so that a range near the greatest number does not overflow.
         let (low, high) = (low / 2.0, high / 2.0 + self.bins.grid.unwrap_or(0.0) / 2.0);
         if first == last {
-            self.whole[first] += records;
-            return;
+            return self.within(first, records);
         }
         let density = records / (high - low);
         self.whole[first] += (self.edge(first + 1) - low) * density;
@@ -124,11 +152,10 @@ impl<'a> Spread<'a> {
         self.changes[last] -= density;
     }
 
-    /// Over all bins from the first to the last, by how wide they are.
+    /// Over all bins from the first to the last, by how wide they are; an open one counts as one step wide.
     fn touched(&mut self, first: usize, last: usize, records: f64) {
         if first == last {
-            self.whole[first] += records;
-            return;
+            return self.within(first, records);
         }
         let density = records / (self.edge(last + 1) - self.edge(first));
         self.changes[first] += density;

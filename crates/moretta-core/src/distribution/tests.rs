@@ -1,5 +1,7 @@
 //! Bars that can be counted by hand, and twins that spread records value by value.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -50,10 +52,57 @@ fn numbers_begin_at_round_values_and_small_bars_are_merged() {
 }
 
 #[test]
-fn a_label_that_does_not_print_its_ends_does_not_tell_them_here_either() {
-    let ages = table("c.hierarchy = { widths = [20] }", &[("21", 20), ("38", 20)]);
-    // Ten bars of two years from 20 to 39. That the first begins with 21 would make it one of eighteen years.
-    assert_eq!(bars(&ages, &whole(&ages)), ["up to 21 20 4", "22 or more 20 36"]);
+fn a_label_that_does_not_print_its_ends_is_spread_by_the_labels_of_the_bars() {
+    let ages = |low: &str, high: &str| {
+        let rows = [(low, 1), ("21", 19), ("29", 20), ("38", 19), (high, 1)];
+        table("c.hierarchy = { widths = [10] }", &rows)
+    };
+    let near = ages("20", "39");
+    // Steps of two years, from the tenth least to the tenth greatest; the open bars count as two years each.
+    let expected = ["up to 21 20 10", "22–29 20 40", "30 or more 20 10"];
+    assert_eq!(Released::labels(&release(&near, &whole(&near)), 0), [Box::from("*")]);
+    assert_eq!(bars(&near, &whole(&near)), expected);
+    for far in [ages("1", "39"), ages("20", "117"), ages("-5000", "1000000")] {
+        assert_eq!(bars(&far, &whole(&far)), expected, "no end shows");
+    }
+}
+
+#[test]
+fn a_label_that_prints_more_than_the_values_is_spread_over_what_it_prints() {
+    let of = |least: &str| {
+        let ages = table("c.hierarchy = { widths = [20] }", &[(least, 1), ("23", 19), ("38", 20), ("45", 20)]);
+        let domain = &ages.profile.columns()[0].domain;
+        let parents = |code: u32| {
+            let tree = domain.tree().unwrap();
+            domain.node_cell(tree.parent(tree.leaf(code)).unwrap())
+        };
+        let cells = vec![(0..domain.len() as u32).map(parents).collect()];
+        bars(&ages, &Recoding::Cut(Cut { cells, suppressed: Vec::new() }))
+    };
+    // [20, 39] for 40 records: 4 of its 20 ages are up to 23. That nobody is 20 is not to be seen.
+    assert_eq!(of("20"), ["up to 23 20 8", "24–39 20 32", "40 or more 20 20"]);
+    assert_eq!(of("21"), of("20"));
+}
+
+#[test]
+fn small_tables_have_bars_as_far_as_these_tell_no_end() {
+    let rows = |records: u64| [("3", 1), ("40", records / 2 - 1), ("60", records - records / 2 - 1), ("99", 1)];
+    let of = |records: u64| as_it_is(&table("c.hierarchy = \"free\"", &rows(records)));
+    // At every size below a hundred; 40 and 60 are the ends that count, not 3 and 99.
+    for records in [20, 21, 50, 99] {
+        let (low, high) = (records / 2, records - records / 2);
+        assert_eq!(of(records), [format!("up to 41 {low} {low}"), format!("42 or more {high} {high}")]);
+    }
+    for records in [4, 10, 19] {
+        assert_eq!(of(records), [format!("all values {records} {records}")], "two bars would be of fewer than ten");
+    }
+    let constant = |records: u64| table("c.hierarchy = \"free\"", &[("3", 1), ("40", records), ("99", 9)]);
+    for records in [40, 100_000] {
+        let all = records + 10;
+        assert_eq!(as_it_is(&constant(records)), [format!("all values {all} {all}")], "all but a few are 40");
+    }
+    let tail = table("c.hierarchy = \"free\"", &[("3", 1), ("40", 100_000), ("60", 10)]);
+    assert_eq!(as_it_is(&tail), ["up to 41 100001 100001", "42 or more 10 10"], "enough to be seen, if few");
 }
 
 #[test]
@@ -107,6 +156,20 @@ fn dates_go_by_the_calendar() {
     assert_eq!(quarters, ["up to 2020-Q1", "2020-Q2", "2020-Q3 or later"]);
     let found = as_it_is(&table("c.type = \"date\"", &[("2020-01-01T10:00", 15), ("2020-01-01T11:00", 15)]));
     assert_eq!(found, ["all values 30 30"]);
+    let long = of(&["1000-01-01", "2500-01-01", "9999-12-31"]);
+    assert_eq!(long, ["up to 1999", "2000–2999", "3000 or later"]);
+}
+
+#[test]
+fn dates_are_in_few_bars_that_ascend_or_in_one() {
+    let year = |year: i32| chrono::NaiveDate::from_ymd_opt(year, 1, 1).map(|day| day.and_hms_opt(0, 0, 0).unwrap());
+    for (low, high) in [(-262_000, 262_000), (0, 1650), (-40_000, 3), (1_969, 262_142)] {
+        let [low, high] = [low, high].map(|at| year(at).unwrap().and_utc().timestamp() as f64);
+        if let Some((edges, _)) = bins::dates(low, high) {
+            assert!(edges.len() <= 17 && edges.is_sorted() && edges[0] <= low && high < edges[edges.len() - 1]);
+        }
+    }
+    assert!(bins::dates(0.0, 1e300).is_none() && bins::dates(-9e15, 9e15).is_none(), "no such years");
 }
 
 #[test]
@@ -153,6 +216,31 @@ fn of_many_categories_nodes_are_shown_or_the_most_frequent() {
     assert_eq!(flat.len(), 15);
     assert_eq!((flat[0].as_str(), flat[13].as_str()), ("town16 26 26", "town29 39 39"));
     assert_eq!(flat[14], "other values 280 280");
+}
+
+#[test]
+fn of_very_many_categories_the_first_are_named() {
+    let rows: Vec<(String, u64)> = (0..30_000).map(|n| (format!("v{n:05}"), 10)).collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
+    let found = as_it_is(&table("c.type = \"category\"", &rows));
+    assert_eq!((found.len(), found[0].as_str(), found[13].as_str()), (15, "v00000 10 10", "v00013 10 10"));
+}
+
+#[test]
+fn the_noise_of_sums_is_no_bar() {
+    let inner = |(leaf, above): (&str, &str)| format!("{leaf};{above};n1;*\n");
+    let leaves = [("a", "a1;a2"), ("b", "b1;n2"), ("c", "b1;n2"), ("d", "b1;n2")];
+    let last = [("e", "n3;n2"), ("f", "n3;n2"), ("g", "n3;n2")];
+    let tree: String = leaves.into_iter().chain(last).map(inner).chain(["z;z1;z2;z3;*\n".to_owned()]).collect();
+    let rows = ["a", "b", "c", "d", "e", "f", "g"].map(|leaf| (leaf, 10));
+    let table = TestTable::new(&format!("{POLICY}c.hierarchy = \"c.csv\""), &[("c", &tree)], &rows);
+    let domain = &table.profile.columns()[0].domain;
+    let released = release(&table, &whole(&table));
+    // A third of 2, a sixth and a seventh begin one after the other and end at once: what is left is not quite nothing.
+    let labels = ["n3", "n2", "n1"].map(Box::from);
+    let seen = Seen { after: vec![2, 1, 1], labels: &labels, ..Seen::of(&table.profile, &released, 0) };
+    assert!(spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves[7] > 0.0);
+    assert_eq!(categories::bars(domain, &seen, 10).len(), 7);
 }
 
 /// A random table of one column, and groups of its records with the least cells around them.
@@ -234,11 +322,13 @@ fn twin(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) -> (Vec
                 missing += 1.0;
                 continue;
             };
-            let open = low < high && interval_ends(label) != Some((&low.to_string(), &high.to_string()));
+            let end = |text: &str| text.parse::<i64>().unwrap();
+            let printed = interval_ends(label).map(|(low, high)| (end(low), end(high)));
             let edge = |at: usize| bins.edges[at] as i64;
-            let values = match open {
-                true => edge(bins.bin(low as f64))..edge(bins.bin(high as f64) + 1).max(edge(bins.bin(low as f64)) + 1),
-                false => low..high + 1,
+            let values = match printed {
+                Some((from, to)) => from..to + 1,
+                None if low == high => low..high + 1,
+                None => edge(bins.bin(low as f64))..edge(bins.bin(high as f64) + 1).max(edge(bins.bin(low as f64)) + 1),
             };
             let each = 1.0 / (values.end - values.start) as f64;
             values.for_each(|value| parts[bins.bin(value as f64)] += each);
@@ -247,7 +337,44 @@ fn twin(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) -> (Vec
     (parts, missing)
 }
 
+/// Ages, with one record below or above all others that leaves as `*` or as the node above it, as do some others.
+fn with_end(ages: &[(u8, u64)], end: i64, hidden: u8) -> Vec<Bar> {
+    let mut rows: Vec<(String, u64)> = ages.iter().map(|(age, records)| (age.to_string(), *records)).collect();
+    rows.push((end.to_string(), 1));
+    let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
+    // Nodes that print no number, the same for all ages above or below.
+    let name = |age: i64| if age < 100 { "low".to_owned() } else { format!("age{}", (age / 10).min(20)) };
+    let leaves: BTreeSet<i64> = ages.iter().map(|(age, _)| i64::from(*age)).chain([end]).collect();
+    let tree: String = leaves.into_iter().map(|age| format!("{age};{};*\n", name(age))).collect();
+    let table =
+        TestTable::new(&format!("{POLICY}c.hierarchy = \"c.csv\"\nc.type = \"number\""), &[("c", &tree)], &rows);
+    let domain = &table.profile.columns()[0].domain;
+    let cell = |code: u32| {
+        let tree = domain.tree().unwrap();
+        match domain.number(code) {
+            Some(age) if age as i64 == end || age as u64 % 4 < u64::from(hidden % 4) => match hidden < 4 {
+                true => domain.whole(),
+                false => domain.node_cell(tree.parent(tree.leaf(code)).unwrap()),
+            },
+            _ => domain.cover(code, code),
+        }
+    };
+    let cells = vec![(0..domain.len() as u32).map(cell).collect()];
+    let recoding = Recoding::Cut(Cut { cells, suppressed: Vec::new() });
+    all(&table.policy, &table.profile, &release(&table, &recoding))[0].bars.clone()
+}
+
 proptest! {
+    #[test]
+    fn how_far_out_one_record_is_changes_no_bar(
+        ages in prop::collection::vec((100u8..200, 1u64..12), 0..30),
+        (near, far) in (1i64..90, 1i64..700),
+        hidden in 0u8..8,
+    ) {
+        prop_assert_eq!(with_end(&ages, 100 - near, hidden), with_end(&ages, 100 - near - far, hidden));
+        prop_assert_eq!(with_end(&ages, 199 + near, hidden), with_end(&ages, 199 + near + far, hidden));
+    }
+
     #[test]
     fn bars_add_up_and_none_is_about_a_few(random in random()) {
         let table = random.table();
@@ -270,15 +397,15 @@ proptest! {
         let table = random.table();
         let released = release(&table, &random.groups(&table));
         let domain = &table.profile.columns()[0].domain;
-        let seen = Seen::of(&table.profile, &released, 0);
+        let (seen, floor) = (Seen::of(&table.profile, &released, 0), floor(&table.policy));
         let (found, expected) = if domain.kind().is_ordered() {
-            let bins = bins::Bins::new(domain, &seen.before);
+            let bins = bins::Bins::new(domain, &seen.before, floor);
             let found = spread::over_bins(domain, &seen, &bins);
             let (expected, missing) = twin(domain, &released, Some(&bins));
             prop_assert!((found.missing - missing).abs() < 1e-6);
             (found.bins, expected)
         } else {
-            (spread::over_leaves(domain, &seen), twin(domain, &released, None).0)
+            (spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves, twin(domain, &released, None).0)
         };
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
@@ -292,4 +419,23 @@ fn one_number_for_many_is_where_it_says() {
     let mut ages = table("c.hierarchy = \"free\"", &[("10", 20), ("21", 20), ("50", 20)]);
     ages.policy.release = ReleaseOptions { numbers: crate::policy::Numbers::Mean, ..ReleaseOptions::default() };
     assert_eq!(bars(&ages, &whole(&ages)), ["up to 14 20 0", "15–24 20 0", "25 or more 20 60"], "27 in the mean");
+}
+
+#[test]
+fn what_leaves_as_star_is_nowhere_for_sure() {
+    let sure = |table: &TestTable, recoding: &Recoding| -> Vec<(u64, f64)> {
+        let found = all(&table.policy, &table.profile, &release(table, recoding));
+        for bar in &found[0].bars {
+            assert!(bar.sure <= bar.after + 1e-6, "{bar:?}");
+        }
+        found[0].bars.iter().map(|bar| (bar.before, bar.sure)).collect()
+    };
+    let ages = table("c.hierarchy = { widths = [10] }", &[("21", 20), ("29", 20), ("38", 20), ("45", 20)]);
+    let jobs = table("c.type = \"category\"", &[("nurse", 30), ("clerk", 20), ("judge", 11)]);
+    for table in [&ages, &jobs] {
+        for (before, sure) in sure(table, &Recoding::identity(&table.profile)) {
+            assert_eq!(before as f64, sure, "as it is, all of it is sure");
+        }
+        assert!(sure(table, &whole(table)).iter().all(|(_, sure)| *sure == 0.0));
+    }
 }

@@ -8,6 +8,8 @@
 //! table and the seed alone, not on the order in which an engine happened to count, nor on that of the columns (which
 //! roles decide).
 //!
+//! A [`Plan`] is held against the table by [`Plan::check`]: both parts of every split have records then.
+//!
 //! Within a class, record by record, a part is drawn with the chance of what it still lacks. Every division with the
 //! right numbers is then as likely as any other (it is how one deals from a shuffled deck), in `O(records × parts)`
 //! time and without the deck.
@@ -19,7 +21,7 @@ use rand_chacha::{
 
 use crate::counts::Counts;
 
-/// How a table is divided.
+/// How a table is divided. [`Plan::check`] says whether it can be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Plan {
     /// Cross-validation: so many parts, and each is once what the others are tested with. At least 2.
@@ -33,6 +35,52 @@ pub enum Plan {
     },
 }
 
+/// Why a table cannot be divided like this.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// One fold, or none.
+    #[error("{folds} folds: a table is divided into 2 parts at least")]
+    Folds {
+        /// How many were asked for.
+        folds: usize,
+    },
+    /// Nothing is ever held back.
+    #[error("0 draws: records are held back once at least")]
+    NoDraws,
+    /// Not a part of the records.
+    #[error("a share of {share}: what is held back is more than 0 and less than 1")]
+    Share {
+        /// The share asked for.
+        share: f64,
+    },
+    /// A part would be without records.
+    #[error("{records} records are too few to be held back like this: one part would have none")]
+    TooFew {
+        /// How many there are.
+        records: u64,
+    },
+}
+
+impl Plan {
+    /// Whether a table of so many records can be divided like this, so that no part is without records.
+    pub fn check(&self, records: u64) -> Result<(), PlanError> {
+        let enough = match *self {
+            Plan::Folds(folds) if folds < 2 => return Err(PlanError::Folds { folds }),
+            Plan::Draws { draws: 0, .. } => return Err(PlanError::NoDraws),
+            Plan::Draws { share, .. } if !(share > 0.0 && share < 1.0) => return Err(PlanError::Share { share }),
+            Plan::Folds(folds) => records >= folds as u64,
+            Plan::Draws { share, .. } => (1..records).contains(&held_back(records, share)),
+        };
+        if enough { Ok(()) } else { Err(PlanError::TooFew { records }) }
+    }
+}
+
+/// How many records a share is.
+fn held_back(records: u64, share: f64) -> u64 {
+    (records as f64 * share).round() as u64
+}
+
 /// A table in two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
@@ -42,10 +90,11 @@ pub struct Split {
     pub test: Counts,
 }
 
-/// All splits of a plan, one after the other. `class` is a column of `counts`.
+/// All splits of a plan, one after the other; none if [`Plan::check`] refuses it. `class` is a column of `counts`.
 pub fn splits(counts: &Counts, class: usize, plan: Plan, seed: u64) -> impl Iterator<Item = Split> + '_ {
     let strata = strata(counts, class);
     let (rounds, dealt) = match plan {
+        _ if plan.check(counts.records).is_err() => (0, None),
         Plan::Folds(folds) => (folds, Some(deal(counts, &strata, &even(&strata, folds), seed, 0))),
         Plan::Draws { draws, .. } => (draws, None),
     };
@@ -110,7 +159,7 @@ fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
 /// has too much or too little is less than one record.
 fn in_two(strata: &[Stratum], share: f64) -> Vec<Vec<u64>> {
     let all: u64 = strata.iter().map(|stratum| stratum.records).sum();
-    let wanted = (all as f64 * share).round() as u64;
+    let wanted = held_back(all, share);
     let exact: Vec<f64> =
         strata.iter().map(|stratum| stratum.records as f64 * wanted as f64 / (all as f64).max(1.0)).collect();
     let mut held: Vec<u64> = exact.iter().map(|exact| exact.floor() as u64).collect();
@@ -200,6 +249,7 @@ mod tests {
         #[test]
         fn every_record_is_tested_once_and_nothing_is_lost(rows in table(), folds in 2usize..6, seed in 0u64..9) {
             let counts = counts(&rows);
+            prop_assume!(Plan::Folds(folds).check(counts.records).is_ok());
             let mut tested: Vec<(String, u64)> = Vec::new();
             let sizes: Vec<u64> = splits(&counts, 1, Plan::Folds(folds), seed).map(|split| {
                 prop_assert_eq!(split.train.records + split.test.records, counts.records);
@@ -275,7 +325,44 @@ mod tests {
             found[first as usize] += 1;
         }
         for (found, expected) in found.into_iter().zip([1000, 4000, 1000]) {
-            assert!((found - expected as i32).abs() < 200, "{found} instead of about {expected}");
+            assert!(i32::abs(found - expected) < 200, "{found} instead of about {expected}");
+        }
+    }
+
+    #[test]
+    fn a_plan_that_leaves_a_part_without_records_is_refused_and_splits_nothing() {
+        let draws = |share| Plan::Draws { draws: 2, share };
+        let few = Err(PlanError::TooFew { records: 4 });
+        let cases = [
+            (Plan::Folds(0), Err(PlanError::Folds { folds: 0 })),
+            (Plan::Folds(1), Err(PlanError::Folds { folds: 1 })),
+            (Plan::Folds(2), Ok(())),
+            (Plan::Folds(4), Ok(())),
+            (Plan::Folds(5), few),
+            (Plan::Folds(usize::MAX), few),
+            (Plan::Draws { draws: 0, share: 0.5 }, Err(PlanError::NoDraws)),
+            (draws(0.0), Err(PlanError::Share { share: 0.0 })),
+            (draws(-0.5), Err(PlanError::Share { share: -0.5 })),
+            (draws(1.0), Err(PlanError::Share { share: 1.0 })),
+            (draws(f64::INFINITY), Err(PlanError::Share { share: f64::INFINITY })),
+            (draws(0.1), few),
+            (draws(0.125), Ok(())),
+            (draws(0.87), Ok(())),
+            (draws(0.9), few),
+        ];
+        let counts = counts(&[(0, 0, 3), (1, 1, 1)]);
+        for (plan, expected) in cases {
+            assert_eq!(plan.check(counts.records), expected, "{plan:?}");
+            let found: Vec<Split> = splits(&counts, 1, plan, 3).collect();
+            assert_eq!(found.is_empty(), expected.is_err(), "{plan:?}");
+            assert!(found.iter().all(|split| split.train.records > 0 && split.test.records > 0), "{plan:?}");
+        }
+        // Nothing equals NaN.
+        assert!(matches!(draws(f64::NAN).check(4), Err(PlanError::Share { .. })));
+        assert_eq!(splits(&counts, 1, draws(f64::NAN), 3).count(), 0);
+        for plan in [Plan::Folds(2), draws(0.5)] {
+            assert_eq!(plan.check(0), Err(PlanError::TooFew { records: 0 }));
+            assert!(plan.check(1).is_err(), "{plan:?}");
         }
     }
 

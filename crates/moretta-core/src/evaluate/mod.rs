@@ -74,9 +74,9 @@ pub struct ErrorEntry {
 
 /// All errors, in the order they are told.
 pub const ERRORS: &[ErrorEntry] = &[
-    ErrorEntry { name: "B", summary: "trained on the data as it was: the best there is", value: |e| Some(e.raw) },
+    ErrorEntry { name: "B", summary: "trained on the data as it was", value: |e| Some(e.raw) },
     ErrorEntry { name: "E", summary: "trained on the release", value: |e| Some(e.released) },
-    ErrorEntry { name: "W", summary: "trained without the quasi-identifiers: the worst", value: |e| Some(e.root) },
+    ErrorEntry { name: "W", summary: "trained without the quasi-identifiers", value: |e| Some(e.root) },
     ErrorEntry { name: "RE", summary: "trained without the sensitive columns", value: |e| e.removed },
 ];
 

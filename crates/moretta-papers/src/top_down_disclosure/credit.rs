@@ -107,7 +107,8 @@ pub(super) fn policy(set: &DataSet, sensitive: &[&str], confidence: f64) -> Resu
     let mut text = String::new();
     for column in sensitive {
         text += &format!(
-            "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{column}\"\nrarest = 0.5\nmax-confidence = {confidence}\n"
+            "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{column}\"\nrarest = 0.5\nmax-confidence = \
+             {confidence}\n"
         );
     }
     text += "[method]\nname = \"top-down-disclosure\"\n";
@@ -160,6 +161,15 @@ impl Loaded {
         let row = |row: &Vec<String>| places.iter().map(|&place| row[place].clone()).collect();
         let rows: Rows = files.iter().flatten().map(row).collect();
         data::counted(&grouped.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
+    }
+
+    /// The share of records that are not of the most frequent class.
+    pub(super) fn majority(&self) -> f64 {
+        let class = self.set.columns.len();
+        let mut classes: HashMap<&str, usize> = HashMap::new();
+        self.files.iter().flatten().for_each(|row| *classes.entry(&row[class]).or_default() += 1);
+        let (all, most) = (classes.values().sum::<usize>(), classes.values().max().copied().unwrap_or(0));
+        1.0 - most as f64 / all.max(1) as f64
     }
 
     /// All records.

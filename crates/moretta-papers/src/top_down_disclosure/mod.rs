@@ -1,6 +1,7 @@
 //! Wang, Fung, Yu (KAIS 2007): inferences in the raw data, errors of a classifier under privacy templates, and how long
 //! it takes.
 
+mod claims;
 mod credit;
 mod errors;
 mod scale;
@@ -13,8 +14,10 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         "Top-down disclosure",
         "Wang, Fung, Yu: Handicapping attacker's confidence: an alternative to k-anonymization, Knowledge and \
          Information Systems 11, 2007. The less frequent half of the values of the sensitive columns must not be \
-         inferred from the other categorical columns with a confidence above h. As in the paper, the suppressions are found on all records, which are \
-         then split; errors are those of a C4.5 tree on the test part. BE: on the data as it is; SE: on the release; RE: without the sensitive columns.",
+         inferred from the other categorical columns with a confidence above h. As in the paper, the suppressions \
+         are found on all records, which are \
+         then split; errors are those of a C4.5 tree on the test part. BE: on the data as it is; SE: on the release; \
+         RE: without the sensitive columns.",
     );
     errors::inferences(lab, &mut document)?;
     errors::all(lab, &mut document)?;

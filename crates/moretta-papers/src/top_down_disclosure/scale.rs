@@ -28,7 +28,7 @@ const SET_UP: SetUp = SetUp {
 /// Several QIDs of two to five columns, none within another.
 const SEVERAL: [&[&str]; 4] = [
     &["occupation", "education", "sex"],
-    &["native-country", "race"],
+    &["native-country", "sex"],
     &["workclass", "relationship", "occupation", "native-country", "race"],
     &["education", "relationship"],
 ];
@@ -51,8 +51,10 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     document.section(
         "Scale",
         &format!(
-            "Both sets (45,222 records), each record with s - 1 variations that have random values in {RANDOM_COLUMNS} random columns; \
-             the rarer half of marital-status must not be inferred above 90 %, from one QID of all seven other columns and from \
+            "Both sets (45,222 records), each record with s - 1 variations that have random values in \
+             {RANDOM_COLUMNS} random columns; \
+             the rarer half of marital-status must not be inferred above 90 %, from one QID of all seven other \
+             columns and from \
              {} QIDs of two to five. The ratio to a naive search, and up to ten million records, are in \
              [top-down-disclosure.md](../top-down-disclosure.md).",
             SEVERAL.len()
@@ -74,7 +76,7 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
             if s == LARGE {
                 let what = format!("{} records, {name}", count(table.counts.records));
                 let published = format!("{} s, Pentium IV", PUBLISHED[at]);
-                document.claim(&what, &published, format!("{:.2} s", run.seconds), run.seconds < PUBLISHED[at]);
+                document.aside(&what, &published, format!("{:.2} s", run.seconds));
             }
         }
         rows.push(row);
@@ -84,4 +86,19 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     let axes = (Axis { title: "records", log: true }, Axis { title: "search, s", log: true });
     document.chart("scale", "Search against records", axes, ways.iter().zip(lines).map(line).collect());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_qid_is_within_another_whose_templates_would_make_it_redundant() {
+        for (at, qid) in SEVERAL.iter().enumerate() {
+            assert!((2..=5).contains(&qid.len()));
+            for (other, wider) in SEVERAL.iter().enumerate() {
+                assert!(at == other || !qid.iter().all(|column| wider.contains(column)), "{qid:?} in {wider:?}");
+            }
+        }
+    }
 }

@@ -10,10 +10,10 @@ use moretta_core::{
 use moretta_engine::{Control, LocalEngine, Settings};
 
 use crate::{
-    arguments::Compare,
+    arguments::{Compare, HeldBack},
     commands::evaluate,
     comparison::{
-        self, Comparison, Pair, Row, children, name,
+        self, Comparison, Pair, Refused, children, name,
         trial::{self, Against, Job},
     },
     failure::{self, Failure},
@@ -41,8 +41,15 @@ fn form(path: &Path) -> Result<Form, Failure> {
 
 /// Runs it.
 pub fn run(arguments: &Compare) -> Result<(), Failure> {
+    if arguments.child {
+        children::end_with_parent();
+    }
     let asked = Asked::read(&arguments.policy)?;
     let pairs = pairs(arguments, &asked.policy)?;
+    if pairs.len() > 1 {
+        check_lasting(arguments, &asked)?;
+    }
+    check_class(arguments, &asked.policy)?;
     let settings = inputs::settings(&arguments.resources);
     let engine = inputs::engine(&arguments.input, &asked.policy.input, settings.clone())?;
     let output = arguments.output.as_deref().map(|path| form(path).map(|form| (path, form))).transpose()?;
@@ -50,9 +57,6 @@ pub fn run(arguments: &Compare) -> Result<(), Failure> {
         check_output(path, arguments, &asked, &engine)?;
     }
     let found = compared(arguments, &asked, &pairs, &engine, settings)?;
-    if evaluate::class(&asked.policy).is_none() {
-        summary::note("no column has the role `class`, so no model can be trained: there are no errors to compare");
-    }
 
     if let Some((path, form)) = output {
         let file = Path::new(&arguments.input).file_name().unwrap_or_default().to_string_lossy();
@@ -63,10 +67,48 @@ pub fn run(arguments: &Compare) -> Result<(), Failure> {
         inputs::write_text(path, &text, arguments.overwrite)?;
     }
     summary::print(&match output {
-        _ if arguments.json => serde_json::to_string_pretty(&found).expect("texts and numbers") + "\n",
+        _ if arguments.json => json(&found),
         Some((path, _)) => comparison::written(&found, path),
         None => comparison::table(&found),
     });
+    Ok(())
+}
+
+fn json(comparison: &Comparison) -> String {
+    serde_json::to_string_pretty(comparison).expect("texts and numbers") + "\n"
+}
+
+/// Every process reads everything again: what can be read only once, or is another thing there, will not do.
+fn check_lasting(arguments: &Compare, asked: &Asked) -> Result<(), Failure> {
+    let data = [Some(&arguments.input), arguments.test.as_ref()].into_iter().flatten().map(Path::new);
+    let passing = |path: &&Path| {
+        let own = ["/dev/stdin", "/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder));
+        own || path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    };
+    match data.chain(asked.files.iter().map(PathBuf::as_path)).find(passing) {
+        None => Ok(()),
+        Some(path) => Err(Failure::input(format!(
+            "{} can be read only once, and every method and k reads it anew; save it in a file first",
+            path.display()
+        ))),
+    }
+}
+
+/// Without a class no model is trained, and what says on which records it is tested would be ignored.
+fn check_class(arguments: &Compare, policy: &Policy) -> Result<(), Failure> {
+    if policy.class().is_some() {
+        return Ok(());
+    }
+    let none = "no column has the role `class`, so no model can be trained";
+    let HeldBack { folds, hold_out } = &arguments.held_back;
+    let given =
+        [("--test", arguments.test.is_some()), ("--folds", folds.is_some()), ("--hold-out", hold_out.is_some())];
+    if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(Failure::input(format!("{flag}: {none}, and there is nothing to test")));
+    }
+    if !arguments.child {
+        summary::note(&format!("{none}: there are no errors to compare"));
+    }
     Ok(())
 }
 
@@ -135,16 +177,20 @@ fn compared(
     inputs::bind(&asked.policy, &profile)?;
     let against = match (evaluate::class(&asked.policy), &arguments.test) {
         (None, _) => Against::Nothing,
-        (Some(_), Some(test)) => Against::Others(evaluate::test_counts(test, &asked.policy, settings)?),
+        (Some(_), Some(test)) => {
+            evaluate::check_other(&arguments.input, test)?;
+            Against::Others(evaluate::test_counts(test, &asked.policy, settings)?)
+        }
         (Some(class), None) => {
             evaluate::check_size(&counts, plan, &arguments.input)?;
             Against::HeldBack(class, plan)
         }
     };
-    if let [pair] = pairs {
-        return trial::run(Job { arguments, asked, counts, profile: &profile, against }, pair);
-    }
     let nothing = nothing(arguments, asked, &counts);
+    if let [pair] = pairs {
+        let found = trial::run(Job { arguments, asked, counts, profile: &profile, against }, pair)?;
+        return found.map_err(|refused| alone(arguments, pair, nothing, refused));
+    }
     drop((counts, profile, against));
     each_by_itself(arguments, pairs, nothing)
 }
@@ -156,12 +202,21 @@ fn nothing(arguments: &Compare, asked: &Asked, counts: &Counts) -> Comparison {
         seed: arguments.seed,
         queries: arguments.queries,
         summed: None,
-        goal: trial::goal(&asked.policy),
+        measure: trial::measure(&asked.policy),
         tested: None,
         errors: None,
         spread: None,
         rows: Vec::new(),
     }
+}
+
+/// Where the only pair finds nothing, the reason is the result; a parent reads it as a row.
+fn alone(arguments: &Compare, pair: &Pair, mut all: Comparison, refused: Refused) -> Failure {
+    if arguments.child {
+        all.rows.push(refused.row(pair));
+        summary::print(&json(&all));
+    }
+    refused.failure
 }
 
 /// One process after the other: two at a time would disturb each other's seconds.
@@ -171,12 +226,11 @@ fn each_by_itself(arguments: &Compare, pairs: &[Pair], mut all: Comparison) -> R
     for (done, pair) in pairs.iter().enumerate() {
         Control::progress(&watch, done as u64, pairs.len() as u64);
         watch.tell(pair.name());
-        match children::run(arguments, pair, &watch)? {
+        match children::run(arguments, pair, all.records, &watch)? {
             Ok(one) => all.join(one),
-            Err(failure) => {
-                let (method, cannot) = (pair.method.to_owned(), Some(failure.message.clone()));
-                all.rows.push(Row { method, k: pair.k, cannot, found: None });
-                refused.push(failure);
+            Err(one) => {
+                all.rows.push(one.row(pair));
+                refused.push(one.failure);
             }
         }
     }

@@ -1,10 +1,12 @@
 //! `moretta evaluate`: what a model can still learn from a release, counted on records that took no part in the search.
 
+use std::path::Path;
+
 use hashbrown::HashMap;
 use moretta_core::{
     counts::Counts,
     evaluate::{
-        Errors, EvaluateError, Spread, TestError, Tested, TestedRecords,
+        Errors, EvaluateError, Spread, Tested, TestedRecords,
         holdout::{self, Plan, Split},
     },
     hierarchy::Tree,
@@ -12,9 +14,8 @@ use moretta_core::{
     policy::Policy,
     profile::Profile,
     search::{self, Stop},
-    trial::TrialError,
 };
-use moretta_engine::{Engine, Settings};
+use moretta_engine::{Engine, Settings, same_file};
 use serde::Serialize;
 
 use crate::{
@@ -57,6 +58,7 @@ pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
     let settings = inputs::settings(&arguments.resources);
     let engine = inputs::engine(&arguments.input, &asked.policy.input, settings.clone())?;
     let (counts, whole) = inputs::profile(&engine, &arguments.input, &asked.policy, &asked.hierarchies)?;
+    inputs::check_templates(&asked.policy, &whole, &arguments.policy)?;
     inputs::check_goals(&asked.policy, &whole, &arguments.policy)?;
     // For what they say of the whole table; every part binds its own.
     inputs::bind(&asked.policy, &whole)?;
@@ -64,6 +66,7 @@ pub fn run(arguments: &Evaluate) -> Result<(), Failure> {
     let seed = pipeline::seed(arguments.seed)?;
     let found = match &arguments.test {
         Some(test) => {
+            check_other(&arguments.input, test)?;
             let test = test_counts(test, &asked.policy, settings)?;
             vec![tested(&asked.policy, &asked.hierarchies, Split { train: counts, test }, seed, arguments)?]
         }
@@ -99,13 +102,17 @@ pub fn plan(held_back: &HeldBack) -> Result<Plan, Failure> {
 
 /// Both parts need records.
 pub fn check_size(counts: &Counts, plan: Plan, input: &str) -> Result<(), Failure> {
-    let records = counts.records as f64;
-    let enough = match plan {
-        Plan::Folds(folds) => records >= folds as f64,
-        Plan::Draws { share, .. } => (1.0..records).contains(&(records * share).round()),
-    };
-    let message = format!("{input}: {records} records are too few to hold some back like this");
-    if enough { Ok(()) } else { Err(Failure::input(message)) }
+    plan.check(counts.records).map_err(|error| Failure::input(format!("{input}: {error}")))
+}
+
+/// Records that the search saw are no test.
+pub fn check_other(input: &str, test: &str) -> Result<(), Failure> {
+    match same_file(Path::new(input), Path::new(test)) {
+        true => Err(Failure::input(format!(
+            "{test}: these are the records that are learned from; name others, or leave --test out to hold some back"
+        ))),
+        false => Ok(()),
+    }
 }
 
 /// The counts of the records to test with.
@@ -131,18 +138,7 @@ fn tested(
     if search::Control::stop(&watch) == Some(Stop::Cancelled) {
         return Err(Failure::interrupted());
     }
-    found.map_err(|error| failure(error, &arguments.input, arguments.test.as_deref()))
-}
-
-/// What went wrong with records to learn from and, where they are a file of their own, to test with.
-pub fn failure(error: TestError, input: &str, test: Option<&str>) -> Failure {
-    match error {
-        TestError::Train(error) => Failure::domain(input, &error),
-        TestError::Test(error) => Failure::domain(test.unwrap_or(input), &error),
-        TestError::Trial(TrialError::Search(error)) => error.into(),
-        TestError::Trial(TrialError::Verify(error)) => error.into(),
-        error => Failure::input(error.to_string()),
-    }
+    found.map_err(|error| Failure::test(error, &arguments.input, arguments.test.as_deref()))
 }
 
 fn say(found: &[Tested], method: &str, seed: u64, json: bool) -> Result<(), Failure> {

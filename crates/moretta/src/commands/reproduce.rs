@@ -1,10 +1,6 @@
 //! `moretta reproduce`: the experiments of the papers again, as pages with what was published beside it.
 
-use std::{
-    fs,
-    io::IsTerminal,
-    path::{Path, PathBuf},
-};
+use std::{fs, io::IsTerminal, path::Path};
 
 use moretta_core::search::Stop;
 use moretta_papers::{
@@ -16,6 +12,8 @@ use moretta_papers::{
     machine, overview,
 };
 
+use moretta_engine::write_pending;
+
 use crate::{
     arguments::{Papers, Reproduce, Resources},
     failure::Failure,
@@ -23,11 +21,16 @@ use crate::{
     watch::Watch,
 };
 
+/// The page on all papers, in their folder.
+const OVERVIEW: &str = "README.md";
+
 /// Runs it.
 pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
     let Papers(chosen) = arguments.papers;
     let papers: Vec<&Paper> =
         PAPERS.iter().filter(|paper| chosen.is_none_or(|number| paper.number == number)).collect();
+    let data = Data::new(&arguments.data);
+    papers.iter().try_for_each(|paper| paper.check(&data)).map_err(failure)?;
     check_folder(&arguments.output, arguments)?;
     inputs::settings(&Resources { threads: arguments.threads, memory: None });
     let watch = Watch::new("papers");
@@ -36,7 +39,7 @@ pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
             summary::note(what);
         }
     };
-    let lab = Lab { data: Data::new(&arguments.data), control: &Quietly(&watch), tell: &tell };
+    let lab = Lab { data, control: &Quietly(&watch), tell: &tell };
     let mut clock = crate::pipeline::Clock::start();
     let (mut documents, mut files): (Vec<Document>, Vec<File>) = (Vec::new(), Vec::new());
     for paper in papers {
@@ -45,8 +48,14 @@ pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
         files.extend(document.files(&made(&how, clock.lap())));
         documents.push(document);
     }
-    if chosen.is_none() {
-        files.push(overview(&documents, &format!("Made by `moretta reproduce all` on {}.", machine::described())));
+    match chosen {
+        None => {
+            files.push(overview(&documents, &format!("Made by `moretta reproduce all` on {}.", machine::described())))
+        }
+        Some(_) if arguments.output.join(OVERVIEW).is_file() => {
+            summary::note(&format!("{OVERVIEW} there is older; `reproduce all` makes it anew"));
+        }
+        Some(_) => {}
     }
     write(&files, arguments)?;
     summary::print(&said(&documents, &arguments.output));
@@ -63,9 +72,11 @@ impl moretta_core::search::Control for Quietly<'_> {
 }
 
 fn made(how: &str, seconds: f64) -> String {
+    let (threads, on) = (rayon::current_num_threads(), machine::described());
     format!(
-        "Made by `{how}` in {seconds:.0} s on {}. Every figure but the published ones is computed by it.",
-        machine::described()
+        "Made by `{how}` in {seconds:.0} s with {threads} threads on {on}. Every figure but the published ones is \
+         computed \
+         by it."
     )
 }
 
@@ -86,19 +97,33 @@ fn check_folder(folder: &Path, arguments: &Reproduce) -> Result<(), Failure> {
         let message = "there are files in it; name another folder, or give --overwrite to replace results";
         return Err(Failure::input(format!("{}: {message}", folder.display())));
     }
-    let within = |data: &PathBuf| folder.canonicalize().ok().zip(data.canonicalize().ok());
-    if within(&arguments.data).is_some_and(|(folder, data)| folder == data) {
-        return Err(Failure::input(format!("{} has the data; name another folder", folder.display())));
+    let places = arguments.data.canonicalize().ok().zip(nearest(folder).and_then(|place| place.canonicalize().ok()));
+    if places.is_some_and(|(data, place)| place.starts_with(data)) {
+        return Err(Failure::input(format!("{} is with the data; name another folder", folder.display())));
+    }
+    if let Some(place) = nearest(folder) {
+        // Removed at once: it only shows that something can be written there.
+        drop(write_pending(place.join("moretta"), &[])?);
     }
     Ok(())
 }
 
+/// The folder itself, or the first above it that is there.
+fn nearest(folder: &Path) -> Option<&Path> {
+    let here = |place: &Path| if place.as_os_str().is_empty() { Path::new(".") } else { place }.is_dir();
+    folder
+        .ancestors()
+        .find(|place| here(place))
+        .map(|place| if place.as_os_str().is_empty() { Path::new(".") } else { place })
+}
+
+/// All files, or none of them: they get their names when all have been written.
 fn write(files: &[File], arguments: &Reproduce) -> Result<(), Failure> {
     let folder = &arguments.output;
     fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
-    for (name, text) in files {
-        inputs::write_text(&folder.join(name), text, arguments.overwrite)?;
-    }
+    let pending = |(name, text): &File| write_pending(folder.join(name), text.as_bytes());
+    let pending = files.iter().map(pending).collect::<Result<Vec<_>, _>>()?;
+    pending.into_iter().try_for_each(|file| file.persist(arguments.overwrite).map(|_| ()))?;
     Ok(())
 }
 
@@ -106,15 +131,12 @@ fn said(documents: &[Document], folder: &Path) -> String {
     let mut text = String::new();
     for document in documents {
         let claims = document.claims();
-        let same = claims.iter().filter(|claim| claim.holds).count();
+        let compared = claims.iter().filter(|claim| claim.holds.is_some()).count();
+        let same = claims.iter().filter(|claim| claim.holds == Some(true)).count();
         let file = folder.join(document.file());
-        text += &format!(
-            "{}: {same} of {} as published or better, see {}\n",
-            document.title(),
-            claims.len(),
-            file.display()
-        );
-        for claim in claims.iter().filter(|claim| !claim.holds) {
+        text +=
+            &format!("{}: {same} of {} as published or better, see {}\n", document.title(), compared, file.display());
+        for claim in claims.iter().filter(|claim| claim.holds == Some(false)) {
             text += &format!("  differs: {}; published {}, ours {}\n", claim.what, claim.published, claim.ours);
         }
     }

@@ -1,7 +1,9 @@
 //! One method at one k in a process of its own, which is this program again: only so is the memory it takes its own.
 //!
-//! The child is asked for exactly one pair, which it tries itself, and its JSON is read. Ctrl-C at a terminal reaches
-//! both; whoever interrupts this process alone ends the child with it.
+//! The child is asked for exactly one pair, which it tries itself, and its JSON is read: figures, or why there are none.
+//! It never outlives this process. Ctrl-C ends both; an error or a panic here ends it ([`Running`]); and where this
+//! process is ended from outside, by whatever signal, its end of the child's standard input closes, which the child
+//! waits for ([`end_with_parent`]).
 
 use std::{
     ffi::OsString,
@@ -13,68 +15,148 @@ use std::{
 
 use moretta_engine::Control;
 
-use super::{Comparison, Pair};
+use super::{Comparison, Pair, Refused};
 use crate::{
-    arguments::Compare,
+    arguments::{Compare, HeldBack, Resources},
     failure::{self, Failure},
+    summary,
     watch::Watch,
 };
 
 /// So often it is asked whether a child has ended.
 const NAP: Duration = Duration::from_millis(20);
 
-/// What a child found: a comparison of one row, or why there is none.
-pub fn run(arguments: &Compare, pair: &Pair, watch: &Watch) -> Result<Result<Comparison, Failure>, Failure> {
+/// A child that does not outlive this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended already is no error, and of another nobody could be told.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// For the child: ends this process as soon as its parent is no more, which holds the other end of standard input.
+pub fn end_with_parent() {
+    thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(i32::from(failure::INTERRUPTED));
+    });
+}
+
+/// What a child found in a table of so many records: a comparison of one row, or why there is none.
+pub fn run(
+    arguments: &Compare,
+    pair: &Pair,
+    records: u64,
+    watch: &Watch,
+) -> Result<Result<Comparison, Refused>, Failure> {
     let program = std::env::current_exe();
     let cannot = |error: std::io::Error| Failure::input(format!("cannot start moretta for {}: {error}", pair.name()));
-    let mut child = Command::new(program.map_err(cannot)?)
+    let child = Command::new(program.map_err(cannot)?)
         .args(handed_on(arguments, pair))
         // Its message is read, so it must be plain, whatever colours the user wants elsewhere.
         .env_remove("CLICOLOR_FORCE")
         .env("NO_COLOR", "1")
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(cannot)?;
+    let mut running = Running(child);
     // Both are read all the time: a child that fills a pipe would wait for ever.
-    let (said, complained) = (read(child.stdout.take()), read(child.stderr.take()));
-    let code = wait(&mut child, watch).map_err(cannot)?;
+    let (said, complained) = (read(running.0.stdout.take()), read(running.0.stderr.take()));
+    let code = wait(&mut running.0, watch).map_err(cannot)?;
     let (said, complained) = (joined(said), joined(complained));
     if watch.cancelled() || code == Some(i32::from(failure::INTERRUPTED)) {
         return Err(Failure::interrupted());
     }
-    let failed = |code: u8, message: String| Ok(Err(Failure { code, message }));
-    match code {
-        Some(0) => match serde_json::from_str(&said) {
-            Ok(found) => Ok(Ok(found)),
-            Err(error) => failed(failure::BAD_INPUT, format!("its figures cannot be read: {error}")),
-        },
-        Some(1) => failed(failure::UNSATISFIED, message(&complained)),
-        Some(_) => failed(failure::BAD_INPUT, message(&complained)),
-        None => failed(failure::BAD_INPUT, "ended by the system, perhaps for want of memory".to_owned()),
+    understood(pair, records, code, &said, &complained)
+}
+
+/// What the end of a child means.
+fn understood(
+    pair: &Pair,
+    records: u64,
+    code: Option<i32>,
+    said: &str,
+    complained: &str,
+) -> Result<Result<Comparison, Refused>, Failure> {
+    let code = match code {
+        None => return Ok(Err(Refused::open(Failure::input("ended by the system, perhaps for want of memory")))),
+        Some(0) => 0,
+        Some(1) => failure::UNSATISFIED,
+        Some(2) => failure::BAD_INPUT,
+        Some(_) => {
+            summary::pass_on(complained);
+            let message = format!("moretta failed while trying {}; please report this", pair.tried());
+            return Err(Failure { code: failure::BROKEN, message });
+        }
+    };
+    if code != 0 && said.trim().is_empty() {
+        // It did not come as far as the search, although this process did: what it reads is not what it was.
+        return Err(Failure { code, message: message(complained) });
+    }
+    let unreadable = |why: &str| Failure {
+        code: failure::BROKEN,
+        message: format!("{}: its figures cannot be read: {why}", pair.name()),
+    };
+    let found: Comparison = serde_json::from_str(said).map_err(|error| unreadable(&error.to_string()))?;
+    if found.records != records {
+        let (before, now) = (summary::records(records), summary::records(found.records));
+        return Err(Failure::input(format!("the input changed meanwhile: it had {before} at first, and then {now}")));
+    }
+    let [row] = found.rows.as_slice() else { return Err(unreadable("there is not exactly one row")) };
+    if (row.method.as_str(), row.k) != (pair.method, pair.k) {
+        return Err(unreadable("they are of another method or k"));
+    }
+    match (&row.found, &row.cannot, code) {
+        (Some(_), None, 0) => Ok(Ok(found)),
+        (None, Some(cannot), 1..) => {
+            let message = row.detail.as_ref().unwrap_or(cannot).clone();
+            Ok(Err(Refused { cannot: cannot.clone(), failure: Failure { code, message } }))
+        }
+        _ => Err(unreadable("there are neither figures nor a reason why not")),
     }
 }
 
 /// The same command for one pair.
 fn handed_on(arguments: &Compare, pair: &Pair) -> Vec<OsString> {
+    // Every one by name, so that a new one cannot be forgotten.
+    let Compare {
+        input,
+        policy: policy_path,
+        methods: _,
+        k,
+        test,
+        held_back: HeldBack { folds, hold_out },
+        queries,
+        seed,
+        time_limit,
+        output: _,
+        overwrite: _,
+        json: _,
+        child: _,
+        resources: Resources { threads, memory },
+    } = arguments;
     let mut policy = OsString::from("--policy=");
-    policy.push(&arguments.policy);
-    let mut all = vec!["compare".into(), policy, "--json".into()];
+    policy.push(policy_path);
+    let mut all = vec!["compare".into(), policy, "--json".into(), "--child".into()];
     let mut more = |name: &str, value: Option<String>| {
         all.extend(value.map(|value| OsString::from(format!("--{name}={value}"))));
     };
     more("methods", Some(pair.method.to_owned()));
-    more("k", pair.k.filter(|_| !arguments.k.is_empty()).map(|k| k.to_string()));
-    more("test", arguments.test.clone());
-    more("folds", arguments.held_back.folds.map(|folds| folds.to_string()));
-    more("hold-out", arguments.held_back.hold_out.map(|share| share.to_string()));
-    more("queries", Some(arguments.queries.to_string()));
-    more("seed", Some(arguments.seed.to_string()));
-    more("time-limit", arguments.time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
-    more("threads", arguments.resources.threads.map(|threads| threads.to_string()));
-    more("memory", arguments.resources.memory.map(|bytes| bytes.to_string()));
-    all.extend(["--".into(), OsString::from(&arguments.input)]);
+    more("k", pair.k.filter(|_| !k.is_empty()).map(|k| k.to_string()));
+    more("test", test.clone());
+    more("folds", folds.map(|folds| folds.to_string()));
+    more("hold-out", hold_out.map(|share| share.to_string()));
+    more("queries", Some(queries.to_string()));
+    more("seed", Some(seed.to_string()));
+    more("time-limit", time_limit.map(|limit| format!("{}s", limit.as_secs_f64())));
+    more("threads", threads.map(|threads| threads.to_string()));
+    more("memory", memory.map(|bytes| bytes.to_string()));
+    all.extend(["--".into(), OsString::from(input)]);
     all
 }
 
@@ -117,12 +199,95 @@ fn message(stderr: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::message;
+    use clap::Parser;
+
+    use super::*;
+    use crate::{
+        arguments::{self, Arguments},
+        comparison::tests::comparison,
+    };
+
+    const PAIR: Pair = Pair { method: "sweep", k: Some(5) };
 
     #[test]
     fn a_message_is_what_follows_the_word_error() {
         assert_eq!(message("note: an error: b\nerror: it breaks\n  error: 5\n"), "it breaks\n  error: 5");
         assert_eq!(message("killed\n"), "killed");
         assert_eq!(message(""), "");
+    }
+
+    fn parsed(arguments: impl IntoIterator<Item = OsString>) -> Compare {
+        let all = [OsString::from("moretta")].into_iter().chain(arguments);
+        match Arguments::try_parse_from(all).unwrap().command {
+            arguments::Command::Compare(compare) => compare,
+            _ => panic!("another command"),
+        }
+    }
+
+    #[test]
+    fn whatever_is_asked_is_handed_on() {
+        let common =
+            ["compare", "--policy", "my policy.toml", "--k", "20,5", "--methods", "mondrian,sweep", "--seed", "7"];
+        let more: [&[&str]; 3] = [
+            &["--folds", "3", "--hold-out", "0.3", "--time-limit", "1ms", "--queries", "12"],
+            &["--test", "my test.csv", "--memory", "1.5GB", "--threads", "3", "--overwrite", "--output", "c.csv"],
+            &[],
+        ];
+        for more in more {
+            let mut asked = parsed([&common, more, &["--", "-x y.csv"]].concat().into_iter().map(OsString::from));
+            let child = parsed(handed_on(&asked, &PAIR));
+            (asked.methods, asked.k) = (vec!["sweep".to_owned()], vec![5]);
+            (asked.json, asked.child, asked.output, asked.overwrite) = (true, true, None, false);
+            assert_eq!(format!("{child:?}"), format!("{asked:?}"));
+        }
+        // Left out, it is the policy's own k, which the child finds there too.
+        let asked = parsed(["compare", "-p", "p.toml", "i.csv"].map(OsString::from));
+        assert!(parsed(handed_on(&asked, &PAIR)).k.is_empty());
+    }
+
+    fn one_row(at: usize) -> Comparison {
+        let mut one = comparison();
+        one.rows = vec![one.rows.swap_remove(at)];
+        one
+    }
+
+    #[test]
+    fn figures_are_read_and_refusals_are_rows() {
+        let records = comparison().records;
+        let said = serde_json::to_string(&one_row(0)).unwrap();
+        assert!(understood(&PAIR, records, Some(0), &said, "note: x").unwrap().is_ok());
+        let refused = serde_json::to_string(&one_row(2)).unwrap();
+        let pair = Pair { method: "k-member", k: Some(5) };
+        for code in [1, 2] {
+            let refused = understood(&pair, records, Some(code), &refused, "error: x").unwrap().unwrap_err();
+            assert_eq!(i32::from(refused.failure.code), code);
+            assert!(refused.cannot.starts_with("method `k-member` cannot serve"), "{}", refused.cannot);
+        }
+        let ended = understood(&PAIR, records, None, "", "").unwrap().unwrap_err();
+        assert!(ended.cannot.contains("memory"));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_never_a_row() {
+        let records = comparison().records;
+        let said = serde_json::to_string(&one_row(0)).unwrap();
+        let fails = |records: u64, code: i32, said: &str| {
+            understood(&PAIR, records, Some(code), said, "error: gone\n").unwrap_err()
+        };
+        let broken = fails(records, 101, "");
+        assert_eq!(broken.message, "moretta failed while trying sweep at k = 5; please report this");
+        assert_eq!((broken.code, fails(records, 3, &said).code), (failure::BROKEN, failure::BROKEN));
+        assert_eq!(fails(records, 2, ""), Failure::input("gone"));
+        assert!(fails(records + 1, 0, &said).message.starts_with("the input changed meanwhile: it had 30,163 records"));
+        // A figure of another type is lost without a word where the row is read, and its others with it.
+        let wrong = said.replace("\"groups\":", "\"groups\":\"many\",\"were\":");
+        let (mut none, mut both) = (one_row(0), one_row(0));
+        (none.rows[0].found, both.rows[0].cannot) = (None, Some("no".to_owned()));
+        let texts = [none, both, comparison(), one_row(1)].map(|one| serde_json::to_string(&one).unwrap());
+        for said in texts.iter().chain([&wrong, &said[1..].to_owned(), &String::new()]) {
+            let message = fails(records, 0, said).message;
+            assert!(message.starts_with("sweep, k = 5: its figures cannot be read: "), "{said}: {message}");
+        }
+        assert!(fails(records, 1, &said).message.contains("cannot be read"), "figures, but an exit code of refusal");
     }
 }

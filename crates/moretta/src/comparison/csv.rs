@@ -6,7 +6,7 @@ use super::{Comparison, Found, Row};
 use crate::csv;
 
 const BEFORE: [&str; 4] = ["method", "k", "cannot", "stop"];
-const AFTER: [&str; 16] = [
+const AFTER: [&str; 17] = [
     "goal",
     "E",
     "E_spread",
@@ -16,6 +16,7 @@ const AFTER: [&str; 16] = [
     "count_queries",
     "count_error_mean",
     "count_error_median",
+    "sum_queries",
     "sum_error_mean",
     "sum_error_median",
     "groups",
@@ -25,7 +26,7 @@ const AFTER: [&str; 16] = [
     "peak_memory_bytes",
 ];
 
-/// As CSV. Errors are shares of 1; what there is not is empty.
+/// As CSV. Errors are shares of 1; what there is not is empty. Of a reason it has what everybody may read.
 pub fn csv(comparison: &Comparison) -> String {
     let measures = MEASURES.iter().map(|entry| entry.name);
     let header: Vec<&str> = BEFORE.into_iter().chain(measures).chain(AFTER).collect();
@@ -64,6 +65,7 @@ fn found_cells(comparison: &Comparison, found: &Found) -> Vec<String> {
         found.queries.count.queries.to_string(),
         some(found.queries.count.mean),
         some(found.queries.count.median),
+        some(sum.map(|sum| sum.queries)),
         of_sum(|sum| sum.mean),
         of_sum(|sum| sum.median),
         found.groups.to_string(),

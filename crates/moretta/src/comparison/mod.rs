@@ -2,7 +2,8 @@
 //!
 //! A [`Pair`] of a method and a k is tried by [`trial`] in this process, or by [`children`] in one of its own, and
 //! becomes a [`Row`] of a [`Comparison`]. [`FIGURES`] is what is shown of a row: the table, the page and the curves are made
-//! from it. Nothing in it is about a person: counts, shares, times, and names from the policy.
+//! from it. Nothing in it is about a person: counts, shares, times, and names from the policy. The one exception is
+//! [`Row::detail`], which stays with whoever has the table.
 
 pub mod children;
 mod csv;
@@ -20,6 +21,8 @@ use moretta_core::{
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::HashMap;
+
+use crate::failure::Failure;
 
 pub use self::{
     csv::csv,
@@ -42,6 +45,11 @@ impl Pair {
     pub fn name(&self) -> String {
         name(self.method, self.k)
     }
+
+    /// `sweep at k = 5`
+    pub fn tried(&self) -> String {
+        self.k.map_or(self.method.to_owned(), |k| format!("{} at k = {k}", self.method))
+    }
 }
 
 /// `sweep, k = 5`
@@ -61,7 +69,7 @@ pub struct Comparison {
     /// The column that was summed.
     pub summed: Option<String>,
     /// What the policy's `[measure]` asks to be small.
-    pub goal: Option<String>,
+    pub measure: Option<String>,
     /// On what errors were counted; none where there is no class.
     pub tested: Option<Splits>,
     /// The errors that depend on no method and no k.
@@ -108,10 +116,13 @@ pub struct Row {
     pub method: String,
     /// The k.
     pub k: Option<u64>,
-    /// Why there is nothing to show.
+    /// Why there is nothing to show, for everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot: Option<String>,
-    /// What there is to show.
+    /// The same at length, for a terminal and JSON alone: it may name values that a template learned from the data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What there is to show. A figure that cannot be read leaves none: whoever reads a row must ask for one or the other.
     #[serde(flatten)]
     pub found: Option<Found>,
 }
@@ -120,6 +131,28 @@ impl Row {
     /// `sweep, k = 5`
     pub fn name(&self) -> String {
         name(&self.method, self.k)
+    }
+}
+
+/// A method that found nothing at a k.
+#[derive(Debug)]
+pub struct Refused {
+    /// Why, for everybody: a sentence that has nothing from the data.
+    pub cannot: String,
+    /// The message for whoever has the table, and the exit code where no other method finds anything.
+    pub failure: Failure,
+}
+
+impl Refused {
+    /// For a reason that everybody may read.
+    pub fn open(failure: Failure) -> Self {
+        Self { cannot: failure.message.clone(), failure }
+    }
+
+    /// The row of it.
+    pub fn row(&self, pair: &Pair) -> Row {
+        let detail = Some(&self.failure.message).filter(|message| **message != self.cannot).cloned();
+        Row { method: pair.method.to_owned(), k: pair.k, cannot: Some(self.cannot.clone()), detail, found: None }
     }
 }
 

@@ -3,12 +3,19 @@
 use std::path::Path;
 
 use moretta_core::{
+    counts::{CountedColumn, Counts},
     evaluate::{Errors, queries},
     measure::{MEASURES, Measures},
-    search::Stop,
+    policy::Policy,
+    profile::Profile,
+    search::{Quiet, Stop, method_names},
+    trial::{Trial, TrialError},
+    verify::VerifyError,
 };
 
-use super::{Answers, Comparison, Found, Row, Splits, caveats, csv, table, verdicts, written};
+use super::{
+    Answers, Comparison, Found, Pair, Refused, Row, Splits, caveats, csv, table, trial::refused, verdicts, written,
+};
 
 /// Three methods at two k, of which one cannot, one was stopped, and one is the best at all but time.
 pub fn comparison() -> Comparison {
@@ -19,11 +26,12 @@ pub fn comparison() -> Comparison {
                 method: method.to_owned(),
                 k: Some(k),
                 cannot: None,
+                detail: None,
                 found: Some(found(k as f64 * times, 2.0 - times)),
             });
         }
         let cannot = "method `k-member` cannot serve <this> policy: too many \"models\" & columns".to_owned();
-        rows.push(Row { method: "k-member".to_owned(), k: Some(k), cannot: Some(cannot), found: None });
+        rows.push(Row { method: "k-member".to_owned(), k: Some(k), cannot: Some(cannot), detail: None, found: None });
     }
     if let Some(found) = &mut rows[1].found {
         found.stop = Stop::OutOfTime;
@@ -34,7 +42,7 @@ pub fn comparison() -> Comparison {
         seed: 0,
         queries: 1000,
         summed: Some("age".to_owned()),
-        goal: None,
+        measure: None,
         tested: Some(Splits { splits: 5, records: 30_162 }),
         errors: Some(errors.into()),
         spread: Some(Errors { raw: 0.002, released: 0.0, root: 0.001, removed: None }.into()),
@@ -64,6 +72,44 @@ fn found(loss: f64, seconds: f64) -> Found {
         seconds,
         peak_memory_bytes: Some(72_400_000),
     }
+}
+
+/// The same, where one cannot because of a value that a template learned from the data: gout.
+pub fn comparison_with_rarest() -> Comparison {
+    let mut found = comparison();
+    found.rows[2] = refused_by_rarest().row(&Pair { method: "k-member", k: Some(5) });
+    found
+}
+
+/// Nine people, of whom four have gout, which may be inferred of one in ten.
+fn refused_by_rarest() -> Refused {
+    let policy = "version = 1\n[privacy]\nk = 2\n[[privacy.template]]\ngiven = [\"sex\"]\ncolumn = \"ill\"\nrarest = 0.5\n\
+                  max-confidence = 0.1\n[columns.sex]\nrole = \"quasi-identifier\"\n[columns.ill]\nrole = \"sensitive\"\n";
+    let policy = Policy::parse(policy, &method_names()).unwrap();
+    let column = |name: &str, values: [&str; 2]| CountedColumn {
+        name: name.to_owned(),
+        values: values.map(Into::into).to_vec(),
+        first_records: vec![1, 2],
+    };
+    let columns = vec![column("sex", ["f", "m"]), column("ill", ["flu", "gout"])];
+    assert_eq!(Profile::grouped_columns(&policy), ["sex", "ill"]);
+    let counts = Counts { columns, codes: vec![0, 0, 1, 1], counts: vec![5, 4], first_records: vec![1, 2], records: 9 };
+    let profile = Profile::build(&policy, &Default::default(), &counts).unwrap();
+    refused(Trial::run(&policy, &profile, 0, &Quiet).unwrap_err())
+}
+
+#[test]
+fn what_a_template_learned_stays_with_whoever_has_the_table() {
+    let by_rarest = refused_by_rarest();
+    assert!(by_rarest.failure.message.contains("gout") && by_rarest.failure.code == 1, "{by_rarest:?}");
+    let found = comparison_with_rarest();
+    assert!(table(&found).contains("gout") && serde_json::to_string(&found).unwrap().contains("gout"));
+    let text = csv(&found);
+    assert!(text.contains("the policy cannot be met, not even with all records in one group"), "{text}");
+    assert!(!text.contains("gout"), "{text}");
+    let unverified = refused(TrialError::Verify(VerifyError::NotCovered { column: "ill".to_owned() }));
+    assert_eq!((unverified.cannot.as_str(), unverified.failure.code), ("what it found does not hold", 1));
+    assert!(!unverified.failure.message.contains("written"), "{unverified:?}");
 }
 
 #[test]
@@ -103,6 +149,9 @@ fn verdicts_put_neighbouring_k_together() {
     assert_eq!(verdicts(&without_k)[0].who, "sweep (0.0500)");
     without_k.rows.truncate(1);
     assert!(verdicts(&without_k).is_empty(), "one alone is not the best of any");
+    let mut with_measure = comparison();
+    with_measure.measure = Some("cm".to_owned());
+    assert_eq!(verdicts(&with_measure).len(), 3, "every figure that is judged is known; of this measure there is none");
     assert!(caveats(&comparison()).iter().any(|sentence| sentence.starts_with("mondrian, k = 5 stopped")));
 }
 

@@ -11,12 +11,12 @@ use moretta_core::{
     },
     policy::{MethodChoice, Policy},
     profile::Profile,
-    search::{Control, Stop, method_of},
+    search::{Control, SearchError, Stop, method_of},
     trial::{Trial, TrialError},
 };
 
-use super::{Answers, Comparison, Found, Pair, Row, Splits};
-use crate::{arguments::Compare, commands::evaluate, failure::Failure, inputs::Asked, watch::Watch};
+use super::{Answers, Comparison, Found, Pair, Refused, Row, Splits};
+use crate::{arguments::Compare, failure::Failure, inputs::Asked, watch::Watch};
 
 /// A table, and what is to be done with it.
 pub struct Job<'a> {
@@ -53,11 +53,13 @@ pub fn policy_of(policy: &Policy, pair: &Pair) -> Policy {
 }
 
 /// Searches, measures, asks, tests.
-pub fn run(job: Job<'_>, pair: &Pair) -> Result<Comparison, Failure> {
+pub fn run(job: Job<'_>, pair: &Pair) -> Result<Result<Comparison, Refused>, Failure> {
     let (arguments, profile) = (job.arguments, job.profile);
     let policy = policy_of(&job.asked.policy, pair);
     // A complaint names the method, so its line in the policy is not needed; the policy may not even name it.
-    method_of(&policy).map_err(|error| Failure::input(error.message))?;
+    if let Err(error) = method_of(&policy) {
+        return Ok(Err(Refused::open(Failure::input(error.message))));
+    }
     let watch = watch(arguments);
     let start = Instant::now();
     let trial = Trial::run(&policy, profile, arguments.seed, &watch);
@@ -65,7 +67,10 @@ pub fn run(job: Job<'_>, pair: &Pair) -> Result<Comparison, Failure> {
     let peak_memory_bytes = moretta_engine::peak_memory_bytes();
     check_interrupt(&watch)?;
     drop(watch);
-    let trial = trial.map_err(refused)?;
+    let trial = match trial {
+        Ok(trial) => trial,
+        Err(error) => return Ok(Err(refused(error))),
+    };
 
     let (queries, summed) = asked(arguments, &policy, profile, &trial)?;
     let mut found = measured(&policy, profile, &trial, queries, (seconds, peak_memory_bytes));
@@ -79,17 +84,17 @@ pub fn run(job: Job<'_>, pair: &Pair) -> Result<Comparison, Failure> {
         }
         Err(reason) => found.untested = Some(reason),
     }
-    Ok(Comparison {
+    Ok(Ok(Comparison {
         records: profile.records(),
         seed: arguments.seed,
         queries: arguments.queries,
         summed,
-        goal: goal(&policy),
+        measure: measure(&policy),
         tested,
         errors: found.errors.map(Into::into),
         spread: found.spread.map(Into::into),
-        rows: vec![Row { method: pair.method.to_owned(), k: pair.k, cannot: None, found: Some(found) }],
-    })
+        rows: vec![Row { method: pair.method.to_owned(), k: pair.k, cannot: None, detail: None, found: Some(found) }],
+    }))
 }
 
 /// All there is to say of a search on the whole table; errors come later.
@@ -114,7 +119,7 @@ fn measured(policy: &Policy, profile: &Profile, trial: &Trial, queries: Answers,
 }
 
 /// What `[measure]` names.
-pub fn goal(policy: &Policy) -> Option<String> {
+pub fn measure(policy: &Policy) -> Option<String> {
     let names: Vec<&str> = policy.goals().iter().map(|goal| goal.purpose.name()).collect();
     (!names.is_empty()).then(|| names.join(" + "))
 }
@@ -127,12 +132,21 @@ fn check_interrupt(watch: &Watch) -> Result<(), Failure> {
     if watch.stop() == Some(Stop::Cancelled) { Err(Failure::interrupted()) } else { Ok(()) }
 }
 
-fn refused(error: TrialError) -> Failure {
-    match error {
-        TrialError::Search(error) => error.into(),
-        TrialError::Verify(error) => Failure::unsatisfied(error.to_string()),
-        error => Failure::input(error.to_string()),
-    }
+/// An error's own words may name what a template learned from the data, its rarest values. What everybody may read is
+/// made from what kind of error it is, and has the words only where they come from the policy and the registries.
+pub(super) fn refused(error: TrialError) -> Refused {
+    let cannot = match &error {
+        TrialError::Search(SearchError::Impossible { .. }) => {
+            "the policy cannot be met, not even with all records in one group".to_owned()
+        }
+        TrialError::Policy(_) | TrialError::Unsupported(_) | TrialError::Search(SearchError::Unsupported(_)) => {
+            error.to_string()
+        }
+        TrialError::Model(_) => "a rule of the policy makes no sense of this table".to_owned(),
+        TrialError::Verify(_) => "what it found does not hold".to_owned(),
+        _ => "it found nothing".to_owned(),
+    };
+    Refused { cannot, failure: error.into() }
 }
 
 /// The errors of the answers to random queries, and the column that is summed.
@@ -184,7 +198,10 @@ fn errors(job: Job<'_>, policy: &Policy, trial: Trial) -> Result<Result<Vec<Test
 fn sorted(arguments: &Compare, tested: Result<Vec<Tested>, TestError>) -> Result<Result<Vec<Tested>, String>, Failure> {
     match tested {
         Ok(tested) => Ok(Ok(tested)),
-        Err(TestError::Trial(error)) => Ok(Err(error.to_string())),
-        Err(error) => Err(evaluate::failure(error, &arguments.input, arguments.test.as_deref())),
+        Err(error) => {
+            let says_something = matches!(error, TestError::Trial(_));
+            let failure = Failure::test(error, &arguments.input, arguments.test.as_deref());
+            if says_something { Ok(Err(failure.message)) } else { Err(failure) }
+        }
     }
 }

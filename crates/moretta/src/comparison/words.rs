@@ -19,7 +19,7 @@ pub struct Verdict {
 /// Who lost least, erred least, was fastest.
 pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     let goal = Figure { value: |found| found.goal, ..*named("gcp") };
-    let least_lost = match &comparison.goal {
+    let least_lost = match &comparison.measure {
         Some(name) => (format!("least lost by the policy's measure ({name})"), goal),
         None => ("least precision lost (gcp)".to_owned(), *named("gcp")),
     };
@@ -33,7 +33,7 @@ pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
 }
 
 fn named(name: &str) -> &'static Figure {
-    FIGURES.iter().find(|figure| figure.name == name).unwrap_or(&FIGURES[0])
+    FIGURES.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("there is no figure `{name}`"))
 }
 
 /// The best at each k, with neighbouring k of the same put together; none where no k has one.

@@ -35,9 +35,10 @@ pub(super) fn part(report: &Report) -> Markup {
         @if !shown.is_empty() {
             h3 #spread { "How values are spread" }
             p {
-                "Before is the table. After is what a recipient reads off the release: the records of each released "
-                "cell, spread evenly over all values that the cell covers. The more alike the two, the more of the "
-                "column is left."
+                "Before is the table. After is what a recipient reads off the release. Its dark part are records that "
+                "leave as something within that bar; the light part could just as well be elsewhere: a cell that "
+                "covers more, up to " code { "*" } ", is spread evenly over all that it covers. The more is dark, the "
+                "more of the column is left."
             }
             p.note {
                 "So that no bar is about a few people, one of fewer than " (counted(floor, "record", "records"))
@@ -46,7 +47,8 @@ pub(super) fn part(report: &Report) -> Markup {
             }
             figure {
                 figcaption { ul.legend {
-                    li { (swatch("before")) " before" } li { (swatch("after")) " after" }
+                    li { (swatch("before")) " before" } li { (swatch("after")) " after, for sure" }
+                    li { (swatch("guess")) " after, spread" }
                     li { "across: the share of all records" }
                 } }
             }
@@ -67,10 +69,11 @@ fn spread(index: usize, name: &str, distribution: &Distribution) -> Markup {
     }
 }
 
-/// The shares of a bar, before and after.
-fn shares(bars: &[Bar]) -> Vec<[f64; 2]> {
+/// The shares of a bar: before, after, and after for sure.
+fn shares(bars: &[Bar]) -> Vec<[f64; 3]> {
     let records: u64 = bars.iter().map(|bar| bar.before).sum();
-    let of = |bar: &Bar| [share(bar.before, records).unwrap_or(0.0), bar.after / records.max(1) as f64];
+    let part = |records_of: f64| records_of / records.max(1) as f64;
+    let of = |bar: &Bar| [share(bar.before, records).unwrap_or(0.0), part(bar.after), part(bar.sure)];
     bars.iter().map(of).collect()
 }
 
@@ -94,9 +97,10 @@ fn picture(index: usize, name: &str, bars: &[Bar]) -> Markup {
             @for (line, (bar, shares)) in bars.iter().zip(&shares).enumerate() {
                 @let y = TOP + LINE * line as f64;
                 text.label x="0" y=(y + LINE / 2.0 + 4.0) { (cut(&bar.label)) }
-                @for (side, (series, share)) in ["before", "after"].into_iter().zip(shares).enumerate() {
+                // What is sure lies over the whole of it.
+                @for (series, share, side) in [("before", shares[0], 0.0), ("guess", shares[1], 1.0), ("after", shares[2], 1.0)] {
                     rect class=(series) x=(length(LEFT)) width=(length((100.0 - LEFT) * share / highest))
-                        y=(y + 3.0 + THICK * side as f64) height=(THICK) {}
+                        y=(y + 3.0 + THICK * side) height=(THICK) {}
                 }
             }
             line.base x1=(length(LEFT)) x2=(length(LEFT)) y1=(TOP - 2.0) y2=(height) {}
@@ -119,12 +123,14 @@ fn table(bars: &[Bar]) -> Markup {
                 th scope="col" { "Value" }
                 th.number scope="col" { "Before" } th.number scope="col" { "of all" }
                 th.number scope="col" { "After" } th.number scope="col" { "of all" }
+                th.number scope="col" { "For sure" }
             } }
-            tbody { @for (bar, [before, after]) in bars.iter().zip(shares(bars)) {
+            tbody { @for (bar, [before, after, _]) in bars.iter().zip(shares(bars)) {
                 tr {
                     th scope="row" { (words::name(&bar.label)) }
                     td.number { (count(bar.before)) } td.number { (percent(before)) }
                     td.number { (count(bar.after.round() as u64)) } td.number { (percent(after)) }
+                    td.number { (count(bar.sure.round() as u64)) }
                 }
             } }
         }

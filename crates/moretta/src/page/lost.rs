@@ -7,7 +7,9 @@ use moretta_core::{
 };
 
 use super::{
-    bar, histograms,
+    bar,
+    frontier::in_code,
+    histograms,
     numbers::{figure, percent},
     scrolling, words,
 };
@@ -117,7 +119,7 @@ fn measures(report: &Report) -> Markup {
                 tr {
                     th scope="row" { code { (name) } }
                     td.number { (self::value(*value)) }
-                    td { @if let Some(entry) = MEASURES.iter().find(|entry| entry.name == *name) { (entry.summary) } }
+                    td { @if let Some(entry) = MEASURES.iter().find(|entry| entry.name == *name) { (in_code(entry.summary)) } }
                 }
             } }
         }

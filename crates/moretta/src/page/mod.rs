@@ -7,7 +7,9 @@
 //!
 //! What the page must never carry: a value of somebody's record, or the seed. All texts in it come from the policy,
 //! from registries and from counts. A template over a column's rarest values learns those values from the data, so
-//! here they are counted and not named.
+//! here they are counted and not named. The one exception is the labels of histograms, which are values and ranges of
+//! the table: none is about fewer than `max(k, 10)` records, ranges begin at round values, and neither the least nor the
+//! greatest value is told ([`moretta_core::distribution`]).
 //!
 //! [`render_frontier`] makes a page of the same kind from a path, for the person who chooses a point of it, and
 //! [`render_comparison`] one from methods side by side, for the person who chooses one of them.
@@ -38,7 +40,7 @@ mod words;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use moretta_core::report::Report;
 
-pub use self::{comparison::render as render_comparison, frontier::render as render_frontier};
+pub use self::{comparison::render as render_comparison, frontier::render as render_frontier, numbers::percent};
 
 /// Forbids the browser to load or run anything, should a name ever get past the escaping.
 const NOTHING_FROM_ELSEWHERE: &str =

@@ -42,7 +42,7 @@ pub(super) fn figure(value: f64) -> String {
 }
 
 /// A share of 1 that was measured. What is not nothing does not print as nothing, nor what is not all as all.
-pub(super) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         _ if !percent.is_finite() => NOTHING.to_owned(),

@@ -20,7 +20,7 @@ pub(super) fn part(report: &Report) -> Markup {
         h3 #risk { "The risk of being found" }
         p {
             "For somebody who knows " (words::listed(&words::quasi_identifiers(&report.policy), "and"))
-            " of a person exactly: the chance of picking this person’s record. " (in_short(risk))
+            " of a person exactly: the chance of picking this person’s record. " (in_short(risk, report.privacy.smallest_group))
         }
         (scrolling("Risk before and after", table(risk)))
         p.note { (population(report)) " Suppressed records count as one group, like any other." }
@@ -29,13 +29,13 @@ pub(super) fn part(report: &Report) -> Markup {
 }
 
 /// What whoever signs should remember.
-fn in_short(risk: &Risk) -> Markup {
+fn in_short(risk: &Risk, smallest: u64) -> Markup {
     let (before, after) = (risk.before.prosecutor, risk.after.prosecutor);
     html! {
         strong {
             "Before, " (percent(before.unique)) " of the records looked like no other; in the release "
             @if after.unique == 0.0 { "none does" } @else { (percent(after.unique)) " still do" }
-            ", and nobody is found with a chance of more than " (percent(after.highest)) "."
+            ", and nobody is found with a chance of more than 1 in " (count(smallest.max(1))) "."
         }
     }
 }
@@ -94,14 +94,13 @@ fn bars(before: f64, after: f64) -> Markup {
 }
 
 fn population(report: &Report) -> Markup {
-    let smallest = report.privacy.smallest_group;
     html! {
         @match report.risk.population {
             Some(people) => {
                 "The policy says that the table was drawn from " (counted(people, "person", "people"))
-                ": the smallest group, of " (counted(smallest, "record", "records")) ", then stands for about "
-                (count((smallest as f64 * people as f64 / report.input.rows.max(1) as f64).round() as u64))
-                " people, among whom the journalist and the marketer have to guess."
+                ", each with the same chance. The journalist and the marketer then have to guess among all of them "
+                "who look alike; whoever looks like nobody else in the table may be alone outside as well, which "
+                "counts."
             }
             None => {
                 "The policy does not say how many people the table was drawn from (" code { "population" } " in "

@@ -1,6 +1,9 @@
 //! `moretta compare`: every method and k, with the figures that the other commands give too.
 
-use std::{process::Stdio, time::Duration};
+use std::{
+    process::{Child, Stdio},
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -114,7 +117,7 @@ fn a_method_that_cannot_is_a_row_with_its_reason() {
     let reason = mondrian["cannot"].as_str().unwrap();
     assert!(reason.starts_with("method `mondrian` takes no [measure]") && reason.contains("`genetic`"), "{reason}");
     assert!(mondrian.get("measures").is_none() && genetic.get("cannot").is_none());
-    assert_eq!((&found["goal"], &genetic["goal"]), (&"cm".into(), &genetic["measures"]["cm"]));
+    assert_eq!((&found["measure"], &genetic["goal"]), (&"cm".into(), &genetic["measures"]["cm"]));
     let said = compare(&folder, &asked);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(said.stdout.contains("mondrian  cannot: method `mondrian` takes no [measure]"), "{}", said.stdout);
@@ -134,8 +137,11 @@ fn a_k_beyond_the_table_leaves_the_others() {
     assert!(rows(&found)[0]["errors"]["E"].as_f64().is_some());
     // With a third held back there are not so many left.
     assert!(rows(&found)[1]["errors"].is_null());
-    assert!(rows(&found)[1]["untested"].as_str().unwrap().contains("cannot be met"), "{found}");
-    assert!(rows(&found)[2]["cannot"].as_str().unwrap().contains("cannot be met"), "{found}");
+    let untested = rows(&found)[1]["untested"].as_str().unwrap();
+    assert!(untested.starts_with("without the records held back: the policy cannot be met"), "{untested}");
+    let [cannot, detail] = ["cannot", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
+    assert_eq!(cannot, "the policy cannot be met, not even with all records in one group");
+    assert!(detail.starts_with("the policy cannot be met: even with all 200 records in one group"), "{detail}");
 }
 
 #[test]
@@ -146,6 +152,15 @@ fn without_a_class_there_are_no_errors_and_a_note_says_why() {
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("no column has the role `class`"), "{}", run.stderr);
     assert!(!run.stdout.contains("E %") && run.stdout.contains("count %"), "{}", run.stdout);
+    assert_eq!(run.stderr.matches("note: ").count(), 1, "{}", run.stderr);
+    // What would be ignored is refused, before anything is read: the table need not even be there.
+    std::fs::remove_file(folder.path("people.csv")).unwrap();
+    let ignored: [&[&str]; 3] = [&["--test", "people.csv"], &["--folds", "3"], &["--hold-out", "0.3"]];
+    for more in ignored {
+        let run = compare(&folder, more);
+        let message = format!("{}: no column has the role `class`", more[0]);
+        assert!(run.code == 2 && run.stderr.contains(&message), "{more:?}: {}", run.stderr);
+    }
 }
 
 #[test]
@@ -182,10 +197,9 @@ fn nothing_is_done_where_something_is_wrong() {
     std::fs::remove_file(folder.path("policy.html")).unwrap();
     assert_eq!(folder.files(), before);
     let alone = folder.read("policy.toml");
-    let (from, to) = (alone.find("[[privacy.").unwrap_or(0), alone.find("[method]").unwrap());
-    if from > 0 {
-        folder.write("policy.toml", alone.replace(&alone[from..to], ""));
-    }
+    let (from, to) = (alone.find("[[privacy.").unwrap(), alone.find("[method]").unwrap());
+    assert!(from < to);
+    folder.write("policy.toml", alone.replace(&alone[from..to], ""));
     let run = compare(&folder, &["--k", "1,5"]);
     assert!(run.code == 2 && run.stderr.contains("--k 1:"), "{}", run.stderr);
 }
@@ -225,17 +239,89 @@ fn files_have_every_row_and_are_replaced_only_on_request() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-#[cfg(unix)]
-#[test]
-fn interrupted_it_ends_its_child_and_writes_nothing() {
-    let folder = people::folder_to_predict(20_000);
+/// A comparison that never ends by itself, and the process id of its first child.
+#[cfg(target_os = "linux")]
+fn endless(folder: &Folder) -> (Child, String) {
+    let endless = "\"genetic\"\npopulation = 50\niterations = 1_000_000_000\npatience = 1_000_000_000\nseeds = false";
+    folder.edit("policy.toml", "\"mondrian\"", endless);
     let asked = ["--methods", "genetic,mondrian", "--k", "5", "--output", "c.csv"];
     let mut command = folder.command(&[&COMPARE[..], &asked].concat());
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let parent = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let list = format!("/proc/{0}/task/{0}/children", parent.id());
+    let mut child = String::new();
+    wait_for("it starts no child", || {
+        child = std::fs::read_to_string(&list).unwrap().trim().to_owned();
+        // Between fork and exec it is still its parent.
+        !child.is_empty() && command_line(&child).contains("--child")
+    });
+    assert!(!child.contains(' '), "one at a time");
+    (parent, child)
+}
+
+#[cfg(target_os = "linux")]
+fn command_line(process: &str) -> String {
+    std::fs::read(format!("/proc/{process}/cmdline"))
+        .map(|text| String::from_utf8_lossy(&text).into())
+        .unwrap_or_default()
+}
+
+#[cfg(target_os = "linux")]
+fn wait_for(otherwise: &str, mut is: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is() {
+        assert!(Instant::now() < deadline, "{otherwise}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn send(signal: &str, process: &Child) {
+    let sent = std::process::Command::new("kill").args([signal, &process.id().to_string()]).status().unwrap();
     assert!(sent.success());
-    let output = child.wait_with_output().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn interrupted_it_ends_its_child_and_writes_nothing() {
+    let folder = people::folder_to_predict(1000);
+    let (parent, child) = endless(&folder);
+    send("-INT", &parent);
+    let output = parent.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
-    assert!(!folder.path("c.csv").exists());
+    assert!(output.stdout.is_empty() && !folder.path("c.csv").exists());
+    // It was waited for, so there is not even an entry left; another process may have its number by now.
+    assert!(!command_line(&child).contains("--child"), "the child is still there");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ended_by_any_signal_it_leaves_no_child_behind() {
+    for signal in ["-TERM", "-HUP", "-KILL"] {
+        let folder = people::folder_to_predict(1000);
+        let (parent, child) = endless(&folder);
+        send(signal, &parent);
+        let output = parent.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), None, "{signal} ends it");
+        wait_for("the child is still there", || !command_line(&child).contains("--child"));
+        assert!(!folder.path("c.csv").exists());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_can_be_read_only_once_is_refused_before_anybody_reads_it() {
+    let folder = people::folder_to_predict(300);
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
+    assert!(made.success());
+    // Nobody writes into the pipe: who opened it would wait for ever.
+    let asked: [&[&str]; 3] = [
+        &["pipe", "-p", "policy.toml"],
+        &["people.csv", "-p", "policy.toml", "--test", "pipe"],
+        &["/dev/stdin", "-p", "policy.toml"],
+    ];
+    for asked in asked {
+        let run = folder.run(&[&["compare", "--methods", "mondrian,sweep"], asked].concat());
+        assert_eq!(run.code, 2, "{asked:?}");
+        assert!(run.stderr.contains("can be read only once") && run.stderr.contains("save it"), "{}", run.stderr);
+    }
 }

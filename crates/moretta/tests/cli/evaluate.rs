@@ -68,6 +68,10 @@ fn without_a_class_or_without_test_records_there_is_nothing_to_evaluate() {
     assert_eq!(run.code, 2, "{}{}", run.stdout, run.stderr);
     assert!(run.stderr.contains("test.csv"), "{}", run.stderr);
 
+    let run = folder.run(&["evaluate", "people.csv", "-p", "policy.toml", "--test", "./people.csv"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("these are the records that are learned from"), "{}", run.stderr);
+
     folder.write("test.csv", "name,age\nAnn,34\n");
     let run = folder.run(&with(&[]));
     assert_eq!(run.code, 2);
@@ -125,6 +129,32 @@ fn a_share_is_held_back_as_often_as_one_likes() {
         assert_eq!(run.code, 2, "{more:?}");
         assert!(run.stderr.contains(message), "{more:?}: {}", run.stderr);
     }
+}
+
+#[test]
+fn what_cannot_be_met_without_the_records_held_back_is_said_to_be_about_them() {
+    let folder = people::folder_to_predict(200);
+    folder.edit("policy.toml", "k = 10", "k = 170");
+    let run = folder.run(&folded(&[]));
+    let message =
+        "error: without the records held back: the policy cannot be met: even with all 160 records in one group";
+    assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
+    // With records of their own to test with, nothing is held back.
+    folder.edit("policy.toml", "k = 170", "k = 201").write("test.csv", people::table(1, 200..300));
+    let run = folder.run(&with(&[]));
+    let message = "error: the policy cannot be met: even with all 200 records in one group";
+    assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
+}
+
+#[test]
+fn a_template_on_a_value_that_is_not_there_is_refused() {
+    let folder = people::folder_to_predict(200);
+    let text = folder.read("policy.toml")
+        + "\n[[privacy.template]]\ngiven = [\"age\"]\ncolumn = \"diagnosis\"\n\
+        values = [\"zzz\"]\nmax-confidence = 0.5\n";
+    folder.write("policy.toml", text);
+    let run = folder.run(&folded(&[]));
+    assert!(run.code == 2 && run.stderr.contains("guards `zzz`, which does not occur"), "{}", run.stderr);
 }
 
 #[test]

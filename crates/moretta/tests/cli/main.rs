@@ -1,11 +1,11 @@
 //! The command line from outside: what it prints, what it exits with, what it leaves on the disk.
 
 mod adult;
+mod apply_compare;
 mod bad_input;
 mod browser;
 mod columns;
 mod commands;
-mod compare;
 mod compare_methods;
 mod disclosure;
 mod evaluate;

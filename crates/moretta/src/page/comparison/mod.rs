@@ -6,11 +6,7 @@ mod tests;
 
 use maud::{Markup, PreEscaped, html};
 use moretta_chart::embedded;
-use moretta_core::{
-    measure::MEASURES,
-    policy::{Policy, TemplateValues},
-    search::METHODS,
-};
+use moretta_core::{measure::MEASURES, policy::Policy, search::METHODS};
 
 use super::{
     frontier::{in_code, in_front},
@@ -34,7 +30,7 @@ pub fn render(comparison: &Comparison, policy: &Policy, title: &str) -> String {
     let main = html! {
         section.verdict.good aria-labelledby="found" { (found(comparison)) }
         (asked(comparison, policy))
-        (refused(comparison, policy))
+        (refused(comparison))
         (curves::section(comparison))
         @for k in comparison.ks() { (figures(comparison, k)) }
         section aria-labelledby="meaning" {
@@ -113,23 +109,16 @@ fn asked(comparison: &Comparison, policy: &Policy) -> Markup {
     }
 }
 
-/// Those that cannot. What a template learned from the data, its rarest values, is not named here.
-fn refused(comparison: &Comparison, policy: &Policy) -> Markup {
-    let rows: Vec<&Row> = comparison.rows.iter().filter(|row| row.cannot.is_some()).collect();
-    let learned = policy.privacy.templates.iter().any(|template| matches!(template.values, TemplateValues::Rarest(_)));
-    let reason = |row: &Row| {
-        let reason = row.cannot.clone().unwrap_or_default();
-        match reason.split_once(": even with") {
-            Some((first, _)) if learned => first.to_owned(),
-            _ => reason,
-        }
-    };
+/// Those that cannot, with the reason that everybody may read.
+fn refused(comparison: &Comparison) -> Markup {
+    let reason = |row: &Row| Some((words::name(&row.name()), row.cannot.as_deref().map(in_code)?));
+    let rows: Vec<_> = comparison.rows.iter().filter_map(reason).collect();
     html! {
         @if !rows.is_empty() {
             section aria-labelledby="refused" {
                 h2 #refused { "What cannot be had" }
                 ul.guarantees {
-                    @for row in rows { li { (words::name(&row.name())) ": " (in_code(&reason(row))) } }
+                    @for (name, reason) in rows { li { (name) ": " (reason) } }
                 }
             }
         }

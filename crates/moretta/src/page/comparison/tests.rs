@@ -1,7 +1,10 @@
 use moretta_core::{policy::Policy, search::method_names};
 
 use super::render;
-use crate::comparison::{Comparison, tests::comparison};
+use crate::comparison::{
+    Comparison,
+    tests::{comparison, comparison_with_rarest},
+};
 
 const POLICY: &str = "version = 1\n[privacy]\nk = 5\nmax-suppressed = 0.02\n[[privacy.template]]\ngiven = [\"<age>\"]\n\
                       column = \"ill\"\nrarest = 0.5\nmax-confidence = 0.8\n[method]\nname = \"mondrian\"\nrelaxed = true\n\
@@ -49,10 +52,8 @@ fn without_a_class_there_is_nothing_about_errors() {
 
 #[test]
 fn rarest_values_are_not_named() {
-    let mut found = comparison();
-    let reason =
-        "the policy cannot be met: even with all 9 records in one group there would be 0.9 of (age -> ill = gout)";
-    found.rows[2].cannot = Some(reason.to_owned());
-    let page = page(&found);
-    assert!(page.contains("the policy cannot be met") && !page.contains("gout"));
+    let page = page(&comparison_with_rarest());
+    assert!(
+        page.contains("the policy cannot be met, not even with all records in one group") && !page.contains("gout")
+    );
 }

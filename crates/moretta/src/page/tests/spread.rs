@@ -10,7 +10,7 @@ fn the_risk_is_told_before_and_after_in_plain_words() {
     let unique = super::super::numbers::percent(report.risk.before.prosecutor.unique).replace('\u{a0}', " ");
     for part in [
         &format!("Before, {unique} of the records looked like no other; in the release none does, and nobody is found"),
-        "with a chance of more than 10.0 %.",
+        "with a chance of more than 1 in 10.",
         "Knows that the person is in the table (the prosecutor)who is easiest to find100.0 %10.0 %",
         "records found with a chance above 10.0 %100.0 %0 %",
         "Does not know whether the person is in it (the journalist)who is easiest to find100.0 %10.0 %",
@@ -24,7 +24,8 @@ fn the_risk_is_told_before_and_after_in_plain_words() {
     report.risk.after.prosecutor.unique = 0.125;
     let shown = text(&render(&report, "x.csv"));
     for part in [
-        "drawn from 1,000,000 people: the smallest group, of 10 records, then stands for about 5,000 people",
+        "drawn from 1,000,000 people, each with the same chance.",
+        "may be alone outside as well",
         "in the release 12.5 % still do",
         "who is easiest to find100.0 %0.02 %",
     ] {
@@ -60,7 +61,8 @@ fn labels_are_cut_and_cannot_become_markup() {
     const HOSTILE: &str = "<b onclick='x'>a very long value indeed</b>";
     let mut report = demo();
     report.columns[1].distribution.bars[0].label = HOSTILE.to_owned();
-    report.columns[2].distribution.bars = vec![Bar { label: "all values".to_owned(), before: 0, after: 0.0 }];
+    report.columns[2].distribution.bars =
+        vec![Bar { label: "all values".to_owned(), before: 0, after: 0.0, sure: 0.0 }];
     report.columns[3].distribution.bars.clear();
     let page = render(&report, "x.csv");
     assert_sound(&page, &report);

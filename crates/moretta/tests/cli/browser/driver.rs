@@ -5,6 +5,7 @@ use std::{
     net::TcpStream,
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::mpsc,
     time::Duration,
 };
 
@@ -34,13 +35,19 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// A program by its variable or on the path.
+/// A program by its variable or its name; a bare name is looked for on the path. None where there is no variable either.
 fn program(variable: &str, name: &str) -> Option<PathBuf> {
-    let on_path = || {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    let asked = std::env::var_os(variable).filter(|asked| !asked.is_empty()).map(PathBuf::from);
+    let wanted = asked.clone().unwrap_or_else(|| name.into());
+    let found = match wanted.components().count() {
+        1 => {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).map(|folder| folder.join(&wanted)).find(|file| file.is_file())
+        }
+        _ => Some(wanted.clone()).filter(|file| file.is_file()),
     };
-    std::env::var_os(variable).map(PathBuf::from).or_else(on_path)
+    assert!(asked.is_none() || found.is_some(), "{variable} names {}, and there is no such program", wanted.display());
+    found
 }
 
 impl Browser {
@@ -55,9 +62,11 @@ impl Browser {
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
-        let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).spawn().unwrap();
-        let port = port(&mut driver);
-        let mut browser = Self { driver, port, session: String::new(), _profile: profile };
+        let started = Command::new(&driver).arg("--port=0").stdout(Stdio::piped()).spawn();
+        let driver = started.unwrap_or_else(|error| panic!("{} (MORETTA_CHROMEDRIVER): {error}", driver.display()));
+        // From here on nothing is left behind, whatever fails.
+        let mut browser = Self { driver, port: 0, session: String::new(), _profile: profile };
+        browser.port = port(&mut browser.driver);
         let mut flags: Vec<String> = FLAGS.iter().map(|flag| (*flag).to_owned()).collect();
         flags.push(format!("--user-data-dir={}", browser._profile.path().display()));
         let session = browser.post(
@@ -88,10 +97,11 @@ impl Browser {
         self.post(&self.path("execute/sync"), &json!({ "script": script, "args": [argument] }))
     }
 
-    /// The messages that the page left on the console.
+    /// What went wrong with the page, as the console has it.
     pub fn console(&self) -> Vec<String> {
         let log = self.post(&self.path("se/log"), &json!({ "type": "browser" }));
-        log.as_array().unwrap().iter().map(|entry| entry["message"].to_string()).collect()
+        let severe = |entry: &&Value| entry["level"] == "SEVERE";
+        log.as_array().unwrap().iter().filter(severe).map(|entry| entry["message"].to_string()).collect()
     }
 
     /// What is seen, as a PNG in base 64.
@@ -149,15 +159,18 @@ impl Browser {
 
 /// The port that the driver chose.
 fn port(driver: &mut Child) -> u16 {
-    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let port = lines.by_ref().find_map(|line| {
-        let line = line.unwrap();
-        let (_, port) = line.split_once("started successfully on port ")?;
-        port.trim_end_matches('.').parse().ok()
+    let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let (tell, told) = mpsc::channel();
+    std::thread::spawn(move || {
+        // It may say more than its port, and must not wait for a reader.
+        for line in lines.map_while(Result::ok) {
+            if let Some((_, port)) = line.split_once("started successfully on port ") {
+                let _ = tell.send(port.trim_end_matches('.').parse::<u16>());
+            }
+        }
     });
-    // It may say more, and must not wait for a reader.
-    std::thread::spawn(move || lines.for_each(drop));
-    port.expect("a driver that says its port")
+    let port = told.recv_timeout(PATIENCE).expect("a driver (MORETTA_CHROMEDRIVER) that says its port");
+    port.expect("a port")
 }
 
 impl Drop for Browser {
