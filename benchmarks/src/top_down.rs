@@ -9,32 +9,18 @@ use moretta_core::{
     policy::{Policy, Privacy, Template, TemplateValues},
     privacy,
     profile::Profile,
-    schema::Kind,
     search::{self, Action, Quiet, Step, Task},
     text::count,
 };
 use moretta_papers::{
-    adult::{BOTH, SetUp},
+    adult::{BOTH, GUARDED, SetUp},
     data::Random,
     machine,
 };
 
 use crate::{best, data, naive_top_down, results};
 
-const SET_UP: SetUp = SetUp {
-    columns: &[
-        ("occupation", Kind::Category),
-        ("education", Kind::Category),
-        ("native-country", Kind::Category),
-        ("sex", Kind::Category),
-        ("race", Kind::Category),
-        ("workclass", Kind::Category),
-        ("relationship", Kind::Category),
-    ],
-    hierarchies: None,
-    sensitive: Some("marital-status"),
-    class: Some("income"),
-};
+const SET_UP: SetUp = GUARDED;
 const METHOD: &str = "name = \"top-down-disclosure\"";
 const CONFIDENCES: [f64; 2] = [0.9, 1.0];
 /// Random columns of the enlarged tables, and the copies in the one of the paper's size.

@@ -55,6 +55,22 @@ pub const CATEGORIES: SetUp = SetUp {
     class: Some("income"),
 };
 
+/// Seven categories without hierarchies and a sensitive one, as in the second paper.
+pub const GUARDED: SetUp = SetUp {
+    columns: &[
+        ("occupation", Kind::Category),
+        ("education", Kind::Category),
+        ("native-country", Kind::Category),
+        ("sex", Kind::Category),
+        ("race", Kind::Category),
+        ("workclass", Kind::Category),
+        ("relationship", Kind::Category),
+    ],
+    hierarchies: None,
+    sensitive: Some("marital-status"),
+    class: Some("income"),
+};
+
 /// Three numbers, as in the third paper.
 pub const NUMBERS: SetUp = SetUp {
     columns: &[("age", Kind::Number), ("education-num", Kind::Number), ("hours-per-week", Kind::Number)],

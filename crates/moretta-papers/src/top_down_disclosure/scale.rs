@@ -2,29 +2,15 @@
 
 use hashbrown::HashMap;
 use moretta_chart::{Axis, Line};
-use moretta_core::{policy::Policy, schema::Kind, text::count};
+use moretta_core::{policy::Policy, text::count};
 
 use crate::{
-    adult::{BOTH, SetUp},
+    adult::{BOTH, GUARDED},
     document::Document,
     error::PaperError,
     lab::{Lab, Table},
 };
 
-const SET_UP: SetUp = SetUp {
-    columns: &[
-        ("occupation", Kind::Category),
-        ("education", Kind::Category),
-        ("native-country", Kind::Category),
-        ("sex", Kind::Category),
-        ("race", Kind::Category),
-        ("workclass", Kind::Category),
-        ("relationship", Kind::Category),
-    ],
-    hierarchies: None,
-    sensitive: Some("marital-status"),
-    class: Some("income"),
-};
 /// Several QIDs of two to five columns, none within another.
 const SEVERAL: [&[&str]; 4] = [
     &["occupation", "education", "sex"],
@@ -44,7 +30,7 @@ fn policy(qids: &[&[&str]]) -> Result<Policy, PaperError> {
         format!("{{ given = {qid:?}, column = \"marital-status\", rarest = 0.5, max-confidence = {CONFIDENCE} }}")
     };
     let templates: Vec<String> = qids.iter().map(template).collect();
-    SET_UP.policy(&format!("template = [{}]", templates.join(", ")), "name = \"top-down-disclosure\"")
+    GUARDED.policy(&format!("template = [{}]", templates.join(", ")), "name = \"top-down-disclosure\"")
 }
 
 pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
@@ -60,13 +46,13 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
             SEVERAL.len()
         ),
     );
-    let all: Vec<&str> = SET_UP.columns.iter().map(|(name, _)| *name).collect();
+    let all: Vec<&str> = GUARDED.columns.iter().map(|(name, _)| *name).collect();
     let ways = [("one QID", policy(&[&all])?), ("several QIDs", policy(&SEVERAL)?)];
-    let original = SET_UP.rows(&lab.data, BOTH)?;
+    let original = GUARDED.rows(&lab.data, BOTH)?;
     let (mut rows, mut lines) = (Vec::new(), vec![Vec::new(); ways.len()]);
     for s in COPIES {
         lab.step(&format!("paper 2: enlarged {s} times"))?;
-        let counts = SET_UP.enlarged_counts(&original, s, RANDOM_COLUMNS, 1);
+        let counts = GUARDED.enlarged_counts(&original, s, RANDOM_COLUMNS, 1);
         let table = Table { counts, trees: HashMap::new() };
         let mut row = vec![s.to_string(), count(table.counts.records), count(table.counts.rows() as u64)];
         for (at, (name, policy)) in ways.iter().enumerate() {
