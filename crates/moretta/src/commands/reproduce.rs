@@ -75,8 +75,7 @@ fn made(how: &str, seconds: f64) -> String {
     let (threads, on) = (rayon::current_num_threads(), machine::described());
     format!(
         "Made by `{how}` in {seconds:.0} s with {threads} threads on {on}. Every figure but the published ones is \
-         computed \
-         by it."
+         computed by it."
     )
 }
 
@@ -110,11 +109,9 @@ fn check_folder(folder: &Path, arguments: &Reproduce) -> Result<(), Failure> {
 
 /// The folder itself, or the first above it that is there.
 fn nearest(folder: &Path) -> Option<&Path> {
-    let here = |place: &Path| if place.as_os_str().is_empty() { Path::new(".") } else { place }.is_dir();
-    folder
-        .ancestors()
-        .find(|place| here(place))
-        .map(|place| if place.as_os_str().is_empty() { Path::new(".") } else { place })
+    // Above a relative path is the folder that we are in, which is written as nothing.
+    let here = |place| if place == Path::new("") { Path::new(".") } else { place };
+    folder.ancestors().map(here).find(|place| place.is_dir())
 }
 
 /// All files, or none of them: they get their names when all have been written.
