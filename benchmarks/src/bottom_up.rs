@@ -13,7 +13,7 @@ use moretta_core::{
     privacy,
     profile::Profile,
     recoding::Recoding,
-    search::{self, Quiet, Step, Task},
+    search::{self, NoObserver, Step, Task},
     text::count,
     verify,
 };
@@ -90,7 +90,7 @@ impl Table {
         let mut outcome = None;
         for _ in 0..turns {
             let start = Instant::now();
-            outcome = Some(method.run(&task, &Quiet)?);
+            outcome = Some(method.run(&task, &NoObserver)?);
             seconds.push(start.elapsed().as_secs_f64());
         }
         let outcome = outcome.ok_or("no turns")?;

@@ -11,7 +11,7 @@ use std::{
 };
 
 use moretta_core::synthetic::{self, People};
-use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Settings, Source};
+use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Settings, Source};
 use moretta_papers::machine;
 
 use crate::{best, duckdb, results, work};
@@ -110,7 +110,7 @@ fn count(path: &Path, columns: &[String], threads: usize) -> Result<(f64, usize)
     let start = Instant::now();
     let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
     let engine = LocalEngine::with_settings(source, Settings { threads, ..Settings::default() });
-    let counts = engine.group_and_count(columns, &NoControl)?;
+    let counts = engine.group_and_count(columns, &NoObserver)?;
     Ok((start.elapsed().as_secs_f64(), counts.rows()))
 }
 

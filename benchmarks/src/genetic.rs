@@ -14,7 +14,7 @@ use moretta_core::{
     profile::Profile,
     recoding::{self, Cut, Recoding},
     schema::Kind,
-    search::Quiet,
+    search::NoObserver,
     text::count,
     verify,
 };
@@ -57,7 +57,7 @@ fn policy(k: u64, suppressed: f64, goal: &str, method: &str) -> Result<Policy, B
 
 /// What came of one search, and of those that others are compared with.
 fn run_policy(policy: &Policy, table: &Table) -> Result<Run, Box<dyn Error>> {
-    let lab = Lab { data: Data::new(""), control: &Quiet, tell: &|_| {} };
+    let lab = Lab { data: Data::new(""), observer: &NoObserver, tell: &|_| {} };
     Ok(lab.run(policy, table)?)
 }
 

@@ -12,7 +12,7 @@ use moretta_core::{
     policy::Policy,
     privacy,
     profile::Profile,
-    search::{self, Quiet, Task},
+    search::{self, NoObserver, Task},
     text::count,
     verify,
 };
@@ -63,7 +63,7 @@ pub fn run_policy(
     let mut outcome = None;
     for _ in 0..turns {
         let start = Instant::now();
-        outcome = Some(method.run(&task, &Quiet)?);
+        outcome = Some(method.run(&task, &NoObserver)?);
         seconds.push(start.elapsed().as_secs_f64());
     }
     let outcome = outcome.ok_or("no turns")?;

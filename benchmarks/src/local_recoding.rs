@@ -13,7 +13,7 @@ use moretta_core::{
     privacy,
     profile::Profile,
     schema::Kind,
-    search::{self, Quiet, Task, method_names},
+    search::{self, NoObserver, Task, method_names},
     text::count,
     verify::{self, Verified},
 };
@@ -93,7 +93,7 @@ impl Table {
         let (mut seconds, mut outcome) = (Vec::new(), None);
         for _ in 0..turns {
             let start = Instant::now();
-            outcome = Some(method.run(&task, &Quiet)?);
+            outcome = Some(method.run(&task, &NoObserver)?);
             seconds.push(start.elapsed().as_secs_f64());
         }
         let recoding = outcome.ok_or("no turns")?.recoding;

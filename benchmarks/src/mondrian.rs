@@ -7,7 +7,7 @@ use moretta_core::{
     measure::{self, Measures, Scene},
     privacy,
     profile::Profile,
-    search::{self, Quiet, Task},
+    search::{self, NoObserver, Task},
     verify,
 };
 use moretta_papers::{
@@ -45,7 +45,7 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         let mut outcome = None;
         for _ in 0..turns {
             let start = Instant::now();
-            outcome = Some(method.run(&task, &Quiet)?);
+            outcome = Some(method.run(&task, &NoObserver)?);
             seconds.push(start.elapsed().as_secs_f64());
         }
         let recoding = outcome.ok_or("no turns")?.recoding;

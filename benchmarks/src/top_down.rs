@@ -9,7 +9,7 @@ use moretta_core::{
     policy::{Policy, Privacy, Template, TemplateValues},
     privacy,
     profile::Profile,
-    search::{self, Action, Quiet, Step, Task},
+    search::{self, Action, NoObserver, Step, Task},
     text::count,
 };
 use moretta_papers::{
@@ -93,7 +93,7 @@ impl Table {
         let method = search::method_of(&policy)?;
         let search = || {
             let start = Instant::now();
-            let outcome = method.run(&task, &Quiet);
+            let outcome = method.run(&task, &NoObserver);
             (outcome, start.elapsed().as_secs_f64())
         };
         let ((first, seconds), peak_megabytes) = machine::peak_megabytes(search);

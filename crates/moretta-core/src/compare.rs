@@ -11,7 +11,7 @@ use crate::{
     policy::Policy,
     profile::Profile,
     released::Released,
-    search::{Control, METHODS, Stop},
+    search::{METHODS, Observer, Stop},
     trial::Trial,
     verify::Verified,
 };
@@ -70,9 +70,9 @@ pub fn with_anew(
     (profile, applied): (&Profile, &Verified),
     fresh: &Profile,
     seed: u64,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Compared {
-    let found = Trial::run(policy, fresh, seed, control);
+    let found = Trial::run(policy, fresh, seed, observer);
     let scaled = profile.on_scale_of(fresh);
     let released = Released::of_recoding(&scaled, applied.recoding(), &policy.release);
     let weights = weights(policy);

@@ -31,6 +31,7 @@ pub mod hierarchy;
 pub mod ids;
 pub mod inferences;
 pub mod measure;
+pub mod observer;
 pub mod path;
 pub mod policy;
 pub mod privacy;

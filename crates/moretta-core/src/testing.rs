@@ -16,7 +16,7 @@ use crate::{
     privacy::{BoundModel, Group, Member, bind_all},
     profile::Profile,
     recoding::Recoding,
-    search::{Control, Stop, method_names},
+    search::{Observer, Stop, method_names},
 };
 
 /// Bank customers, spec 2: job, country, child, bankruptcy, rating.
@@ -149,7 +149,7 @@ impl After {
     }
 }
 
-impl Control for After {
+impl Observer for After {
     fn stop(&self) -> Option<Stop> {
         let left = self.left.fetch_update(Relaxed, Relaxed, |left| Some(left.saturating_sub(1)));
         let stop = left == Ok(0);

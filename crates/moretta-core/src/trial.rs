@@ -8,7 +8,7 @@ use crate::{
     policy::{Policy, PolicyError},
     privacy::{ModelError, bind_all},
     profile::Profile,
-    search::{Control, SearchError, Step, Stop, Task, Unsupported, method_of},
+    search::{Observer, SearchError, Step, Stop, Task, Unsupported, method_of},
     verify::{Verified, VerifyError, verify},
 };
 
@@ -48,13 +48,13 @@ pub enum TrialError {
 
 impl Trial {
     /// Searches and verifies.
-    pub fn run(policy: &Policy, profile: &Profile, seed: u64, control: &dyn Control) -> Result<Self, TrialError> {
+    pub fn run(policy: &Policy, profile: &Profile, seed: u64, observer: &dyn Observer) -> Result<Self, TrialError> {
         let models = bind_all(policy, profile)?;
         let method = method_of(policy)?;
         let max_suppressed = policy.privacy.allowed_records(profile.records());
         let task = Task { profile, models: &models, max_suppressed, seed };
         method.supports(&task)?;
-        let outcome = method.run(&task, control)?;
+        let outcome = method.run(&task, observer)?;
         let verified = verify(profile, outcome.recoding, &models, &policy.release, max_suppressed)?;
         Ok(Self { verified, stop: outcome.stop, path: outcome.path, work: outcome.work })
     }

@@ -1,7 +1,7 @@
 //! Seconds for each pass: `passes FILE col,col,... [threads] [out.csv|out.parquet] [map|shares] [input|shuffled]`.
 
 use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite, Share};
-use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Settings, Source, Target, peak_memory_bytes};
+use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Settings, Source, Target, peak_memory_bytes};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let source = Source::open(&args[1], &CsvOptions::default())?;
     let engine = LocalEngine::with_settings(source, Settings { threads, ..Settings::default() });
     let start = Instant::now();
-    let counts = engine.group_and_count(&columns, &NoControl)?;
+    let counts = engine.group_and_count(&columns, &NoObserver)?;
     let peak = || peak_memory_bytes().unwrap_or(0) >> 20;
     println!(
         "group and count: {:.2} s, {} records, {} distinct rows, peak {} MB",
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rewrite = Rewrite { key, change, dropped: vec![], order, seed: 1 };
     drop(counts);
     let start = Instant::now();
-    let written = engine.rewrite(&rewrite, &Target::new(out)?, &NoControl)?;
+    let written = engine.rewrite(&rewrite, &Target::new(out)?, &NoObserver)?;
     println!(
         "rewrite: {:.2} s, {} records, {} bytes, peak {} MB",
         start.elapsed().as_secs_f64(),

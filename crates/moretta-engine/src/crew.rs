@@ -7,8 +7,8 @@
 //! Structure: `take` hands out pieces in order (it locks what it must), `work` does one; a [`Turn`] makes short parts of
 //! the work happen in order.
 
-use crate::control::Control;
 use crate::error::EngineError;
+use moretta_core::observer::Observer;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -124,7 +124,7 @@ impl<E> Drop for OnPanic<'_, '_, E> {
 /// Runs one thread for each state until `take` has no more pieces; the states come back in order.
 pub(crate) fn run<S, E>(
     states: Vec<S>,
-    control: &dyn Control,
+    observer: &dyn Observer,
     turns: &[&dyn Fails],
     take: impl Fn(&mut S) -> Result<Option<usize>, Failed<E>> + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
@@ -137,7 +137,7 @@ where
     let labour = |mut state: S| {
         let _guard = OnPanic(&failures);
         while !failures.any.load(Ordering::Acquire) {
-            if control.cancelled() {
+            if observer.stop().is_some() {
                 failures.add(0, EngineError::Cancelled.into());
                 break;
             }
@@ -177,7 +177,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::NoControl;
+    use moretta_core::observer::NoObserver;
     use std::sync::atomic::AtomicUsize;
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
                 let number = next.fetch_add(1, Ordering::SeqCst);
                 Ok((number < 100).then_some(number))
             };
-            let failed = run(vec![(); threads], &NoControl, &[&turn], take, |(), number| {
+            let failed = run(vec![(); threads], &NoObserver, &[&turn], take, |(), number| {
                 turn.take(number, |seen: &mut Vec<usize>| {
                     seen.push(number);
                     Ok(())

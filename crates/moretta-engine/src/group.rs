@@ -7,7 +7,6 @@
 //! Structure: each thread codes the wanted cells of its blocks with dictionaries of its own and counts rows of codes
 //! ([`Grouper`]); at the end the threads' tables are folded into the first one's, and first places become record numbers.
 
-use crate::control::Control;
 use crate::counting::Counting;
 use crate::csv::content;
 use crate::csv::scan::{CsvInput, Piece, scan};
@@ -15,6 +14,7 @@ use crate::dictionary::Dictionary;
 use crate::error::{EngineError, OutOfMemory};
 use crate::memory::Budget;
 use moretta_core::counts::{CountedColumn, Counts};
+use moretta_core::observer::Observer;
 
 /// Rows coded at a time: their codes stay in the first-level cache.
 const CHUNK: usize = 256;
@@ -145,10 +145,10 @@ pub(crate) fn group_csv(
     wanted: &[usize],
     threads: usize,
     budget: &Budget,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Result<Counts, EngineError> {
     let states = (0..threads).map(|_| Grouper::new(wanted.len())).collect();
-    let (groupers, scanned) = scan(input, states, control, &[], |grouper: &mut Grouper, piece| {
+    let (groupers, scanned) = scan(input, states, observer, &[], |grouper: &mut Grouper, piece| {
         grouper.add_block(&piece, wanted, input.dialect.quote);
         grouper.check(budget, names, piece.read as f64 / input.total.max(1) as f64)
     })?;

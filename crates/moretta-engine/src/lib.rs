@@ -18,14 +18,14 @@
 //!
 //! ```
 //! use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite};
-//! use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Source, Target};
+//! use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Source, Target};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
 //! let input = folder.path().join("people.csv");
 //! std::fs::write(&input, "name,age\nAda,36\nAlan,41\n")?;
 //! let engine = LocalEngine::new(Source::open(&input.to_string_lossy(), &CsvOptions::default())?);
-//! let counts = engine.group_and_count(&["age".to_string()], &NoControl)?;
+//! let counts = engine.group_and_count(&["age".to_string()], &NoObserver)?;
 //! assert_eq!((counts.records, counts.rows()), (2, 2));
 //!
 //! let ages = &counts.columns[0];
@@ -37,13 +37,12 @@
 //!     seed: 7,
 //! };
 //! let target = Target::new(folder.path().join("out.csv"))?;
-//! let written = engine.rewrite(&rewrite, &target, &NoControl)?;
+//! let written = engine.rewrite(&rewrite, &target, &NoObserver)?;
 //! written.pending.persist(false)?;
 //! assert_eq!(std::fs::read_to_string(&target.path)?, "age\n\"[36, 41]\"\n\"[36, 41]\"\n");
 //! # Ok(()) }
 //! ```
 
-mod control;
 mod counting;
 mod crew;
 mod csv;
@@ -59,11 +58,11 @@ mod rows;
 mod source;
 mod target;
 
-pub use control::{Control, NoControl};
 pub use csv::CsvOptions;
 pub use error::{EngineError, Fault, OutOfMemory};
 pub use local::{LocalEngine, Sample, Settings};
 pub use memory::peak_memory_bytes;
+pub use moretta_core::observer::{NoObserver, Observer};
 pub use source::{Format, Source, same_file};
 pub use target::{Pending, Target, write_pending};
 
@@ -75,10 +74,10 @@ pub trait Engine {
     fn columns(&self) -> Result<Vec<String>, EngineError>;
 
     /// The distinct rows of some columns, each with the number of records that carry it.
-    fn group_and_count(&self, columns: &[String], control: &dyn Control) -> Result<Counts, EngineError>;
+    fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError>;
 
     /// Writes the records, rewritten, to a temporary file beside the target.
-    fn rewrite(&self, rewrite: &Rewrite, target: &Target, control: &dyn Control) -> Result<Written, EngineError>;
+    fn rewrite(&self, rewrite: &Rewrite, target: &Target, observer: &dyn Observer) -> Result<Written, EngineError>;
 }
 
 /// What [`Engine::rewrite`] has written.

@@ -2,7 +2,6 @@
 //!
 //! Guarantee: see the crate's page. All that a [`Settings`] changes is speed and memory, never a result.
 
-use crate::control::Control;
 use crate::csv::blocks::{Block, Blocks};
 use crate::csv::content;
 use crate::csv::parse::{Fields, Shape};
@@ -15,6 +14,7 @@ use crate::source::{Data, Source};
 use crate::target::Target;
 use crate::{Engine, Written, rewrite};
 use moretta_core::counts::{Counts, Rewrite};
+use moretta_core::observer::Observer;
 
 /// How the work is divided.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl Engine for LocalEngine {
         Ok(self.source.columns.clone())
     }
 
-    fn group_and_count(&self, columns: &[String], control: &dyn Control) -> Result<Counts, EngineError> {
+    fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
         let Settings { threads, memory, block_size, .. } = self.settings;
         let wanted = columns.iter().map(|name| self.source.position(name)).collect::<Result<Vec<_>, _>>()?;
         self.source.check_unchanged()?;
@@ -165,18 +165,18 @@ impl Engine for LocalEngine {
         let counts = match &self.source.data {
             Data::Csv { files, dialect } => {
                 let input = self.source.csv_input(files, *dialect, block_size);
-                group_csv(&input, columns, &wanted, threads, &budget, control)
+                group_csv(&input, columns, &wanted, threads, &budget, observer)
             }
             Data::Parquet(files) => {
                 check_types(&files[0], &wanted)?;
-                group_parquet(files, columns, &wanted, threads, &budget, control)
+                group_parquet(files, columns, &wanted, threads, &budget, observer)
             }
         }?;
         self.source.check_unchanged()?;
         Ok(counts)
     }
 
-    fn rewrite(&self, rewrite: &Rewrite, target: &Target, control: &dyn Control) -> Result<Written, EngineError> {
-        rewrite::run(&self.source, &self.settings, rewrite, target, control)
+    fn rewrite(&self, rewrite: &Rewrite, target: &Target, observer: &dyn Observer) -> Result<Written, EngineError> {
+        rewrite::run(&self.source, &self.settings, rewrite, target, observer)
     }
 }

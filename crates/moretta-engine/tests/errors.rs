@@ -4,7 +4,8 @@ mod common;
 
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite, Share};
-use moretta_engine::{Control, CsvOptions, Engine, EngineError, LocalEngine, NoControl, Settings, Source, Target};
+use moretta_core::observer::Stop;
+use moretta_engine::{CsvOptions, Engine, EngineError, LocalEngine, NoObserver, Observer, Settings, Source, Target};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +16,7 @@ fn message(text: &[u8], settings: &Settings) -> String {
     let count = || {
         let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
         let columns = source.columns()[..1].to_vec();
-        LocalEngine::with_settings(source, settings.clone()).group_and_count(&columns, &NoControl)
+        LocalEngine::with_settings(source, settings.clone()).group_and_count(&columns, &NoObserver)
     };
     let error = count().expect_err("an error").to_string();
     error.replace(&format!("{}/", folder.path().display()), "")
@@ -82,7 +83,7 @@ fn sources_of_several_files() {
     for name in ["", "p*.csv", "p?.csv"] {
         let engine = engine(&path(name), &Settings { threads: 2, block_size: 4, ..Settings::default() });
         assert_eq!(engine.source().paths().count(), 3);
-        let counts = engine.group_and_count(&names(&["b", "a"]), &NoControl).expect("counts");
+        let counts = engine.group_and_count(&names(&["b", "a"]), &NoObserver).expect("counts");
         let expected = [(names(&["2", "1"]), (2, 1)), (names(&["4", "3"]), (1, 2))];
         assert_eq!(groups(&counts), expected.into_iter().collect());
     }
@@ -98,7 +99,7 @@ fn sources_of_several_files() {
     assert!(open_message(folder.path()).contains("p4.parquet: all files of one input should have one format"));
     assert!(open_message(&path("p4.parquet")).contains("is empty"));
     let error =
-        engine(&path("p1.csv"), &Settings::default()).group_and_count(&names(&["z"]), &NoControl).expect_err("error");
+        engine(&path("p1.csv"), &Settings::default()).group_and_count(&names(&["z"]), &NoObserver).expect_err("error");
     assert_eq!(error.to_string(), "there is no column `z`; the columns are `a`, `b`");
 }
 
@@ -111,21 +112,22 @@ fn memory_is_bounded() {
     let settings = Settings { threads: 2, memory: Some(500_000), block_size: 1 << 14, ..Settings::default() };
     let wanted = names(&["digit", "id"]);
     let EngineError::OutOfMemory(account) =
-        engine(&path, &settings).group_and_count(&wanted, &NoControl).expect_err("error")
+        engine(&path, &settings).group_and_count(&wanted, &NoObserver).expect_err("error")
     else {
         panic!("another error");
     };
     assert_eq!((account.column.as_str(), account.budget), ("id", 500_000));
     assert!(account.read > 0.01 && account.read < 0.9 && account.needed > 500_000, "{account:?}");
     let settings = Settings { memory: Some(account.needed * 4), ..settings };
-    assert_eq!(engine(&path, &settings).group_and_count(&wanted, &NoControl).expect("counts").rows(), 50_000);
+    assert_eq!(engine(&path, &settings).group_and_count(&wanted, &NoObserver).expect("counts").rows(), 50_000);
 }
 
 struct StopAfter(AtomicUsize);
 
-impl Control for StopAfter {
-    fn cancelled(&self) -> bool {
-        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err()
+impl Observer for StopAfter {
+    fn stop(&self) -> Option<Stop> {
+        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        left.is_err().then_some(Stop::Cancelled)
     }
 }
 
@@ -168,10 +170,10 @@ fn targets() {
     let engine = engine(&path, &Settings::default());
     assert!(Target::new("out.xls").is_err());
     let missing = Target::new(folder.path().join("no/o.csv")).expect("target");
-    let error = engine.rewrite(&copy(RecordOrder::Input), &missing, &NoControl).expect_err("error").to_string();
+    let error = engine.rewrite(&copy(RecordOrder::Input), &missing, &NoObserver).expect_err("error").to_string();
     assert!(error.contains("there is no folder"), "{error}");
     let target = Target::new(folder.path().join("o.csv")).expect("target");
-    let write = || engine.rewrite(&copy(RecordOrder::Input), &target, &NoControl).expect("written").pending;
+    let write = || engine.rewrite(&copy(RecordOrder::Input), &target, &NoObserver).expect("written").pending;
     drop(write());
     assert_eq!(files(folder.path()), ["t.csv"]);
     write().persist(false).expect("persist");
@@ -199,7 +201,7 @@ fn an_input_that_changed() {
     let settings = Settings { threads: 2, block_size: 8, ..Settings::default() };
     std::fs::write(&path, "a,b\n1,x\n1,x\n2,y\n1,x\n").expect("write");
     let before = engine(&path, &settings);
-    let counts = before.group_and_count(&names(&["a", "b"]), &NoControl).expect("counts");
+    let counts = before.group_and_count(&names(&["a", "b"]), &NoObserver).expect("counts");
     let change = shares(&counts, 2, &[true, true], RecordOrder::Shuffled, 1);
     for text in [
         "a,b\n1,x\n1,x\n2,y\n",
@@ -211,12 +213,12 @@ fn an_input_that_changed() {
         std::fs::write(&path, text).expect("write");
         for order in [RecordOrder::Input, RecordOrder::Shuffled] {
             let change = Rewrite { order, ..change.clone() };
-            let result = engine(&path, &settings).rewrite(&change, &target, &NoControl);
+            let result = engine(&path, &settings).rewrite(&change, &target, &NoObserver);
             assert!(matches!(result, Err(EngineError::InputChanged { .. })), "{text} {result:?}");
             assert_eq!(files(folder.path()), ["t.csv"]);
         }
     }
-    assert!(matches!(before.rewrite(&change, &target, &NoControl), Err(EngineError::InputChanged { .. })));
+    assert!(matches!(before.rewrite(&change, &target, &NoObserver), Err(EngineError::InputChanged { .. })));
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn rewrites_that_do_not_fit() {
     let target = Target::new(folder.path().join("o.csv")).expect("target");
     std::fs::write(&path, "a,b\n1,x\n1,x\n2,y\n").expect("write");
     let engine = engine(&path, &Settings::default());
-    let counts = engine.group_and_count(&names(&["a", "b"]), &NoControl).expect("counts");
+    let counts = engine.group_and_count(&names(&["a", "b"]), &NoObserver).expect("counts");
     let good = shares(&counts, 2, &[true, true], RecordOrder::Input, 1);
     type Spoil = fn(&mut Rewrite);
     let spoils: [Spoil; 9] = [
@@ -260,13 +262,13 @@ fn rewrites_that_do_not_fit() {
         },
         |rewrite| rewrite.change = Change::Map { labels: vec![vec![]; 2], suppressed: vec![] },
     ];
-    engine.rewrite(&good, &target, &NoControl).expect("the good one");
+    engine.rewrite(&good, &target, &NoObserver).expect("the good one");
     for (at, spoil) in spoils.iter().enumerate() {
         let mut bad = good.clone();
         spoil(&mut bad);
-        let result = engine.rewrite(&bad, &target, &NoControl);
+        let result = engine.rewrite(&bad, &target, &NoObserver);
         assert!(matches!(result, Err(EngineError::BadRewrite { .. })), "{at} {result:?}");
     }
     let bad = Rewrite { dropped: names(&["zip"]), ..good };
-    assert!(matches!(engine.rewrite(&bad, &target, &NoControl), Err(EngineError::UnknownColumn { .. })));
+    assert!(matches!(engine.rewrite(&bad, &target, &NoObserver), Err(EngineError::UnknownColumn { .. })));
 }

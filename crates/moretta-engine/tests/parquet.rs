@@ -8,7 +8,7 @@ use arrow_array::*;
 use arrow_schema::{DataType, Field, Schema};
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite};
-use moretta_engine::{Engine, EngineError, NoControl, Settings};
+use moretta_engine::{Engine, EngineError, NoObserver, Settings};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
@@ -167,12 +167,12 @@ fn groups_of_all_types() {
             let engine = engine(&path, &settings);
             for columns in [(0..14).collect::<Vec<_>>(), vec![13, 0, 4], vec![2], vec![9, 1]] {
                 let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-                let counts = engine.group_and_count(&wanted, &NoControl).expect("counts");
+                let counts = engine.group_and_count(&wanted, &NoObserver).expect("counts");
                 assert_eq!(groups(&counts), group(&table, &columns));
             }
         }
     }
-    let error = engine(&path, &Settings::default()).group_and_count(&names(&["list"]), &NoControl).expect_err("error");
+    let error = engine(&path, &Settings::default()).group_and_count(&names(&["list"]), &NoObserver).expect_err("error");
     assert!(matches!(&error, EngineError::UnsupportedType { column, .. } if column == "list"), "{error}");
 }
 
@@ -214,7 +214,7 @@ fn shares_by_any_way_are_the_same() {
     store(&batch(), &path, 90);
     let wanted = names(&["int", "large", "view"]);
     let counts = engine(&path, &Settings { threads: 1, ..Settings::default() })
-        .group_and_count(&wanted, &NoControl)
+        .group_and_count(&wanted, &NoObserver)
         .expect("counts");
     for order in [RecordOrder::Input, RecordOrder::Shuffled] {
         let mut change = shares(&counts, 5, &[true, true, false], order, 4);
@@ -249,7 +249,7 @@ fn files_have_to_agree_in_types() {
     store(&one(Arc::new(Int32Array::from(vec![1, 2]))), &folder.path().join("1.parquet"), 10);
     store(&one(Arc::new(Int32Array::from(vec![2, 3]))), &folder.path().join("2.parquet"), 10);
     let counts =
-        engine(folder.path(), &Settings::default()).group_and_count(&names(&["a"]), &NoControl).expect("counts");
+        engine(folder.path(), &Settings::default()).group_and_count(&names(&["a"]), &NoObserver).expect("counts");
     assert_eq!(groups(&counts)[&names(&["2"])], (2, 2));
     store(&one(Arc::new(StringArray::from(vec!["2"]))), &folder.path().join("3.parquet"), 10);
     let error = moretta_engine::Source::open(&folder.path().to_string_lossy(), &Default::default()).expect_err("error");

@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite};
-use moretta_engine::{Engine, NoControl, Settings};
+use moretta_engine::{Engine, NoObserver, Settings};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -93,7 +93,7 @@ proptest! {
         prop_assert_eq!(engine.columns().expect("columns"), table[0].clone());
         let columns: Vec<usize> = (0..table[0].len()).rev().filter(|&column| pick[column]).collect();
         let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-        let counts = engine.group_and_count(&wanted, &NoControl).expect("counts");
+        let counts = engine.group_and_count(&wanted, &NoObserver).expect("counts");
         prop_assert_eq!(counts.records as usize, table.len() - 1);
         prop_assert_eq!(groups(&counts), group(&table, &columns));
         let sample = engine.sample(3).expect("sample");
@@ -108,7 +108,7 @@ proptest! {
         let width = table[0].len();
         let columns: Vec<usize> = (0..width).filter(|&column| pick[column] || column == 0).collect();
         let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-        let counts = engine(&path, &settings).group_and_count(&wanted, &NoControl).expect("counts");
+        let counts = engine(&path, &settings).group_and_count(&wanted, &NoObserver).expect("counts");
         let rewritten: Vec<bool> = columns.iter().map(|&column| !suppress || column != 1).collect();
         let label = |value: &str| format!("<{value}>{delimiter}\"");
         let labels = counts.columns.iter().zip(&rewritten).filter(|(_, rewritten)| **rewritten)
@@ -158,7 +158,7 @@ proptest! {
         std::fs::write(&path, &text).expect("write");
         let wanted = vec![table[0][0].clone()];
         // Sorted, as the core does, so that rows do not depend on how the work was divided.
-        let counts = engine(&path, &Settings { threads: 1, ..settings.clone() }).group_and_count(&wanted, &NoControl).expect("counts");
+        let counts = engine(&path, &Settings { threads: 1, ..settings.clone() }).group_and_count(&wanted, &NoObserver).expect("counts");
         let mut change = shares(&counts, 4, &[true], RecordOrder::Input, seed);
         let written = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
         let rows = parse(&written, delimiter);

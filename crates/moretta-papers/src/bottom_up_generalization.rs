@@ -177,7 +177,7 @@ fn climbs(lab: &Lab<'_>) -> Result<Vec<Climb>, PaperError> {
         let policy = CATEGORIES.policy(&format!("k = {k}"), method)?;
         let run = lab.run(&policy, &table)?;
         let all: Vec<usize> = (1..=run.trial.path.len()).collect();
-        let points = path::measured(&run.profile, &policy, &run.trial.path, &all, lab.control);
+        let points = path::measured(&run.profile, &policy, &run.trial.path, &all, lab.observer);
         Ok(Climb { k, points: points.ok_or(PaperError::Interrupted)? })
     };
     CLIMBS.iter().map(climb).collect()

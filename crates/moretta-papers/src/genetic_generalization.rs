@@ -113,7 +113,7 @@ fn applied(
     let allowed = policy.privacy.allowed_records(tested.records());
     let release = &saved.policy.release;
     let applied = verify::verify(tested, saved.apply(tested, &models), &models, release, allowed)?;
-    Ok(compare::with_anew(&saved.policy, (tested, &applied), &fresh, 1, lab.control))
+    Ok(compare::with_anew(&saved.policy, (tested, &applied), &fresh, 1, lab.observer))
 }
 
 fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {

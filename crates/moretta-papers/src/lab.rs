@@ -9,7 +9,7 @@ use moretta_core::{
     measure::Measures,
     policy::Policy,
     profile::Profile,
-    search::{Control, Stop, method_names},
+    search::{Observer, Stop, method_names},
     trial::Trial,
 };
 
@@ -20,7 +20,7 @@ pub struct Lab<'a> {
     /// The data sets.
     pub data: Data,
     /// Asked whether to go on.
-    pub control: &'a dyn Control,
+    pub observer: &'a dyn Observer,
     /// Told what is being done.
     pub tell: &'a (dyn Fn(&str) + Sync),
 }
@@ -55,7 +55,7 @@ impl Run {
 impl Lab<'_> {
     /// Tells what comes next; an error where somebody wants it to end.
     pub fn step(&self, what: &str) -> Result<(), PaperError> {
-        match self.control.stop() {
+        match self.observer.stop() {
             Some(_) => Err(PaperError::Interrupted),
             None => {
                 (self.tell)(what);
@@ -73,7 +73,7 @@ impl Lab<'_> {
     pub fn run_seeded(&self, policy: &Policy, table: &Table, seed: u64) -> Result<Run, PaperError> {
         let profile = Profile::build(policy, &table.trees, &table.counts)?;
         let start = Instant::now();
-        let trial = Trial::run(policy, &profile, seed, self.control)?;
+        let trial = Trial::run(policy, &profile, seed, self.observer)?;
         let seconds = start.elapsed().as_secs_f64();
         // What was stopped before its end is no figure.
         if trial.stop != Stop::Finished {

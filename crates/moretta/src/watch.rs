@@ -7,7 +7,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use moretta_core::search::{self, Stop};
+use moretta_core::observer::{Observer, Stop};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -83,17 +83,7 @@ impl Drop for Watch {
     }
 }
 
-impl moretta_engine::Control for Watch {
-    fn progress(&self, done: u64, total: u64) {
-        self.show(done, total);
-    }
-
-    fn cancelled(&self) -> bool {
-        INTERRUPTED.load(Relaxed)
-    }
-}
-
-impl search::Control for Watch {
+impl Observer for Watch {
     fn stop(&self) -> Option<Stop> {
         if INTERRUPTED.load(Relaxed) {
             Some(Stop::Cancelled)

@@ -6,7 +6,7 @@ use crate::{
     policy::Policy,
     privacy::bind_all,
     recoding::{Cut, Recoding, saved::Saved},
-    search::{Quiet, method_names},
+    search::{NoObserver, method_names},
     testing::counts,
     verify::verify,
 };
@@ -19,7 +19,7 @@ fn parse(method: &str, columns: &str) -> Policy {
 
 fn found(policy: &Policy, counts: &Counts) -> (Profile, Verified, Stop) {
     let profile = Profile::build(policy, &Default::default(), counts).unwrap();
-    let Trial { verified, stop, .. } = Trial::run(policy, &profile, 1, &Quiet).unwrap();
+    let Trial { verified, stop, .. } = Trial::run(policy, &profile, 1, &NoObserver).unwrap();
     (profile, verified, stop)
 }
 
@@ -31,7 +31,7 @@ fn compared(policy: &Policy, saved: &Saved, rows: &[(&str, u64)]) -> Compared {
     let models = bind_all(&saved.policy, &profile).unwrap();
     let recoding = saved.apply(&profile, &models);
     let verified = verify(&profile, recoding, &models, &saved.policy.release, u64::MAX).unwrap();
-    with_anew(&saved.policy, (&profile, &verified), &fresh, 1, &Quiet)
+    with_anew(&saved.policy, (&profile, &verified), &fresh, 1, &NoObserver)
 }
 
 fn saved(policy: &Policy, rows: &[(&str, u64)]) -> Saved {

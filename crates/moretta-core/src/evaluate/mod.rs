@@ -40,7 +40,7 @@ use crate::{
     policy::Policy,
     profile::Profile,
     recoding::{Recoding, saved::Saved},
-    search::{Control, Stop},
+    search::{Observer, Stop},
     trial::{Trial, TrialError},
 };
 
@@ -144,10 +144,10 @@ impl Tested {
         hierarchies: &HashMap<String, Hierarchy>,
         Split { train, test }: Split,
         seed: u64,
-        control: &dyn Control,
+        observer: &dyn Observer,
     ) -> Result<Self, TestError> {
         let train = Profile::build(policy, hierarchies, &train).map_err(TestError::Train)?;
-        let trial = Trial::run(policy, &train, seed, control)?;
+        let trial = Trial::run(policy, &train, seed, observer)?;
         Self::of_trial(policy, hierarchies, (&train, &trial), test)
     }
 

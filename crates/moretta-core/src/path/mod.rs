@@ -26,7 +26,7 @@ use crate::{
     profile::Profile,
     recoding::Cut,
     released::Released,
-    search::{Action, Control, Step},
+    search::{Action, Observer, Step},
 };
 
 /// A point of a path. Nothing is suppressed at it. What changed is told of the last step that led here.
@@ -153,7 +153,7 @@ pub fn measured(
     policy: &Policy,
     steps: &[Step],
     wanted: &[usize],
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Option<Vec<Point>> {
     let weights = measure::weights(policy);
     let mut walk = Walk::new(profile, &policy.release);
@@ -167,10 +167,10 @@ pub fn measured(
             walk.prepare(steps, part);
         }
         for some in part.chunks(AT_ONCE) {
-            if control.stop().is_some() {
+            if observer.stop().is_some() {
                 return None;
             }
-            control.progress(points[points.len() - 1].step as u64, steps.len() as u64);
+            observer.progress(points[points.len() - 1].step as u64, steps.len() as u64);
             let walked: Vec<(usize, Vec<Change>, Cut)> = some
                 .iter()
                 .map(|&to| {

@@ -8,7 +8,7 @@ use crate::{
     measure::{Measures, Scene, weights},
     recoding::{Cut, Recoding},
     released::Released,
-    search::{Action, Quiet, Step, Stop},
+    search::{Action, NoObserver, Step, Stop},
     testing::TestTable,
     verify::verify,
 };
@@ -101,7 +101,7 @@ proptest! {
     ) {
         let table = table(GUARANTEES[guarantee], FORMS[form], &rows);
         let steps = random_steps(&table, &dice);
-        let points = measured(&table.profile, &table.policy, &steps, &[], &Quiet).expect("nobody stops it");
+        let points = measured(&table.profile, &table.policy, &steps, &[], &NoObserver).expect("nobody stops it");
         prop_assert_eq!(points.len(), steps.len() + 1);
         let mut cut = Cut::identity(&table.profile);
         for (number, point) in points.iter().enumerate() {
@@ -134,7 +134,7 @@ fn of_a_long_path_some_points_are_measured_and_those_that_are_wanted() {
     let domain = &table.profile.columns()[0].domain;
     let step = |last| Step { action: Action::Generalize, changes: vec![(ColumnId(0), domain.cover(0, last))] };
     let steps: Vec<Step> = (1..=1000).map(step).collect();
-    let points = measured(&table.profile, &table.policy, &steps, &[123], &Quiet).expect("nobody stops it");
+    let points = measured(&table.profile, &table.policy, &steps, &[123], &NoObserver).expect("nobody stops it");
     assert!(points.iter().all(|point| point.groups == 1001 - point.step));
     assert!(points.iter().any(|point| point.step == 123) && points.len() <= MOST_POINTS + 2);
 }
@@ -158,7 +158,7 @@ fn climbed() -> (TestTable, Vec<Step>) {
 #[test]
 fn a_point_says_what_changed_in_json() {
     let (table, steps) = climbed();
-    let points = measured(&table.profile, &table.policy, &steps, &[], &Quiet).expect("nobody stops it");
+    let points = measured(&table.profile, &table.policy, &steps, &[], &NoObserver).expect("nobody stops it");
     let json = |point: &Point| {
         let mut value = serde_json::to_value(point).expect("plain data");
         value.as_object_mut().expect("an object").remove("measures").expect("measures");
@@ -191,7 +191,7 @@ fn the_only_child_of_a_node_is_generalised_to_it() {
     assert_eq!((age.node_cell(pair).first, age.node_cell(pair).last), (0, 0));
     let step = |action, node| Step { action, changes: vec![(ColumnId(1), age.node_cell(node))] };
     let steps = [step(Action::Generalize, pair), step(Action::TakeBack, leaf)];
-    let points = measured(&table.profile, &table.policy, &steps, &[], &Quiet).expect("nobody stops it");
+    let points = measured(&table.profile, &table.policy, &steps, &[], &NoObserver).expect("nobody stops it");
     let said = |point: &Point| (point.changes[0].from.clone(), point.changes[0].name().map(str::to_owned));
     assert_eq!(said(&points[1]), (None, Some("[0, 1]".to_owned())));
     assert_eq!(said(&points[2]), (Some("[0, 1]".to_owned()), Some("[0, 1]".to_owned())));
@@ -203,7 +203,7 @@ fn intervals_made_of_the_tables_numbers_have_no_name() {
     let table = TestTable::new(policy, &[], &[("1", 1), ("5", 1), ("9", 1)]);
     let cell = table.profile.columns()[0].domain.cover(0, 1);
     let step = Step { action: Action::Generalize, changes: vec![(ColumnId(0), cell)] };
-    let points = measured(&table.profile, &table.policy, &[step], &[], &Quiet).expect("nobody stops it");
+    let points = measured(&table.profile, &table.policy, &[step], &[], &NoObserver).expect("nobody stops it");
     let change = &points[1].changes[0];
     assert_eq!((change.to.as_str(), change.name(), change.is_whole()), ("an interval", None, false));
 }
@@ -211,7 +211,7 @@ fn intervals_made_of_the_tables_numbers_have_no_name() {
 #[test]
 fn a_walk_can_be_stopped() {
     struct Now;
-    impl crate::search::Control for Now {
+    impl crate::search::Observer for Now {
         fn stop(&self) -> Option<Stop> {
             Some(Stop::Cancelled)
         }

@@ -102,7 +102,7 @@ pub(crate) fn toml_key(name: &str) -> String {
     for character in name.chars() {
         match character {
             '"' | '\\' => key.extend(['\\', character]),
-            control if control.is_control() => key.push_str(&format!("\\u{:04x}", u32::from(control))),
+            observer if observer.is_control() => key.push_str(&format!("\\u{:04x}", u32::from(observer))),
             other => key.push(other),
         }
     }

@@ -20,9 +20,10 @@ mod taxonomy;
 mod tests;
 pub mod top_down_disclosure;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub use self::path::{Action, Frontier, Holds, Step};
+pub use crate::observer::{CancelOnly, NoObserver, Observer, Stop};
 use crate::{
     measure::{Goal, Loss, Purpose},
     policy::{MeasureChoice, MethodChoice, Policy, PolicyError, suggest::nearest},
@@ -41,38 +42,6 @@ pub struct Task<'a> {
     pub max_suppressed: u64,
     /// Decides whatever is left to chance.
     pub seed: u64,
-}
-
-/// The outside world, as far as a search needs it: whether to go on, and whom to tell how far it is.
-pub trait Control: Sync {
-    /// Asked often; something to stop for, or nothing.
-    fn stop(&self) -> Option<Stop> {
-        None
-    }
-
-    /// Told now and then: so much of so much is done.
-    fn progress(&self, _done: u64, _of: u64) {}
-
-    /// Told by a search for the least value of something: the least so far.
-    fn best(&self, _value: f64) {}
-}
-
-/// Never stops and tells nobody.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Quiet;
-
-impl Control for Quiet {}
-
-/// Why a search came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Stop {
-    /// There was nothing left to do.
-    Finished,
-    /// The time limit.
-    OutOfTime,
-    /// Somebody asked for it.
-    Cancelled,
 }
 
 /// What a method found.
@@ -130,10 +99,10 @@ pub trait Method: Send + Sync {
     }
 
     /// Searches.
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError>;
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError>;
 
     /// The whole trade-off, through the point where the policy first holds. None where the method leaves no path.
-    fn frontier(&self, _task: &Task<'_>, _control: &dyn Control) -> Option<Result<Frontier, SearchError>> {
+    fn frontier(&self, _task: &Task<'_>, _control: &dyn Observer) -> Option<Result<Frontier, SearchError>> {
         None
     }
 }

@@ -104,7 +104,7 @@ fn each_measure_is_less_when_it_is_asked_for() {
     for entry in METHODS.iter().filter(|entry| entry.minimises != Minimises::ItsOwn) {
         let lost = |measure: &str| {
             let method = method_of(&policy(entry.name, &format!("[measure]\nname = \"{measure}\""))).unwrap();
-            let outcome = method.run(&task, &Quiet).unwrap();
+            let outcome = method.run(&task, &NoObserver).unwrap();
             let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
             let weights = weights(&table.policy);
             let scene = Scene {

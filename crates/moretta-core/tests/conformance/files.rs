@@ -7,7 +7,7 @@ use moretta_core::{
     profile::Profile,
     readback,
     released::Released,
-    search::{Quiet, Task},
+    search::{NoObserver, Task},
     verify::{Judgement, Verified, check, verify},
 };
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ proptest! {
         let models = world.models(&profile);
         let task = Task { profile: &profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 3 };
         for (_, method) in methods() {
-            let Ok(outcome) = method.run(&task, &Quiet) else { continue };
+            let Ok(outcome) = method.run(&task, &NoObserver) else { continue };
             let verified = verify(&profile, outcome.recoding, &models, &world.policy.release, task.max_suppressed);
             measured(&world, &profile, &verified.expect("what a method finds holds"))?;
         }

@@ -9,7 +9,7 @@ use moretta_core::{
     profile::Profile,
     recoding::{Cut, Recoding},
     release,
-    search::{METHODS, Method, Outcome, Quiet, SearchError, Task, method_names},
+    search::{METHODS, Method, NoObserver, Outcome, SearchError, Task, method_names},
     verify::{Verified, verify},
 };
 use proptest::prelude::*;
@@ -116,7 +116,7 @@ fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
             prop_assert!(unsupported.instead.is_some_and(another));
             continue;
         }
-        let outcome = match method.run(&task, &Quiet) {
+        let outcome = match method.run(&task, &NoObserver) {
             Ok(outcome) => outcome,
             Err(SearchError::Impossible { .. }) => {
                 prop_assert!(!whole_table_holds(world), "{name} gives up too soon");
@@ -140,7 +140,7 @@ fn found(method: &dyn Method, world: &World, counts: &Counts) -> Result<Recoding
     let profile = world.profile(counts);
     let models = world.models(&profile);
     let task = Task { profile: &profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 7 };
-    method.run(&task, &Quiet).map(|outcome| outcome.recoding)
+    method.run(&task, &NoObserver).map(|outcome| outcome.recoding)
 }
 
 proptest! {

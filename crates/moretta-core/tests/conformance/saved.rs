@@ -9,7 +9,7 @@ use moretta_core::{
     privacy::bind_all,
     profile::Profile,
     recoding::{Recoding, saved::Saved},
-    search::{Quiet, Task},
+    search::{NoObserver, Task},
     verify::{Verified, VerifyError, verify},
 };
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
     let models = world.models(profile);
     let task = Task { profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 5 };
     let found =
-        methods().into_iter().filter_map(|(name, method)| Some((name, method.run(&task, &Quiet).ok()?.recoding)));
+        methods().into_iter().filter_map(|(name, method)| Some((name, method.run(&task, &NoObserver).ok()?.recoding)));
     let mut all: Vec<(String, Recoding)> = found.filter(|(name, _)| !name.contains("relaxed")).collect();
     let cut = random_cut(profile, &mut world.dice.clone());
     if verify(profile, cut.clone(), &models, &world.policy.release, profile.records()).is_ok() {

@@ -7,9 +7,9 @@
 use super::Dialect;
 use super::blocks::{Block, Blocks, DataFile, LONGEST};
 use super::parse::{Fields, Located, Shape};
-use crate::control::Control;
 use crate::crew::{self, Fails, lock};
 use crate::error::EngineError;
+use moretta_core::observer::Observer;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -76,7 +76,7 @@ pub(crate) struct Piece<'a> {
 pub(crate) fn scan<S: Send>(
     input: &CsvInput,
     states: Vec<S>,
-    control: &dyn Control,
+    observer: &dyn Observer,
     turns: &[&dyn Fails],
     step: impl Fn(&mut S, Piece<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, Scanned), EngineError> {
@@ -92,7 +92,7 @@ pub(crate) fn scan<S: Send>(
         let taken = blocks.next(&mut worker.block).map_err(|error| (number, Failure::Other(error)))?;
         worker.read = blocks.read();
         drop(blocks);
-        control.progress(worker.read, input.total);
+        observer.progress(worker.read, input.total);
         Ok(taken)
     };
     let work = |worker: &mut Worker<S>, number: usize| {
@@ -121,7 +121,7 @@ pub(crate) fn scan<S: Send>(
         drop(all);
         step(inner, Piece { number, block, fields, read: *read }).map_err(Failure::Other)
     };
-    let result = crew::run(workers, control, turns, take, work);
+    let result = crew::run(workers, observer, turns, take, work);
     let sizes = sizes.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     match result {
         Ok(workers) => {

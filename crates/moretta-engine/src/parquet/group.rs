@@ -6,13 +6,13 @@
 use super::code::{ColumnCoder, Slot};
 use super::open::{ParquetFile, units};
 use super::text::has_text;
-use crate::control::Control;
 use crate::crew;
 use crate::error::EngineError;
 use crate::group::{Grouper, finish};
 use crate::memory::Budget;
 use arrow_array::RecordBatch;
 use moretta_core::counts::Counts;
+use moretta_core::observer::Observer;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Records of a batch.
@@ -69,7 +69,7 @@ pub(crate) fn group_parquet(
     wanted: &[usize],
     threads: usize,
     budget: &Budget,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Result<Counts, EngineError> {
     check_types(&files[0], wanted)?;
     let total: u64 = units(files, usize::MAX).iter().map(|unit| unit.rows as u64).sum();
@@ -98,7 +98,7 @@ pub(crate) fn group_parquet(
         let file = &files[unit.file];
         let mut base = unit.base;
         for batch in file.read(&projected[unit.file], unit, BATCH)? {
-            if control.cancelled() {
+            if observer.stop().is_some() {
                 return Err(EngineError::Cancelled);
             }
             let batch = batch.map_err(EngineError::parquet(&file.path))?;
@@ -106,12 +106,12 @@ pub(crate) fn group_parquet(
             let records = batch.num_rows() as u64;
             base += records;
             let done = done.fetch_add(records, Ordering::Relaxed) + records;
-            control.progress(done, total);
+            observer.progress(done, total);
             worker.grouper.check(budget, names, done as f64 / total as f64)?;
         }
         Ok(())
     };
-    let workers = crew::run(workers, control, &[], take, work).map_err(|(_, error)| error)?;
+    let workers = crew::run(workers, observer, &[], take, work).map_err(|(_, error)| error)?;
     let groupers = workers.into_iter().map(|worker| worker.grouper).collect();
     Ok(finish(groupers, names, total, |place| place + 1))
 }

@@ -14,7 +14,6 @@ use super::plan::{OutColumn, Plan};
 use super::random::SortKeys;
 use super::spill::Spill;
 use super::{Job, Part};
-use crate::control::Control;
 use crate::crew::{self, Turn};
 use crate::csv::{Dialect, write};
 use crate::error::EngineError;
@@ -23,6 +22,7 @@ use crate::source::Data;
 use crate::target::write_at;
 use arrow_array::ArrayRef;
 use moretta_core::counts::RecordOrder;
+use moretta_core::observer::Observer;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Some neighbouring columns of the output.
@@ -165,7 +165,7 @@ impl Renderer {
 }
 
 /// Writes all records; how many.
-pub(crate) fn write(job: &Job<'_>, control: &dyn Control) -> Result<u64, EngineError> {
+pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     if let Data::Parquet(files) = &job.source.data {
         let copied: Vec<usize> = job
             .plan
@@ -182,8 +182,8 @@ pub(crate) fn write(job: &Job<'_>, control: &dyn Control) -> Result<u64, EngineE
     let renderer = Renderer::new(&job.plan, job.dialect);
     write_at(job.pending.file(), &header, 0).map_err(EngineError::io(job.pending.path(), "write"))?;
     match job.order {
-        RecordOrder::Input => write_in_order(job, &renderer, header.len() as u64, control),
-        RecordOrder::Shuffled => write_shuffled(job, &renderer, header.len() as u64, control),
+        RecordOrder::Input => write_in_order(job, &renderer, header.len() as u64, observer),
+        RecordOrder::Shuffled => write_shuffled(job, &renderer, header.len() as u64, observer),
     }
 }
 
@@ -193,10 +193,10 @@ struct Rendered {
     ends: Vec<usize>,
 }
 
-fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, control: &dyn Control) -> Result<u64, EngineError> {
+fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
     let offset = Turn::new(start);
     let states = (0..job.settings.threads).map(|_| Rendered::default()).collect();
-    let (_, records) = feed(job, states, control, &[&offset], |state: &mut Rendered, piece| {
+    let (_, records) = feed(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
         renderer.render(&job.plan, &piece, &mut state.out, &mut state.ends)?;
         let at = offset.take(piece.number, |offset| {
             *offset += state.out.len() as u64;
@@ -219,7 +219,7 @@ struct Scatter {
 /// A record in a bucket: its sort key, its length, its bytes.
 const PREFIX: usize = 12;
 
-fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, control: &dyn Control) -> Result<u64, EngineError> {
+fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
     let spill = job.spill();
     let buckets = spill.buckets();
     let full = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
@@ -229,7 +229,7 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, control: &dyn 
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
         sizes: vec![0; buckets],
     });
-    let first = Part { control, part: 0, parts: 2 };
+    let first = Part { observer, part: 0, parts: 2 };
     let (states, records) = feed(job, states.collect(), &first, &[], |state: &mut Scatter, piece| {
         let Scatter { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
         renderer.render(&job.plan, &piece, out, ends)?;
@@ -261,7 +261,7 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, control: &dyn 
         }
     }
     drop(states);
-    gather(job, &spill, &offsets, &Part { control, part: 1, parts: 2 })?;
+    gather(job, &spill, &offsets, &Part { observer, part: 1, parts: 2 })?;
     Ok(records)
 }
 
@@ -273,7 +273,7 @@ struct Gather {
 }
 
 /// Sorts bucket by bucket and writes each where it belongs.
-fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], control: &dyn Control) -> Result<(), EngineError> {
+fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
     const CHUNK: usize = 1 << 20;
     let next = AtomicUsize::new(0);
     let take = |_: &mut Gather| {
@@ -300,11 +300,11 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], control: &dyn Control) 
             }
         }
         write_at(job.pending.file(), out, offset).map_err(failed)?;
-        control.progress(bucket as u64 + 1, spill.buckets() as u64);
+        observer.progress(bucket as u64 + 1, spill.buckets() as u64);
         Ok(())
     };
     let states = (0..job.settings.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
-    crew::run(states, control, &[], take, work).map_err(|(_, error)| error)?;
+    crew::run(states, observer, &[], take, work).map_err(|(_, error)| error)?;
     Ok(())
 }
 

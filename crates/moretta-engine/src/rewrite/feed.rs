@@ -5,7 +5,6 @@
 
 use super::Job;
 use super::plan::{Decisions, Plan};
-use crate::control::Control;
 use crate::crew::{self, Fails, Turn};
 use crate::csv::content;
 use crate::csv::parse::Fields;
@@ -16,6 +15,7 @@ use crate::parquet::group::{check_types, places};
 use crate::parquet::open::{ParquetFile, units};
 use crate::source::Data;
 use arrow_array::RecordBatch;
+use moretta_core::observer::Observer;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// The records of a piece.
@@ -48,7 +48,7 @@ struct Worker<S> {
 pub(crate) fn feed<S: Send>(
     job: &Job<'_>,
     states: Vec<S>,
-    control: &dyn Control,
+    observer: &dyn Observer,
     turns: &[&dyn Fails],
     step: impl Fn(&mut S, Decided<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, u64), EngineError> {
@@ -66,7 +66,7 @@ pub(crate) fn feed<S: Send>(
     let workers = match &job.source.data {
         Data::Csv { files, dialect } => {
             let input = job.source.csv_input(files, *dialect, job.settings.block_size);
-            let (workers, _) = scan(&input, workers, control, &turns, |worker: &mut Worker<S>, piece: Piece<'_>| {
+            let (workers, _) = scan(&input, workers, observer, &turns, |worker: &mut Worker<S>, piece: Piece<'_>| {
                 let (bytes, fields) = (piece.block.bytes(), piece.fields);
                 let count = fields.records();
                 code_csv(&job.plan, worker, bytes, fields, dialect.quote)?;
@@ -77,7 +77,7 @@ pub(crate) fn feed<S: Send>(
             })?;
             workers
         }
-        Data::Parquet(files) => feed_parquet(job, files, workers, control, &turns, &turn, step)?,
+        Data::Parquet(files) => feed_parquet(job, files, workers, observer, &turns, &turn, step)?,
     };
     let records = turn.into_inner();
     if records == 0 {
@@ -130,7 +130,7 @@ fn feed_parquet<S: Send>(
     job: &Job<'_>,
     files: &[ParquetFile],
     workers: Vec<Worker<S>>,
-    control: &dyn Control,
+    observer: &dyn Observer,
     turns: &[&dyn Fails],
     turn: &Turn<u64>,
     step: impl Fn(&mut S, Decided<'_>) -> Result<(), EngineError> + Sync,
@@ -172,8 +172,8 @@ fn feed_parquet<S: Send>(
         let base = decide(plan, &mut worker.decisions, number, count, turn)?;
         let records = Records::Parquet { batch: &batch, places: &places };
         step(&mut worker.inner, Decided { number, base, count, records, decisions: &worker.decisions })?;
-        control.progress(done.fetch_add(count as u64, Ordering::Relaxed) + count as u64, total);
+        observer.progress(done.fetch_add(count as u64, Ordering::Relaxed) + count as u64, total);
         Ok(())
     };
-    crew::run(workers, control, turns, take, work).map_err(|(_, error)| error)
+    crew::run(workers, observer, turns, take, work).map_err(|(_, error)| error)
 }

@@ -14,7 +14,6 @@ mod plan;
 mod random;
 mod spill;
 
-use crate::control::Control;
 use crate::csv::{CsvOptions, Dialect};
 use crate::error::EngineError;
 use crate::local::Settings;
@@ -22,6 +21,7 @@ use crate::source::{Data, Format, Source};
 use crate::target::{Pending, Target};
 use crate::{Written, parquet};
 use moretta_core::counts::{RecordOrder, Rewrite};
+use moretta_core::observer::{Observer, Stop};
 use plan::Plan;
 use spill::Spill;
 
@@ -55,21 +55,21 @@ impl Job<'_> {
 
 /// A part of the work, of several that count alike.
 pub(crate) struct Part<'a> {
-    control: &'a dyn Control,
+    observer: &'a dyn Observer,
     part: u64,
     parts: u64,
 }
 
 const WHOLE: u64 = 1_000_000;
 
-impl Control for Part<'_> {
+impl Observer for Part<'_> {
     fn progress(&self, done: u64, total: u64) {
         let share = (u128::from(done) * u128::from(WHOLE) / u128::from(total.max(1))) as u64;
-        self.control.progress(self.part * WHOLE + share, self.parts * WHOLE);
+        self.observer.progress(self.part * WHOLE + share, self.parts * WHOLE);
     }
 
-    fn cancelled(&self) -> bool {
-        self.control.cancelled()
+    fn stop(&self) -> Option<Stop> {
+        self.observer.stop()
     }
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(
     settings: &Settings,
     rewrite: &Rewrite,
     target: &Target,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Result<Written, EngineError> {
     source.check_unchanged()?;
     let plan = Plan::new(rewrite, source)?;
@@ -92,12 +92,12 @@ pub(crate) fn run(
     let pending = target.begin()?;
     let job = Job { source, settings, plan, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
     let records = match target.format {
-        Format::Csv => csv_out::write(&job, control)?,
-        Format::Parquet => parquet_out::write(&job, control)?,
+        Format::Csv => csv_out::write(&job, observer)?,
+        Format::Parquet => parquet_out::write(&job, observer)?,
     };
     job.plan.check_all_met()?;
     source.check_unchanged()?;
-    if control.cancelled() {
+    if observer.stop().is_some() {
         return Err(EngineError::Cancelled);
     }
     job.pending.sync()?;

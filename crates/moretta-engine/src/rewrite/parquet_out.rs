@@ -13,7 +13,6 @@ use super::plan::OutColumn;
 use super::random::SortKeys;
 use super::spill::Spill;
 use super::{Job, Part};
-use crate::control::Control;
 use crate::crew::{self, Turn};
 use crate::csv::content;
 use crate::error::EngineError;
@@ -30,6 +29,7 @@ use arrow_select::coalesce::BatchCoalescer;
 use arrow_select::concat::concat_batches;
 use arrow_select::take::{take, take_record_batch};
 use moretta_core::counts::RecordOrder;
+use moretta_core::observer::Observer;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -150,21 +150,21 @@ impl<'a> Batches<'a> {
 }
 
 /// Writes all records; how many.
-pub(crate) fn write(job: &Job<'_>, control: &dyn Control) -> Result<u64, EngineError> {
+pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     let batches = Batches::new(job);
     let writer = Turn::new(Writer::new(job, Arc::clone(&batches.schema))?);
     let path = job.pending.path();
     let states = vec![(); job.settings.threads];
     let records = match job.order {
         RecordOrder::Input => {
-            let (_, records) = feed(job, states, control, &[&writer], |(), piece| {
+            let (_, records) = feed(job, states, observer, &[&writer], |(), piece| {
                 let batch = batches.make(&piece).map_err(EngineError::parquet(path))?;
                 writer.take(piece.number, |writer| writer.push(batch).map_err(EngineError::parquet(path)))
             })?;
             records
         }
         RecordOrder::Shuffled => {
-            let (spill, first) = (job.spill(), Part { control, part: 0, parts: 2 });
+            let (spill, first) = (job.spill(), Part { observer, part: 0, parts: 2 });
             let scattered = Scattered::new(job, &batches);
             let states = (0..job.settings.threads).map(|_| SortKeys::new(job.seed)).collect();
             let (_, records) = feed(job, states, &first, &[], |keys: &mut SortKeys, piece| {
@@ -172,7 +172,7 @@ pub(crate) fn write(job: &Job<'_>, control: &dyn Control) -> Result<u64, EngineE
                 let keys: Vec<u64> = keys.from(piece.base).take(piece.count).collect();
                 scattered.scatter(&batch, keys, piece.base, &spill)
             })?;
-            scattered.gather(&spill, &writer, &Part { control, part: 1, parts: 2 })?;
+            scattered.gather(&spill, &writer, &Part { observer, part: 1, parts: 2 })?;
             records
         }
     };
@@ -224,7 +224,7 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    fn gather(&self, spill: &Spill, writer: &Turn<Writer>, control: &dyn Control) -> Result<(), EngineError> {
+    fn gather(&self, spill: &Spill, writer: &Turn<Writer>, observer: &dyn Observer) -> Result<(), EngineError> {
         let path = self.job.pending.path();
         let next = AtomicUsize::new(0);
         let take = |(): &mut ()| {
@@ -244,11 +244,11 @@ impl<'a> Scattered<'a> {
             })?;
             let sorted = self.sort(batches).map_err(EngineError::parquet(path))?;
             writer.take(bucket, |writer| writer.push(sorted).map_err(EngineError::parquet(path)))?;
-            control.progress(bucket as u64 + 1, spill.buckets() as u64);
+            observer.progress(bucket as u64 + 1, spill.buckets() as u64);
             Ok(())
         };
         let states = vec![(); self.job.settings.threads.min(spill.buckets())];
-        crew::run(states, control, &[writer], take, work).map_err(|(_, error)| error)?;
+        crew::run(states, observer, &[writer], take, work).map_err(|(_, error)| error)?;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use moretta_core::counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share};
-use moretta_engine::{CsvOptions, Engine, LocalEngine, NoControl, Settings, Source, Target};
+use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Settings, Source, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ pub fn names(names: &[&str]) -> Vec<String> {
 /// Rewrites and gives the file its name.
 pub fn rewrite(input: &Path, settings: &Settings, rewrite: &Rewrite, output: &Path) -> PathBuf {
     let written =
-        engine(input, settings).rewrite(rewrite, &Target::new(output).expect("target"), &NoControl).expect("rewrite");
+        engine(input, settings).rewrite(rewrite, &Target::new(output).expect("target"), &NoObserver).expect("rewrite");
     assert!(written.pending.path().file_name().expect("name").to_string_lossy().starts_with(".moretta-"));
     let pending = written.pending;
     assert_eq!(

@@ -188,7 +188,7 @@ fn draw(random: &mut Random, columns: &[&'static str], wanted: usize) -> Vec<&'s
 mod tests {
     use std::path::PathBuf;
 
-    use moretta_core::search::Quiet;
+    use moretta_core::search::NoObserver;
 
     use super::*;
     use crate::{
@@ -205,7 +205,7 @@ mod tests {
             eprintln!("SKIPPED the_baselines_are_the_published_ones: set MORETTA_DATA to the folder that has crx/");
             return;
         }
-        let lab = Lab { data: Data::new(folder), control: &Quiet, tell: &|_| {} };
+        let lab = Lab { data: Data::new(folder), observer: &NoObserver, tell: &|_| {} };
         for published in &PUBLISHED {
             let set = published.set;
             let loaded = Loaded::read(&lab, set).unwrap();

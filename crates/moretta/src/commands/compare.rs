@@ -7,7 +7,7 @@ use moretta_core::{
     policy::Policy,
     search::{self, near_method},
 };
-use moretta_engine::{Control, LocalEngine, Settings};
+use moretta_engine::{LocalEngine, Observer, Settings};
 
 use crate::{
     arguments::{Compare, HeldBack},
@@ -224,7 +224,7 @@ fn each_by_itself(arguments: &Compare, pairs: &[Pair], mut all: Comparison) -> R
     let watch = Watch::new("comparing");
     let mut refused: Vec<Failure> = Vec::new();
     for (done, pair) in pairs.iter().enumerate() {
-        Control::progress(&watch, done as u64, pairs.len() as u64);
+        Observer::progress(&watch, done as u64, pairs.len() as u64);
         watch.tell(pair.name());
         match children::run(arguments, pair, all.records, &watch)? {
             Ok(one) => all.join(one),

@@ -135,7 +135,7 @@ fn tested(
 ) -> Result<Tested, Failure> {
     let watch = Watch::new("searching").with_limit(arguments.time_limit);
     let found = Tested::run(policy, hierarchies, split, seed, &watch);
-    if search::Control::stop(&watch) == Some(Stop::Cancelled) {
+    if search::Observer::stop(&watch) == Some(Stop::Cancelled) {
         return Err(Failure::interrupted());
     }
     found.map_err(|error| Failure::test(error, &arguments.input, arguments.test.as_deref()))

@@ -8,7 +8,7 @@ use moretta_core::{
     profile::Profile,
     schema::Role,
 };
-use moretta_engine::{Control, Engine, LocalEngine};
+use moretta_engine::{Engine, LocalEngine, Observer};
 
 use crate::{
     arguments::Inferences,
@@ -38,7 +38,7 @@ pub fn run(arguments: &Inferences) -> Result<(), Failure> {
     let questions = Question::of_policy(policy, &profile)?;
     let shown = !arguments.all && !arguments.json && arguments.output.is_none();
     let found = inferences::find(&profile, &questions, arguments.above, shown.then_some(SHOWN));
-    if watch.cancelled() {
+    if watch.stop().is_some() {
         return Err(Failure::interrupted());
     }
     drop(watch);

@@ -7,7 +7,7 @@ use moretta_core::{
     policy::Policy,
     profile::Profile,
 };
-use moretta_engine::{Control, Settings};
+use moretta_engine::{Observer, Settings};
 
 use crate::{
     arguments::Queries as Arguments,
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some((path, text)) => ask_own(arguments, policy, &pair, (path, text))?,
         None => ask_random(arguments, policy, &pair)?,
     };
-    if watch.cancelled() {
+    if watch.stop().is_some() {
         return Err(Failure::interrupted());
     }
     drop(watch);

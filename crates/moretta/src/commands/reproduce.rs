@@ -2,7 +2,7 @@
 
 use std::{fs, io::IsTerminal, path::Path};
 
-use moretta_core::search::Stop;
+use moretta_core::observer::CancelOnly;
 use moretta_papers::{
     PAPERS, Paper,
     data::Data,
@@ -39,7 +39,7 @@ pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
             summary::note(what);
         }
     };
-    let lab = Lab { data, control: &Quietly(&watch), tell: &tell };
+    let lab = Lab { data, observer: &CancelOnly(&watch), tell: &tell };
     let mut clock = crate::pipeline::Clock::start();
     let (mut documents, mut files): (Vec<Document>, Vec<File>) = (Vec::new(), Vec::new());
     for paper in papers {
@@ -60,15 +60,6 @@ pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
     write(&files, arguments)?;
     summary::print(&said(&documents, &arguments.output));
     Ok(())
-}
-
-/// The bar would show each of hundreds of searches; whether to go on is all that is asked.
-struct Quietly<'a>(&'a Watch);
-
-impl moretta_core::search::Control for Quietly<'_> {
-    fn stop(&self) -> Option<Stop> {
-        moretta_core::search::Control::stop(self.0)
-    }
 }
 
 fn made(how: &str, seconds: f64) -> String {

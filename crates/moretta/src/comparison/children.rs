@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use moretta_engine::Control;
+use moretta_engine::Observer;
 
 use super::{Comparison, Pair, Refused};
 use crate::{
@@ -69,7 +69,7 @@ pub fn run(
     let (said, complained) = (read(running.0.stdout.take()), read(running.0.stderr.take()));
     let code = wait(&mut running.0, watch).map_err(cannot)?;
     let (said, complained) = (joined(said), joined(complained));
-    if watch.cancelled() || code == Some(i32::from(failure::INTERRUPTED)) {
+    if watch.stop().is_some() || code == Some(i32::from(failure::INTERRUPTED)) {
         return Err(Failure::interrupted());
     }
     understood(pair, records, code, &said, &complained)
@@ -181,7 +181,7 @@ fn wait(child: &mut Child, watch: &Watch) -> std::io::Result<Option<i32>> {
         if let Some(status) = child.try_wait()? {
             return Ok(status.code());
         }
-        if watch.cancelled() {
+        if watch.stop().is_some() {
             child.kill()?;
             return Ok(child.wait()?.code());
         }

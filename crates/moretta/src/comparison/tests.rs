@@ -8,7 +8,7 @@ use moretta_core::{
     measure::{MEASURES, Measures},
     policy::Policy,
     profile::Profile,
-    search::{Quiet, Stop, method_names},
+    search::{NoObserver, Stop, method_names},
     trial::{Trial, TrialError},
     verify::VerifyError,
 };
@@ -95,7 +95,7 @@ fn refused_by_rarest() -> Refused {
     assert_eq!(Profile::grouped_columns(&policy), ["sex", "ill"]);
     let counts = Counts { columns, codes: vec![0, 0, 1, 1], counts: vec![5, 4], first_records: vec![1, 2], records: 9 };
     let profile = Profile::build(&policy, &Default::default(), &counts).unwrap();
-    refused(Trial::run(&policy, &profile, 0, &Quiet).unwrap_err())
+    refused(Trial::run(&policy, &profile, 0, &NoObserver).unwrap_err())
 }
 
 #[test]

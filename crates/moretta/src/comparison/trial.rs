@@ -11,7 +11,7 @@ use moretta_core::{
     },
     policy::{MethodChoice, Policy},
     profile::Profile,
-    search::{Control, SearchError, Stop, method_of},
+    search::{Observer, SearchError, Stop, method_of},
     trial::{Trial, TrialError},
 };
 

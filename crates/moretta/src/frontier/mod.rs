@@ -11,7 +11,7 @@ use moretta_core::{
     path::{self, Point},
     policy::{MethodChoice, Policy},
     recoding::Recoding,
-    search::{self, Control, Holds, METHODS, Method, Outcome, Step, Stop, Task},
+    search::{self, Holds, METHODS, Method, Observer, Outcome, Step, Stop, Task},
     verify::VerifyError,
 };
 use serde::Serialize;

@@ -12,7 +12,7 @@ use moretta_core::{
     privacy::bind_all,
     profile::Profile,
     report::{GoalResult, Report, Seconds},
-    search::{Holds, Quiet, Stop, Task, method_names, method_of},
+    search::{Holds, NoObserver, Stop, Task, method_names, method_of},
     synthetic::{self, COLUMNS, People},
     verify::verify,
 };
@@ -63,7 +63,7 @@ fn report_under(policy: &str) -> Report {
     let profile = Profile::build(&policy, &hierarchies, &counts).unwrap();
     let models = bind_all(&policy, &profile).unwrap();
     let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed: SEED };
-    let outcome = method_of(&policy).unwrap().run(&task, &Quiet).unwrap();
+    let outcome = method_of(&policy).unwrap().run(&task, &NoObserver).unwrap();
     let (stop, work) = (outcome.stop, outcome.work.clone());
     let steps = outcome.path;
     let verified = verify(&profile, outcome.recoding, &models, &policy.release, 0).unwrap();
@@ -71,7 +71,7 @@ fn report_under(policy: &str) -> Report {
     report.seconds = Seconds { profile: 0.31, search: 1.42, release: 0.55, check: 0.28, total: 2.61 };
     report.peak_memory_bytes = Some(72_400_000);
     if !steps.is_empty() {
-        report.path = path::measured(&profile, &policy, &steps, &[], &Quiet).unwrap();
+        report.path = path::measured(&profile, &policy, &steps, &[], &NoObserver).unwrap();
     }
     report
 }

@@ -20,7 +20,7 @@ use crate::{
     privacy::{BoundModel, ModelFacts},
     profile::Profile,
     recoding::{self, Cut},
-    search::{Action, Control, Step, Stop, Task, taxonomy::Taxonomy},
+    search::{Action, Observer, Step, Stop, Task, taxonomy::Taxonomy},
 };
 
 /// What the climb did.
@@ -80,9 +80,9 @@ impl<'a> Climb<'a> {
 
     /// Climbs until the policy holds (then it is finished); whatever has to be suppressed for that is in the cut. None
     /// where it does not hold at the roots either.
-    pub(super) fn until_it_holds(&mut self, control: &dyn Control) -> Option<Stop> {
+    pub(super) fn until_it_holds(&mut self, observer: &dyn Observer) -> Option<Stop> {
         while !self.holds() {
-            if let Some(stop) = control.stop() {
+            if let Some(stop) = observer.stop() {
                 return Some(stop);
             }
             if !self.step() {
@@ -93,8 +93,8 @@ impl<'a> Climb<'a> {
     }
 
     /// Climbs on to the roots.
-    pub(super) fn on_to_the_roots(&mut self, control: &dyn Control) {
-        while control.stop().is_none() && self.step() {}
+    pub(super) fn on_to_the_roots(&mut self, observer: &dyn Observer) {
+        while observer.stop().is_none() && self.step() {}
     }
 
     /// Whether the policy holds, with as many records suppressed as it allows.

@@ -38,7 +38,7 @@ use self::{
 };
 pub use super::information::Measure;
 use super::{
-    Action, Control, Frontier, Holds, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Step, Stop,
+    Action, Frontier, Holds, Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Step, Stop,
     Task, Unsupported, check_possible, taxonomy::Taxonomy,
 };
 use crate::{
@@ -145,29 +145,29 @@ impl Method for BottomUpGeneralization {
         }
     }
 
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         self.supports(task)?;
         check_possible(task)?;
-        let outcome = self.search(task, control);
+        let outcome = self.search(task, observer);
         let only_k = task.models.iter().all(|model| matches!(model.facts(), ModelFacts::KAnonymity { .. }));
         if task.max_suppressed == 0 || only_k || !self.0.take_back || outcome.stop != Stop::Finished {
             return Ok(outcome);
         }
         // Beside other models a budget may lead the climb astray: what may be suppressed need not be.
-        let without = self.search(&Task { max_suppressed: 0, ..*task }, control);
+        let without = self.search(&Task { max_suppressed: 0, ..*task }, observer);
         let lost = |outcome: &Outcome| self.lost(task, &outcome.recoding);
         let better = without.stop == Stop::Finished && lost(&without) < lost(&outcome);
         Ok(if better { without } else { outcome })
     }
 
-    fn frontier(&self, task: &Task<'_>, control: &dyn Control) -> Option<Result<Frontier, SearchError>> {
+    fn frontier(&self, task: &Task<'_>, observer: &dyn Observer) -> Option<Result<Frontier, SearchError>> {
         Some(self.supports(task).map_err(SearchError::from).map(|()| {
             let taxonomies = Taxonomy::of_columns(task.profile);
             let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
-            let held = climb.until_it_holds(control) == Some(Stop::Finished);
+            let held = climb.until_it_holds(observer) == Some(Stop::Finished);
             let suppressed = climb.cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
             let holds = held.then_some(Holds { step: climb.path.len(), suppressed_rows: suppressed });
-            climb.on_to_the_roots(control);
+            climb.on_to_the_roots(observer);
             Frontier { steps: climb.path, holds }
         }))
     }
@@ -194,10 +194,10 @@ impl BottomUpGeneralization {
         (0..task.profile.tuples() as u32).map(TupleId).map(of_tuple).sum()
     }
 
-    fn search(&self, task: &Task<'_>, control: &dyn Control) -> Outcome {
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Outcome {
         let taxonomies = Taxonomy::of_columns(task.profile);
         let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
-        let mut stop = climb.until_it_holds(control).filter(|stop| *stop != Stop::Finished);
+        let mut stop = climb.until_it_holds(observer).filter(|stop| *stop != Stop::Finished);
         let Climb { mut cut, mut path, work, .. } = climb;
         let mut work = vec![
             ("iterations", work.iterations),
@@ -211,8 +211,8 @@ impl BottomUpGeneralization {
             path.push(Step { action: Action::Generalize, changes: whole(task.profile) });
         } else if self.0.take_back && !(path.is_empty() && cut.suppressed.is_empty()) {
             let effort = Effort { partial: self.0.partial, rounds: u64::from(self.0.search) };
-            let refined = refine(task, &taxonomies, self.what(task, &taxonomies), &cut, effort, control);
-            stop = control.stop();
+            let refined = refine(task, &taxonomies, self.what(task, &taxonomies), &cut, effort, observer);
+            stop = observer.stop();
             work.extend([("rounds", refined.rounds), ("tuples_touched", refined.touched)]);
             if let Some((better, steps)) = refined.better {
                 cut = better;

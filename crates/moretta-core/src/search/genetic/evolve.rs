@@ -11,7 +11,7 @@ use super::{
     population::{Individual, Population},
     table::Table,
 };
-use crate::search::{Control, Stop, chance::Chance};
+use crate::search::{Observer, Stop, chance::Chance};
 
 /// So many children are made before the first of them joins.
 const BATCH: usize = 128;
@@ -53,7 +53,7 @@ pub(super) struct Work {
 pub(super) struct Evolution<'a> {
     ground: &'a Ground<'a>,
     settings: &'a Settings,
-    control: &'a dyn Control,
+    observer: &'a dyn Observer,
     /// All that strings can tell apart.
     full: Table,
     /// What the population tells apart: the mask and the table.
@@ -69,7 +69,7 @@ pub(super) struct Evolution<'a> {
 }
 
 impl<'a> Evolution<'a> {
-    pub(super) fn new(ground: &'a Ground<'a>, settings: &'a Settings, seed: u64, control: &'a dyn Control) -> Self {
+    pub(super) fn new(ground: &'a Ground<'a>, settings: &'a Settings, seed: u64, observer: &'a dyn Observer) -> Self {
         let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
         let mut all = Chromosome::zeros(bits);
         all.fill(0..bits, true);
@@ -78,7 +78,7 @@ impl<'a> Evolution<'a> {
         Self {
             ground,
             settings,
-            control,
+            observer,
             full,
             merged: None,
             evaluators: evaluators(),
@@ -102,7 +102,7 @@ impl<'a> Evolution<'a> {
         let mut tried = Vec::new();
         let mut strings = strings.into_iter().enumerate().peekable();
         // Something has to be there to be released, even if nobody has time.
-        while strings.peek().is_some() && (self.population.len() == 0 || self.control.stop().is_none()) {
+        while strings.peek().is_some() && (self.population.len() == 0 || self.observer.stop().is_none()) {
             let (mut places, mut batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
             for (place, string) in strings.by_ref() {
                 if self.population.is_new(&string) {
@@ -134,7 +134,7 @@ impl<'a> Evolution<'a> {
             && self.told.is_none_or(|told| best.value < told)
         {
             self.told = Some(best.value);
-            self.control.best(best.value);
+            self.observer.best(best.value);
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> Evolution<'a> {
         while self.population.len() < most
             && attempts < 2 * most
             && self.work.rows < enough
-            && self.control.stop().is_none()
+            && self.observer.stop().is_none()
         {
             let draw = |_| {
                 let mut string = Chromosome::zeros(self.bits);
@@ -208,7 +208,7 @@ impl<'a> Evolution<'a> {
             && self.work.iterations - improved < patience
             && self.work.rows < self.budget()
         {
-            if let Some(stop) = self.control.stop() {
+            if let Some(stop) = self.observer.stop() {
                 return Some(stop);
             }
             let wanted = (iterations - self.work.iterations).min(BATCH as u64);
@@ -228,12 +228,12 @@ impl<'a> Evolution<'a> {
             {
                 (best, improved) = (Some(now), self.work.iterations);
             }
-            self.control.progress(self.work.iterations, iterations);
+            self.observer.progress(self.work.iterations, iterations);
         }
         if local_search {
             self.climb_from_the_best();
         }
-        self.control.stop()
+        self.observer.stop()
     }
 
     /// Two parents, a piece of one in the other, and a few bits turned over.
@@ -280,7 +280,7 @@ impl<'a> Evolution<'a> {
             let Some(start) = self.population.ranked(rank).cloned() else { return };
             let mut at = Some(start);
             while let Some(from) = at.filter(|from| !self.climbed.contains(&from.chromosome.fingerprint())) {
-                if self.control.stop().is_some() || self.work.rows > enough {
+                if self.observer.stop().is_some() || self.work.rows > enough {
                     return;
                 }
                 self.climbed.push(from.chromosome.fingerprint());

@@ -51,7 +51,7 @@ use self::{
     table::Table,
 };
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
     bottom_up_generalization::{self, Measure},
     check_possible,
 };
@@ -226,20 +226,20 @@ impl Genetic {
         task: &Task<'_>,
         ground: &Ground<'_>,
         found: Option<&Nested>,
-        control: &dyn Control,
+        observer: &dyn Observer,
     ) -> Option<Nested> {
         let Ground { profile, strands, objective, judge } = ground;
         let table = Table::new(profile, strands, None, objective, &judge.guarded);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.settings.seeds
-            && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), control)
+            && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
             && let Recoding::Cut(cut) = outcome.recoding
             && admits(ground, &cut.cells)
         {
             starts.push(cut.cells);
         }
         let most_rows = self.settings.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
-        let refined = starts.into_iter().map(|cells| partial::refine(ground, &table, cells, most_rows, control));
+        let refined = starts.into_iter().map(|cells| partial::refine(ground, &table, cells, most_rows, observer));
         refined.reduce(|a, b| if b.figures.is_better(&a.figures) { b } else { a })
     }
 }
@@ -253,18 +253,18 @@ impl Method for Genetic {
         true
     }
 
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let ground = self.ground(task)?;
-        let mut evolution = Evolution::new(&ground, &self.settings, task.seed, control);
+        let mut evolution = Evolution::new(&ground, &self.settings, task.seed, observer);
         let zeros = evolution.zeros();
         // Nothing told is always among them, and holds.
         evolution.try_all([zeros.clone()]);
         if self.settings.seeds {
             // The quick ones first: whoever stops early gets the best of them.
             evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
-            if control.stop().is_none()
-                && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), control)
+            if observer.stop().is_none()
+                && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), observer)
             {
                 evolution.try_all(seeds::of_path(task, &ground, &outcome, &zeros));
             }
@@ -274,19 +274,19 @@ impl Method for Genetic {
         let work = evolution.work;
         let best = evolution.population.best().cloned();
         let mut found = best.map(|best| Nested { cells: cells(&ground, &best.chromosome), figures: best.figures });
-        if self.settings.partial && control.stop().is_none() {
-            let refined = self.refined(task, &ground, found.as_ref(), control);
+        if self.settings.partial && observer.stop().is_none() {
+            let refined = self.refined(task, &ground, found.as_ref(), observer);
             let better =
                 |refined: &Nested| found.as_ref().is_none_or(|found| refined.figures.is_better(&found.figures));
             if let Some(refined) = refined.filter(better) {
                 if refined.figures.excess == 0 {
-                    control.best(refined.figures.value);
+                    observer.best(refined.figures.value);
                 }
                 found = Some(refined);
             }
         }
         let cut = found.map_or_else(|| Cut::whole(task.profile), |found| holding(task, found.cells));
-        let stop = stop.or_else(|| control.stop()).unwrap_or(Stop::Finished);
+        let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
         Ok(Outcome { recoding: Recoding::Cut(cut), stop, path: Vec::new(), work: counted(work) })
     }
 }

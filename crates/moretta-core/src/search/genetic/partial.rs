@@ -11,7 +11,7 @@ use super::{
 use crate::{
     hierarchy::{Cell, Domain, Tree},
     ids::NodeId,
-    search::Control,
+    search::Observer,
 };
 
 /// No more changes than this are tried before the best of them is made.
@@ -60,7 +60,7 @@ pub(super) fn refine(
     table: &Table,
     mut cells: Vec<Vec<Cell>>,
     most_rows: u64,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Nested {
     ground.strands.iter().zip(&mut cells).for_each(|(strand, cells)| one_star(strand.domain, cells));
     let mut evaluators = evaluators();
@@ -83,7 +83,7 @@ pub(super) fn refine(
         };
         let mut better: Vec<(Figures, Change)> = Vec::new();
         for some in changes.chunks(AT_ONCE) {
-            if control.stop().is_some() || rows > most_rows {
+            if observer.stop().is_some() || rows > most_rows {
                 return at;
             }
             rows += some.len() as u64 * ground.work_on(table.len());

@@ -6,7 +6,7 @@ use crate::{
     hierarchy::Cell,
     recoding::{Cut, Recoding},
     search::{
-        Control, Method, Outcome, Stop, Task,
+        CancelOnly, Method, Observer, Outcome, Task,
         bottom_up_generalization::{BottomUpGeneralization, Settings},
         chance::chance,
         taxonomy::Taxonomy,
@@ -19,17 +19,8 @@ const POINTS: usize = 256;
 const COMBINATIONS: usize = 20_000;
 
 /// What bottom-up generalization finds.
-pub(super) fn bottom_up(task: &Task<'_>, settings: Settings, control: &dyn Control) -> Option<Outcome> {
-    BottomUpGeneralization(settings).run(task, &OnlyStop(control)).ok()
-}
-
-/// Somebody else's progress is not ours.
-struct OnlyStop<'a>(&'a dyn Control);
-
-impl Control for OnlyStop<'_> {
-    fn stop(&self) -> Option<Stop> {
-        self.0.stop()
-    }
+pub(super) fn bottom_up(task: &Task<'_>, settings: Settings, observer: &dyn Observer) -> Option<Outcome> {
+    BottomUpGeneralization(settings).run(task, &CancelOnly(observer)).ok()
 }
 
 /// The points of a path, and where it ends.

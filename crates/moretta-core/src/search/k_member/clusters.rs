@@ -7,7 +7,7 @@ use super::{
 use crate::{
     privacy::Member,
     search::{
-        Control, Stop, Task,
+        Observer, Stop, Task,
         chance::chance,
         local::{self, Cluster, Penalties, Reach, Supply, least_records},
     },
@@ -31,7 +31,7 @@ pub(super) fn cluster(
     penalties: &Penalties<'_>,
     members: &[Member],
     seed: u64,
-    control: &dyn Control,
+    observer: &dyn Observer,
     done: &dyn Fn(u64),
 ) -> Clustered {
     let mut search = Search::new(task, penalties, members, seed);
@@ -40,7 +40,7 @@ pub(super) fn cluster(
         Clustered { clusters: Vec::new(), leftovers: Vec::new(), work: Work::default(), naive: 0, stopped: None };
     let mut previous = None;
     while search.supply.records() >= least {
-        if let Some(stop) = control.stop() {
+        if let Some(stop) = observer.stop() {
             found.stopped = Some(stop);
             found.clusters.extend(search.in_a_hurry(&mut found.leftovers));
             break;

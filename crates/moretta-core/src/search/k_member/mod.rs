@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{Clustered, cluster};
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task,
     chance::chance,
     check_possible,
     local::{Penalties, groups, place},
@@ -74,25 +74,25 @@ pub struct Settings {
 pub struct KMember(pub Settings);
 
 impl Method for KMember {
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let everything = task.profile.everything();
         let blocks = match self.0.block.unwrap_or_else(|| usual_block(task.profile)) {
             _ if everything.is_empty() => Vec::new(),
             0 => vec![everything],
-            least => mondrian::split(task, everything, least, control),
+            least => mondrian::split(task, everything, least, observer),
         };
         let penalties = Penalties::new(task.profile, self.0.loss);
         let finished = AtomicU64::new(0);
         let done = |records: u64| {
-            control.progress(finished.fetch_add(records, Relaxed) + records, task.profile.records());
+            observer.progress(finished.fetch_add(records, Relaxed) + records, task.profile.records());
         };
         let clustered: Vec<Clustered> = blocks
             .par_iter()
             .enumerate()
             .map(|(block, members)| {
                 let seed = chance(task.seed, block as u64);
-                let mut found = cluster(task, &penalties, members, seed, control, &done);
+                let mut found = cluster(task, &penalties, members, seed, observer, &done);
                 let leftovers = std::mem::take(&mut found.leftovers);
                 place(task, &penalties, &mut found.clusters, &leftovers);
                 found

@@ -5,7 +5,7 @@ use crate::{
     ids::{GroupId, TupleId},
     privacy::{Group, Member},
     recoding::{GroupShare, Groups},
-    search::{Quiet, Task, mondrian},
+    search::{NoObserver, Task, mondrian},
 };
 
 /// Records that leave together.
@@ -58,7 +58,7 @@ impl Cluster {
 /// Clusters of records that hold together, when there is no more time: quick, and worse.
 pub(in crate::search) fn in_a_hurry(task: &Task<'_>, mut members: Vec<Member>) -> Vec<Cluster> {
     members.sort_unstable();
-    mondrian::split(task, members, 1, &Quiet).into_iter().map(|part| Cluster::around(task, part)).collect()
+    mondrian::split(task, members, 1, &NoObserver).into_iter().map(|part| Cluster::around(task, part)).collect()
 }
 
 /// The clusters as a recoding.

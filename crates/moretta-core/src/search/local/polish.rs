@@ -21,7 +21,7 @@ use super::{
 use crate::{
     ids::TupleId,
     privacy::Member,
-    search::{Control, Stop, Task},
+    search::{Observer, Stop, Task},
 };
 
 /// At most so many rounds.
@@ -90,7 +90,7 @@ pub(in crate::search) fn polish(
     penalties: &Penalties<'_>,
     clusters: &mut Vec<Cluster>,
     most: u64,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Polished {
     if clusters.len() < 2 {
         return Polished::default();
@@ -110,7 +110,7 @@ pub(in crate::search) fn polish(
         done: Polished::default(),
     };
     for _ in 0..ROUNDS {
-        if !polish.round(control) {
+        if !polish.round(observer) {
             break;
         }
     }
@@ -162,7 +162,7 @@ fn around<'p>(parts: impl Iterator<Item = &'p Part>, columns: usize) -> Vec<(u32
 
 impl Polish<'_> {
     /// Every group once that has changed since the last round; whether anything moved.
-    fn round(&mut self, control: &dyn Control) -> bool {
+    fn round(&mut self, observer: &dyn Observer) -> bool {
         let since = std::mem::replace(&mut self.last_round, self.clock);
         let mut order: Vec<(f64, u32)> = (0..self.groups.len() as u32)
             .filter(|&group| self.changed[group as usize] > since && self.groups[group as usize].is_some())
@@ -172,14 +172,14 @@ impl Polish<'_> {
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let before = self.done;
         for some in order.chunks(AT_ONCE) {
-            self.done.stop = control.stop();
+            self.done.stop = observer.stop();
             if self.done.stop.is_some() {
                 return false;
             }
             let looked = self.clock;
             let others: Vec<(Vec<Option<u32>>, f64)> = some.par_iter().map(|&(_, group)| self.others(group)).collect();
             for (&(_, group), others) in some.iter().zip(others) {
-                self.done.stop = control.stop();
+                self.done.stop = observer.stop();
                 if self.done.stop.is_some() {
                     return false;
                 }

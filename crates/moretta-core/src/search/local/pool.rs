@@ -17,7 +17,7 @@ use super::{
 use crate::{
     ids::TupleId,
     privacy::Member,
-    search::{Control, Stop, Task, chance::chance},
+    search::{Observer, Stop, Task, chance::chance},
 };
 
 /// The nearest groups of so many short groups are looked for at once.
@@ -82,11 +82,11 @@ impl<'a> Pool<'a> {
     ///
     /// What is nearest is looked for in parallel, ahead of the turns. When its turn comes, only the groups that have
     /// changed since need another look.
-    pub(in crate::search) fn round(&mut self, may_take: bool, control: &dyn Control) -> Option<Stop> {
+    pub(in crate::search) fn round(&mut self, may_take: bool, observer: &dyn Observer) -> Option<Stop> {
         self.changed.fill(false);
         let short: Vec<u32> = (0..self.groups.len() as u32).filter(|&group| self.short[group as usize]).collect();
         for batch in short.chunks(BATCH) {
-            if let Some(stop) = control.stop() {
+            if let Some(stop) = observer.stop() {
                 return Some(stop);
             }
             let is_open = |group: u32| self.short[group as usize] && !self.changed[group as usize];

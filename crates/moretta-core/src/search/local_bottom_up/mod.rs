@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use self::divide::divide;
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     local::{Cluster, Penalties, Pool, groups, least_records, polish, records_are_enough},
     precision,
 };
@@ -65,7 +65,7 @@ impl Default for Settings {
 pub struct LocalBottomUp(pub Settings);
 
 impl Method for LocalBottomUp {
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let penalties = Penalties::new(task.profile, self.0.loss);
         let everything = task.profile.everything();
@@ -77,7 +77,7 @@ impl Method for LocalBottomUp {
             let was_short = pool.is_short();
             if was_short {
                 rounds += 1;
-                stop = pool.round(false, control);
+                stop = pool.round(false, observer);
             }
             if stop.is_some() {
                 pool.hurry();
@@ -98,7 +98,7 @@ impl Method for LocalBottomUp {
         if self.0.polish {
             // With k alone groups stay below 2k.
             let most = if records_are_enough(task) { 2 * least_records(task) - 1 } else { u64::MAX };
-            let polished = polish(task, &penalties, &mut clusters, most, control);
+            let polished = polish(task, &penalties, &mut clusters, most, observer);
             stop = stop.or(polished.stop);
             work.extend(polished.work());
         }

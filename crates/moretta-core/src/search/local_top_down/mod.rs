@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use self::split::Split;
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     local::{Cluster, Penalties, Pool, groups, least_records, polish},
     precision,
 };
@@ -85,12 +85,12 @@ const LEAST_GROUPS: u64 = 2_000;
 pub struct LocalTopDown(pub Settings);
 
 impl Method for LocalTopDown {
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let penalties = Penalties::new(task.profile, self.0.loss);
         let block = self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * least_records(task)));
         let block = if block == 0 { u64::MAX } else { block };
-        let Split { blocks, splits, stop } = split::split(task, &penalties, block, control);
+        let Split { blocks, splits, stop } = split::split(task, &penalties, block, observer);
         let count = blocks.len() as u64;
         let stop = Mutex::new(stop);
         let whole: Vec<(Vec<Cluster>, [u64; 6])> = blocks
@@ -99,7 +99,7 @@ impl Method for LocalTopDown {
                 let mut pool = Pool::new(task, &penalties, parts);
                 let is_stopped = || stop.lock().unwrap_or_else(PoisonError::into_inner).is_some();
                 while pool.is_short() && !is_stopped() {
-                    if let Some(reason) = pool.round(true, control) {
+                    if let Some(reason) = pool.round(true, observer) {
                         *stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
                     }
                 }
@@ -107,7 +107,7 @@ impl Method for LocalTopDown {
                 let mut work = [pool.joined, pool.taken, pool.costs(), 0, 0, 0];
                 let mut clusters: Vec<Cluster> = pool.into_groups().into_iter().map(|(group, _)| group).collect();
                 if self.0.polish {
-                    let polished = polish(task, &penalties, &mut clusters, u64::MAX, control);
+                    let polished = polish(task, &penalties, &mut clusters, u64::MAX, observer);
                     work[3..].iter_mut().zip(polished.work()).for_each(|(work, (_, steps))| *work = steps);
                     let mut stop = stop.lock().unwrap_or_else(PoisonError::into_inner);
                     *stop = stop.or(polished.stop);

@@ -11,7 +11,7 @@ use crate::{
     ids::TupleId,
     privacy::{Group, Member},
     search::{
-        Control, Stop, Task,
+        Observer, Stop, Task,
         chance::chance,
         local::{Cluster, Penalties, Reach, in_a_hurry, least_records, records_are_enough},
     },
@@ -37,7 +37,7 @@ struct Large {
 struct Search<'a> {
     task: &'a Task<'a>,
     penalties: &'a Penalties<'a>,
-    control: &'a dyn Control,
+    observer: &'a dyn Observer,
     least: u64,
     enough: bool,
     /// A set of more records is split into blocks.
@@ -57,11 +57,11 @@ pub(super) struct Split {
 }
 
 /// Splits the whole table, into blocks of at most so many records where it can.
-pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, control: &dyn Control) -> Split {
+pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, observer: &dyn Observer) -> Split {
     let search = Search {
         task,
         penalties,
-        control,
+        observer,
         least: least_records(task),
         enough: records_are_enough(task),
         block,
@@ -141,7 +141,7 @@ impl Search<'_> {
             let seeds = if splits { self.seeds(&set, &mut reaches[0]) } else { None };
             let Some(seeds) = seeds else {
                 let finished = self.finished.fetch_add(records, Relaxed) + records;
-                self.control.progress(finished, self.task.profile.records());
+                self.observer.progress(finished, self.task.profile.records());
                 done.push(Cluster::around(self.task, self.members(&set)));
                 continue;
             };
@@ -156,7 +156,7 @@ impl Search<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        let stop = self.control.stop();
+        let stop = self.observer.stop();
         if stop.is_some() {
             *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = stop;
         }

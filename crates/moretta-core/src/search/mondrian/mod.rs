@@ -30,7 +30,7 @@ use std::sync::{
 };
 
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, chance::chance,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, chance::chance,
     check_possible,
 };
 use crate::{
@@ -93,7 +93,7 @@ type Halves = (Vec<Member>, Vec<Member>);
 struct Search<'a> {
     task: &'a Task<'a>,
     settings: Settings,
-    control: &'a dyn Control,
+    observer: &'a dyn Observer,
     least_records: u64,
     tried: AtomicU64,
     finished: AtomicU64,
@@ -102,9 +102,9 @@ struct Search<'a> {
 }
 
 impl Method for Mondrian {
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let search = Search::new(task, self.0, control, 1);
+        let search = Search::new(task, self.0, observer, 1);
         let groups = search.split(task.profile.everything());
         Ok(Outcome {
             stop: search.stopped.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(Stop::Finished),
@@ -117,17 +117,22 @@ impl Method for Mondrian {
 
 /// Cuts a set that holds into parts that hold and have at least so many records each, in an order that does not depend
 /// on who computes them. Equal tuples stay together. Stopped, the parts are larger.
-pub(super) fn split(task: &Task<'_>, set: Vec<Member>, least_records: u64, control: &dyn Control) -> Vec<Vec<Member>> {
-    Search::new(task, Settings::default(), control, least_records).split(set)
+pub(super) fn split(
+    task: &Task<'_>,
+    set: Vec<Member>,
+    least_records: u64,
+    observer: &dyn Observer,
+) -> Vec<Vec<Member>> {
+    Search::new(task, Settings::default(), observer, least_records).split(set)
 }
 
 impl<'a> Search<'a> {
-    fn new(task: &'a Task<'a>, settings: Settings, control: &'a dyn Control, least_records: u64) -> Self {
+    fn new(task: &'a Task<'a>, settings: Settings, observer: &'a dyn Observer, least_records: u64) -> Self {
         let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1);
         Self {
             task,
             settings,
-            control,
+            observer,
             least_records: least.max(least_records),
             tried: AtomicU64::new(0),
             finished: AtomicU64::new(0),
@@ -155,7 +160,7 @@ impl<'a> Search<'a> {
             let Some((low, high)) = halves else {
                 let records = set.iter().map(|member| member.records).sum();
                 let finished = self.finished.fetch_add(records, Relaxed) + records;
-                self.control.progress(finished, self.task.profile.records());
+                self.observer.progress(finished, self.task.profile.records());
                 done.push(set);
                 continue;
             };
@@ -170,7 +175,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_stopped(&self) -> bool {
-        let stop = self.control.stop();
+        let stop = self.observer.stop();
         if stop.is_some() {
             *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = stop;
         }

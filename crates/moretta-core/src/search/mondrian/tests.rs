@@ -13,14 +13,14 @@ use crate::{
     privacy::{Group, Member},
     profile::Column,
     recoding::{Cut, Recoding},
-    search::{Method, Quiet, SearchError, Task},
+    search::{Method, NoObserver, SearchError, Task},
     testing::TestTable,
     verify::{Verified, verify},
 };
 
 fn run(table: &TestTable, settings: Settings) -> Result<Recoding, SearchError> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    Mondrian(settings).run(&task, &Quiet).map(|outcome| outcome.recoding)
+    Mondrian(settings).run(&task, &NoObserver).map(|outcome| outcome.recoding)
 }
 
 fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified> {

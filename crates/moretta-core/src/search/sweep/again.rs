@@ -10,7 +10,7 @@ use super::{ground::Ground, release::Swept};
 use crate::{
     ids::TupleId,
     search::{
-        Control, Stop,
+        Observer, Stop,
         chance::chance,
         local::{Cluster, Penalties, place},
     },
@@ -43,7 +43,7 @@ pub(super) fn improve(
     penalties: &Penalties<'_>,
     swept: &mut Swept,
     retries: u32,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Tries {
     let mut tries = Tries::default();
     let mut from = 0;
@@ -55,9 +55,9 @@ pub(super) fn improve(
         groups.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         swept.groups = groups.into_iter().map(|(_, tuples)| tuples).collect();
         let better: Vec<Option<(f64, usize, Swept)>> =
-            (from..to).into_par_iter().map(|number| attempt(ground, penalties, swept, number, control)).collect();
+            (from..to).into_par_iter().map(|number| attempt(ground, penalties, swept, number, observer)).collect();
         tries.tried += u64::from(to - from);
-        tries.stop = control.stop();
+        tries.stop = observer.stop();
         let best = better.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, count, better)) = best else { break };
         tries.better += 1;
@@ -75,7 +75,7 @@ fn attempt(
     penalties: &Penalties<'_>,
     swept: &Swept,
     number: u32,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Option<(f64, usize, Swept)> {
     let seed = chance(ground.task.seed, u64::from(number) + 1);
     let between = |range: std::ops::Range<f64>, number: u64| {
@@ -87,9 +87,9 @@ fn attempt(
     let (worst, left) = (&swept.groups[..count], &swept.left);
     let mut tuples: Vec<TupleId> = worst.iter().flatten().chain(left).copied().collect();
     tuples.sort_unstable();
-    let again = ground.sweep(&tuples, &factors, control);
+    let again = ground.sweep(&tuples, &factors, observer);
     let change = total(ground, penalties, &again.groups, &again.left) - total(ground, penalties, worst, left);
-    (change < 0.0 && control.stop().is_none()).then_some((change, count, again))
+    (change < 0.0 && observer.stop().is_none()).then_some((change, count, again))
 }
 
 /// What groups lose, with what is left over put where it costs least.

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use self::ground::Ground;
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     local::{Cluster, Penalties, Pool, groups, in_a_hurry, least_records, place, polish},
     mondrian, precision,
 };
@@ -113,7 +113,7 @@ impl Default for Settings {
 pub struct Sweep(pub Settings);
 
 impl Method for Sweep {
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let profile = task.profile;
         if profile.tuples() == 0 {
@@ -123,9 +123,9 @@ impl Method for Sweep {
         let loss = self.0.loss;
         let ground = Ground::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
         let penalties = Penalties::new(profile, loss);
-        let blocks = self.blocks(task, control);
-        let mut swept = ground.sweep_blocks(&blocks, control);
-        let tried = again::improve(&ground, &penalties, &mut swept, self.0.retries, control);
+        let blocks = self.blocks(task, observer);
+        let mut swept = ground.sweep_blocks(&blocks, observer);
+        let tried = again::improve(&ground, &penalties, &mut swept, self.0.retries, observer);
         let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
         let left = Cluster::of_tuples(task, &swept.left).members;
         let leftovers = finish(task, swept.stop, &mut clusters, left);
@@ -133,7 +133,7 @@ impl Method for Sweep {
         if leftovers.len() * clusters.len() <= PLACED {
             place(task, &penalties, &mut clusters, &leftovers);
         } else {
-            stop = join(task, &penalties, &mut clusters, &leftovers, control).unwrap_or(stop);
+            stop = join(task, &penalties, &mut clusters, &leftovers, observer).unwrap_or(stop);
         }
         let mut work = vec![
             ("blocks", blocks.len() as u64),
@@ -146,7 +146,7 @@ impl Method for Sweep {
         ];
         let has_free = || profile.columns().iter().any(|column| column.domain.tree().is_none());
         if self.0.polish.unwrap_or_else(has_free) {
-            let polished = polish(task, &penalties, &mut clusters, u64::MAX, control);
+            let polished = polish(task, &penalties, &mut clusters, u64::MAX, observer);
             stop = polished.stop.unwrap_or(stop);
             work.extend(polished.work());
         }
@@ -156,14 +156,14 @@ impl Method for Sweep {
 
 impl Sweep {
     /// The tuples of each block.
-    fn blocks(&self, task: &Task<'_>, control: &dyn Control) -> Vec<Vec<TupleId>> {
+    fn blocks(&self, task: &Task<'_>, observer: &dyn Observer) -> Vec<Vec<TupleId>> {
         let profile = task.profile;
         let usual = || if profile.tuples() > UNDIVIDED { BLOCK.max(BLOCK_GROUPS * least_records(task)) } else { 0 };
         let block = self.0.block.unwrap_or_else(usual);
         if block == 0 || profile.records() < 2 * block {
             return vec![(0..profile.tuples() as u32).map(TupleId).collect()];
         }
-        let blocks = mondrian::split(task, profile.everything(), block, control).into_iter();
+        let blocks = mondrian::split(task, profile.everything(), block, observer).into_iter();
         let tuples = |members: Vec<Member>| {
             let mut tuples: Vec<TupleId> = members.iter().map(|member| profile.tuple_of(member.variant)).collect();
             tuples.dedup();
@@ -179,14 +179,14 @@ fn join(
     penalties: &Penalties<'_>,
     clusters: &mut Vec<Cluster>,
     leftovers: &[Member],
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Option<Stop> {
     let tuples = leftovers.chunk_by(|a, b| task.profile.tuple_of(a.variant) == task.profile.tuple_of(b.variant));
     clusters.extend(tuples.map(|members| Cluster::around(task, members.to_vec())));
     let mut pool = Pool::new(task, penalties, std::mem::take(clusters));
     let mut stop = None;
     while pool.is_short() && stop.is_none() {
-        stop = pool.round(false, control);
+        stop = pool.round(false, observer);
     }
     pool.hurry();
     clusters.extend(pool.into_groups().into_iter().map(|(cluster, _)| cluster));

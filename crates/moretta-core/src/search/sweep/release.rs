@@ -22,7 +22,7 @@ use super::{
 use crate::{
     ids::TupleId,
     search::{
-        Control, Stop,
+        CancelOnly, Observer, Stop,
         local::{Cluster, least_records, records_are_enough},
     },
 };
@@ -32,15 +32,6 @@ const AT_ONCE: usize = 64;
 
 /// So many of them one after the other.
 const TOGETHER: usize = 8;
-
-/// Stops with another control, and tells nobody how far it is.
-struct Unseen<'a>(&'a dyn Control);
-
-impl Control for Unseen<'_> {
-    fn stop(&self) -> Option<Stop> {
-        self.0.stop()
-    }
-}
 
 /// What a sweep did.
 pub(super) struct Swept {
@@ -53,22 +44,22 @@ pub(super) struct Swept {
 
 impl Ground<'_> {
     /// Sweeps each block on its own, and what is left of all of them together.
-    pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], control: &dyn Control) -> Swept {
+    pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], observer: &dyn Observer) -> Swept {
         let factors = vec![1.0; self.columns.len()];
         if let [all] = blocks {
-            return self.sweep(all, &factors, control);
+            return self.sweep(all, &factors, observer);
         }
         let done = AtomicU64::new(0);
         let sweep = |block: &Vec<TupleId>| {
-            let swept = self.sweep(block, &factors, &Unseen(control));
+            let swept = self.sweep(block, &factors, &CancelOnly(observer));
             let done = done.fetch_add(block.len() as u64, Relaxed) + block.len() as u64;
-            control.progress(done, self.task.profile.tuples() as u64);
+            observer.progress(done, self.task.profile.tuples() as u64);
             swept
         };
         let of_blocks: Vec<Swept> = blocks.par_iter().map(sweep).collect();
         let mut left: Vec<TupleId> = of_blocks.iter().flat_map(|swept| &swept.left).copied().collect();
         left.sort_unstable();
-        let mut all = self.sweep(&left, &factors, &Unseen(control));
+        let mut all = self.sweep(&left, &factors, &CancelOnly(observer));
         for swept in of_blocks {
             all.groups.extend(swept.groups);
             (all.regrouped, all.looked_at) = (all.regrouped + swept.regrouped, all.looked_at + swept.looked_at);
@@ -77,7 +68,7 @@ impl Ground<'_> {
     }
 
     /// Sweeps some tuples, with each column's loss times its factor in the order.
-    pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], control: &dyn Control) -> Swept {
+    pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> Swept {
         let task = self.task;
         let (least, enough) = (least_records(task), records_are_enough(task));
         let order = self.in_order(factors);
@@ -99,7 +90,7 @@ impl Ground<'_> {
             Reverse(Turn::new(loss * (1.0 - 1e-12), place))
         };
         let mut turns: BinaryHeap<Reverse<Turn>> = order.iter().enumerate().map(bound).collect();
-        let mut stop = control.stop();
+        let mut stop = observer.stop();
         while stop.is_none() && !turns.is_empty() {
             let now: Vec<usize> =
                 std::iter::from_fn(|| turns.pop()).take(AT_ONCE).map(|Reverse(turn)| turn.combination).collect();
@@ -147,8 +138,8 @@ impl Ground<'_> {
             }
             left.retain(|&rank| is_left[rank as usize]);
             lists.iter_mut().for_each(List::tidy);
-            control.progress((tuples.len() - left.len()) as u64, tuples.len() as u64);
-            stop = control.stop();
+            observer.progress((tuples.len() - left.len()) as u64, tuples.len() as u64);
+            stop = observer.stop();
         }
         swept.left = left.into_iter().map(|rank| tuples[rank as usize]).collect();
         swept.stop = stop.unwrap_or(Stop::Finished);

@@ -8,7 +8,7 @@ use crate::{
     ids::TupleId,
     measure::{Loss, Measures, Scene, weights},
     search::{
-        Control, Method, Outcome, Quiet, Stop, Task,
+        Method, NoObserver, Observer, Outcome, Stop, Task,
         local::{Cluster, Penalties},
         mondrian,
         taxonomy::Taxonomy,
@@ -17,9 +17,9 @@ use crate::{
     verify::verify,
 };
 
-fn run(table: &TestTable, settings: Settings, control: &dyn Control) -> Outcome {
+fn run(table: &TestTable, settings: Settings, observer: &dyn Observer) -> Outcome {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    Sweep(settings).run(&task, control).expect("a table that can be grouped")
+    Sweep(settings).run(&task, observer).expect("a table that can be grouped")
 }
 
 fn groups(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
@@ -93,7 +93,7 @@ proptest! {
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
         prop_assume!(table.profile.records() >= k);
         let once = Settings { retries: 0, polish: Some(false), ..Settings::default() };
-        let outcome = run(&table, once, &Quiet);
+        let outcome = run(&table, once, &NoObserver);
         let (expected, left) = twin(&table, k);
         let leftovers: u64 = left.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
         prop_assert!(outcome.work.contains(&("leftovers", leftovers)));
@@ -121,13 +121,13 @@ fn what_is_left_over_joins_groups() {
     let table = TestTable::new(policy, &[], &rows);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
     let penalties = Penalties::new(&table.profile, Loss::Lm);
-    let mut parts = mondrian::split(&task, table.profile.everything(), 1, &Quiet);
+    let mut parts = mondrian::split(&task, table.profile.everything(), 1, &NoObserver);
     let mut left = parts.split_off(parts.len() / 4).concat();
     left.sort_unstable();
-    for control in [&Quiet as &dyn Control, &After::asked(0)] {
+    for observer in [&NoObserver as &dyn Observer, &After::asked(0)] {
         let mut clusters: Vec<Cluster> = parts.iter().map(|part| Cluster::around(&task, part.clone())).collect();
-        let stop = join(&task, &penalties, &mut clusters, &left, control);
-        assert_eq!(stop.is_some(), control.stop().is_some());
+        let stop = join(&task, &penalties, &mut clusters, &left, observer);
+        assert_eq!(stop.is_some(), observer.stop().is_some());
         assert!(clusters.len() > 1 && clusters.iter().all(|cluster| cluster.holds(&task)));
         assert_eq!(clusters.iter().map(Cluster::records).sum::<u64>(), 300);
     }
@@ -145,10 +145,10 @@ fn blocks_hold_on_any_number_of_threads() {
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
         let settings = Settings { block: Some(50), ..Settings::default() };
-        let outcome = run(&table, settings, &Quiet);
+        let outcome = run(&table, settings, &NoObserver);
         assert!(outcome.work[0].0 == "blocks" && outcome.work[0].1 > 2, "{:?}", outcome.work);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let again = alone.install(|| run(&table, settings, &Quiet));
+        let again = alone.install(|| run(&table, settings, &NoObserver));
         assert_eq!(groups(&table, &outcome), groups(&table, &again));
         assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
     }
@@ -168,7 +168,7 @@ fn too_many_combinations_are_thinned() {
     assert!((1000..=20_000).contains(&vectors), "{vectors}");
     let one: usize = levels::of_columns(&table.profile, Loss::Lm, 1).iter().map(Vec::len).product();
     assert_eq!(one, 1, "the root alone");
-    let outcome = run(&table, Settings::default(), &Quiet);
+    let outcome = run(&table, Settings::default(), &NoObserver);
     assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
 }
 
@@ -192,7 +192,7 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
         };
         let policy = format!("privacy.k = {k}\n{}", COLUMNS.iter().map(column).collect::<String>());
         let table = TestTable::new(&policy, &files, &rows);
-        let outcome = run(&table, Settings::default(), &Quiet);
+        let outcome = run(&table, Settings::default(), &NoObserver);
         let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
         let weights = weights(&table.policy);
         let scene =

@@ -36,7 +36,7 @@ use self::{
 };
 pub use super::information::Measure;
 use super::{
-    Control, Method, MethodEntry, Minimises, Outcome, Parameter, SearchError, Stop, Task, Unsupported, check_possible,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported, check_possible,
 };
 use crate::{
     hierarchy::Cell,
@@ -127,24 +127,24 @@ impl Method for TopDownDisclosure {
         true
     }
 
-    fn run(&self, task: &Task<'_>, control: &dyn Control) -> Result<Outcome, SearchError> {
+    fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         self.supports(task)?;
         check_possible(task)?;
-        let Some(mut search) = Search::new(task, self.measure(task), self.0.tries, control) else {
+        let Some(mut search) = Search::new(task, self.measure(task), self.0.tries, observer) else {
             let masked = Asked::of(task).masked;
             let cells = nothing_told(task.profile, &masked);
             let path = vec![first_step(&cells, &masked)];
-            let stop = control.stop().unwrap_or(Stop::OutOfTime);
+            let stop = observer.stop().unwrap_or(Stop::OutOfTime);
             return Ok(Outcome { recoding: recoding(cells), stop, path, work: Vec::new() });
         };
         let stop = loop {
-            if let Some(stop) = control.stop() {
+            if let Some(stop) = observer.stop() {
                 break stop;
             }
             let Some(id) = search.next() else { break Stop::Finished };
-            search.take(id, control);
+            search.take(id, observer);
             let (all, open) = search.progress();
-            control.progress(all - open, all);
+            observer.progress(all - open, all);
         };
         let work = vec![
             ("iterations", search.path.len() as u64 - 1),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     hierarchy::Cell,
     ids::ColumnId,
-    search::{Action, Control, Step, Task, information::Measure},
+    search::{Action, Observer, Step, Task, information::Measure},
 };
 
 /// What is told so far, and what could be told next.
@@ -42,22 +42,22 @@ pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
 
 impl<'a> Search<'a> {
     /// With nothing told yet. None where it is stopped before it can begin.
-    pub(super) fn new(task: &Task<'a>, measure: Measure, tries: u32, control: &dyn Control) -> Option<Self> {
+    pub(super) fn new(task: &Task<'a>, measure: Measure, tries: u32, observer: &dyn Observer) -> Option<Self> {
         let asked = Asked::of(task);
         let profile = task.profile;
         let columns = Columns::new(profile, measure, tries as usize, &asked.masked, asked.least_by_column());
         let first = first_step(columns.cells(), &asked.masked);
         let collapse =
-            |scope: &&Vec<usize>| control.stop().is_none().then(|| ((*scope).clone(), Collapsed::of(profile, scope)));
+            |scope: &&Vec<usize>| observer.stop().is_none().then(|| ((*scope).clone(), Collapsed::of(profile, scope)));
         let rows: BTreeMap<Vec<usize>, Collapsed> = asked.scopes().par_iter().map(collapse).collect::<Option<_>>()?;
-        let confidences = Confidences::new(profile, &columns, &asked.templates, &rows, control)?;
+        let confidences = Confidences::new(profile, &columns, &asked.templates, &rows, observer)?;
         let least: Vec<(&Vec<usize>, &u64)> = asked.least.iter().collect();
         let least = least.par_iter().map(|(scope, least)| Least::new(profile, &rows[*scope], **least)).collect();
         let judges = asked.others.into_iter().map(|(scope, models)| Judges::new(profile, &scope, models)).collect();
         let (open, known, path) = (Vec::new(), 0, vec![first]);
         let (rescored, refused) = (0, 0);
         let mut search = Self { columns, confidences, least, judges, open, known, path, rescored, refused };
-        search.settle(control);
+        search.settle(observer);
         Some(search)
     }
 
@@ -67,7 +67,7 @@ impl<'a> Search<'a> {
     }
 
     /// New candidates come in. Those that break a template make way for others, until none does.
-    fn settle(&mut self, control: &dyn Control) {
+    fn settle(&mut self, observer: &dyn Observer) {
         loop {
             if self.known < self.columns.len() {
                 let new = self.known as u32..self.columns.len() as u32;
@@ -78,7 +78,7 @@ impl<'a> Search<'a> {
                 self.open.sort_by_key(|(id, _)| (columns.candidate(*id).column, columns.candidate(*id).first));
             }
             let broken = self.confidences.take_broken(&self.columns);
-            if broken.is_empty() || control.stop().is_some() {
+            if broken.is_empty() || observer.stop().is_some() {
                 return;
             }
             self.give_way(&broken);
@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
     }
 
     /// Tells a candidate, where every model allows it; otherwise it makes way.
-    pub(super) fn take(&mut self, id: u32, control: &dyn Control) {
+    pub(super) fn take(&mut self, id: u32, observer: &dyn Observer) {
         let candidate = self.columns.candidate(id);
         let allowed = self.least.par_iter().all(|least| least.allows(candidate))
             && self.judges.iter().all(|judges| judges.allow(candidate));
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
             self.refused += 1;
             self.give_way(&[id]);
         }
-        self.settle(control);
+        self.settle(observer);
     }
 
     /// Tells a candidate, whatever follows from it.

@@ -32,7 +32,7 @@ use crate::{
     hierarchy::{Cell, Tree},
     ids::{ColumnId, NodeId},
     recoding::Cut,
-    search::{Action, Control, Step, Task, chance::Chance, taxonomy::Taxonomy},
+    search::{Action, Observer, Step, Task, chance::Chance, taxonomy::Taxonomy},
 };
 
 /// How much class and precision count in the result: the method is for a classifier.
@@ -87,15 +87,15 @@ pub(super) fn refine<'a>(
     what: What,
     climbed: &Cut,
     effort: Effort,
-    control: &dyn Control,
+    observer: &dyn Observer,
 ) -> Refined {
     let ground = Ground::new(task, taxonomies, what);
     let nodes = nodes_of(taxonomies, climbed);
-    let search = Search::new(&ground, effort, control, ground.lost(&nodes, climbed));
+    let search = Search::new(&ground, effort, observer, ground.lost(&nodes, climbed));
 
     let mut state = State::new(&ground, nodes);
     let weighing = Weighing { partial: effort.partial, measures: search.scaled(BALANCE), noise: 0.0, thrift: 0.0 };
-    let mut steps = descend(&mut state, weighing, &mut || 0.0, &|| control.stop().is_some());
+    let mut steps = descend(&mut state, weighing, &mut || 0.0, &|| observer.stop().is_some());
     let taken_back = search.judged(&state, None);
     if taken_back.is_none() {
         steps.clear();
@@ -135,7 +135,7 @@ struct Chain {
 struct Search<'a> {
     ground: &'a Ground<'a>,
     effort: Effort,
-    control: &'a dyn Control,
+    observer: &'a dyn Observer,
     /// What the climb lost.
     limits: Loss,
     /// What would be 1 in each measure: how much the climb lost that need not be.
@@ -144,10 +144,10 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(ground: &'a Ground<'a>, effort: Effort, control: &'a dyn Control, limits: Loss) -> Self {
+    fn new(ground: &'a Ground<'a>, effort: Effort, observer: &'a dyn Observer, limits: Loss) -> Self {
         let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
         let units = [unit(limits[0] - ground.least_errors()), unit(limits[1])];
-        Self { ground, effort, control, limits, units, done: AtomicU64::new(0) }
+        Self { ground, effort, observer, limits, units, done: AtomicU64::new(0) }
     }
 
     fn scaled(&self, weights: Loss) -> Loss {
@@ -183,14 +183,14 @@ impl<'a> Search<'a> {
         while chain.rounds < rounds
             && chain.rounds - improved < rounds / PATIENCE + LEAST_PATIENCE
             && chain.touched < rounds * WORK_OF_A_ROUND
-            && self.control.stop().is_none()
+            && self.observer.stop().is_none()
         {
             chain.rounds += 1;
             let mut next = at.clone();
             kick(&mut next, &mut chance);
             let (noise, thrift) = (chance.one(&[0.0, 0.3, 1.0, 2.0]), chance.one(&[0.0, 5.0, 20.0, 80.0]));
             let weighing = Weighing { partial, measures, noise, thrift };
-            descend(&mut next, weighing, &mut || chance.unit(), &|| self.control.stop().is_some());
+            descend(&mut next, weighing, &mut || chance.unit(), &|| self.observer.stop().is_some());
             chain.touched = next.work;
             if let Some(found) = self.judged(&next, chain.best.as_ref().map(|best| best.lost)) {
                 (chain.best, improved) = (Some(found), chain.rounds);
@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
                 at.work = next.work;
             }
             let done = self.done.fetch_add(1, Relaxed) + 1;
-            self.control.progress(done, rounds * WEIGHTS.len() as u64);
+            self.observer.progress(done, rounds * WEIGHTS.len() as u64);
         }
         chain
     }

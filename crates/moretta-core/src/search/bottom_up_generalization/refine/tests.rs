@@ -13,7 +13,7 @@ use crate::{
     measure::{Measures, Scene},
     recoding::{Cut, Recoding},
     search::{
-        Method, Quiet, Task,
+        Method, NoObserver, Task,
         bottom_up_generalization::{
             BottomUpGeneralization, Measure, Settings,
             tests::random::{Recipe, recipes, table, table_with},
@@ -151,9 +151,9 @@ proptest! {
         let table = table(&recipe, free);
         let task = task(&table, max_suppressed);
         let plain = Settings { take_back: false, ..Settings::default() };
-        let Ok(climbed) = BottomUpGeneralization(plain).run(&task, &Quiet) else { return Ok(()) };
+        let Ok(climbed) = BottomUpGeneralization(plain).run(&task, &NoObserver) else { return Ok(()) };
         let settings = Settings { search: 10, partial, ..Settings::default() };
-        let refined = BottomUpGeneralization(settings).run(&task, &Quiet).unwrap();
+        let refined = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
         let cut = |recoding: &Recoding| match recoding {
             Recoding::Cut(cut) => cut.clone(),
             Recoding::Groups(_) => panic!("a cut"),
@@ -227,7 +227,7 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         }
         let lm = |search: u32| {
             let settings = Settings { measure: Some(Measure::Lm), partial: false, search, ..Settings::default() };
-            match BottomUpGeneralization(settings).run(&task, &Quiet).unwrap().recoding {
+            match BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap().recoding {
                 Recoding::Cut(cut) => measured(&table, &cut).0 * table.profile.records() as f64,
                 Recoding::Groups(_) => panic!("a cut"),
             }

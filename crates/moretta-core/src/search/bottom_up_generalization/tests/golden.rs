@@ -4,7 +4,7 @@ use super::{plain, run, shown};
 use crate::{
     ids::TupleId,
     recoding::Recoding,
-    search::{Holds, Method, Quiet, SearchError, Task},
+    search::{Holds, Method, NoObserver, SearchError, Task},
     testing::TestTable,
 };
 
@@ -72,7 +72,7 @@ fn five_generalizations_are_valid_at_the_start() {
 fn the_frontier_goes_through_the_stop_to_the_root() {
     let table = table(3);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    let frontier = plain().frontier(&task, &Quiet).unwrap().unwrap();
+    let frontier = plain().frontier(&task, &NoObserver).unwrap().unwrap();
     assert_eq!(frontier.holds, Some(Holds { step: 1, suppressed_rows: 0 }));
     let steps = shown(&table.profile, &frontier.steps);
     assert_eq!(steps[0], "Race -> f2");

@@ -9,7 +9,7 @@ mod twin;
 use super::{BottomUpGeneralization, Settings};
 use crate::{
     profile::Profile,
-    search::{Method, Outcome, Quiet, SearchError, Step, Task},
+    search::{Method, NoObserver, Outcome, SearchError, Step, Task},
     testing::TestTable,
 };
 
@@ -20,7 +20,7 @@ fn plain() -> BottomUpGeneralization {
 
 fn run(method: BottomUpGeneralization, table: &TestTable, max_suppressed: u64) -> Result<Outcome, SearchError> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed, seed: 1 };
-    let outcome = method.run(&task, &Quiet);
+    let outcome = method.run(&task, &NoObserver);
     if let Ok(outcome) = &outcome {
         // The bound, on every run of every test.
         let most = outcome.work.iter().find(|(name, _)| *name == "most_trials").expect("a counter").1;

@@ -12,7 +12,7 @@ use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
 use crate::{
     measure::{Goal, Loss, Purpose, Scene},
     recoding::{Cut, Recoding},
-    search::{Control, Method, Quiet, Stop, Task},
+    search::{Method, NoObserver, Observer, Stop, Task},
     testing::{After, POINTS, TestTable},
     verify::verify,
 };
@@ -78,7 +78,7 @@ fn it_finds_what_the_use_needs() {
     let table = TestTable::new(policy, &[], &rows);
     let task = task(&table, 0, 1);
     for settings in [small(), plain()] {
-        let outcome = genetic(settings, cm()).run(&task, &Quiet).unwrap();
+        let outcome = genetic(settings, cm()).run(&task, &NoObserver).unwrap();
         let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
         assert_ne!(cut.cells[0][4], cut.cells[0][5]);
         let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
@@ -104,7 +104,8 @@ fn the_seed_alone_decides_on_any_number_of_threads() {
     for (table, settings) in [(points(3), plain()), (workers(), small())] {
         let run = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let found = pool.install(|| genetic(settings.clone(), cm()).run(&task(&table, 4, seed), &Quiet).unwrap());
+            let found =
+                pool.install(|| genetic(settings.clone(), cm()).run(&task(&table, 4, seed), &NoObserver).unwrap());
             (found.recoding, found.work)
         };
         for seed in [7, 8] {
@@ -119,7 +120,7 @@ fn the_seed_alone_decides_on_any_number_of_threads() {
 #[derive(Default)]
 struct Listener(Mutex<Vec<f64>>);
 
-impl Control for Listener {
+impl Observer for Listener {
     fn best(&self, value: f64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(value);
     }
@@ -144,10 +145,10 @@ fn whenever_it_is_stopped_what_it_has_holds() {
     let table = points(3);
     let mut stopped = 0;
     for asked in [0, 1, 2, 3, 5, 8, 13, 30, 60] {
-        let control = After::asked(asked);
-        let outcome = genetic(small(), cm()).run(&task(&table, 2, 1), &control).unwrap();
-        assert_eq!(outcome.stop == Stop::OutOfTime, control.stopped());
-        stopped += u32::from(control.stopped());
+        let observer = After::asked(asked);
+        let outcome = genetic(small(), cm()).run(&task(&table, 2, 1), &observer).unwrap();
+        assert_eq!(outcome.stop == Stop::OutOfTime, observer.stopped());
+        stopped += u32::from(observer.stopped());
         verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 2).unwrap();
     }
     assert!(stopped >= 5);
@@ -158,13 +159,14 @@ fn end_points_and_parameters_are_kept_to() {
     let table = points(2);
     let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::points::EndPoint::Number(7.5)])].into();
     let settings = Settings { end_points, partial: true, ..small() };
-    let outcome = genetic(settings.clone(), Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &Quiet).unwrap();
+    let outcome =
+        genetic(settings.clone(), Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
     let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
     let mut ends: Vec<u32> = cut.cells[0].iter().map(|cell| cell.last).collect();
     ends.dedup();
     assert!(ends.iter().all(|end| [4, 7].contains(end)), "{ends:?}");
     let few = Settings { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
-    let outcome = genetic(few, Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &Quiet).unwrap();
+    let outcome = genetic(few, Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
     let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
     assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
     let unknown = Settings { end_points: [("c".to_owned(), Vec::new())].into(), ..settings };
@@ -177,7 +179,7 @@ fn a_table_without_choices_is_no_trouble() {
     let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"";
     for rows in [&[("1", 3)][..], &[("1", 3), ("2", 2)]] {
         let table = TestTable::new(policy, &[], rows);
-        let outcome = genetic(small(), Purpose::Precision(Loss::Lm)).run(&task(&table, 0, 1), &Quiet).unwrap();
+        let outcome = genetic(small(), Purpose::Precision(Loss::Lm)).run(&task(&table, 0, 1), &NoObserver).unwrap();
         assert_eq!(outcome.recoding, Recoding::Cut(Cut::identity(&table.profile)));
     }
 }

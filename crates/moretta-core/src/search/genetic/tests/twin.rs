@@ -9,7 +9,7 @@ use crate::{
     measure::{Costs, Dispersion, Goal, Loss, Purpose, Scene, weights},
     recoding::{Cut, Recoding, suppressed_by},
     search::{
-        Method, Quiet,
+        Method, NoObserver,
         genetic::{
             Genetic, Settings, cells,
             chromosome::Chromosome,
@@ -164,7 +164,7 @@ proptest! {
             let figures = evaluator.evaluate(&ground, &merged);
             prop_assert!(same(figures, expected), "merged: {figures:?} {expected:?}");
             // The same where nodes stand for some of their children.
-            let nested = partial::refine(&ground, &full, cells(&ground, string), u64::MAX, &Quiet);
+            let nested = partial::refine(&ground, &full, cells(&ground, string), u64::MAX, &NoObserver);
             let expected = naive_cells(&table, &goals, nested.cells, world.allowed);
             prop_assert!(same(nested.figures, expected), "nested: {:?} {expected:?}", nested.figures);
             prop_assert!(!figures.is_better(&nested.figures) || same(figures, expected));
@@ -201,7 +201,7 @@ proptest! {
             least = if expected.0 == 0 { least.min(expected.1) } else { least };
         }
         for (settings, exact) in [(patient(plain()), true), (patient(small()), false)] {
-            let outcome = Genetic { settings, goals: goals.clone() }.run(&task, &Quiet).unwrap();
+            let outcome = Genetic { settings, goals: goals.clone() }.run(&task, &NoObserver).unwrap();
             let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, world.allowed);
             let verified = verified.unwrap();
             let weights = weights(&table.policy);
@@ -223,9 +223,9 @@ fn it_is_never_worse_than_those_it_starts_from() {
     for (allowed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
         let task = task(&table, allowed, 1);
         let settings = bottom_up_generalization::Settings { measure: Some(Measure::Lm), partial, ..Default::default() };
-        let theirs = BottomUpGeneralization(settings).run(&task, &Quiet).unwrap();
+        let theirs = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
         let own = Settings { partial, ..small() };
-        let ours = genetic(own, Purpose::Precision(Loss::Lm)).run(&task, &Quiet).unwrap();
+        let ours = genetic(own, Purpose::Precision(Loss::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
             let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, allowed).unwrap();
             let weights = weights(&table.policy);

@@ -10,7 +10,7 @@ fn each_block_is_clustered_on_its_own() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
     let task = crate::search::Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    let blocks = mondrian::split(&task, table.profile.everything(), 40, &crate::search::Quiet);
+    let blocks = mondrian::split(&task, table.profile.everything(), 40, &crate::search::NoObserver);
     let records = |block: &Vec<crate::privacy::Member>| block.iter().map(|member| member.records).sum::<u64>();
     assert!(blocks.len() > 2 && blocks.iter().all(|block| records(block) >= 40));
     let outcome = run(&table, Some(40), 1);

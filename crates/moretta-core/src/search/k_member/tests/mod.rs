@@ -7,13 +7,13 @@ mod twin;
 use super::{KMember, Settings};
 use crate::{
     ids::TupleId,
-    search::{Method, Outcome, Quiet, Task},
+    search::{Method, NoObserver, Outcome, Task},
     testing::{TestTable, tuples_of_groups},
 };
 
 fn run(table: &TestTable, block: Option<u64>, seed: u64) -> Outcome {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-    KMember(Settings { block, ..Settings::default() }).run(&task, &Quiet).expect("a table that can be clustered")
+    KMember(Settings { block, ..Settings::default() }).run(&task, &NoObserver).expect("a table that can be clustered")
 }
 
 /// The tuples of each cluster's records, in order.

@@ -20,9 +20,9 @@ fn whenever_it_is_stopped_the_policy_holds() {
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
         for block in [None, Some(20)] {
             for asked in 0..30 {
-                let control = After::asked(asked);
-                let outcome = KMember(Settings { block, ..Settings::default() }).run(&task, &control).unwrap();
-                assert_eq!(outcome.stop == Stop::OutOfTime, control.stopped());
+                let observer = After::asked(asked);
+                let outcome = KMember(Settings { block, ..Settings::default() }).run(&task, &observer).unwrap();
+                assert_eq!(outcome.stop == Stop::OutOfTime, observer.stopped());
                 let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0);
                 assert!(verified.is_ok(), "stopped at {asked}");
             }

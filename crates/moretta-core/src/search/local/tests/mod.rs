@@ -11,7 +11,7 @@ use crate::{
     ids::TupleId,
     measure::Loss,
     search::{
-        Method, Outcome, Quiet, Task,
+        Method, NoObserver, Outcome, Task,
         local_bottom_up::{self, LocalBottomUp},
         local_top_down::{self, LocalTopDown},
     },
@@ -28,7 +28,7 @@ const BOTH: [&dyn Method; 2] = [&TOP_DOWN, &BOTTOM_UP];
 
 fn run(method: &dyn Method, table: &TestTable, seed: u64) -> Outcome {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-    method.run(&task, &Quiet).expect("a table that can be released")
+    method.run(&task, &NoObserver).expect("a table that can be released")
 }
 
 /// The tuples of each group's records, in order.

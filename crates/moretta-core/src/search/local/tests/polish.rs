@@ -6,7 +6,7 @@ use super::super::{Cluster, Penalties, least_records, polish, records_are_enough
 use crate::{
     measure::Loss,
     privacy::Member,
-    search::{Quiet, Task, mondrian},
+    search::{NoObserver, Task, mondrian},
     testing::{After, TestTable},
 };
 
@@ -24,7 +24,7 @@ fn records(clusters: &[Cluster]) -> Vec<Member> {
 
 /// The table cut in some way, with every second pair of groups exchanged in part, so that there is something to mend.
 fn badly_cut(task: &Task<'_>) -> Vec<Cluster> {
-    let parts = mondrian::split(task, task.profile.everything(), 1, &Quiet);
+    let parts = mondrian::split(task, task.profile.everything(), 1, &NoObserver);
     let mut clusters: Vec<Cluster> = Vec::new();
     for pair in parts.chunks(2) {
         let all: Vec<Member> = pair.concat();
@@ -66,7 +66,7 @@ proptest! {
         for loss in [Loss::Ncp, Loss::Lm] {
             let penalties = Penalties::new(&table.profile, loss);
             let mut after = before.clone();
-            let done = polish(&task, &penalties, &mut after, most, &Quiet);
+            let done = polish(&task, &penalties, &mut after, most, &NoObserver);
             let (lost, now) = (total(&penalties, &before), total(&penalties, &after));
             let steps = done.moved + done.exchanged + done.dissolved;
             prop_assert!(if steps > 0 { now < lost } else { (now - lost).abs() < 1e-9 }, "{done:?}: {lost} to {now}");
@@ -78,7 +78,7 @@ proptest! {
             prop_assert_eq!(records_are_enough(&task), !diverse);
             let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             let mut again = before.clone();
-            alone.install(|| polish(&task, &penalties, &mut again, most, &Quiet));
+            alone.install(|| polish(&task, &penalties, &mut again, most, &NoObserver));
             prop_assert_eq!(&after, &again);
             let mut stopped = before.clone();
             polish(&task, &penalties, &mut stopped, most, &After::asked(0));

@@ -5,7 +5,7 @@ use super::{BOTH, BOTTOM_UP, TOP_DOWN, run, tuples};
 use crate::{
     hierarchy::{Tree, TreeBuilder},
     search::{
-        Method, Quiet, Task,
+        Method, NoObserver, Task,
         local_top_down::{self, LocalTopDown},
     },
     testing::TestTable,
@@ -85,7 +85,7 @@ proptest! {
         let table = table_with(&format!("privacy.k = {k}\n{more}"), &rows, [1, 2, 3], 0, true);
         let method = |block: u64| LocalTopDown(local_top_down::Settings { block: Some(block), ..local_top_down::Settings::default() });
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-        let Ok(outcome) = method(block).run(&task, &Quiet) else { return Ok(()) };
+        let Ok(outcome) = method(block).run(&task, &NoObserver) else { return Ok(()) };
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let alone = alone.install(|| run(&method(block), &table, seed));
         prop_assert_eq!(tuples(&table, &outcome), tuples(&table, &alone));

@@ -23,7 +23,7 @@ use super::{
     candidates::{Columns, NONE},
     rows::{Collapsed, Rows},
 };
-use crate::{ids::TupleId, privacy::Limit, profile::Profile, search::Control};
+use crate::{ids::TupleId, privacy::Limit, profile::Profile, search::Observer};
 
 /// All sets of known columns.
 pub(super) struct Confidences {
@@ -81,11 +81,11 @@ impl Confidences {
         columns: &Columns<'_>,
         templates: &[Template],
         rows: &BTreeMap<Vec<usize>, Collapsed>,
-        control: &dyn Control,
+        observer: &dyn Observer,
     ) -> Option<Self> {
         let by_scope: Vec<&[Template]> = templates.chunk_by(|a, b| a.scope == b.scope).collect();
         let scope = |templates: &&[Template]| {
-            let collapsed = rows.get(&templates[0].scope).filter(|_| control.stop().is_none())?;
+            let collapsed = rows.get(&templates[0].scope).filter(|_| observer.stop().is_none())?;
             Some(Scope::new(profile, columns, collapsed, templates))
         };
         let scopes: Vec<Scope> = by_scope.par_iter().map(scope).collect::<Option<_>>()?;

@@ -6,7 +6,7 @@ use crate::{
     profile::Column,
     recoding::Recoding,
     search::{
-        Outcome, Quiet, SearchError, Task,
+        NoObserver, Outcome, SearchError, Task,
         top_down_disclosure::{Measure, Settings, asked::Asked, search::Search},
     },
     testing::{BANK, TestTable},
@@ -32,7 +32,7 @@ fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
 
 fn search(table: &TestTable) -> Search<'_> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    let Some(search) = Search::new(&task, Measure::Class, 8, &Quiet) else { panic!("nobody stops it") };
+    let Some(search) = Search::new(&task, Measure::Class, 8, &NoObserver) else { panic!("nobody stops it") };
     search
 }
 

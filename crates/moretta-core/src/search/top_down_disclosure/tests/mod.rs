@@ -6,11 +6,11 @@ mod twin;
 
 use super::{Settings, TopDownDisclosure};
 use crate::{
-    search::{Method, Outcome, Quiet, SearchError, Task},
+    search::{Method, NoObserver, Outcome, SearchError, Task},
     testing::TestTable,
 };
 
 fn run(table: &TestTable, settings: Settings) -> Result<Outcome, SearchError> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    TopDownDisclosure(settings).run(&task, &Quiet)
+    TopDownDisclosure(settings).run(&task, &NoObserver)
 }

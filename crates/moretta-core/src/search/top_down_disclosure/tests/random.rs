@@ -9,7 +9,7 @@ use crate::{
     ids::ColumnId,
     recoding::{Cut, Recoding},
     search::{
-        Action, Control, Method, Quiet, SearchError, Step, Stop, Task,
+        Action, Method, NoObserver, Observer, SearchError, Step, Stop, Task,
         top_down_disclosure::{Measure, Settings, TopDownDisclosure, search::Search},
     },
     testing::TestTable,
@@ -103,7 +103,7 @@ struct After {
     questions: AtomicUsize,
 }
 
-impl Control for After {
+impl Observer for After {
     fn stop(&self) -> Option<Stop> {
         let left = self.questions.load(Relaxed);
         self.questions.store(left.saturating_sub(1), Relaxed);
@@ -119,7 +119,7 @@ proptest! {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.settings());
-        let outcome = match method.run(&task, &Quiet) {
+        let outcome = match method.run(&task, &NoObserver) {
             Ok(outcome) => outcome,
             Err(SearchError::Impossible { .. }) => {
                 prop_assert!(!Twin::new(&task, method.measure(&task), method.0.tries).allows(None));
@@ -146,12 +146,12 @@ proptest! {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.settings());
-        let Some(mut search) = Search::new(&task, method.measure(&task), method.0.tries, &Quiet) else {
+        let Some(mut search) = Search::new(&task, method.measure(&task), method.0.tries, &NoObserver) else {
             return Err(TestCaseError::fail("nobody stops it"));
         };
         search.confidences.check(&search.columns);
         while let Some(id) = search.next() {
-            search.take(id, &Quiet);
+            search.take(id, &NoObserver);
             search.confidences.check(&search.columns);
         }
     }
@@ -161,7 +161,7 @@ proptest! {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.settings());
-        let Ok(whole) = method.run(&task, &Quiet) else { return Ok(()) };
+        let Ok(whole) = method.run(&task, &NoObserver) else { return Ok(()) };
         prop_assert_eq!(whole.stop, Stop::Finished);
         let stopped = method.run(&task, &After { questions: AtomicUsize::new(after) }).expect("stopping is no error");
         prop_assert!(whole.path.starts_with(&stopped.path));
@@ -175,7 +175,7 @@ proptest! {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.settings());
-        let Ok(outcome) = method.run(&task, &Quiet) else { return Ok(()) };
+        let Ok(outcome) = method.run(&task, &NoObserver) else { return Ok(()) };
         let mut cut = Cut::identity(&table.profile);
         for step in &outcome.path {
             cut.apply(step);

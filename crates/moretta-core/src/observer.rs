@@ -1,0 +1,193 @@
+//! Progress and cancellation of one job: one trait for the passes over the records and for the search.
+//!
+//! A front end hands an [`Observer`] to a job and to nothing else, so that several jobs can run in one process, each with
+//! its own progress and its own stop request. All methods may be called from any thread of the job.
+
+use std::{fmt, time::Instant};
+
+use serde::{Deserialize, Serialize};
+
+/// Receives the progress of a job and can ask it to stop.
+pub trait Observer: Sync {
+    /// A stage begins; the progress that follows belongs to it.
+    fn stage(&self, _stage: Stage) {}
+
+    /// `done` of `of` units of the current stage. Calls of several threads may arrive out of order.
+    fn progress(&self, _done: u64, _of: u64) {}
+
+    /// Lowest objective value of the search so far.
+    fn best(&self, _value: f64) {}
+
+    /// Something the user should know, though the job goes on.
+    fn note(&self, _note: &Note) {}
+
+    /// Whether to stop, and why. Asked at least once per block of input (about a megabyte) and per search step.
+    fn stop(&self) -> Option<Stop> {
+        None
+    }
+
+    /// A stop request was honored and the job goes on, with the best result so far. From now on `stop` reports new
+    /// requests only. An observer that ignores this call cancels the whole job: nothing is written.
+    fn clear_stop(&self) {}
+}
+
+/// Never stops a job and ignores its progress.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+/// Forwards stop requests and hides progress: for a search inside a search.
+pub struct CancelOnly<'a>(pub &'a dyn Observer);
+
+impl Observer for CancelOnly<'_> {
+    fn stop(&self) -> Option<Stop> {
+        self.0.stop()
+    }
+}
+
+/// Stops a search at a deadline, and when the observer does.
+pub struct Deadline<'a> {
+    observer: &'a dyn Observer,
+    at: Option<Instant>,
+}
+
+impl<'a> Deadline<'a> {
+    /// A deadline `limit` from now; `None` is no deadline.
+    pub fn after(observer: &'a dyn Observer, limit: Option<std::time::Duration>) -> Self {
+        Self { observer, at: limit.and_then(|limit| Instant::now().checked_add(limit)) }
+    }
+}
+
+impl Observer for Deadline<'_> {
+    fn stage(&self, stage: Stage) {
+        self.observer.stage(stage);
+    }
+
+    fn progress(&self, done: u64, of: u64) {
+        self.observer.progress(done, of);
+    }
+
+    fn best(&self, value: f64) {
+        self.observer.best(value);
+    }
+
+    fn note(&self, note: &Note) {
+        self.observer.note(note);
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        let late = || self.at.is_some_and(|at| Instant::now() >= at);
+        self.observer.stop().or_else(|| late().then_some(Stop::OutOfTime))
+    }
+
+    fn clear_stop(&self) {
+        self.observer.clear_stop();
+    }
+}
+
+/// Why a search ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stop {
+    /// Nothing was left to do.
+    Finished,
+    /// The time limit was reached.
+    OutOfTime,
+    /// The observer asked for it.
+    Cancelled,
+}
+
+/// A stage of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Stage {
+    /// First pass: the records are counted.
+    Reading,
+    /// The method searches for a recoding.
+    Searching,
+    /// Points of a generalization path are measured.
+    Measuring,
+    /// Second pass: the release is written under a temporary name.
+    Writing,
+    /// A release is read and checked.
+    Checking,
+    /// Methods, or an applied recoding and a fresh one, are compared.
+    Comparing,
+    /// Queries are answered.
+    Asking,
+}
+
+impl Stage {
+    /// `reading`, `searching`, ..
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reading => "reading",
+            Self::Searching => "searching",
+            Self::Measuring => "measuring",
+            Self::Writing => "writing",
+            Self::Checking => "checking",
+            Self::Comparing => "comparing",
+            Self::Asking => "asking",
+        }
+    }
+}
+
+/// Something the user should know before relying on a result. `Display` is the sentence for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// Sensitive columns that no privacy model guards.
+    Unguarded(Vec<String>),
+    /// Quasi-identifiers that no privacy model takes to be known to an attacker.
+    TakenAsUnknown(Vec<String>),
+    /// Lines of the policy that still carry `init`'s mark CONFIRM.
+    Unconfirmed(usize),
+    /// The search was interrupted; its best result so far is released.
+    SearchInterrupted,
+    /// The comparison was interrupted; the release is still written.
+    ComparisonInterrupted,
+    /// The policy's method has no generalization path; another method's is shown.
+    NoPath {
+        /// The policy's method.
+        own: String,
+        /// The method whose path is shown.
+        shown: &'static str,
+    },
+    /// No column has the role `class`, so a comparison has no errors.
+    NoClass,
+}
+
+/// Why there are no errors to compare or to count.
+pub const NO_CLASS: &str = "no column has the role `class`, so no model can be trained";
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unguarded(columns) => write!(
+                f,
+                "`{}`: sensitive, but no rule of the policy guards it; a group may share one value",
+                columns.join("`, `")
+            ),
+            Self::TakenAsUnknown(columns) => write!(
+                f,
+                "`{}`: quasi-identifier, but no rule of the policy takes it to be known; nothing guards it",
+                columns.join("`, `")
+            ),
+            Self::Unconfirmed(lines) => write!(f, "{lines} lines of the policy are still marked CONFIRM"),
+            Self::SearchInterrupted => {
+                f.write_str("interrupted: releasing the best result so far; press Ctrl-C again to abort without output")
+            }
+            Self::ComparisonInterrupted => f.write_str(
+                "interrupted: the comparison ends here and the release is written; press Ctrl-C again to abort without \
+                 output",
+            ),
+            Self::NoPath { own, shown } => write!(
+                f,
+                "the policy's method `{own}` has no generalization path; this is the path of `{shown}`, and to release a \
+                 point of it the policy must name that method"
+            ),
+            Self::NoClass => write!(f, "{NO_CLASS}: there are no errors to compare"),
+        }
+    }
+}
