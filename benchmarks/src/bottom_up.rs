@@ -3,27 +3,26 @@
 use std::{error::Error, fmt::Write as _, fs, time::Instant};
 
 use hashbrown::HashMap;
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
-    hierarchy::Tree,
+    hierarchy::Hierarchies,
     ids::NodeId,
     measure::{self, Measures, Scene},
     policy::Policy,
-    privacy,
+    privacy::BoundPolicy,
     profile::Profile,
-    recoding::Recoding,
-    search::{self, NoObserver, Step, Task},
+    recoding::{Recoding, Step},
     text::count,
     verify,
 };
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{BOTH, CATEGORIES, SetUp, TRAIN},
     data::Data,
     machine,
 };
 
-use crate::{best, data, naive, results};
+use crate::{best, data, naive, results, search_timed};
 
 const SET_UP: SetUp = CATEGORIES;
 const NAME: &str = "name = \"bottom-up-generalization\"";
@@ -72,7 +71,7 @@ struct Table {
 }
 
 impl Table {
-    fn new(trees: &HashMap<String, Tree>, counts: &Counts) -> Result<Self, Box<dyn Error>> {
+    fn new(trees: &Hierarchies, counts: &Counts) -> Result<Self, Box<dyn Error>> {
         let start = Instant::now();
         let profile = Profile::build(&SET_UP.policy("k = 2", NAME)?, trees, counts)?;
         Ok(Self { profile, build_seconds: start.elapsed().as_secs_f64() })
@@ -82,20 +81,10 @@ impl Table {
     fn run(&self, k: u64, parameters: &str, suppressed: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
         let privacy = format!("k = {k}\nmax-suppressed = {suppressed}");
         let policy = SET_UP.policy(&privacy, &format!("{NAME}\n{parameters}"))?;
-        let models = privacy::bind_all(&policy, &self.profile)?;
-        let max_suppressed = policy.privacy.allowed_records(self.profile.records());
-        let task = Task { profile: &self.profile, models: &models, max_suppressed, seed: 1 };
-        let method = search::method_of(&policy)?;
-        let mut seconds = Vec::new();
-        let mut outcome = None;
-        for _ in 0..turns {
-            let start = Instant::now();
-            outcome = Some(method.run(&task, &NoObserver)?);
-            seconds.push(start.elapsed().as_secs_f64());
-        }
-        let outcome = outcome.ok_or("no turns")?;
+        let bound = BoundPolicy::new(&policy, &self.profile)?;
+        let (outcome, seconds) = search_timed(&bound, 1, turns)?;
         let work = outcome.work.into_iter().collect();
-        Ok(Run { policy, recoding: outcome.recoding, path: outcome.path, work, seconds: best(&seconds) })
+        Ok(Run { policy, recoding: outcome.recoding, path: outcome.path, work, seconds })
     }
 }
 
@@ -123,7 +112,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// Every variant at every K, verified and measured.
-fn quality(text: &mut String, data: &Data, trees: &HashMap<String, Tree>) -> Result<(), Box<dyn Error>> {
+fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Box<dyn Error>> {
     let table = Table::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
     writeln!(
         text,
@@ -141,9 +130,8 @@ fn quality(text: &mut String, data: &Data, trees: &HashMap<String, Tree>) -> Res
         for k in QUALITY_K {
             eprintln!("K = {k}, {title}");
             let run = table.run(k, parameters, *suppressed, QUALITY_TURNS)?;
-            let models = privacy::bind_all(&run.policy, &table.profile)?;
-            let allowed = run.policy.privacy.allowed_records(table.profile.records());
-            let verified = verify::verify(&table.profile, run.recoding, &models, &run.policy.release, allowed)?;
+            let bound = BoundPolicy::new(&run.policy, &table.profile)?;
+            let verified = verify::verify(&bound, run.recoding)?;
             let released = verified.released();
             let weights = measure::weights(&run.policy);
             let measures = Measures::of(
@@ -248,12 +236,7 @@ fn same_path(profile: &Profile, steps: &[Step], nodes: &[(usize, NodeId)]) -> bo
 }
 
 /// How time and work grow with K, with copies and with random columns.
-fn curves(
-    text: &mut String,
-    trees: &HashMap<String, Tree>,
-    both: &[Vec<String>],
-    large: &Table,
-) -> Result<(), Box<dyn Error>> {
+fn curves(text: &mut String, trees: &Hierarchies, both: &[Vec<String>], large: &Table) -> Result<(), Box<dyn Error>> {
     let k = PAPER.2;
     let (s, r) = ENLARGED;
     writeln!(

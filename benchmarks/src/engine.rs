@@ -10,9 +10,10 @@ use std::{
     time::Instant,
 };
 
-use moretta_core::synthetic::{self, People};
-use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Settings, Source};
+use moretta_core::observer::NoObserver;
+use moretta_engine::{CsvOptions, LocalEngine, Settings, Source};
 use moretta_papers::machine;
+use moretta_synthetic::{self as synthetic, People};
 
 use crate::{best, duckdb, results, work};
 

@@ -4,13 +4,12 @@
 use std::{error::Error, fmt::Write as _, fs};
 
 use hashbrown::HashMap;
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     hierarchy::Cell,
     ids::TupleId,
     measure::{self, Measures, Scene},
     policy::Policy,
-    privacy,
+    privacy::BoundPolicy,
     profile::Profile,
     recoding::{self, Cut, Recoding},
     schema::Kind,
@@ -18,6 +17,7 @@ use moretta_core::{
     text::count,
     verify,
 };
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{MIXED, SetUp, TRAIN},
     data::Data,
@@ -116,8 +116,7 @@ fn rivals(train: &Table) -> Result<String, Box<dyn Error>> {
 /// The least LM of all combinations of levels.
 fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
     let profile = Profile::build(policy, &table.trees, &table.counts)?;
-    let models = privacy::bind_all(policy, &profile)?;
-    let allowed = policy.privacy.allowed_records(profile.records());
+    let bound = BoundPolicy::new(policy, &profile)?;
     let levels: Vec<Vec<Vec<Cell>>> = (0..profile.columns().len()).map(|column| levels(&profile, column)).collect();
     // What each level loses before anything is suppressed.
     let mut records: Vec<Vec<u64>> = profile.columns().iter().map(|column| vec![0; column.domain.len()]).collect();
@@ -152,15 +151,15 @@ fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
         }
         let cells: Vec<&Vec<Cell>> = chosen.iter().zip(&levels).map(|(&level, levels)| &levels[level]).collect();
         let (suppressed, more) = suppression(&profile, &cells, k);
-        if suppressed <= allowed && best.as_ref().is_none_or(|(best, _)| least + more / total < *best) {
+        if suppressed <= bound.max_suppressed() && best.as_ref().is_none_or(|(best, _)| least + more / total < *best) {
             best = Some((least + more / total, chosen));
         }
     }
     let (_, chosen) = best.ok_or("nothing holds")?;
     let cells = chosen.iter().zip(&levels).map(|(&level, levels)| levels[level].clone()).collect();
     let mut cut = Cut { cells, suppressed: Vec::new() };
-    cut.suppressed = recoding::suppressed_by(&profile, &models, &cut);
-    let verified = verify::verify(&profile, Recoding::Cut(cut), &models, &policy.release, allowed)?;
+    cut.suppressed = recoding::suppressed_by(&profile, bound.models(), &cut);
+    let verified = verify::verify(&bound, Recoding::Cut(cut))?;
     let weights = measure::weights(policy);
     let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k), goals: &[] };
     Ok(Measures::of(&scene, true).get("lm").unwrap_or(f64::NAN))
@@ -254,7 +253,7 @@ fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
                 let method = format!("name = \"genetic\"\n{parameters}");
                 let found = run_policy(&policy(k, suppressed, goal, &method)?, train)?;
                 eprintln!("{goal}, {name}, k = {k}: {:.4}, {:.1} s", found.measure(goal)?, found.seconds);
-                let evaluations = count(found.trial.worked("evaluations"));
+                let evaluations = count(found.worked("evaluations"));
                 write!(text, " {:.4}, {evaluations}, {:.1} s |", found.measure(goal)?, found.seconds)?;
             }
             text += "\n";
@@ -277,8 +276,8 @@ fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
         ("with so much mutation that nearly every cut is a new one, LM", "lm", &turned),
     ] {
         let found = run_policy(&policy(10, 1.0, goal, method)?, train)?;
-        let evaluations = found.trial.worked("evaluations");
-        eprintln!("{name}: {:.1} s, {:?}", found.seconds, found.trial.work);
+        let evaluations = found.worked("evaluations");
+        eprintln!("{name}: {:.1} s, {:?}", found.seconds, found.work);
         let per_second = evaluations as f64 / found.seconds;
         writeln!(
             text,
@@ -304,7 +303,7 @@ fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
         let policy = policy(10, 1.0, "lm", &method)?;
         let found = run_policy(&policy, &enlarged)?;
         let tuples = Profile::build(&policy, &enlarged.trees, &enlarged.counts)?.tuples();
-        let per_second = found.trial.worked("evaluations") as f64 / found.seconds;
+        let per_second = found.worked("evaluations") as f64 / found.seconds;
         let (records, width) = (enlarged.counts.records, PAPER.columns.len());
         eprintln!("{records} records: {per_second:.0} a second");
         writeln!(text, "| {} | {width} | {} | {per_second:.0} |", count(records), count(tuples as u64))?;
@@ -332,5 +331,5 @@ fn with_columns(data: &Data, width: usize, method: &str) -> Result<(f64, u64, us
     let policy = set_up.policy("k = 10\nmax-suppressed = 1.0", method)?;
     let found = run_policy(&policy, &table)?;
     let tuples = Profile::build(&policy, &table.trees, &table.counts)?.tuples();
-    Ok((found.trial.worked("evaluations") as f64 / found.seconds, table.counts.records, tuples))
+    Ok((found.worked("evaluations") as f64 / found.seconds, table.counts.records, tuples))
 }

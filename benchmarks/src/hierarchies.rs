@@ -2,7 +2,6 @@
 
 use std::{error::Error, fmt::Write as _, fs, hint::black_box, time::Instant};
 
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     hierarchy::{
         draw,
@@ -10,6 +9,7 @@ use moretta_core::{
     },
     text::count,
 };
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::machine;
 
 use crate::{best, results};

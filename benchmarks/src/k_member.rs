@@ -1,28 +1,26 @@
 //! k-member clustering on Adult: seconds, and distances against those of a search through all records; how it grows, and
 //! what blocks cost.
 
-use std::{error::Error, fmt::Write as _, fs, time::Instant};
+use std::{error::Error, fmt::Write as _, fs};
 
-use hashbrown::HashMap;
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
-    hierarchy::Tree,
+    hierarchy::Hierarchies,
     measure::{self, Measures, Scene},
     policy::Policy,
-    privacy,
+    privacy::BoundPolicy,
     profile::Profile,
-    search::{self, NoObserver, Task},
     text::count,
     verify,
 };
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{BOTH, MIXED, NUMBERS},
     data::Data,
     machine,
 };
 
-use crate::{best, data, results};
+use crate::{data, results, search_timed};
 
 const TURNS: usize = 3;
 /// Copies in the enlarged tables; random values in this many columns; the k and the blocks they are clustered with.
@@ -51,27 +49,18 @@ impl Run {
 /// Runs the policy's method several times; the best time counts, and the release is verified.
 pub fn run_policy(
     policy: &Policy,
-    trees: &HashMap<String, Tree>,
+    trees: &Hierarchies,
     counts: &Counts,
     (seed, turns): (u64, usize),
 ) -> Result<Run, Box<dyn Error>> {
     let profile = Profile::build(policy, trees, counts)?;
-    let models = privacy::bind_all(policy, &profile)?;
-    let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed };
-    let method = search::method_of(policy)?;
-    let mut seconds = Vec::new();
-    let mut outcome = None;
-    for _ in 0..turns {
-        let start = Instant::now();
-        outcome = Some(method.run(&task, &NoObserver)?);
-        seconds.push(start.elapsed().as_secs_f64());
-    }
-    let outcome = outcome.ok_or("no turns")?;
-    let verified = verify::verify(&profile, outcome.recoding, &models, &policy.release, 0)?;
+    let bound = BoundPolicy::new(policy, &profile)?;
+    let (outcome, seconds) = search_timed(&bound, seed, turns)?;
+    let verified = verify::verify(&bound, outcome.recoding)?;
     let weights = measure::weights(policy);
     let scene =
         Scene { released: verified.released(), records: &profile, weights: &weights, k: policy.privacy.k, goals: &[] };
-    Ok(Run { seconds: best(&seconds), measures: Measures::of(&scene, true), work: outcome.work })
+    Ok(Run { seconds, measures: Measures::of(&scene, true), work: outcome.work })
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {

@@ -1,29 +1,29 @@
 //! Local recoding, top-down and bottom-up, against Mondrian: how seconds grow, and what blocks save. What each loses is
 //! `moretta reproduce 4`.
 
-use std::{error::Error, fmt::Write as _, fs, time::Instant};
+use std::{error::Error, fmt::Write as _, fs};
 
 use hashbrown::HashMap;
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
-    hierarchy::Tree,
+    hierarchy::Hierarchies,
     measure::{self, Measures, Scene},
     policy::Policy,
-    privacy,
+    privacy::BoundPolicy,
     profile::Profile,
     schema::Kind,
-    search::{self, NoObserver, Task, method_names},
+    search::method_names,
     text::count,
     verify::{self, Verified},
 };
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{BOTH, MIXED, SetUp},
     data::{Data, Random},
     machine,
 };
 
-use crate::{best, data, results};
+use crate::{data, results, search_timed};
 
 const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };
 /// The columns with a taxonomy; the other categories are flat.
@@ -58,7 +58,7 @@ const BLOCKS: [u64; 4] = [10_000, 40_000, 100_000, 0];
 /// A table, and what a policy says about its columns.
 struct Table {
     counts: Counts,
-    trees: HashMap<String, Tree>,
+    trees: Hierarchies,
 }
 
 impl Table {
@@ -70,7 +70,7 @@ impl Table {
             let name = &column.name;
             let how = match kinds.get(name.as_str()) {
                 Some(Kind::Number) => "type = \"number\"".to_owned(),
-                _ if self.trees.contains_key(name) => format!("hierarchy = \"{name}.csv\""),
+                _ if self.trees.get(name).is_some() => format!("hierarchy = \"{name}.csv\""),
                 _ => "type = \"category\"".to_owned(),
             };
             let weight = weights.get(at).unwrap_or(&1);
@@ -87,18 +87,10 @@ impl Table {
         look: impl FnOnce(&Profile, &Verified) -> Result<T, Box<dyn Error>>,
     ) -> Result<(f64, T), Box<dyn Error>> {
         let profile = Profile::build(policy, &self.trees, &self.counts)?;
-        let models = privacy::bind_all(policy, &profile)?;
-        let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed: 1 };
-        let method = search::method_of(policy)?;
-        let (mut seconds, mut outcome) = (Vec::new(), None);
-        for _ in 0..turns {
-            let start = Instant::now();
-            outcome = Some(method.run(&task, &NoObserver)?);
-            seconds.push(start.elapsed().as_secs_f64());
-        }
-        let recoding = outcome.ok_or("no turns")?.recoding;
-        let verified = verify::verify(&profile, recoding, &models, &policy.release, 0)?;
-        Ok((best(&seconds), look(&profile, &verified)?))
+        let bound = BoundPolicy::new(policy, &profile)?;
+        let (outcome, seconds) = search_timed(&bound, 1, turns)?;
+        let verified = verify::verify(&bound, outcome.recoding)?;
+        Ok((seconds, look(&profile, &verified)?))
     }
 }
 
@@ -118,8 +110,8 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn taxonomies(data: &Data) -> Result<HashMap<String, Tree>, Box<dyn Error>> {
-    let mut trees = HashMap::new();
+fn taxonomies(data: &Data) -> Result<Hierarchies, Box<dyn Error>> {
+    let mut trees = Hierarchies::default();
     for name in TAXONOMIES {
         trees.insert(name.to_owned(), data.tree(&format!("adult/hierarchies/{name}.csv"))?);
     }
@@ -166,7 +158,7 @@ fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
         )?;
         let mut known: [Vec<(f64, f64)>; 2] = [Vec::new(), Vec::new()];
         for size in SIZES {
-            let trees = if *title == "Adult, enlarged" { trees.clone() } else { HashMap::new() };
+            let trees = if *title == "Adult, enlarged" { trees.clone() } else { Hierarchies::default() };
             let table = Table { counts: counts(size), trees };
             let records = table.counts.records as f64;
             write!(text, "| {} | {} |", count(table.counts.records), count(table.counts.rows() as u64))?;

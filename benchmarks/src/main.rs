@@ -16,8 +16,9 @@ mod naive_top_down;
 mod sweep;
 mod top_down;
 
-use std::{error::Error, path::PathBuf};
+use std::{error::Error, path::PathBuf, time::Instant};
 
+use moretta_core::{observer::NoObserver, privacy::BoundPolicy, run, search::Outcome};
 use moretta_papers::data::Data;
 
 /// A benchmark's name and what runs it.
@@ -55,6 +56,17 @@ fn data() -> Option<Data> {
 /// The best of several turns, in seconds.
 fn best(turns: &[f64]) -> f64 {
     turns.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// Runs the policy's method several times; its result, and the best time.
+fn search_timed(bound: &BoundPolicy<'_>, seed: u64, turns: usize) -> Result<(Outcome, f64), Box<dyn Error>> {
+    let (mut seconds, mut outcome) = (Vec::new(), None);
+    for _ in 0..turns {
+        let start = Instant::now();
+        outcome = Some(run::search(bound, seed, &NoObserver)?);
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    Ok((outcome.ok_or("no turns")?, best(&seconds)))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,13 +1,12 @@
 //! Mondrian on Adult: what it loses, how long it takes, and how that grows.
 
-use std::{error::Error, fmt::Write as _, fs, time::Instant};
+use std::{error::Error, fmt::Write as _, fs};
 
 use moretta_core::{
     counts::Counts,
     measure::{self, Measures, Scene},
-    privacy,
+    privacy::BoundPolicy,
     profile::Profile,
-    search::{self, NoObserver, Task},
     verify,
 };
 use moretta_papers::{
@@ -15,7 +14,7 @@ use moretta_papers::{
     machine,
 };
 
-use crate::{best, data, results};
+use crate::{data, results, search_timed};
 
 const TURNS: usize = 5;
 /// GCP of the best other Mondrian that was tried on this set-up.
@@ -38,24 +37,15 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
     let once = |counts: &Counts, k: u64, method: &str, turns: usize| -> std::result::Result<Result, Box<dyn Error>> {
         let policy = MIXED.policy(&format!("k = {k}"), method)?;
         let profile = Profile::build(&policy, &trees, counts)?;
-        let models = privacy::bind_all(&policy, &profile)?;
-        let task = Task { profile: &profile, models: &models, max_suppressed: 0, seed: 1 };
-        let method = search::method_of(&policy)?;
-        let mut seconds = Vec::new();
-        let mut outcome = None;
-        for _ in 0..turns {
-            let start = Instant::now();
-            outcome = Some(method.run(&task, &NoObserver)?);
-            seconds.push(start.elapsed().as_secs_f64());
-        }
-        let recoding = outcome.ok_or("no turns")?.recoding;
-        let verified = verify::verify(&profile, recoding, &models, &policy.release, 0)?;
+        let bound = BoundPolicy::new(&policy, &profile)?;
+        let (outcome, seconds) = search_timed(&bound, 1, turns)?;
+        let verified = verify::verify(&bound, outcome.recoding)?;
         let weights = measure::weights(&policy);
         let scene =
             Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k), goals: &[] };
         let measures = Measures::of(&scene, true);
         let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
-        Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds: best(&seconds) })
+        Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds })
     };
 
     let train = MIXED.counts(&MIXED.rows(&data, TRAIN)?);

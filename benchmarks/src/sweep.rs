@@ -2,8 +2,8 @@
 
 use std::{error::Error, fmt::Write as _, fs};
 
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{policy::Policy, schema::Kind, text::count};
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{SetUp, TRAIN},
     data::Data,

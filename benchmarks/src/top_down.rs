@@ -3,15 +3,17 @@
 use std::{error::Error, fmt::Write as _, fs, time::Instant};
 
 use hashbrown::HashMap;
-use moretta_chart::{Axis, Chart, Line};
 use moretta_core::{
     counts::Counts,
+    hierarchy::Hierarchies,
     policy::{Policy, Privacy, Template, TemplateValues},
-    privacy,
+    privacy::BoundPolicy,
     profile::Profile,
-    search::{self, Action, NoObserver, Step, Task},
+    recoding::{Action, Step},
+    search::{self, NoObserver, Task},
     text::count,
 };
+use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{BOTH, GUARDED, SetUp},
     data::Random,
@@ -77,7 +79,7 @@ impl Table {
     fn new(counts: &Counts) -> Result<Self, Box<dyn Error>> {
         // The profile depends on the columns alone, not on the templates.
         let policy = policy(&[all_columns()], 1.0)?;
-        Ok(Self { profile: Profile::build(&policy, &HashMap::new(), counts)? })
+        Ok(Self { profile: Profile::build(&policy, &Hierarchies::default(), counts)? })
     }
 
     /// The original records, each with `s - 1` variations.
@@ -88,8 +90,8 @@ impl Table {
     /// Searches so many times; the best time counts.
     fn run(&self, qids: &[Qid], confidence: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
         let policy = policy(qids, confidence)?;
-        let models = privacy::bind_all(&policy, &self.profile)?;
-        let task = Task { profile: &self.profile, models: &models, max_suppressed: 0, seed: 1 };
+        let bound = BoundPolicy::new(&policy, &self.profile)?;
+        let task = Task::of(&bound, 1);
         let method = search::method_of(&policy)?;
         let search = || {
             let start = Instant::now();
@@ -110,7 +112,7 @@ impl Table {
 
     fn run_naively(&self, qid: &Qid, confidence: f64) -> Result<naive_top_down::Run, Box<dyn Error>> {
         let policy = policy(std::slice::from_ref(qid), confidence)?;
-        Ok(naive_top_down::run(&self.profile, &privacy::bind_all(&policy, &self.profile)?))
+        Ok(naive_top_down::run(&self.profile, BoundPolicy::new(&policy, &self.profile)?.models()))
     }
 
     fn described(&self) -> String {

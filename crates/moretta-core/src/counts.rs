@@ -16,8 +16,9 @@ pub struct Counts {
     pub codes: Vec<u32>,
     /// How many records carry each distinct row.
     pub counts: Vec<u64>,
-    /// The number (from 1, header not counted) of the first record that carries each distinct row.
-    pub first_records: Vec<u64>,
+    /// The number (from 1, header not counted) of the first record that carries each distinct row. `None` where records
+    /// have no numbers worth showing, as on a cluster.
+    pub first_records: Option<Vec<u64>>,
     /// All records that were read.
     pub records: u64,
 }
@@ -29,8 +30,15 @@ pub struct CountedColumn {
     pub name: String,
     /// Distinct texts by code. A null (Parquet) is the empty text.
     pub values: Vec<Box<str>>,
-    /// The number (from 1) of the first record that carries each value.
-    pub first_records: Vec<u64>,
+    /// The number (from 1) of the first record that carries each value, where records have numbers.
+    pub first_records: Option<Vec<u64>>,
+}
+
+impl CountedColumn {
+    /// The number (from 1) of the first record that carries a value, where records have numbers.
+    pub fn first_record(&self, code: usize) -> Option<u64> {
+        self.first_records.as_ref().map(|first| first[code])
+    }
 }
 
 impl Counts {
@@ -45,6 +53,16 @@ impl Counts {
         &self.codes[row * width..(row + 1) * width]
     }
 
+    /// The number (from 1) of the first record that carries a distinct row, where records have numbers.
+    pub fn first_record(&self, row: usize) -> Option<u64> {
+        self.first_records.as_ref().map(|first| first[row])
+    }
+
+    /// The texts of one distinct row.
+    pub fn texts(&self, row: usize) -> impl Iterator<Item = &str> {
+        self.row(row).iter().zip(&self.columns).map(|(&code, column)| &*column.values[code as usize])
+    }
+
     /// How many records carry each value of a column.
     pub fn records_of(&self, column: usize) -> Vec<u64> {
         let mut records = vec![0; self.columns[column].values.len()];
@@ -57,23 +75,32 @@ impl Counts {
     /// The same table with other numbers of records for its distinct rows. What then occurs nowhere is not in it at all:
     /// neither the row nor its values.
     pub fn part(&self, records: &[u64]) -> Self {
-        let column = |column: &CountedColumn| CountedColumn { name: column.name.clone(), ..CountedColumn::default() };
-        let mut part = Self { columns: self.columns.iter().map(column).collect(), ..Self::default() };
+        let numbered = || self.first_records.is_some().then(Vec::new);
+        let column = |column: &CountedColumn| CountedColumn {
+            name: column.name.clone(),
+            values: Vec::new(),
+            first_records: numbered(),
+        };
+        let columns = self.columns.iter().map(column).collect();
+        let mut part = Self { columns, first_records: numbered(), ..Self::default() };
         let mut known: Vec<Vec<Option<u32>>> =
             self.columns.iter().map(|column| vec![None; column.values.len()]).collect();
         for (row, &records) in records.iter().enumerate().filter(|(_, records)| **records > 0) {
             for ((at, column), &code) in part.columns.iter_mut().enumerate().zip(self.row(row)) {
                 let taken = *known[at][code as usize].get_or_insert_with(|| {
                     column.values.push(self.columns[at].values[code as usize].clone());
-                    column.first_records.push(u64::MAX);
+                    column.first_records.iter_mut().for_each(|first| first.push(u64::MAX));
                     column.values.len() as u32 - 1
                 });
-                let first = &mut column.first_records[taken as usize];
-                *first = self.first_records[row].min(*first);
+                if let (Some(known), Some(record)) = (&mut column.first_records, self.first_record(row)) {
+                    known[taken as usize] = record.min(known[taken as usize]);
+                }
                 part.codes.push(taken);
             }
             part.counts.push(records);
-            part.first_records.push(self.first_records[row]);
+            if let (Some(first), Some(record)) = (&mut part.first_records, self.first_record(row)) {
+                first.push(record);
+            }
             part.records += records;
         }
         part
@@ -87,9 +114,9 @@ pub struct Rewrite {
     pub key: Vec<KeyColumn>,
     /// What happens to the rewritten columns.
     pub change: Change,
-    /// Columns that do not leave at all.
+    /// Columns that are not released.
     pub dropped: Vec<String>,
-    /// In which order the records leave.
+    /// The order of the released records.
     pub order: RecordOrder,
     /// Decides the shuffle, and which of several equal records go to which group.
     pub seed: u64,
@@ -138,7 +165,7 @@ pub struct Share {
     pub records: u64,
 }
 
-/// In which order the records leave.
+/// The order of the released records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordOrder {
     /// In the order they came.

@@ -1,52 +1,55 @@
-//! Make a table about persons fit to leave the house: the pure part.
+//! Anonymization of tabular microdata: the pure part, without I/O and without records.
 //!
-//! The data flows one way, and the modules are its stations:
-//!
-//! 1. [`policy`]: what the holder asks for; [`schema`]: columns and their roles; [`dates`]: how dates are written.
-//! 2. [`counts`]: what an engine's *group and count* brings back.
+//! 1. [`policy`]: what the data holder asks for; [`schema`]: columns and their roles; [`dates`]: how dates are written.
+//! 2. [`engine`]: the contract with engines, which alone see records; [`counts`]: what their two passes exchange with us.
 //! 3. [`profile`]: distinct tuples with counts over [`hierarchy`] domains: all that a method sees.
-//! 4. [`search`]: the methods. One interface; a profile and bound [`privacy`] models in, a [`recoding`] out.
-//! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and asks every model. Only this makes a
-//!    [`Verified`](verify::Verified), and only that can be turned into a [`release`].
-//! 6. [`readback`]: the written file against what was verified.
-//! 7. [`released`], [`measure`], [`report`]: what leaves, what it lost, and how that is told; [`risk`] of being found
-//!    and [`distribution`] of each column, before and after; [`path`]: the measures of every point on the way of a
-//!    method that goes step by step.
+//! 4. [`search`]: the methods. A profile and bound [`privacy`] models in, a [`recoding`] out.
+//! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and asks every model of the policy. Only this
+//!    makes a [`Verified`](verify::Verified).
+//! 6. [`publish`]: writes what was verified, reads the file back ([`readback`]) and only then publishes it.
+//! 7. [`released`], [`measure`]: the released table and its information loss.
 //!
-//! Beside the way, [`trial`] goes it without writing anything, and [`mod@evaluate`] asks what a model can still learn
-//! from a release, on records that no search has seen.
-//! Before all that, [`mod@guess`] writes a first policy from a look at the data, and [`inferences`] counts what the table
-//! gives away as it stands.
+//! [`run`] searches and verifies without writing a release. What no release needs is in crates above this one:
+//! `moretta-insight` (reports, risk and questions about a table or a release), `moretta-guess` (draft policies) and
+//! `moretta-synthetic` (synthetic people).
+//!
+//! # Layers
+//!
+//! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
+//!
+//! - [`ids`], [`text`], [`suggest`]: newtypes over `u32`, parts of messages, "did you mean".
+//! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: what columns are, the contract with engines, progress.
+//! - [`hierarchy`], [`objective`], [`policy`]: what the data holder declares.
+//! - [`profile`], [`privacy`]: the counted table, and the models bound to it.
+//! - [`recoding`], [`released`]: how the table is changed, and the table that results.
+//! - [`measure`], [`search`]: what a release loses, and the methods that look for one that loses little.
+//! - [`mod@verify`], [`rewrite_plan`], [`readback`], [`publish`]: proof before and after writing.
+//! - [`run`]: search and verification in one call.
 //!
 //! Nothing here does I/O, and nothing sees a record: an engine does the two passes over those.
 #![doc = include_str!("example.md")]
 
-pub mod compare;
 pub mod counts;
 pub mod dates;
-pub mod distribution;
-pub mod evaluate;
-pub mod guess;
+pub mod engine;
 pub mod hierarchy;
 pub mod ids;
-pub mod inferences;
 pub mod measure;
+pub mod objective;
 pub mod observer;
-pub mod path;
 pub mod policy;
 pub mod privacy;
 pub mod profile;
+pub mod publish;
 pub mod readback;
 pub mod recoding;
-pub mod release;
 pub mod released;
-pub mod report;
-pub mod risk;
+pub mod rewrite_plan;
+pub mod run;
 pub mod schema;
 pub mod search;
-pub mod synthetic;
-#[cfg(test)]
-mod testing;
+pub mod suggest;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod text;
-pub mod trial;
 pub mod verify;

@@ -12,6 +12,9 @@ pub trait Observer: Sync {
     /// A stage begins; the progress that follows belongs to it.
     fn stage(&self, _stage: Stage) {}
 
+    /// The unit of work that begins within the stage, such as `sweep, k = 5`.
+    fn task(&self, _name: &str) {}
+
     /// `done` of `of` units of the current stage. Calls of several threads may arrive out of order.
     fn progress(&self, _done: u64, _of: u64) {}
 
@@ -62,6 +65,10 @@ impl<'a> Deadline<'a> {
 impl Observer for Deadline<'_> {
     fn stage(&self, stage: Stage) {
         self.observer.stage(stage);
+    }
+
+    fn task(&self, name: &str) {
+        self.observer.task(name);
     }
 
     fn progress(&self, done: u64, of: u64) {
@@ -156,6 +163,13 @@ pub enum Note {
     },
     /// No column has the role `class`, so a comparison has no errors.
     NoClass,
+    /// The result shows values of the data.
+    Confidential {
+        /// What it shows.
+        shown: &'static str,
+        /// The data that it is as confidential as.
+        like: String,
+    },
 }
 
 /// Why there are no errors to compare or to count.
@@ -175,19 +189,17 @@ impl fmt::Display for Note {
                 columns.join("`, `")
             ),
             Self::Unconfirmed(lines) => write!(f, "{lines} lines of the policy are still marked CONFIRM"),
-            Self::SearchInterrupted => {
-                f.write_str("interrupted: releasing the best result so far; press Ctrl-C again to abort without output")
+            Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
+            Self::ComparisonInterrupted => {
+                f.write_str("interrupted: the comparison ends here and the release is written")
             }
-            Self::ComparisonInterrupted => f.write_str(
-                "interrupted: the comparison ends here and the release is written; press Ctrl-C again to abort without \
-                 output",
-            ),
             Self::NoPath { own, shown } => write!(
                 f,
                 "the policy's method `{own}` has no generalization path; this is the path of `{shown}`, and to release a \
                  point of it the policy must name that method"
             ),
             Self::NoClass => write!(f, "{NO_CLASS}: there are no errors to compare"),
+            Self::Confidential { shown, like } => write!(f, "this shows {shown}: it is as confidential as {like}"),
         }
     }
 }

@@ -7,12 +7,12 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::{
-    hierarchy::{DateLevel, ROOT_LABEL, Reading, Tree, calendar, middle, prefix},
+    hierarchy::{DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Reading, Tree, calendar, middle, prefix},
     ids::{AttributeId, TupleId, VariantId},
-    policy::{ColumnPolicy, HierarchyChoice, Policy},
+    policy::{ColumnPolicy, Policy},
     profile::Profile,
     schema::{Kind, MissingRule},
-    text::merge_counts,
+    text::{at_record, merge_counts},
     verify::Verified,
 };
 
@@ -22,8 +22,8 @@ use crate::{
 pub struct Mismatch(&'static str);
 
 /// Holds the file's profile ([`Profile::of_release`]) against what was verified of the original's.
-pub fn compare(original: &Profile, verified: &Verified, file: &Profile) -> Result<(), Mismatch> {
-    let released = verified.released();
+pub fn compare(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> {
+    let (original, released) = (verified.profile(), verified.released());
     if original.records() != file.records() {
         return Err(Mismatch("the number of records differs"));
     }
@@ -67,12 +67,12 @@ fn tally(profile: &Profile, members: impl Iterator<Item = (VariantId, u64)>) -> 
 
 /// A cell that is no released form of its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`, record {record}: `{value}` is not a released form; it should be {expected}")]
+#[error("column `{column}`{}: `{value}` is not a released form; it should be {expected}", at_record(*.record))]
 pub struct FormError {
     /// The column.
     pub column: String,
-    /// The first record with it (from 1).
-    pub record: u64,
+    /// The first record with it (from 1), where records have numbers.
+    pub record: Option<u64>,
     /// The cell.
     pub value: String,
     /// What would be right.
@@ -80,7 +80,7 @@ pub struct FormError {
 }
 
 /// Accepts exactly the released forms of the policy's columns.
-pub fn check_forms(policy: &Policy, hierarchies: &HashMap<String, Tree>, file: &Profile) -> Result<(), FormError> {
+pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -> Result<(), FormError> {
     for (position, (declared, column)) in policy.quasi_identifiers().zip(file.columns()).enumerate() {
         let texts: Vec<&str> = (0..column.domain.len() as u32).map(|code| column.domain.text(code)).collect();
         let forms = Forms::new(policy, declared, hierarchies.get(&declared.name)).fitted(&texts);
@@ -89,10 +89,11 @@ pub fn check_forms(policy: &Policy, hierarchies: &HashMap<String, Tree>, file: &
             if !forms.accept(text) {
                 let carries = |tuple: &TupleId| file.codes(*tuple)[position] == code;
                 let tuples = (0..file.tuples() as u32).map(TupleId).filter(carries);
-                let record = tuples.flat_map(|tuple| file.variants_of(tuple)).map(|v| file.first_record(v)).min();
+                let record =
+                    tuples.flat_map(|tuple| file.variants_of(tuple)).filter_map(|v| file.first_record(v)).min();
                 return Err(FormError {
                     column: declared.name.clone(),
-                    record: record.unwrap_or(0),
+                    record,
                     value: text.to_owned(),
                     expected: forms.expected(),
                 });

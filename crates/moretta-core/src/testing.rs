@@ -1,5 +1,7 @@
 //! Small tables for tests: a policy, hierarchies and rows with multiplicities, as texts.
 
+pub mod engine_suite;
+
 use std::{
     fs,
     path::PathBuf,
@@ -10,17 +12,17 @@ use hashbrown::HashMap;
 
 use crate::{
     counts::{CountedColumn, Counts},
-    hierarchy::{Tree, file},
+    hierarchy::{Hierarchies, file},
     ids::{TupleId, VariantId},
     policy::Policy,
-    privacy::{BoundModel, Group, Member, bind_all},
-    profile::Profile,
+    privacy::{BoundModel, Group, bind_all},
+    profile::{Member, Profile},
     recoding::Recoding,
     search::{Observer, Stop, method_names},
 };
 
 /// Bank customers, spec 2: job, country, child, bankruptcy, rating.
-pub(crate) const BANK: &[(&str, u64)] = &[
+pub const BANK: &[(&str, u64)] = &[
     ("Cook,US,No,Current,Bad", 4),
     ("Artist,France,No,Current,Good", 1),
     ("Artist,France,No,Current,Bad", 3),
@@ -34,7 +36,7 @@ pub(crate) const BANK: &[(&str, u64)] = &[
 ];
 
 /// Twenty points, spec 5: x, y, class. Cut after x = 7.5 and y = 3.5, three are not of their group's majority.
-pub(crate) const POINTS: &[(&str, u64)] = &[
+pub const POINTS: &[(&str, u64)] = &[
     ("0,0,+", 4),
     ("3,2,+", 3),
     ("7.5,3.5,-", 1),
@@ -46,7 +48,7 @@ pub(crate) const POINTS: &[(&str, u64)] = &[
 ];
 
 /// A file of public data, where it is at hand: in `MORETTA_DATA`, or beside the project.
-pub(crate) fn data(path: &str, test: &str) -> Option<String> {
+pub fn data(path: &str, test: &str) -> Option<String> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let text = fs::read_to_string(std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from).join(path));
     if text.is_err() {
@@ -56,7 +58,7 @@ pub(crate) fn data(path: &str, test: &str) -> Option<String> {
 }
 
 /// Some columns of a CSV without quotes, row by row.
-pub(crate) fn select(text: &str, columns: &[&str]) -> Vec<String> {
+pub fn select(text: &str, columns: &[&str]) -> Vec<String> {
     let mut lines = text.lines();
     let header: Vec<&str> = lines.next().expect("a header").split(',').collect();
     let place = |name: &&str| header.iter().position(|known| known == name).expect("a column of the file");
@@ -68,14 +70,18 @@ pub(crate) fn select(text: &str, columns: &[&str]) -> Vec<String> {
     lines.map(row).collect()
 }
 
-pub(crate) struct TestTable {
+/// A profile with the policy it was built under.
+pub struct TestTable {
+    /// With version 1 put in front of the text of the test.
     pub policy: Policy,
+    /// Variants in the order of the profile, not of the rows.
     pub profile: Profile,
+    /// All models of the policy, bound to the profile.
     pub models: Vec<Box<dyn BoundModel>>,
 }
 
 /// The counts of rows that hold the grouped columns of a policy, with commas between them.
-pub(crate) fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
+pub fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
     let column = |name| CountedColumn { name, ..CountedColumn::default() };
     let columns = Profile::grouped_columns(policy).into_iter().map(column).collect();
     let mut counts = Counts { columns, ..Counts::default() };
@@ -85,13 +91,13 @@ pub(crate) fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
         for ((column, known), text) in counts.columns.iter_mut().zip(&mut known).zip(row.split(',')) {
             let code = *known.entry(text.to_owned()).or_insert_with(|| {
                 column.values.push(text.into());
-                column.first_records.push(first);
+                column.first_records.get_or_insert_default().push(first);
                 column.values.len() as u32 - 1
             });
             counts.codes.push(code);
         }
         counts.counts.push(*records);
-        counts.first_records.push(first);
+        counts.first_records.get_or_insert_default().push(first);
         counts.records += records;
     }
     counts
@@ -104,7 +110,8 @@ impl TestTable {
         Self::with_trees(policy, hierarchies.iter().map(parsed).collect(), rows)
     }
 
-    pub fn with_trees(policy: &str, trees: HashMap<String, Tree>, rows: &[(&str, u64)]) -> Self {
+    /// Like [`TestTable::new`], with the hierarchies as trees.
+    pub fn with_trees(policy: &str, trees: Hierarchies, rows: &[(&str, u64)]) -> Self {
         let policy = Policy::parse(&format!("version = 1\n{policy}"), &method_names()).expect("a policy");
         let counts = counts(&policy, rows);
         let profile = Profile::build(&policy, &trees, &counts).expect("a table that fits its policy");
@@ -132,13 +139,14 @@ impl TestTable {
     }
 }
 
-/// Stops a search when it asks for the so-manieth time, and from then on.
-pub(crate) struct After {
+/// Stops a search when it asks for the n-th time, and from then on.
+pub struct After {
     left: AtomicU64,
     stopped: AtomicBool,
 }
 
 impl After {
+    /// Lets the search ask this many times before it stops it.
     pub fn asked(times: u64) -> Self {
         Self { left: AtomicU64::new(times), stopped: AtomicBool::new(false) }
     }
@@ -159,7 +167,7 @@ impl Observer for After {
 }
 
 /// The tuples of each group's records, in order.
-pub(crate) fn tuples_of_groups(table: &TestTable, recoding: &Recoding) -> Vec<Vec<TupleId>> {
+pub fn tuples_of_groups(table: &TestTable, recoding: &Recoding) -> Vec<Vec<TupleId>> {
     let Recoding::Groups(groups) = recoding else { panic!("local recoding makes groups") };
     let mut found = vec![Vec::new(); groups.boxes.len() / table.profile.columns().len()];
     for share in &groups.shares {

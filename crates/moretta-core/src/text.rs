@@ -18,16 +18,40 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
+/// A place in a message: `, record 17`; nothing where records have no numbers.
+pub fn at_record(record: Option<u64>) -> String {
+    record.map_or(String::new(), |record| format!(", record {record}"))
+}
+
 /// Names in a sentence: `a, b and c`.
-pub fn listed(names: &[&str]) -> String {
+pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
         _ => names.concat(),
     }
 }
 
-/// Equal keys next to each other become one, with their counts added up.
-pub(crate) fn merge_counts<K: PartialEq>(sorted: &mut Vec<(K, u64)>) {
+/// A text from outside as a message shows it: on one line, at most 60 characters, control characters escaped.
+pub fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    let mut out = String::new();
+    for (i, character) in text.chars().enumerate() {
+        if i == MOST {
+            out.push('…');
+            break;
+        }
+        if character.is_control() {
+            out.extend(character.escape_default());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
+/// Merges neighbors with equal keys and adds up their counts. Keys that are equal must be next to each other.
+pub fn merge_counts<K: PartialEq>(sorted: &mut Vec<(K, u64)>) {
     sorted.dedup_by(|next, kept| {
         let same = next.0 == kept.0;
         if same {
@@ -45,5 +69,11 @@ mod tests {
         assert_eq!(shown, ["0", "7", "999", "1,000", "1,234,567"]);
         assert_eq!([&["a"][..], &["a", "b"], &["a", "b", "c"]].map(super::listed), ["a", "a and b", "a, b and c"]);
         assert_eq!([1, 2000].map(|n| super::counted(n, "step", "steps")), ["1 step", "2,000 steps"]);
+    }
+
+    #[test]
+    fn shown_is_short_and_harmless() {
+        assert_eq!(super::shown("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
+        assert_eq!(super::shown(&"é".repeat(100)).chars().count(), 61);
     }
 }

@@ -10,8 +10,8 @@ use std::cmp::Reverse;
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId, VariantId},
-    policy::ReleaseOptions,
-    privacy::{BoundModel, Group, ModelFacts, redundant},
+    policy::Policy,
+    privacy::{BoundModel, BoundPolicy, Group, ModelFacts, redundant},
     profile::Profile,
     recoding::{Cut, Groups, Recoding},
     released::{Grouping, Released},
@@ -154,8 +154,9 @@ impl Tally {
             if !model.holds(&group) {
                 judgement.failing_groups += 1;
                 judgement.failing_records += group.records();
-                let first = grouping.members(index).iter().map(|member| profile.first_record(member.variant)).min();
-                self.failing.add(margin, first.unwrap_or(0));
+                let first =
+                    grouping.members(index).iter().filter_map(|member| profile.first_record(member.variant)).min();
+                first.into_iter().for_each(|record| self.failing.add(margin, record));
             }
         }
         if let Some(index) = worst_group {
@@ -173,21 +174,33 @@ impl Tally {
     }
 }
 
-/// Every model's judgement of a file as it stands. The profile is the file's own ([`Profile::of_release`]).
-pub fn check(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
-    let grouping = Grouping::of_tuples(profile);
-    Judgement::of_all(profile, &grouping, models)
+/// Every model's judgement of a file as it stands. The policy is bound to the file's own profile
+/// ([`Profile::of_release`]).
+pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
+    Judgement::of_all(bound.profile(), &Grouping::of_tuples(bound.profile()), bound.models())
 }
 
-/// A recoding that was found to do what the policy asks. There is no other way to make one than [`verify`].
+/// A recoding that was found to satisfy every model of its policy. Only [`verify`] makes one.
 #[derive(Debug)]
-pub struct Verified {
+pub struct Verified<'a> {
+    policy: &'a Policy,
+    profile: &'a Profile,
     recoding: Recoding,
     released: Released,
     judgements: Vec<Judgement>,
 }
 
-impl Verified {
+impl<'a> Verified<'a> {
+    /// The policy it satisfies.
+    pub fn policy(&self) -> &'a Policy {
+        self.policy
+    }
+
+    /// The table it recodes.
+    pub fn profile(&self) -> &'a Profile {
+        self.profile
+    }
+
     /// The recoding.
     pub fn recoding(&self) -> &Recoding {
         &self.recoding
@@ -196,6 +209,11 @@ impl Verified {
     /// The table that will leave.
     pub fn released(&self) -> &Released {
         &self.released
+    }
+
+    /// The recoding and the table under it, for figures: these cannot be released.
+    pub fn into_parts(self) -> (Recoding, Released) {
+        (self.recoding, self.released)
     }
 
     /// How it fares under each model.
@@ -237,19 +255,41 @@ pub enum VerifyError {
     Broken(Box<Judgement>),
 }
 
-/// Makes a recoding a [`Verified`], or says why not.
-pub fn verify(
-    profile: &Profile,
+/// Makes a recoding a [`Verified`], or returns why it must not be released.
+pub fn verify<'a>(bound: &BoundPolicy<'a>, recoding: Recoding) -> Result<Verified<'a>, VerifyError> {
+    judge(bound.policy(), bound.profile(), recoding, bound.models(), bound.max_suppressed())
+}
+
+/// Verifies against any models, for tests that need a released table and no guarantee.
+#[cfg(any(test, feature = "testing"))]
+pub fn verify_against<'a>(
+    profile: &'a Profile,
     recoding: Recoding,
     models: &[Box<dyn BoundModel>],
-    options: &ReleaseOptions,
+    policy: &'a Policy,
     max_suppressed: u64,
-) -> Result<Verified, VerifyError> {
+) -> Result<Verified<'a>, VerifyError> {
+    judge(policy, profile, recoding, models, max_suppressed)
+}
+
+/// Every model's judgement of a file, by any models.
+#[cfg(any(test, feature = "testing"))]
+pub fn check_against(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
+    Judgement::of_all(profile, &Grouping::of_tuples(profile), models)
+}
+
+fn judge<'a>(
+    policy: &'a Policy,
+    profile: &'a Profile,
+    recoding: Recoding,
+    models: &[Box<dyn BoundModel>],
+    max_suppressed: u64,
+) -> Result<Verified<'a>, VerifyError> {
     match &recoding {
         Recoding::Cut(cut) => check_cut(profile, cut)?,
         Recoding::Groups(groups) => check_groups(profile, groups)?,
     }
-    let released = Released::of_recoding(profile, &recoding, options);
+    let released = Released::of_recoding(profile, &recoding, &policy.release);
     let found: u64 = (0..released.groups()).map(|group| released.records(group)).sum();
     if found != profile.records() {
         return Err(VerifyError::Records { found, expected: profile.records() });
@@ -262,7 +302,7 @@ pub fn verify(
     if let Some(broken) = judgements.iter().find(|judgement| !judgement.holds()) {
         return Err(VerifyError::Broken(Box::new(broken.clone())));
     }
-    Ok(Verified { recoding, released, judgements })
+    Ok(Verified { policy, profile, recoding, released, judgements })
 }
 
 fn not_covered(profile: &Profile, column: usize) -> VerifyError {
@@ -338,7 +378,7 @@ fn check_groups(profile: &Profile, groups: &Groups) -> Result<(), VerifyError> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{NAMED, Worst, check};
+    use super::{NAMED, Worst, check_against};
     use crate::testing::TestTable;
 
     #[test]
@@ -352,7 +392,7 @@ mod tests {
             + &template("\"a\", \"b\"")
             + &template("\"a, b\"");
         let table = TestTable::new(&policy, &[], &[("1,1,1,x", 1), ("1,1,2,y", 1)]);
-        let judgements = check(&table.profile, &table.models);
+        let judgements = check_against(&table.profile, &table.models);
         let found: Vec<(usize, usize)> = judgements.iter().map(|of| (of.groups, of.failing_groups)).collect();
         assert_eq!(judgements[0].model, judgements[1].model);
         assert_eq!(found, [(1, 0), (2, 1)]);

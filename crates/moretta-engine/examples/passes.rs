@@ -1,7 +1,8 @@
 //! Seconds for each pass: `passes FILE col,col,... [threads] [out.csv|out.parquet] [map|shares] [input|shuffled]`.
 
 use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite, Share};
-use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Settings, Source, Target, peak_memory_bytes};
+use moretta_core::observer::NoObserver;
+use moretta_engine::{CsvOptions, LocalEngine, Settings, Source, Target, peak_memory_bytes};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,15 +39,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let rewrite = Rewrite { key, change, dropped: vec![], order, seed: 1 };
     drop(counts);
     let start = Instant::now();
-    let written = engine.rewrite(&rewrite, &Target::new(out)?, &NoObserver)?;
+    let staged = engine.stage(&rewrite, &Target::new(out)?, &NoObserver)?;
     println!(
         "rewrite: {:.2} s, {} records, {} bytes, peak {} MB",
         start.elapsed().as_secs_f64(),
-        written.records,
-        written.bytes,
+        staged.records(),
+        staged.bytes(),
         peak()
     );
-    written.pending.persist(true)?;
     Ok(())
 }
 

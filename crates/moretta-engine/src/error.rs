@@ -4,6 +4,7 @@
 //! be right, and never shows the content of a cell. Of several wrong records the earliest is reported, whatever the
 //! number of threads (see [`crate::csv::blocks`]).
 
+use crate::formats::extensions;
 use moretta_core::text::count;
 use std::fmt;
 use std::io;
@@ -24,14 +25,15 @@ pub enum EngineError {
     },
     /// A path, folder or pattern that names no data file.
     #[error(
-        "{pattern}: no data file there (a .csv, .tsv, .txt, .parquet or .pq file, a folder of them, or a pattern such as part-*.csv)"
+        "{pattern}: no data file there (a {} file, a folder of them, or a pattern such as part-*.csv)",
+        extensions()
     )]
     NoInput {
         /// What was given.
         pattern: String,
     },
     /// An extension that says nothing about the format.
-    #[error("{}: the name should end in .csv, .tsv, .txt, .parquet or .pq", path.display())]
+    #[error("{}: the name should end in {}", path.display(), extensions())]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -256,6 +258,32 @@ impl fmt::Display for OutOfMemory {
 }
 
 impl EngineError {
+    /// The file it speaks of.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        use EngineError::*;
+        match self {
+            Io { path, .. }
+            | UnknownFormat { path }
+            | MixedFormats { path, .. }
+            | HeaderDiffers { path, .. }
+            | Empty { path }
+            | NoRecords { path }
+            | DuplicateColumn { path, .. }
+            | Header { path, .. }
+            | UnsupportedType { path, .. }
+            | Record { path, .. }
+            | Parquet { path, .. }
+            | TargetExists { path }
+            | Target { path, .. } => Some(path),
+            NoInput { .. }
+            | UnknownColumn { .. }
+            | OutOfMemory(_)
+            | Cancelled
+            | InputChanged { .. }
+            | BadRewrite { .. } => None,
+        }
+    }
+
     /// An [`EngineError::Io`].
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> EngineError {
         let path = path.to_path_buf();

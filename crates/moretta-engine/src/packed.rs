@@ -1,7 +1,7 @@
 //! Counts of keys of 64 bits, and how the codes of a row become one.
 //!
-//! Guarantee: [`Layout`] gives different rows different keys and gets their codes back. [`Table`] keeps the exact count
-//! and the earliest place of each key.
+//! Guarantee: [`Layout`] gives different rows different keys and gets their codes back. [`PackedCounter`] keeps the exact
+//! count and the earliest place of each key.
 //!
 //! Structure: a layout has a field of some bits for each column. The table is open addressing with linear probing; a
 //! cell holds key and count, so that counting one more takes one cache miss, and first places lie in an array of their
@@ -111,7 +111,7 @@ struct Cell {
 
 /// Keys with counts and first places.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub(crate) struct PackedCounter {
     /// None, or a power of two.
     cells: Vec<Cell>,
     /// The first place of the key in each cell.
@@ -123,10 +123,10 @@ pub(crate) struct Table {
     next_place: u64,
 }
 
-impl Table {
+impl PackedCounter {
     /// An empty table in which as many keys have room as in this one.
-    pub(crate) fn emptied(&self) -> Table {
-        let mut empty = Table { next_place: self.next_place, ..Table::default() };
+    pub(crate) fn emptied(&self) -> PackedCounter {
+        let mut empty = PackedCounter { next_place: self.next_place, ..PackedCounter::default() };
         if !self.cells.is_empty() {
             empty.resize(self.cells.len());
         }
@@ -240,7 +240,7 @@ mod tests {
     /// Else merging would take quadratic time.
     #[test]
     fn the_first_keys_of_a_table_are_from_all_over_it() {
-        let mut table = Table::default();
+        let mut table = PackedCounter::default();
         let keys: Vec<u64> = (0..10_000).collect();
         keys.chunks(TOGETHER).for_each(|keys| table.add_each(keys, keys[0]));
         let mut quarters = [0; 4];

@@ -4,61 +4,35 @@
 //! their length and time of change are remembered, so that a later pass notices a file that was written to in between.
 //! Cost: reads headers (CSV) and footers (Parquet) only.
 
-use crate::csv::blocks::DataFile;
-use crate::csv::scan::CsvInput;
-use crate::csv::{CsvOptions, Dialect, header};
+use crate::arrow::text::has_text;
+use crate::csv::CsvOptions;
 use crate::error::EngineError;
-use crate::parquet::open::{self, ParquetFile};
+use crate::formats::Format;
+use crate::scan::Scan;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-
-/// A format of table files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Delimited text with a header: `.csv`, `.tsv`, `.txt`.
-    Csv,
-    /// Apache Parquet: `.parquet`, `.pq`.
-    Parquet,
-}
-
-impl Format {
-    /// The format a file's name speaks of.
-    pub fn of(path: &Path) -> Option<Format> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "csv" | "tsv" | "txt" => Some(Format::Csv),
-            "parquet" | "pq" => Some(Format::Parquet),
-            _ => None,
-        }
-    }
-}
 
 /// One or more files with the same columns.
 #[derive(Debug)]
 pub struct Source {
-    pub(crate) columns: Vec<String>,
-    pub(crate) data: Data,
-    marks: Vec<Mark>,
+    name: String,
+    scan: Box<dyn Scan>,
+    format: Format,
+    files: Vec<InputFile>,
 }
 
-/// The files by format.
-#[derive(Debug)]
-pub(crate) enum Data {
-    Csv { files: Vec<DataFile>, dialect: Dialect },
-    Parquet(Vec<ParquetFile>),
-}
-
-/// What tells that a file was written to.
+/// A file as it was when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Mark {
-    path: PathBuf,
-    length: u64,
+pub(crate) struct InputFile {
+    pub(crate) path: PathBuf,
+    pub(crate) length: u64,
     modified: Option<SystemTime>,
 }
 
-impl Mark {
-    fn of(path: &Path) -> Result<Mark, EngineError> {
+impl InputFile {
+    fn new(path: &Path) -> Result<InputFile, EngineError> {
         let metadata = std::fs::metadata(path).map_err(EngineError::io(path, "open"))?;
-        Ok(Mark { path: path.to_path_buf(), length: metadata.len(), modified: metadata.modified().ok() })
+        Ok(InputFile { path: path.to_path_buf(), length: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 
@@ -78,67 +52,69 @@ impl Source {
                 None => return Err(EngineError::UnknownFormat { path: path.clone() }),
             }
         }
-        Source::open_files(paths, format, options)
+        Source::open_files(path_or_glob.to_owned(), &paths, format, options)
     }
 
     /// Opens one file whose name need not speak of its format.
     pub fn open_as(path: &Path, format: Format, options: &CsvOptions) -> Result<Source, EngineError> {
-        Source::open_files(vec![path.to_path_buf()], format, options)
+        Source::open_files(path.display().to_string(), &[path.to_path_buf()], format, options)
     }
 
-    fn open_files(paths: Vec<PathBuf>, format: Format, options: &CsvOptions) -> Result<Source, EngineError> {
-        let marks = paths.iter().map(|path| Mark::of(path)).collect::<Result<Vec<_>, _>>()?;
-        let (columns, data) = match format {
-            Format::Csv => open_csv(&paths, options)?,
-            Format::Parquet => {
-                let files = paths.iter().map(|path| ParquetFile::open(path)).collect::<Result<Vec<_>, _>>()?;
-                (open::same_columns(&files)?, Data::Parquet(files))
-            }
-        };
-        Ok(Source { columns, data, marks })
+    fn open_files(
+        name: String,
+        paths: &[PathBuf],
+        format: Format,
+        options: &CsvOptions,
+    ) -> Result<Source, EngineError> {
+        let files = paths.iter().map(|path| InputFile::new(path)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Source { name, scan: (format.entry().open)(&files, options)?, format, files })
+    }
+
+    /// The path or pattern it was opened by.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// The names of the columns.
     pub fn columns(&self) -> &[String] {
-        &self.columns
+        self.scan.columns()
     }
 
     /// The files, in the order they are read.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.marks.iter().map(|mark| mark.path.as_path())
+        self.files.iter().map(|file| file.path.as_path())
     }
 
     /// The format of all files.
     pub fn format(&self) -> Format {
-        match self.data {
-            Data::Csv { .. } => Format::Csv,
-            Data::Parquet(_) => Format::Parquet,
-        }
+        self.format
     }
 
     /// How the files are read, with the delimiter that was found. Parquet: how a CSV file made from it is written.
     pub fn csv_options(&self) -> CsvOptions {
-        match self.data {
-            Data::Csv { dialect, .. } => CsvOptions { delimiter: Some(dialect.delimiter), quote: dialect.quote },
-            Data::Parquet(_) => CsvOptions { delimiter: Some(b','), quote: b'"' },
-        }
+        self.scan.csv_options().unwrap_or(CsvOptions { delimiter: Some(b','), quote: b'"' })
     }
 
     /// Bytes of all files.
     pub fn bytes(&self) -> u64 {
-        self.marks.iter().map(|mark| mark.length).sum()
+        self.files.iter().map(|file| file.length).sum()
     }
 
-    /// Whether `path` is one of the files, by whatever name.
-    pub fn contains_file(&self, path: &Path) -> bool {
-        self.paths().any(|mine| same_file(mine, path))
+    /// How the records are read.
+    pub(crate) fn scan(&self) -> &dyn Scan {
+        &*self.scan
+    }
+
+    /// The file that a message about all files names.
+    pub(crate) fn first_path(&self) -> PathBuf {
+        self.files.first().map(|file| file.path.clone()).unwrap_or_default()
     }
 
     /// An error if a file was written to since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), EngineError> {
-        for mark in &self.marks {
-            if Mark::of(&mark.path)? != *mark {
-                return Err(EngineError::changed(format!("{} was written to", mark.path.display())));
+        for file in &self.files {
+            if InputFile::new(&file.path)? != *file {
+                return Err(EngineError::changed(format!("{} was written to", file.path.display())));
             }
         }
         Ok(())
@@ -146,30 +122,25 @@ impl Source {
 
     /// The position of a column.
     pub(crate) fn position(&self, name: &str) -> Result<usize, EngineError> {
-        self.columns
+        let known = self.columns();
+        known
             .iter()
             .position(|column| column == name)
-            .ok_or_else(|| EngineError::UnknownColumn { name: name.to_string(), known: self.columns.clone() })
+            .ok_or_else(|| EngineError::UnknownColumn { name: name.to_string(), known: known.to_vec() })
     }
 
-    /// What a scan of CSV files has to know.
-    pub(crate) fn csv_input(&self, files: &[DataFile], dialect: Dialect, block_size: usize) -> CsvInput {
-        CsvInput { files: files.to_vec(), dialect, width: self.columns.len(), block_size, total: self.bytes() }
-    }
-}
-
-fn open_csv(paths: &[PathBuf], options: &CsvOptions) -> Result<(Vec<String>, Data), EngineError> {
-    let first = header::read(&paths[0], options)?;
-    let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..*options };
-    let mut files = vec![DataFile { path: paths[0].clone(), data_offset: first.data_offset }];
-    for path in &paths[1..] {
-        let other = header::read(path, &options)?;
-        if let Some(detail) = difference(&first.columns, &other.columns) {
-            return Err(EngineError::HeaderDiffers { path: path.clone(), first: paths[0].clone(), detail });
+    /// An error if one of some columns has no text form.
+    pub(crate) fn check_text(&self, columns: &[usize]) -> Result<(), EngineError> {
+        let fields = self.scan.schema().map(|schema| columns.iter().map(|&column| schema.field(column)));
+        match fields.into_iter().flatten().find(|field| !has_text(field.data_type())) {
+            None => Ok(()),
+            Some(field) => Err(EngineError::UnsupportedType {
+                path: self.first_path(),
+                column: field.name().clone(),
+                data_type: field.data_type().to_string(),
+            }),
         }
-        files.push(DataFile { path: path.clone(), data_offset: other.data_offset });
     }
-    Ok((first.columns, Data::Csv { files, dialect: first.dialect }))
 }
 
 /// Where two headers differ, in words.

@@ -6,7 +6,8 @@
 
 use crate::csv::CsvOptions;
 use crate::error::EngineError;
-use crate::source::{Format, Source};
+use crate::formats::Format;
+use crate::source::Source;
 use std::fs::{File, Permissions};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -18,6 +19,8 @@ pub struct Target {
     pub path: PathBuf,
     /// Its format.
     pub format: Format,
+    /// Whether an existing file may be replaced.
+    pub overwrite: bool,
 }
 
 impl Target {
@@ -25,7 +28,7 @@ impl Target {
     pub fn new(path: impl Into<PathBuf>) -> Result<Target, EngineError> {
         let path = path.into();
         match Format::of(&path) {
-            Some(format) => Ok(Target { path, format }),
+            Some(format) => Ok(Target { path, format, overwrite: false }),
             None => Err(EngineError::UnknownFormat { path }),
         }
     }
@@ -69,10 +72,10 @@ fn usual_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError> {
     Ok(file.as_file().metadata().map_err(EngineError::io(file.path(), "read"))?.permissions())
 }
 
-/// Writes a small file beside its path; it gets its name by [`Pending::persist`].
-pub fn write_pending(path: impl Into<PathBuf>, content: &[u8]) -> Result<Pending, EngineError> {
+/// Writes a small file beside its path; [`Pending::persist`] renames it.
+pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) -> Result<Pending, EngineError> {
     // Nothing reads it back through us, so its format does not matter.
-    let pending = Target { path: path.into(), format: Format::Csv }.begin()?;
+    let pending = Target { path: path.into(), format: Format::Csv, overwrite }.begin()?;
     std::io::Write::write_all(&mut pending.file(), content).map_err(EngineError::io(pending.path(), "write"))?;
     pending.sync()?;
     Ok(pending)
@@ -93,14 +96,14 @@ impl Pending {
     }
 
     /// Opens what was written, to check it.
-    pub fn open(&self, options: &CsvOptions) -> Result<Source, EngineError> {
+    pub(crate) fn open(&self, options: &CsvOptions) -> Result<Source, EngineError> {
         Source::open_as(self.path(), self.target.format, options)
     }
 
-    /// Gives it its name. Without `overwrite` a file that is there already stays, and that is an error.
-    pub fn persist(self, overwrite: bool) -> Result<(), EngineError> {
+    /// Renames it to its target. An existing file is an error unless the target allows to replace it.
+    pub fn persist(self) -> Result<(), EngineError> {
         let Pending { file, target, usual } = self;
-        let path = &target.path;
+        let (path, overwrite) = (&target.path, target.overwrite);
         let permissions = match std::fs::metadata(path) {
             Ok(old) if overwrite => old.permissions(),
             Ok(_) => return Err(EngineError::TargetExists { path: path.clone() }),

@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite, Share};
-use moretta_core::observer::Stop;
-use moretta_engine::{CsvOptions, Engine, EngineError, LocalEngine, NoObserver, Observer, Settings, Source, Target};
+use moretta_core::engine::{ReadBackProof, Staged};
+use moretta_core::observer::{NoObserver, Observer, Stop};
+use moretta_engine::{CsvOptions, EngineError, LocalEngine, Settings, Source, Target};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -87,8 +88,6 @@ fn sources_of_several_files() {
         let expected = [(names(&["2", "1"]), (2, 1)), (names(&["4", "3"]), (1, 2))];
         assert_eq!(groups(&counts), expected.into_iter().collect());
     }
-    assert!(open(folder.path()).contains_file(&path("./p2.csv")));
-    assert!(!open(folder.path()).contains_file(&path("out.csv")));
     std::fs::write(path("p4.csv"), "a;c\n").expect("write");
     let message = open_message(folder.path());
     assert!(
@@ -154,7 +153,7 @@ fn cancelling_leaves_nothing() {
                 let engine = engine(&path, &settings);
                 let stop = || StopAfter(AtomicUsize::new(blocks));
                 assert!(matches!(engine.group_and_count(&names(&["a"]), &stop()), Err(EngineError::Cancelled)));
-                let result = engine.rewrite(&copy(order), &target, &stop());
+                let result = engine.stage(&copy(order), &target, &stop());
                 assert!(matches!(result, Err(EngineError::Cancelled)), "{result:?}");
                 assert_eq!(files(folder.path()), ["t.csv"]);
             }
@@ -170,24 +169,26 @@ fn targets() {
     let engine = engine(&path, &Settings::default());
     assert!(Target::new("out.xls").is_err());
     let missing = Target::new(folder.path().join("no/o.csv")).expect("target");
-    let error = engine.rewrite(&copy(RecordOrder::Input), &missing, &NoObserver).expect_err("error").to_string();
+    let error = engine.stage(&copy(RecordOrder::Input), &missing, &NoObserver).expect_err("error").to_string();
     assert!(error.contains("there is no folder"), "{error}");
     let target = Target::new(folder.path().join("o.csv")).expect("target");
-    let write = || engine.rewrite(&copy(RecordOrder::Input), &target, &NoObserver).expect("written").pending;
-    drop(write());
+    let replaced = Target { overwrite: true, ..target.clone() };
+    let write = |target| engine.stage(&copy(RecordOrder::Input), target, &NoObserver).expect("written");
+    let publish = |target| write(target).publish(ReadBackProof::for_tests());
+    drop(write(&target));
     assert_eq!(files(folder.path()), ["t.csv"]);
-    write().persist(false).expect("persist");
+    publish(&target).expect("published");
     assert_eq!(std::fs::read_to_string(&target.path).expect("read"), "a\n1\n\"\"\n");
-    let error = write().persist(false).expect_err("error");
-    assert!(matches!(error, EngineError::TargetExists { .. }));
+    let error = publish(&target).expect_err("error").to_string();
+    assert!(error.ends_with("is there already: give --overwrite to replace it"), "{error}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = |path: &Path| std::fs::metadata(path).expect("file").permissions().mode() & 0o777;
         assert_eq!(mode(&target.path), mode(&path));
-        assert_eq!(mode(write().path()), 0o600);
+        assert_eq!(mode(write(&target).path()), 0o600);
         std::fs::set_permissions(&target.path, std::fs::Permissions::from_mode(0o640)).expect("mode");
-        write().persist(true).expect("persist");
+        publish(&replaced).expect("published");
         assert_eq!(mode(&target.path), 0o640);
     }
     assert_eq!(files(folder.path()), ["o.csv", "t.csv"]);
@@ -213,12 +214,12 @@ fn an_input_that_changed() {
         std::fs::write(&path, text).expect("write");
         for order in [RecordOrder::Input, RecordOrder::Shuffled] {
             let change = Rewrite { order, ..change.clone() };
-            let result = engine(&path, &settings).rewrite(&change, &target, &NoObserver);
+            let result = engine(&path, &settings).stage(&change, &target, &NoObserver);
             assert!(matches!(result, Err(EngineError::InputChanged { .. })), "{text} {result:?}");
             assert_eq!(files(folder.path()), ["t.csv"]);
         }
     }
-    assert!(matches!(before.rewrite(&change, &target, &NoObserver), Err(EngineError::InputChanged { .. })));
+    assert!(matches!(before.stage(&change, &target, &NoObserver), Err(EngineError::InputChanged { .. })));
 }
 
 #[test]
@@ -262,13 +263,13 @@ fn rewrites_that_do_not_fit() {
         },
         |rewrite| rewrite.change = Change::Map { labels: vec![vec![]; 2], suppressed: vec![] },
     ];
-    engine.rewrite(&good, &target, &NoObserver).expect("the good one");
+    engine.stage(&good, &target, &NoObserver).expect("the good one");
     for (at, spoil) in spoils.iter().enumerate() {
         let mut bad = good.clone();
         spoil(&mut bad);
-        let result = engine.rewrite(&bad, &target, &NoObserver);
+        let result = engine.stage(&bad, &target, &NoObserver);
         assert!(matches!(result, Err(EngineError::BadRewrite { .. })), "{at} {result:?}");
     }
     let bad = Rewrite { dropped: names(&["zip"]), ..good };
-    assert!(matches!(engine.rewrite(&bad, &target, &NoObserver), Err(EngineError::UnknownColumn { .. })));
+    assert!(matches!(engine.stage(&bad, &target, &NoObserver), Err(EngineError::UnknownColumn { .. })));
 }

@@ -8,7 +8,8 @@ use arrow_array::*;
 use arrow_schema::{DataType, Field, Schema};
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite};
-use moretta_engine::{Engine, EngineError, NoObserver, Settings};
+use moretta_core::observer::NoObserver;
+use moretta_engine::{EngineError, Settings};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
@@ -153,7 +154,7 @@ fn texts_of_all_types() {
     ];
     assert_eq!(table[2], expected);
     assert!(table[4].iter().all(String::is_empty));
-    assert_eq!(engine(&path, &Settings::default()).sample(3).expect("sample").rows[1][..14], expected);
+    assert_eq!(engine(&path, &Settings::default()).first_records(3).expect("sample").rows[1][..14], expected);
 }
 
 #[test]
@@ -254,4 +255,19 @@ fn files_have_to_agree_in_types() {
     store(&one(Arc::new(StringArray::from(vec!["2"]))), &folder.path().join("3.parquet"), 10);
     let error = moretta_engine::Source::open(&folder.path().to_string_lossy(), &Default::default()).expect_err("error");
     assert!(error.to_string().ends_with("column `a` is of type Utf8, not Int32"), "{error}");
+}
+
+#[test]
+fn a_key_column_of_large_dictionaries_can_be_copied() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (path, out) = (folder.path().join("t.parquet"), folder.path().join("o.parquet"));
+    let values: ArrayRef = Arc::new(LargeStringArray::from(vec!["x", "y"]));
+    let large: ArrayRef = Arc::new(DictionaryArray::new(Int32Array::from(vec![0, 1, 1, 0]), values));
+    let other: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 1, 2]));
+    store(&RecordBatch::try_from_iter([("large", large), ("other", other)]).expect("batch"), &path, 3);
+    let settings = Settings { threads: 1, ..Settings::default() };
+    let counts = engine(&path, &settings).group_and_count(&names(&["large", "other"]), &NoObserver).expect("counts");
+    let change = shares(&counts, 2, &[false, true], RecordOrder::Input, 1);
+    let copied = load(&rewrite(&path, &settings, &change, &out));
+    assert_eq!(copied.column(0).as_string::<i32>(), &StringArray::from(vec!["x", "y", "y", "x"]));
 }

@@ -4,7 +4,8 @@ mod common;
 
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite};
-use moretta_engine::{Engine, NoObserver, Settings};
+use moretta_core::observer::NoObserver;
+use moretta_engine::Settings;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -90,13 +91,13 @@ proptest! {
         }
         prop_assert_eq!(&twin, &table);
         let engine = engine(&path, &settings);
-        prop_assert_eq!(engine.columns().expect("columns"), table[0].clone());
+        prop_assert_eq!(engine.source().columns(), &table[0][..]);
         let columns: Vec<usize> = (0..table[0].len()).rev().filter(|&column| pick[column]).collect();
         let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
         let counts = engine.group_and_count(&wanted, &NoObserver).expect("counts");
         prop_assert_eq!(counts.records as usize, table.len() - 1);
         prop_assert_eq!(groups(&counts), group(&table, &columns));
-        let sample = engine.sample(3).expect("sample");
+        let sample = engine.first_records(3).expect("sample");
         prop_assert_eq!(&sample.rows[..], &table[1..table.len().min(4)]);
     }
 

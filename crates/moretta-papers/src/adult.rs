@@ -1,7 +1,6 @@
 //! The Adult data: some of its columns, as it is or enlarged (spec 6).
 
-use hashbrown::HashMap;
-use moretta_core::{counts::Counts, hierarchy::Tree, policy::Policy, schema::Kind};
+use moretta_core::{counts::Counts, hierarchy::Hierarchies, policy::Policy, schema::Kind};
 
 use crate::{
     data::{self, Data, Rows},
@@ -113,8 +112,8 @@ impl SetUp {
     }
 
     /// The hierarchies.
-    pub fn trees(&self, data: &Data) -> Result<HashMap<String, Tree>, PaperError> {
-        let mut trees = HashMap::new();
+    pub fn trees(&self, data: &Data) -> Result<Hierarchies, PaperError> {
+        let mut trees = Hierarchies::default();
         let Some(folder) = self.hierarchies else { return Ok(trees) };
         for (name, _) in self.columns.iter().filter(|(_, kind)| *kind == Kind::Category) {
             trees.insert((*name).to_owned(), data.tree(&format!("adult/{folder}/{name}.csv"))?);

@@ -1,16 +1,15 @@
 //! Wang, Yu, Chakraborty (ICDM 2004): errors of a classifier after bottom-up generalization, and how long it takes.
 
-use moretta_chart::{Axis, Line};
-use moretta_core::{
-    evaluate::{Errors, Tested},
-    path::{self, Point},
-    profile::Profile,
-    text::count,
+use moretta_core::{profile::Profile, text::count};
+use moretta_insight::{
+    evaluate::{self, Errors},
+    tradeoff::{self, Point},
 };
+use moretta_pages::chart::{Axis, Line};
 
 use crate::{
     adult::{BOTH, CATEGORIES, SetUp, TEST, TRAIN},
-    document::{Document, percent, points, span},
+    document::{Document, line_by, percent, points, span},
     error::PaperError,
     lab::{Lab, Table},
 };
@@ -51,9 +50,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         "1-bottom-up-generalization",
         "Bottom-up generalization",
         "Wang, Yu, Chakraborty: Bottom-up generalization: a data mining solution to privacy protection, ICDM 2004. \
-         Adult, \
-         30,162 training and 15,060 test records, seven categorical quasi-identifiers, class income. The recoding is \
-         found on the training set and applied to the test set; errors are those of a C4.5 tree there.",
+         Adult, 30,162 training and 15,060 test records, seven categorical quasi-identifiers, class income. The \
+         recoding is found on the training set and applied to the test set; errors are those of a C4.5 tree there.",
     );
     let mut found: Found = Vec::new();
     for (name, parameters, hierarchies) in WAYS {
@@ -83,7 +81,7 @@ fn errors_of(
     let method = format!("name = \"bottom-up-generalization\"\n{parameters}");
     let policy = set_up.policy(&format!("k = {k}"), &method)?;
     let run = lab.run(&policy, train)?;
-    Ok(Tested::of_trial(&policy, &train.trees, (&run.profile, &run.trial), test.counts.clone())?.errors)
+    Ok(evaluate::tested(&policy, &train.trees, (&run.profile, &run.recoding), test.counts.clone())?.0)
 }
 
 fn claims(document: &mut Document, found: &Found, climbs: &[Climb]) -> Result<(), PaperError> {
@@ -125,15 +123,12 @@ fn why(climbs: &[Climb]) -> String {
     let worst: Vec<String> = climbs.iter().filter_map(worst).collect();
     format!(
         "The climb takes the generalization with the least information loss for each unit of anonymity that it \
-         brings, up to K. \
-         A generalization that leaps far enough wins however much it loses, and taking back cannot undo the one step \
-         that reaches K. The step of \
-         each climb that lost most: {}. Which step leaps depends on the taxonomies. The published ones are not at \
-         hand: ours have the same columns and \
-         numbers of leaves and levels, and with those of ARX the same climb errs otherwise (last column of the table \
-         of errors). The climb itself takes the \
-         steps of the paper's example, and those of a naive implementation on random tables (tests in \
-         `search/bottom_up_generalization`).",
+         brings, up to K. A generalization that leaps far enough wins however much it loses, and taking back cannot \
+         undo the one step that reaches K. The step of each climb that lost most: {}. Which step leaps depends on \
+         the taxonomies. The published ones are not at hand: ours have the same columns and numbers of leaves and \
+         levels, and with those of ARX the same climb errs otherwise (last column of the table of errors). The climb \
+         itself takes the steps of the paper's example, and those of a naive implementation on random tables (tests \
+         in `search/bottom_up_generalization`).",
         worst.join("; ")
     )
 }
@@ -146,19 +141,12 @@ fn table(document: &mut Document, found: &Found) {
          hierarchies*: plain, with those of the ARX project; the taxonomies of the paper are not at hand.",
     );
     let head: Vec<&str> = ["K"].into_iter().chain(WAYS.iter().map(|(name, ..)| *name)).collect();
-    let row = |(at, k): (usize, &u64)| {
-        let errors = found.iter().map(|way| percent(way[at].released));
-        [k.to_string()].into_iter().chain(errors).collect()
-    };
-    document.table(&head, &KS.iter().enumerate().map(row).collect::<Vec<_>>());
-    let line = |name: &str, value: &dyn Fn(usize) -> f64| Line {
-        name: name.to_owned(),
-        points: KS.iter().enumerate().map(|(at, k)| (*k as f64, 100.0 * value(at))).collect(),
-    };
+    document.table_by(&head, &KS, |at| found.iter().map(|way| percent(way[at].released)).collect());
+    let ways = WAYS.iter().zip(found);
     let mut lines: Vec<Line> =
-        WAYS.iter().zip(found).map(|((name, ..), way)| line(name, &|at| way[at].released)).collect();
-    lines.push(line("B, as it is", &|at| found[PLAIN][at].raw));
-    lines.push(line("W, at the root", &|at| found[PLAIN][at].root));
+        ways.map(|((name, ..), way)| line_by(*name, &KS, |at| 100.0 * way[at].released)).collect();
+    lines.push(line_by("B, as it is", &KS, |at| 100.0 * found[PLAIN][at].raw));
+    lines.push(line_by("W, at the root", &KS, |at| 100.0 * found[PLAIN][at].root));
     let axes = (Axis { title: "K", log: true }, Axis { title: "error, %", log: false });
     document.chart("errors", "Errors on the test set", axes, lines);
 }
@@ -176,8 +164,8 @@ fn climbs(lab: &Lab<'_>) -> Result<Vec<Climb>, PaperError> {
         let method = "name = \"bottom-up-generalization\"\ntake-back = false";
         let policy = CATEGORIES.policy(&format!("k = {k}"), method)?;
         let run = lab.run(&policy, &table)?;
-        let all: Vec<usize> = (1..=run.trial.path.len()).collect();
-        let points = path::measured(&run.profile, &policy, &run.trial.path, &all, lab.observer);
+        let all: Vec<usize> = (1..=run.path.len()).collect();
+        let points = tradeoff::measured(&run.profile, &policy, &run.path, &all, lab.observer);
         Ok(Climb { k, points: points.ok_or(PaperError::Interrupted)? })
     };
     CLIMBS.iter().map(climb).collect()
@@ -212,10 +200,9 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
         "Scale",
         &format!(
             "Both sets (45,222 records), each record with s - 1 variations that have random values in \
-             {RANDOM_COLUMNS} random \
-             columns; K = {LARGE_K}, plain. *Index*: from counted rows to the profile that is searched. The ratio to \
-             a search without \
-             pruning and to a naive one is in [bottom-up-generalization.md](../bottom-up-generalization.md)."
+             {RANDOM_COLUMNS} random columns; K = {LARGE_K}, plain. *Index*: from counted rows to the profile that \
+             is searched. The ratio to a search without pruning and to a naive one is in \
+             [bottom-up-generalization.md](../bottom-up-generalization.md)."
         ),
     );
     let rows_of_both = CATEGORIES.rows(&lab.data, BOTH)?;
@@ -238,8 +225,8 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
             count(profile.tuples() as u64),
             format!("{index:.2}"),
             format!("{:.2}", run.seconds),
-            count(run.trial.worked("iterations")),
-            count(run.trial.worked("vids_touched")),
+            count(run.worked("iterations")),
+            count(run.worked("vids_touched")),
         ]);
         line.push((table.counts.records as f64, run.seconds));
         if s == COPIES[COPIES.len() - 1] {

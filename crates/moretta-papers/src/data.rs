@@ -186,7 +186,7 @@ impl<'a> Counter<'a> {
             let code = *codes.entry(text).or_insert(next);
             if code == next {
                 column.values.push((*text).into());
-                column.first_records.push(self.records);
+                column.first_records.get_or_insert_default().push(self.records);
             }
             key.push(code);
         }
@@ -201,7 +201,7 @@ impl<'a> Counter<'a> {
         for (key, (records, first)) in found {
             counts.codes.extend(key.codes(width));
             counts.counts.push(records);
-            counts.first_records.push(first);
+            counts.first_records.get_or_insert_default().push(first);
         }
         counts
     }
@@ -219,9 +219,9 @@ mod tests {
     fn rows_are_counted() {
         let counts = counted(&["a", "b"], &rows(&["x,1", "y,1", "x,1"]));
         assert_eq!((counts.records, counts.rows()), (3, 2));
-        assert_eq!((counts.row(0), counts.counts[0], counts.first_records[0]), (&[0, 0][..], 2, 1));
+        assert_eq!((counts.row(0), counts.counts[0], counts.first_record(0)), (&[0, 0][..], 2, Some(1)));
         assert_eq!(&*counts.columns[0].values[1], "y");
-        assert_eq!(counts.columns[0].first_records, [1, 2]);
+        assert_eq!(counts.columns[0].first_records, Some(vec![1, 2]));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use moretta_chart::{Axis, Chart, Line};
+use moretta_insight::tradeoff::joined;
+use moretta_pages::chart::{Axis, Chart, Line};
 
 use crate::error::PaperError;
 
@@ -88,6 +89,12 @@ impl Document {
         }
     }
 
+    /// A table with a row for each of some values, such as k: the value itself, then the cells at its place.
+    pub fn table_by<H: AsRef<str>>(&mut self, head: &[H], by: &[u64], cells: impl Fn(usize) -> Vec<String>) {
+        let row = |(at, value): (usize, &u64)| [vec![value.to_string()], cells(at)].concat();
+        self.table(head, &by.iter().enumerate().map(row).collect::<Vec<_>>());
+    }
+
     /// A picture of its own, shown here.
     pub fn chart(&mut self, name: &str, title: &str, (x, y): (Axis, Axis), lines: Vec<Line>) {
         let file = format!("{}-{name}.svg", self.name);
@@ -99,6 +106,18 @@ impl Document {
     /// Something that the paper says, and whether it is so here.
     pub fn claim(&mut self, what: &str, published: &str, ours: String, holds: bool) -> &mut Claim {
         self.add(what, published, ours, Some(holds))
+    }
+
+    /// Something that the paper says of each of some values, such as every k, and for which of them it is so here.
+    pub fn claim_of_each<T: ToString>(
+        &mut self,
+        what: &str,
+        published: &str,
+        name: &str,
+        all: impl Iterator<Item = (T, bool)>,
+    ) -> &mut Claim {
+        let (said, holds) = where_not(name, all);
+        self.claim(what, published, said, holds)
     }
 
     /// Something that stands beside what the paper says without being comparable, or that it does not say.
@@ -158,6 +177,12 @@ impl Document {
     }
 }
 
+/// A line with a point for each of some values across, such as k: the height at its place.
+pub fn line_by(name: impl Into<String>, by: &[u64], height: impl Fn(usize) -> f64) -> Line {
+    let points = by.iter().enumerate().map(|(at, value)| (*value as f64, height(at))).collect();
+    Line { name: name.into(), points }
+}
+
 /// A share as percent, as the papers print it.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
@@ -191,19 +216,7 @@ pub fn where_not<T: ToString>(name: &str, all: impl Iterator<Item = (T, bool)>) 
 
 /// Broken into lines between words; lines that are there already stay.
 fn wrapped(text: &str) -> String {
-    let paragraph = |text: &str| {
-        let mut lines = vec![String::new()];
-        for word in text.split_whitespace() {
-            let last = lines.len() - 1;
-            let room = lines[last].chars().count() + word.chars().count() < WIDTH;
-            match (lines[last].is_empty(), room) {
-                (true, _) => lines[last] += word,
-                (false, true) => lines[last] += &format!(" {word}"),
-                (false, false) => lines.push(word.to_owned()),
-            }
-        }
-        lines.join("\n")
-    };
+    let paragraph = |text: &str| joined(text.split_whitespace(), WIDTH).join("\n");
     text.split('\n').map(paragraph).collect::<Vec<_>>().join("\n")
 }
 

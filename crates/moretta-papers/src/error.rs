@@ -3,13 +3,13 @@
 use std::{io, path::PathBuf};
 
 use moretta_core::{
-    evaluate::{EvaluateError, TestError, queries::UnreadLabel},
     hierarchy::{DomainError, file::HierarchyFileError},
     policy::PolicyError,
     privacy::ModelError,
-    trial::TrialError,
+    run::TrialError,
     verify::VerifyError,
 };
+use moretta_insight::evaluate::{EvaluateError, TestError, queries::UnreadLabel};
 
 /// Why an experiment could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -1,21 +1,20 @@
 //! Iyengar (KDD 2002): what cuts lose that were found for one use or another, and how well a classifier learns from
 //! them.
 
-use moretta_chart::{Axis, Line};
+use std::ops::Range;
+
 use moretta_core::{
-    compare::{self, Compared},
-    evaluate::{Errors, Tested},
-    policy::Policy,
-    privacy,
-    profile::Profile,
-    recoding::saved::Saved,
-    text::count,
-    verify,
+    policy::Policy, privacy::BoundPolicy, profile::Profile, recoding::saved::Saved, text::count, verify,
 };
+use moretta_insight::{
+    evaluate::{self, Errors},
+    recoding_comparison::{self, Compared},
+};
+use moretta_pages::chart::Axis;
 
 use crate::{
     adult::{MIXED, SetUp, TEST, TRAIN},
-    document::{Document, percent, span, where_not},
+    document::{Document, line_by, percent, span},
     error::PaperError,
     lab::{Lab, Table},
 };
@@ -75,8 +74,8 @@ fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), goal: &str, k: u64)
     let method = format!("name = \"genetic\"\n[measure]\nname = \"{goal}\"");
     let policy = PAPER.policy(&format!("k = {k}\nmax-suppressed = 1.0"), &method)?;
     let run = lab.run(&policy, train)?;
-    let recoding = run.trial.verified.recoding();
-    let errors = Tested::of_trial(&policy, &train.trees, (&run.profile, &run.trial), test.counts.clone())?.errors;
+    let recoding = &run.recoding;
+    let errors = evaluate::tested(&policy, &train.trees, (&run.profile, &run.recoding), test.counts.clone())?.0;
     let saved = Saved::of(&policy, &train.trees, &run.profile, recoding);
     let tested = saved.profile(&mut test.counts.clone())?;
     let compared = applied(lab, &policy, &saved, (&tested, test))?;
@@ -97,7 +96,7 @@ fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), goal: &str, k: u64)
             of_all(anew, test),
         ],
         seconds: run.seconds,
-        evaluations: run.trial.worked("evaluations"),
+        evaluations: run.worked("evaluations"),
     })
 }
 
@@ -109,19 +108,16 @@ fn applied(
     (tested, test): (&Profile, &Table),
 ) -> Result<Compared, PaperError> {
     let fresh = Profile::build(policy, &test.trees, &test.counts)?;
-    let models = privacy::bind_all(&saved.policy, tested)?;
-    let allowed = policy.privacy.allowed_records(tested.records());
-    let release = &saved.policy.release;
-    let applied = verify::verify(tested, saved.apply(tested, &models), &models, release, allowed)?;
-    Ok(compare::with_anew(&saved.policy, (tested, &applied), &fresh, 1, lab.observer))
+    let bound = BoundPolicy::new(&saved.policy, tested)?;
+    let applied = verify::verify(&bound, saved.apply(tested, bound.models()))?;
+    Ok(recoding_comparison::with_anew(&applied, &fresh, 1, lab.observer))
 }
 
 fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {
     document.section(
         "Errors of a classifier",
         "C4.5 trees, trained on the training set under the cut that was found there, tested on the test set under \
-         the same cut. *B*: on the data as it is; *W*: \
-         with all eight columns at the root.",
+         the same cut. *B*: on the data as it is; *W*: with all eight columns at the root.",
     );
     let (for_lm, for_cm) = (&all[0], &all[1]);
     let base = for_cm[0].errors;
@@ -140,23 +136,15 @@ fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {
         most <= PUBLISHED_MOST,
     );
     let below = KS.iter().zip(for_lm).zip(for_cm).map(|((k, lm), cm)| (k, cm.errors.released < lm.errors.released));
-    let (said, holds) = where_not("k", below);
-    document.claim("error of cuts found for CM below those found for LM", "at every k", said, holds);
-    let row = |(at, k): (usize, &u64)| {
-        let errors = [&for_cm[at], &for_lm[at]].map(|found| percent(found.errors.released));
-        [k.to_string()].into_iter().chain(errors).chain([percent(base.raw), percent(base.root)]).collect()
-    };
-    let rows: Vec<Vec<String>> = KS.iter().enumerate().map(row).collect();
-    document.table(&["k", "found for CM", "found for LM", "B", "W"], &rows);
-    let line = |name: &str, value: &dyn Fn(usize) -> f64| Line {
-        name: name.to_owned(),
-        points: KS.iter().enumerate().map(|(at, k)| (*k as f64, 100.0 * value(at))).collect(),
-    };
+    document.claim_of_each("error of cuts found for CM below those found for LM", "at every k", "k", below);
+    document.table_by(&["k", "found for CM", "found for LM", "B", "W"], &KS, |at| {
+        [for_cm[at].errors.released, for_lm[at].errors.released, base.raw, base.root].map(percent).to_vec()
+    });
     let lines = vec![
-        line("found for CM", &|at| for_cm[at].errors.released),
-        line("found for LM", &|at| for_lm[at].errors.released),
-        line("B, as it is", &|_| base.raw),
-        line("W, at the root", &|_| base.root),
+        line_by("found for CM", &KS, |at| 100.0 * for_cm[at].errors.released),
+        line_by("found for LM", &KS, |at| 100.0 * for_lm[at].errors.released),
+        line_by("B, as it is", &KS, |_| 100.0 * base.raw),
+        line_by("W, at the root", &KS, |_| 100.0 * base.root),
     ];
     let axes = (Axis { title: "k", log: true }, Axis { title: "error, %", log: false });
     document.chart("errors", "Errors on the test set", axes, lines);
@@ -175,22 +163,20 @@ fn uses(document: &mut Document, all: &All) {
         document.paragraph(&format!("{title}:"));
         let mut head = vec!["k".to_owned()];
         head.extend(CASES.iter().flat_map(|case| GOALS.map(|goal| format!("{case}, for {}", goal.to_uppercase()))));
-        let row = |(at, k): (usize, &u64)| {
-            let cell = |case: usize, goal: usize| {
+        let pairs = |cases: Range<usize>| cases.flat_map(|case| (0..GOALS.len()).map(move |goal| (case, goal)));
+        document.table_by(&head, &KS, |at| {
+            let cell = |(case, goal): (usize, usize)| {
                 let found = &all[goal][at];
                 format!("{:.4} ({})", found.values[case][measure], percent(found.suppressed[case]))
             };
-            let cells = (0..CASES.len()).flat_map(|case| (0..GOALS.len()).map(move |goal| (case, goal)));
-            [k.to_string()].into_iter().chain(cells.map(|(case, goal)| cell(case, goal))).collect()
+            pairs(0..CASES.len()).map(cell).collect()
+        });
+        let line = |(case, goal): (usize, usize)| {
+            let name = format!("for {}, {}", GOALS[goal].to_uppercase(), CASES[case]);
+            line_by(name, &KS, |at| all[goal][at].values[case][measure])
         };
-        document.table(&head, &KS.iter().enumerate().map(row).collect::<Vec<Vec<String>>>());
-        let line = |case: usize, goal: usize| Line {
-            name: format!("for {}, {}", GOALS[goal].to_uppercase(), CASES[case]),
-            points: KS.iter().enumerate().map(|(at, k)| (*k as f64, all[goal][at].values[case][measure])).collect(),
-        };
-        for (set, cases) in [("training", &[0][..]), ("test", &[1, 2])] {
-            let lines = cases.iter().flat_map(|&case| (0..GOALS.len()).map(move |goal| (case, goal)));
-            let lines = lines.map(|(case, goal)| line(case, goal)).collect();
+        for (set, cases) in [("training", 0..1), ("test", 1..3)] {
+            let lines = pairs(cases).map(line).collect();
             let axes = (Axis { title: "k", log: true }, Axis { title, log: false });
             let name = format!("{}-{set}", title.to_lowercase());
             document.chart(&name, &format!("{title} on the {set} set"), axes, lines);
@@ -199,15 +185,13 @@ fn uses(document: &mut Document, all: &All) {
             let of = |goal: usize| all[goal][at].values[0][measure];
             (k, of(measure) < of(1 - measure))
         });
-        let (said, holds) = where_not("k", own);
-        document.claim(&format!("{title} lower when the cut was found for {title}"), "at every k", said, holds);
+        document.claim_of_each(&format!("{title} lower when the cut was found for {title}"), "at every k", "k", own);
         let worse = KS.iter().enumerate().map(|(at, k)| (k, worse(&all[measure][at], measure) >= 1.0));
-        let (said, holds) = where_not("k", worse);
-        document.claim(&format!("{title} on the test set: worse applied than found anew"), "at every k", said, holds);
+        let what = format!("{title} on the test set: worse applied than found anew");
+        document.claim_of_each(&what, "at every k", "k", worse);
     }
     let more = KS.iter().enumerate().map(|(at, k)| (k, worse(&all[1][at], 1) > worse(&all[0][at], 0)));
-    let (said, holds) = where_not("k", more);
-    document.claim("applied over anew is larger for CM than for LM", "at every k", said, holds);
+    document.claim_of_each("applied over anew is larger for CM than for LM", "at every k", "k", more);
 }
 
 /// How many times as much a cut loses on the test set as one that was found there.
@@ -219,17 +203,10 @@ fn speed(document: &mut Document, all: &All) -> Result<(), PaperError> {
     document.section(
         "Time",
         "Search and verification on the training set. The published run made 500,000 evaluations in 18 hours; ours \
-         ends when nothing \
-         improves any more, and one of 500,000 iterations is in [genetic.md](../genetic.md).",
+         ends when nothing improves any more, and one of 500,000 iterations is in [genetic.md](../genetic.md).",
     );
-    let row = |(at, k): (usize, &u64)| {
-        let cells = [0, 1].map(|goal: usize| {
-            let found = &all[goal][at];
-            format!("{:.1} s, {} evaluations", found.seconds, count(found.evaluations))
-        });
-        [k.to_string()].into_iter().chain(cells).collect()
-    };
-    document.table(&["k", "for LM", "for CM"], &KS.iter().enumerate().map(row).collect::<Vec<Vec<String>>>());
+    let cell = |found: &Found| format!("{:.1} s, {} evaluations", found.seconds, count(found.evaluations));
+    document.table_by(&["k", "for LM", "for CM"], &KS, |at| vec![cell(&all[0][at]), cell(&all[1][at])]);
     let (least, most) = span(all.iter().flatten().map(|found| found.seconds))?;
     document.aside("a run on 30,162 records", "18 hours", format!("{least:.0} to {most:.0} s"));
     Ok(())

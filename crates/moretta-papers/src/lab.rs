@@ -2,15 +2,16 @@
 
 use std::time::Instant;
 
-use hashbrown::HashMap;
 use moretta_core::{
     counts::Counts,
-    hierarchy::Tree,
+    hierarchy::Hierarchies,
     measure::Measures,
     policy::Policy,
     profile::Profile,
+    recoding::{Recoding, Step},
+    released::Released,
+    run::Trial,
     search::{Observer, Stop, method_names},
-    trial::Trial,
 };
 
 use crate::{data::Data, error::PaperError};
@@ -30,15 +31,21 @@ pub struct Table {
     /// Its distinct rows.
     pub counts: Counts,
     /// Its hierarchies, by column.
-    pub trees: HashMap<String, Tree>,
+    pub trees: Hierarchies,
 }
 
 /// What came of one search.
 pub struct Run {
     /// The table as the method saw it.
     pub profile: Profile,
-    /// What was found.
-    pub trial: Trial,
+    /// The recoding that was found.
+    pub recoding: Recoding,
+    /// The table under it.
+    pub released: Released,
+    /// The steps of the search, where it went step by step.
+    pub path: Vec<Step>,
+    /// Counters of the search, by name.
+    pub work: Vec<(&'static str, u64)>,
     /// What was lost.
     pub measures: Measures,
     /// Seconds of the search and the verification.
@@ -49,6 +56,11 @@ impl Run {
     /// A measure by name.
     pub fn measure(&self, name: &str) -> Result<f64, PaperError> {
         self.measures.get(name).ok_or_else(|| PaperError::without(name))
+    }
+
+    /// A counter of the search; 0 if there is none of that name.
+    pub fn worked(&self, name: &str) -> u64 {
+        self.work.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
     }
 }
 
@@ -79,8 +91,10 @@ impl Lab<'_> {
         if trial.stop != Stop::Finished {
             return Err(PaperError::Interrupted);
         }
-        let measures = trial.measures(policy, &profile);
-        Ok(Run { profile, trial, measures, seconds })
+        let measures = trial.measures();
+        let Trial { verified, path, work, .. } = trial;
+        let (recoding, released) = verified.into_parts();
+        Ok(Run { profile, recoding, released, path, work, measures, seconds })
     }
 }
 

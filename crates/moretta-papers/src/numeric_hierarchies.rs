@@ -1,12 +1,12 @@
 //! Campan, Cooper, Truta (SDM 2011): what k-member clustering loses with each hierarchy over the same numbers.
 
-use hashbrown::HashMap;
-use moretta_chart::{Axis, Line};
+use moretta_core::hierarchy::Hierarchies;
+use moretta_pages::chart::Axis;
 use rayon::prelude::*;
 
 use crate::{
     adult::{BOTH, NUMBERS},
-    document::{Document, span, where_not},
+    document::{Document, line_by, span},
     error::PaperError,
     lab::{self, Lab, Table},
 };
@@ -58,10 +58,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         "How it was made",
         &format!(
             "Each figure is the mean of {SEEDS} seeds, because the first record of a clustering is chance. \
-             *Predefined*: \
-             intervals of widths 5, 10, 20, 40 (education-num: 2, 4, 8). Han with fan-out 5 and threshold 4, Chu \
-             with threshold 2. \
-             *Free*: any interval. Less is better in all five measures."
+             *Predefined*: intervals of widths 5, 10, 20, 40 (education-num: 2, 4, 8). Han with fan-out 5 and \
+             threshold 4, Chu with threshold 2. *Free*: any interval. Less is better in all five measures."
         ),
     );
     let values = measured(lab)?;
@@ -71,7 +69,7 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
 }
 
 fn measured(lab: &Lab<'_>) -> Result<Values, PaperError> {
-    let table = Table { counts: NUMBERS.counts(&NUMBERS.rows(&lab.data, BOTH)?), trees: HashMap::new() };
+    let table = Table { counts: NUMBERS.counts(&NUMBERS.rows(&lab.data, BOTH)?), trees: Hierarchies::default() };
     let mut values = vec![vec![Vec::new(); HIERARCHIES.len()]; MEASURES.len()];
     for (at, (name, hierarchy)) in HIERARCHIES.iter().enumerate() {
         for k in KS {
@@ -103,18 +101,15 @@ fn claims(document: &mut Document, values: &Values) -> Result<(), PaperError> {
     for (measure, (_, title)) in MEASURES.iter().enumerate().take(NIL_INF) {
         for (at, (name, _)) in HIERARCHIES.iter().enumerate().take(FREE).skip(OTF) {
             let lower = ks().map(|(row, k)| (k, values[measure][IOTF][row] < values[measure][at][row]));
-            let (said, holds) = where_not("k", lower);
-            document.claim(&format!("{title} of IOTF below {name}"), "for every k", said, holds);
+            document.claim_of_each(&format!("{title} of IOTF below {name}"), "for every k", "k", lower);
         }
         let free = ks().map(|(row, k)| (k, values[measure][FREE][row] < values[measure][IOTF][row]));
-        let (said, holds) = where_not("k", free);
-        document.claim(&format!("{title} without a hierarchy below IOTF"), "for every k", said, holds);
+        document.claim_of_each(&format!("{title} without a hierarchy below IOTF"), "for every k", "k", free);
         let worst = ks().map(|(row, k)| {
             let others = [IOTF, OTF, CHU].map(|at| values[measure][at][row]).into_iter().fold(0.0, f64::max);
             (k, values[measure][HAN][row] > others && values[measure][PREDEFINED][row] > others)
         });
-        let (said, holds) = where_not("k", worst);
-        document.claim(&format!("{title} of Han and predefined the worst"), "for every k", said, holds);
+        document.claim_of_each(&format!("{title} of Han and predefined the worst"), "for every k", "k", worst);
     }
     for (at, title) in [(DM, "DM"), (AVG, "AVG")] {
         let mut apart = Vec::new();
@@ -141,16 +136,10 @@ fn tables(document: &mut Document, values: &Values) {
         document.section(title, "");
         let head: Vec<&str> = ["k"].into_iter().chain(HIERARCHIES.iter().map(|(name, _)| *name)).collect();
         let cell = |value: f64| if *name == "dm" { format!("{value:.0}") } else { format!("{value:.4}") };
-        let row = |(row, k): (usize, u64)| {
-            [k.to_string()].into_iter().chain(values.iter().map(|of| cell(of[row]))).collect::<Vec<_>>()
-        };
-        document.table(&head, &KS.enumerate().map(row).collect::<Vec<_>>());
-        let line = |(at, (name, _)): (usize, &Hierarchy)| Line {
-            name: (*name).to_owned(),
-            points: KS.map(|k| k as f64).zip(values[at].iter().copied()).collect(),
-        };
+        let ks: Vec<u64> = KS.collect();
+        document.table_by(&head, &ks, |row| values.iter().map(|of| cell(of[row])).collect());
         let axes = (Axis { title: "k", log: false }, Axis { title, log: false });
-        let lines = HIERARCHIES.iter().enumerate().map(line).collect();
+        let lines = HIERARCHIES.iter().zip(values).map(|((name, _), of)| line_by(*name, &ks, |at| of[at])).collect();
         document.chart(&name.replace('_', "-"), &format!("{title}, k-member on Adult"), axes, lines);
     }
 }

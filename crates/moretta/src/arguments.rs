@@ -56,7 +56,7 @@ pub enum Command {
 }
 
 /// How the work is divided.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Resources {
     /// Threads; all processors when left out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

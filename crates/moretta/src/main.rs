@@ -1,44 +1,52 @@
-//! The command line: arguments in, files and messages out. What it does is in `commands`, what goes wrong in `failure`.
+//! The command line: arguments in, requests to `moretta-flow`, texts out. One file per command in `commands`.
 
 mod arguments;
+mod child_process;
 mod commands;
-mod comparison;
-mod csv;
-mod failure;
-mod frontier;
-mod inferences;
-mod inputs;
-mod page;
-mod pipeline;
-mod queries;
 mod summary;
-mod watch;
+mod tables;
+mod terminal;
 
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use failure::Failure;
+use moretta_flow::{ErrorKind, FlowError};
+
+/// The exit code of bad usage or input.
+const BAD_INPUT_CODE: u8 = 2;
+/// The exit code after Ctrl-C.
+const INTERRUPTED_CODE: u8 = 130;
+
+/// The exit code of a kind of error; a defect of moretta ends like a panic.
+fn exit_code(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::Unsatisfied => 1,
+        ErrorKind::Usage | ErrorKind::Policy | ErrorKind::Input => BAD_INPUT_CODE,
+        ErrorKind::Interrupted => INTERRUPTED_CODE,
+        ErrorKind::Internal => 101,
+    }
+}
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { failure::BAD_INPUT } else { 0 });
+            return ExitCode::from(if error.use_stderr() { BAD_INPUT_CODE } else { 0 });
         }
     };
-    watch::catch_interrupts();
+    terminal::catch_interrupts();
     match run(&arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(Failure { code, message }) => {
+        Err(FlowError { kind, message, .. }) => {
             summary::error(&message);
-            ExitCode::from(code)
+            ExitCode::from(exit_code(kind))
         }
     }
 }
 
-fn run(command: &Command) -> Result<(), Failure> {
+fn run(command: &Command) -> Result<(), FlowError> {
     match command {
         Command::Init(arguments) => commands::init::run(arguments),
         Command::Inferences(arguments) => commands::inferences::run(arguments),
@@ -52,18 +60,9 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Compare(arguments) => commands::compare::run(arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Hierarchy(arguments) => commands::hierarchy::run(arguments),
-        Command::Methods(arguments) => {
-            commands::list::methods(arguments);
-            Ok(())
-        }
-        Command::Measures(arguments) => {
-            commands::list::measures(arguments);
-            Ok(())
-        }
-        Command::Models(arguments) => {
-            commands::list::models(arguments);
-            Ok(())
-        }
+        Command::Methods(arguments) => commands::list::methods(arguments),
+        Command::Measures(arguments) => commands::list::measures(arguments),
+        Command::Models(arguments) => commands::list::models(arguments),
         Command::Demo(arguments) => commands::demo::run(arguments),
     }
 }

@@ -4,19 +4,22 @@ use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
-    compare::{Both, Compared},
-    evaluate::{ERRORS, Errors, Tested, TestedRecords},
-    guess::Guesses,
     measure::{MEASURES, Measures},
-    policy::{Policy, Template, TemplateValues},
+    policy::{Template, TemplateValues},
     privacy::ModelFacts,
-    report::{GoalResult, Report, TemplateResult},
     search::Stop,
     text::{count, counted, listed},
-    verify::Judgement,
 };
+use moretta_flow::Checked;
+use moretta_guess::Guesses;
+use moretta_insight::{
+    evaluate::{ERRORS, Errors, Tested, TestedRecords},
+    recoding_comparison::{Both, Compared},
+    report::{GoalResult, Report, TemplateResult},
+};
+use serde::Serialize;
 
-use crate::{arguments::Output, page};
+use crate::arguments::Output;
 
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -32,23 +35,9 @@ pub fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "note: {text}");
 }
 
-/// What a holder should hear before relying on a release.
-pub fn notes(policy: &Policy, unconfirmed: usize) {
-    let unguarded = policy.unguarded();
-    if !unguarded.is_empty() {
-        let columns = unguarded.join("`, `");
-        note(&format!("`{columns}`: sensitive, but no rule of the policy guards it; a group may share one value"));
-    }
-    let unknown = policy.taken_as_unknown();
-    if !unknown.is_empty() {
-        let columns = unknown.join("`, `");
-        note(&format!(
-            "`{columns}`: quasi-identifier, but no rule of the policy takes it to be known; nothing guards it"
-        ));
-    }
-    if unconfirmed > 0 {
-        note(&format!("{unconfirmed} lines of the policy are still marked CONFIRM"));
-    }
+/// As JSON, for programs.
+pub fn to_json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("texts and numbers") + "\n"
 }
 
 /// What another process said on its standard error.
@@ -68,7 +57,7 @@ pub fn error(text: &str) {
 
 /// A share of 1 by the rule of the page: what is not nothing does not print as nothing.
 fn percent(share: f64) -> String {
-    page::percent(share).replace('\u{a0}', " ")
+    moretta_pages::percent(share).replace('\u{a0}', " ")
 }
 
 fn figure(value: f64) -> String {
@@ -239,38 +228,13 @@ fn inference(template: &Template) -> String {
     format!("({} -> {values}, at most {max_confidence})", given.join(", "))
 }
 
-/// What `check` found.
-pub struct Outcome<'a> {
-    /// The file.
-    pub file: &'a str,
-    /// Its records.
-    pub records: u64,
-    /// Its distinct combinations of quasi-identifier values.
-    pub groups: usize,
-    /// The records of the smallest.
-    pub smallest: u64,
-    /// The records that print `*` in every quasi-identifier.
-    pub suppressed: u64,
-    /// Identifiers that are still there.
-    pub identifiers: &'a [String],
-    /// Every model's judgement.
-    pub judgements: &'a [Judgement],
-}
-
-impl Outcome<'_> {
-    /// Whether the file may leave.
-    pub fn holds(&self) -> bool {
-        self.identifiers.is_empty() && self.judgements.iter().all(Judgement::holds)
-    }
-}
-
 /// What `check` says.
-pub fn check(outcome: &Outcome<'_>) -> String {
+pub fn check(outcome: &Checked, file: &str) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
         "{}: {} in {}, the smallest of {}",
-        outcome.file,
+        file,
         counted(outcome.records, "record", "records"),
         counted(outcome.groups as u64, "group", "groups"),
         count(outcome.smallest)
@@ -280,10 +244,10 @@ pub fn check(outcome: &Outcome<'_>) -> String {
         "  {} * in every quasi-identifier (suppressed); `max-suppressed` is not tested here",
         counted(outcome.suppressed, "record prints", "records print")
     );
-    for name in outcome.identifiers {
+    for name in &outcome.identifiers {
         let _ = writeln!(text, "  {BAD}breaks{BAD:#} column `{name}` is an identifier and must not leave");
     }
-    for judgement in outcome.judgements {
+    for judgement in &outcome.judgements {
         if judgement.holds() {
             let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", judgement.model, judgement.worst);
             continue;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     counts::CountedColumn,
-    policy::HierarchyChoice,
+    hierarchy::HierarchyChoice,
     schema::{Kind, MissingRule},
 };
 
@@ -77,21 +77,17 @@ struct Binder<'a> {
 
 impl Binder<'_> {
     fn error(&self, raw: usize, problem: impl FnOnce(String) -> DomainProblem) -> DomainError {
-        DomainError {
-            column: self.column.name.clone(),
-            record: Some(self.column.first_records[raw]),
-            problem: problem(self.column.values[raw].to_string()),
-        }
+        DomainError::of_value(self.column, raw, problem(self.column.values[raw].to_string()))
     }
 
     fn hierarchy_error(&self, problem: DomainProblem) -> DomainError {
-        DomainError { column: self.column.name.clone(), record: None, problem }
+        DomainError { column: self.column.name.clone(), record: None, in_hierarchy: true, problem }
     }
 
     /// The values that are there, in the order of the first record that has them: so the first error is the earliest.
     fn present(&self) -> Vec<usize> {
         let mut raws: Vec<usize> = (0..self.column.values.len()).filter(|&raw| !self.missing[raw]).collect();
-        raws.sort_unstable_by_key(|&raw| self.column.first_records[raw]);
+        raws.sort_unstable_by_key(|&raw| (self.column.first_record(raw), &self.column.values[raw]));
         raws
     }
 
@@ -261,7 +257,7 @@ mod tests {
         CountedColumn {
             name: "c".into(),
             values: values.iter().map(|v| (*v).into()).collect(),
-            first_records: (1..=values.len() as u64).collect(),
+            first_records: Some((1..=values.len() as u64).collect()),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::{
     dates::{DateFormat, Moment},
     ids::NodeId,
     schema::Kind,
+    text::at_record,
 };
 
 /// What leaves in one column of a group: a node, or an interval of a column of free numbers.
@@ -53,14 +54,23 @@ pub struct Domain {
 
 /// A value of the data that its column's declaration does not allow.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("column `{column}`, {}: {problem}", match .record { Some(record) => format!("record {record}"), None => "hierarchy".to_owned() })]
+#[error("column `{column}`{}: {problem}", if *.in_hierarchy { ", hierarchy".to_owned() } else { at_record(*.record) })]
 pub struct DomainError {
     /// The column.
     pub column: String,
-    /// The first record with the value (from 1); none where the hierarchy is at fault.
+    /// The first record with the value (from 1), where records have numbers.
     pub record: Option<u64>,
+    /// Whether the hierarchy is at fault, and not the data.
+    pub in_hierarchy: bool,
     /// What is wrong.
     pub problem: DomainProblem,
+}
+
+impl DomainError {
+    /// About one of a column's values.
+    pub(crate) fn of_value(column: &CountedColumn, raw: usize, problem: DomainProblem) -> Self {
+        Self { column: column.name.clone(), record: column.first_record(raw), in_hierarchy: false, problem }
+    }
 }
 
 /// The ways in which data and declaration can disagree.
@@ -227,7 +237,7 @@ impl Domain {
     }
 
     /// The number, or the seconds, that a text stands for in an ordered column.
-    pub(crate) fn reads(&self, text: &str) -> Option<f64> {
+    pub fn reads(&self, text: &str) -> Option<f64> {
         self.reading.number(text).ok()
     }
 

@@ -7,6 +7,7 @@
 use hashbrown::HashMap;
 
 use super::tree::{ROOT_LABEL, Tree, TreeBuilder};
+use crate::ids::NodeId;
 
 /// What is wrong with a hierarchy file, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -129,15 +130,8 @@ pub fn write(tree: &Tree) -> String {
     let mut text = String::with_capacity(usize::try_from(bytes(tree)).unwrap_or(0));
     let deepest = deepest(tree);
     for code in 0..tree.leaf_count() as u32 {
-        let mut node = tree.leaf(code);
-        for _ in tree.depth(node)..deepest {
-            text.push_str(&labels[node.index()]);
-            text.push(';');
-        }
-        text.push_str(&labels[node.index()]);
-        while let Some(parent) = tree.parent(node) {
-            node = parent;
-            text.push(';');
+        for (field, node) in row_of(tree, code, deepest).enumerate() {
+            text.push_str(if field > 0 { ";" } else { "" });
             text.push_str(&labels[node.index()]);
         }
         text.push('\n');
@@ -168,20 +162,16 @@ fn deepest(tree: &Tree) -> u32 {
 
 /// One path per leaf, from the leaf to the root, all of the same length: shorter paths repeat the leaf.
 pub fn rows(tree: &Tree) -> Vec<Vec<&str>> {
-    let leaves = 0..tree.leaf_count() as u32;
-    let deepest = deepest(tree) as usize;
-    leaves
-        .map(|code| {
-            let mut node = tree.leaf(code);
-            let mut path = vec![tree.label(node); deepest - tree.depth(node) as usize];
-            path.push(tree.label(node));
-            while let Some(parent) = tree.parent(node) {
-                node = parent;
-                path.push(tree.label(node));
-            }
-            path
-        })
-        .collect()
+    let deepest = deepest(tree);
+    let labels = |code: u32| row_of(tree, code, deepest).map(|node| tree.label(node)).collect();
+    (0..tree.leaf_count() as u32).map(labels).collect()
+}
+
+/// The nodes of a leaf's row: the leaf, again for each level that its path lacks, then the nodes above it.
+fn row_of(tree: &Tree, code: u32, deepest: u32) -> impl Iterator<Item = NodeId> {
+    let leaf = tree.leaf(code);
+    let filling = std::iter::repeat_n(leaf, (deepest - tree.depth(leaf)) as usize);
+    filling.chain(std::iter::successors(Some(leaf), |node| tree.parent(*node)))
 }
 
 struct Reader {

@@ -122,8 +122,8 @@ impl<'a> LabelReader<'a> {
     }
 }
 
-/// The two ends of `[24, 32]`, as texts.
-pub(crate) fn interval_ends(text: &str) -> Option<(&str, &str)> {
+/// The two ends of an interval's label, such as `24` and `32` of `[24, 32]`; `None` if the text is no such label.
+pub fn interval_ends(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
     middle(inside)
 }
@@ -141,13 +141,12 @@ mod tests {
     use crate::{
         counts::CountedColumn,
         dates::DateFormat,
-        hierarchy::{Occurring, Reading},
-        policy::HierarchyChoice,
+        hierarchy::{HierarchyChoice, Occurring, Reading},
         schema::{Kind, MissingRule},
     };
 
     fn column(values: &[&str]) -> CountedColumn {
-        let first_records = vec![1; values.len()];
+        let first_records = Some(vec![1; values.len()]);
         CountedColumn { name: "c".into(), values: values.iter().map(|v| (*v).into()).collect(), first_records }
     }
 

@@ -6,10 +6,12 @@
 
 mod bind;
 pub(crate) mod calendar;
+mod choice;
 mod domain;
 pub mod draw;
 pub mod file;
 mod forms;
+mod hierarchies;
 pub mod numeric;
 pub(crate) mod prefix;
 mod prune;
@@ -21,9 +23,12 @@ mod values;
 pub(crate) use bind::Occurring;
 pub use bind::{parse_number, tree_over};
 pub use calendar::DateLevel;
+pub use choice::HierarchyChoice;
 pub use domain::{Cell, Domain, DomainError, DomainProblem};
+pub use forms::interval_ends;
+pub(crate) use forms::middle;
 pub use forms::{LabelReader, ReadCell};
-pub(crate) use forms::{interval_ends, middle};
+pub use hierarchies::Hierarchies;
 pub use prune::prune;
 pub use reading::Reading;
 pub use tree::{ROOT_LABEL, Tree, TreeBuilder};

@@ -1,30 +1,27 @@
 //! Measures of what a recipient's model can still be built on: by what the policy says of classes and numbers where it
 //! does, otherwise plainly and of the class.
 
-use super::{Costs, Dispersion, Purpose, Scene};
+use super::Scene;
 use crate::{
     ids::AttributeId,
-    privacy::{Group, Member},
+    objective::{Costs, Dispersion, Purpose},
+    privacy::Group,
+    profile::Member,
 };
 
+/// By the first goal of the policy that is one, with its column and costs; otherwise of the class column.
 pub(super) fn cm(scene: &Scene<'_>) -> Option<f64> {
-    let is_cm = |purpose: &&Purpose| matches!(purpose, Purpose::Classification { .. });
-    match scene.goals.iter().map(|goal| &goal.purpose).find(is_cm) {
-        Some(asked @ Purpose::Classification { costs, .. }) => {
-            Some(mistakes(scene, asked.attribute_id(scene.records)?, costs))
-        }
-        _ => Some(mistakes(scene, scene.records.class()?, &Costs::default())),
-    }
+    as_asked(scene, &Purpose::Classification { column: None, costs: Costs::default() })
 }
 
+/// By the first goal of the policy that is one, with its column and dispersion; otherwise of the class column.
 pub(super) fn rm(scene: &Scene<'_>) -> Option<f64> {
-    let is_rm = |purpose: &&Purpose| matches!(purpose, Purpose::Regression { .. });
-    match scene.goals.iter().map(|goal| &goal.purpose).find(is_rm) {
-        Some(asked @ Purpose::Regression { dispersion, .. }) => {
-            dispersed(scene, asked.attribute_id(scene.records)?, *dispersion)
-        }
-        _ => dispersed(scene, scene.records.class()?, Dispersion::default()),
-    }
+    as_asked(scene, &Purpose::Regression { column: None, dispersion: Dispersion::default() })
+}
+
+fn as_asked(scene: &Scene<'_>, default: &Purpose) -> Option<f64> {
+    let mut purposes = scene.goals.iter().map(|goal| &goal.purpose);
+    purposes.find(|purpose| purpose.name() == default.name()).unwrap_or(default).value(scene)
 }
 
 /// The mean cost of a record that is called by its group's majority, or suppressed.

@@ -3,18 +3,14 @@
 mod classes;
 mod goal;
 mod groups;
-mod loss;
 mod penalties;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
-pub use self::{
-    goal::{BoundCosts, Costs, Dispersion, Goal, Purpose},
-    loss::Loss,
-};
-use crate::{policy::Policy, profile::Profile, released::Released};
+pub use self::goal::BoundCosts;
+use crate::{objective::Goal, policy::Policy, profile::Profile, released::Released};
 
 /// What a measure looks at.
 #[derive(Debug, Clone, Copy)]
@@ -39,73 +35,46 @@ pub struct MeasureEntry {
     /// One line on what it says.
     pub summary: &'static str,
     /// Its value; none where the table has nothing it could be computed from.
-    pub value: fn(&Scene<'_>) -> Option<f64>,
+    pub value: Value,
     /// Whether it needs the lost precision of each cell, which numbers released as one value do not show.
     pub needs_cells: bool,
 }
 
+type Value = fn(&Scene<'_>) -> Option<f64>;
+
+impl MeasureEntry {
+    const fn of_cells(name: &'static str, value: Value, summary: &'static str) -> Self {
+        Self { name, summary, value, needs_cells: true }
+    }
+
+    const fn of_groups(name: &'static str, value: Value, summary: &'static str) -> Self {
+        Self { name, summary, value, needs_cells: false }
+    }
+}
+
 /// All measures, in the order of a report.
+#[rustfmt::skip]
 pub const MEASURES: &[MeasureEntry] = &[
-    MeasureEntry {
-        name: "gcp",
-        summary: "NCP as a share of the worst possible: 0 nothing lost, 1 everything",
-        value: penalties::gcp,
-        needs_cells: true,
-    },
-    MeasureEntry {
-        name: "ncp",
-        summary: "normalised certainty penalty: over records and columns, the weighted share of the range a cell spans",
-        value: penalties::ncp,
-        needs_cells: true,
-    },
-    MeasureEntry {
-        name: "lm",
-        summary: "Iyengar's loss: over columns, the mean share of other values a cell could be",
-        value: penalties::lm,
-        needs_cells: true,
-    },
-    MeasureEntry {
-        name: "cm",
-        summary: "classification metric: share of records suppressed or not of their group's majority class, by `costs` if any",
-        value: classes::cm,
-        needs_cells: false,
-    },
-    MeasureEntry {
-        name: "rm",
-        summary: "regression metric: variance (or deviation) of a numeric class within groups, over that in the table",
-        value: classes::rm,
-        needs_cells: false,
-    },
-    MeasureEntry {
-        name: "dm",
-        summary: "discernibility: sum of squared group sizes; a suppressed record counts as the whole table",
-        value: groups::dm,
-        needs_cells: false,
-    },
-    MeasureEntry {
-        name: "avg",
-        summary: "mean group size over k: 1 is the best there is",
-        value: groups::avg,
-        needs_cells: false,
-    },
-    MeasureEntry {
-        name: "ntil",
-        summary: "normalised total information loss: mean share of the range spanned, over records and columns",
-        value: penalties::ntil,
-        needs_cells: true,
-    },
-    MeasureEntry {
-        name: "nil1",
-        summary: "the same, over groups and columns",
-        value: penalties::nil1,
-        needs_cells: true,
-    },
-    MeasureEntry {
-        name: "nil_inf",
-        summary: "the same for each column's worst group, over columns",
-        value: penalties::nil_inf,
-        needs_cells: true,
-    },
+    MeasureEntry::of_cells("gcp", penalties::gcp,
+        "NCP as a share of the worst possible: 0 nothing lost, 1 everything"),
+    MeasureEntry::of_cells("ncp", penalties::ncp,
+        "normalised certainty penalty: over records and columns, the weighted share of the range a cell spans"),
+    MeasureEntry::of_cells("lm", penalties::lm,
+        "Iyengar's loss: over columns, the mean share of other values a cell could be"),
+    MeasureEntry::of_groups("cm", classes::cm,
+        "classification metric: share of records suppressed or not of their group's majority class, by `costs` if any"),
+    MeasureEntry::of_groups("rm", classes::rm,
+        "regression metric: variance (or deviation) of a numeric class within groups, over that in the table"),
+    MeasureEntry::of_groups("dm", groups::dm,
+        "discernibility: sum of squared group sizes; a suppressed record counts as the whole table"),
+    MeasureEntry::of_groups("avg", groups::avg,
+        "mean group size over k: 1 is the best there is"),
+    MeasureEntry::of_cells("ntil", penalties::ntil,
+        "normalised total information loss: mean share of the range spanned, over records and columns"),
+    MeasureEntry::of_cells("nil1", penalties::nil1,
+        "the same, over groups and columns"),
+    MeasureEntry::of_cells("nil_inf", penalties::nil_inf,
+        "the same for each column's worst group, over columns"),
 ];
 
 /// The values of all measures, in order; none where one does not apply.

@@ -1,6 +1,7 @@
 //! Measures of how imprecise the released cells are.
 
-use super::{Loss, Scene};
+use super::Scene;
+use crate::objective::Loss;
 
 /// Over columns by their weights, the mean loss of a cell.
 pub(super) fn mean(scene: &Scene<'_>, loss: Loss) -> f64 {

@@ -1,11 +1,12 @@
 //! Worked examples of the papers, and the corners.
 
-use super::{Dispersion, Goal, Measures, Scene, weights};
+use super::{Measures, Scene, weights};
 use crate::{
     ids::{GroupId, TupleId},
+    objective::{Dispersion, Goal},
     recoding::{Cut, GroupShare, Groups, Recoding},
     testing::{POINTS, TestTable},
-    verify::{Verified, verify},
+    verify::{Verified, verify_against},
 };
 
 fn measures(table: &TestTable, verified: &Verified) -> Measures {
@@ -30,8 +31,8 @@ fn values(table: &TestTable, verified: &Verified) -> Vec<Option<f64>> {
     goals.iter().map(|goal| goal.value(&scene)).collect()
 }
 
-fn released(table: &TestTable, recoding: Recoding) -> Verified {
-    verify(&table.profile, recoding, &[], &table.policy.release, table.profile.records()).expect("a sound recoding")
+fn released(table: &TestTable, recoding: Recoding) -> Verified<'_> {
+    verify_against(&table.profile, recoding, &[], &table.policy, table.profile.records()).expect("a sound recoding")
 }
 
 /// Groups of tuples (by their place in the profile), each released as its bounding box.
@@ -150,7 +151,7 @@ fn asked(measure: &str) -> TestTable {
     TestTable::new(&format!("{CLASSES}{measure}"), &[], ROWS)
 }
 
-fn without_the_last(table: &TestTable) -> Verified {
+fn without_the_last(table: &TestTable) -> Verified<'_> {
     let Recoding::Cut(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
     released(table, Recoding::Cut(Cut { suppressed: vec![TupleId(2)], ..cut }))
 }

@@ -1,7 +1,6 @@
 //! The columns of a policy, by what they are there for.
 
 use super::{ColumnPolicy, Policy};
-use crate::profile::Profile;
 use crate::schema::Role;
 
 impl Policy {
@@ -24,17 +23,6 @@ impl Policy {
     /// The class column, if there is one; of several the one that the policy names first.
     pub fn class(&self) -> Option<&ColumnPolicy> {
         self.columns.iter().find(|column| column.role == Role::Class)
-    }
-
-    /// The same, with the types of quasi-identifiers as they were found in a table, so that no other table (or part of that
-    /// one) is read otherwise.
-    pub fn with_kinds_of(&self, profile: &Profile) -> Policy {
-        let mut policy = self.clone();
-        for column in profile.columns() {
-            let declared = policy.columns.iter_mut().filter(|declared| declared.name == column.name);
-            declared.for_each(|declared| declared.kind = Some(column.domain.kind()));
-        }
-        policy
     }
 
     /// The sensitive columns that no privacy model looks at: allowed, but whoever relies on a release should know.

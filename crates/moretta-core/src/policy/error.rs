@@ -99,24 +99,6 @@ pub(super) fn line_column(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// A text of the policy as a message shows it: on one line, not too long, without anything that a terminal would obey.
-pub(crate) fn shown(text: &str) -> String {
-    const MOST: usize = 60;
-    let mut out = String::new();
-    for (i, character) in text.chars().enumerate() {
-        if i == MOST {
-            out.push('…');
-            break;
-        }
-        if character.is_control() {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,11 +120,5 @@ mod tests {
         let error = PolicyError::new(&Some(2..3), "no").help("yes");
         assert_eq!(error.to_string(), "no; yes");
         assert_eq!(error.in_text("\n\n\n").to_string(), "line 3: no; yes");
-    }
-
-    #[test]
-    fn shown_is_short_and_harmless() {
-        assert_eq!(shown("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
-        assert_eq!(shown(&"é".repeat(100)).chars().count(), 61);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::Policy;
-use super::error::shown;
-use super::suggest::nearest;
+use crate::suggest::nearest;
+use crate::text::shown;
 
 /// A message with more suggestions than this is not read, and each costs a pass over the header.
 const MOST_SUGGESTIONS: usize = 20;
@@ -92,8 +92,8 @@ impl fmt::Display for ColumnMismatch {
 
 impl std::error::Error for ColumnMismatch {}
 
-/// A name as a TOML key.
-pub(crate) fn toml_key(name: &str) -> String {
+/// A name as a TOML key: bare if it has only ASCII letters, digits, `-` and `_`, otherwise quoted.
+pub fn toml_key(name: &str) -> String {
     let bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !name.is_empty() && name.bytes().all(bare) {
         return name.to_owned();

@@ -5,10 +5,10 @@
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{ColumnPolicy, HierarchyChoice, MeasureChoice, Policy, check, tree};
+use super::{ColumnPolicy, MeasureChoice, Policy, check, tree};
 use crate::counts::RecordOrder;
-use crate::hierarchy::numeric::{Builder, Built};
-use crate::measure::{Costs, Dispersion, Goal, Purpose};
+use crate::hierarchy::HierarchyChoice;
+use crate::objective::{Costs, Dispersion, Goal, Purpose};
 use crate::schema::Role;
 
 /// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
@@ -82,25 +82,6 @@ impl Serialize for Goal {
 
 pub(super) fn columns<S: Serializer>(columns: &[ColumnPolicy], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(columns.iter().map(|column| (&column.name, column)))
-}
-
-/// With every parameter that its method has.
-pub(super) fn built<S: Serializer>(built: &Built, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(None)?;
-    map.serialize_entry("method", check::builder_name(&built.builder))?;
-    match &built.builder {
-        Builder::Iotf | Builder::Otf => {}
-        Builder::Chu { threshold } => map.serialize_entry("threshold", threshold)?,
-        Builder::Han { fan_out, threshold } => {
-            map.serialize_entry("fan-out", fan_out)?;
-            map.serialize_entry("threshold", threshold)?;
-        }
-        Builder::EqualWidth(parts) | Builder::EqualFrequency(parts) => map.serialize_entry("parts", parts)?,
-    }
-    if let Some(levels) = built.levels {
-        map.serialize_entry("levels", &levels)?;
-    }
-    map.end()
 }
 
 pub(super) fn order<S: Serializer>(order: &RecordOrder, serializer: S) -> Result<S::Ok, S::Error> {

@@ -13,9 +13,10 @@ use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor}
 use serde::{Serialize, forward_to_deserialize_any};
 
 use super::DEFAULT_METHOD;
-use super::error::{Place, PolicyError, shown};
-use super::suggest::nearest;
+use super::error::{Place, PolicyError};
 use super::tree::Entry;
+use crate::suggest::nearest;
+use crate::text::shown;
 
 /// The method and its parameters: everything in `[method]`.
 #[derive(Debug, Clone, Serialize)]

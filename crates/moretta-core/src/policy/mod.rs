@@ -41,7 +41,6 @@ mod error;
 mod header;
 mod json;
 mod method;
-pub(crate) mod suggest;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -49,14 +48,12 @@ mod tree;
 use serde::{Deserialize, Serialize};
 
 pub use self::error::PolicyError;
-pub(crate) use self::error::shown;
-pub(crate) use self::header::toml_key;
-pub use self::header::{AbsentColumn, ColumnMismatch};
+pub use self::header::{AbsentColumn, ColumnMismatch, toml_key};
 pub use self::method::MethodChoice;
 use crate::counts::RecordOrder;
 use crate::dates::DateFormat;
-use crate::hierarchy::{DateLevel, Reading, numeric::Built};
-use crate::measure::Goal;
+use crate::hierarchy::{HierarchyChoice, Reading};
+use crate::objective::Goal;
 use crate::schema::{Kind, MissingRule, Role};
 
 /// The version of the policy language that this crate reads.
@@ -137,6 +134,12 @@ impl Privacy {
         // A share such as 0.02 is a little off in binary: 2 % of 100 is 2.
         (self.max_suppressed * records as f64 + 1e-9).floor() as u64
     }
+
+    /// Whether k is the only guarantee.
+    pub fn has_k_alone(&self) -> bool {
+        let Self { k: _, max_suppressed: _, templates, lkc, l_diversity, t_closeness } = self;
+        templates.is_empty() && lkc.is_none() && l_diversity.is_empty() && t_closeness.is_empty()
+    }
 }
 
 /// A privacy template: nobody, given the released values of some columns, can infer a value with more than this confidence.
@@ -175,6 +178,26 @@ pub struct Lkc {
     pub k: u64,
     /// Above 0, at most 1.
     pub c: f64,
+}
+
+impl Lkc {
+    /// More sets of columns than this are refused: each is regrouped and judged on its own.
+    pub const MOST_SETS: u64 = 5_000;
+
+    /// How many sets of `chosen` columns there are among `columns`; from `enough` on it is only known to be no fewer.
+    pub(crate) fn sets(columns: u64, chosen: u64, enough: u64) -> u64 {
+        let chosen = chosen.min(columns);
+        let chosen = chosen.min(columns - chosen);
+        let mut sets = 1u64;
+        for index in 0..chosen {
+            // A binomial of its own after each step, and the next is never smaller.
+            match sets.checked_mul(columns - index) {
+                Some(product) if product / (index + 1) < enough => sets = product / (index + 1),
+                _ => return enough,
+            }
+        }
+        sets
+    }
 }
 
 /// Each group holds at least `l` well-represented values of a column.
@@ -254,38 +277,6 @@ impl ColumnPolicy {
     }
 }
 
-/// How a column's values are made less precise.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum HierarchyChoice {
-    /// The policy does not say. A category: all values directly under `*`. A number: any interval. A date: the calendar.
-    #[default]
-    Default,
-    /// Any interval of numbers or dates.
-    Free,
-    /// Intervals of these widths, one level each: ascending, each a multiple of the one before.
-    Widths(Vec<f64>),
-    /// Intervals between these edges: at least two, ascending.
-    Bins(Vec<f64>),
-    /// The first characters of a code, so many on each level: descending, at least 1.
-    Prefix(Vec<u32>),
-    /// These levels of the calendar, the finest first.
-    Dates(Vec<DateLevel>),
-    /// Intervals of numbers or dates that are built from the data.
-    #[serde(untagged, serialize_with = "json::built")]
-    Built(Built),
-    /// A hierarchy file, as the policy writes its path.
-    #[serde(untagged)]
-    File(String),
-}
-
-impl HierarchyChoice {
-    /// Whether it is for numbers where the policy does not say of what type a column is.
-    pub(crate) fn is_for_numbers(&self) -> bool {
-        matches!(self, Self::Free | Self::Widths(_) | Self::Bins(_) | Self::Built(_))
-    }
-}
-
 /// How the release is written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReleaseOptions {
@@ -301,6 +292,17 @@ pub struct ReleaseOptions {
 impl Default for ReleaseOptions {
     fn default() -> ReleaseOptions {
         ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled }
+    }
+}
+
+impl ReleaseOptions {
+    /// Whether a cell of several values prints what its group's records hold (a set or one number) instead of the cell.
+    pub fn has_own_form(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Category => self.labels == Labels::Set,
+            Kind::Number => self.numbers != Numbers::Interval,
+            Kind::Date => false,
+        }
     }
 }
 

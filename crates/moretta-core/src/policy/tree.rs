@@ -12,7 +12,8 @@ use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{PolicyError, shown};
+use super::error::PolicyError;
+use crate::text::shown;
 
 /// Where something stands in the text, if it comes from a text.
 pub(super) type Span = Option<Range<usize>>;

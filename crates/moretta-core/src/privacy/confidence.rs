@@ -4,12 +4,14 @@
 //! `conf(qid -> pi)` is the share of the records with the released values `qid` that carry `pi`; the limit is on its
 //! maximum over all `qid` in the table, `*` included as a value. A template over several values is one for each.
 
-use super::{BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named};
+use super::{
+    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named, below,
+};
 use crate::{
     ids::{AttributeId, ColumnId},
-    policy::suggest::nearest,
     policy::{Policy, Template, TemplateValues},
     profile::Profile,
+    suggest::nearest,
 };
 
 pub(super) const ENTRY: ModelEntry = ModelEntry {
@@ -29,14 +31,12 @@ pub struct Confidence {
 }
 
 struct Bound {
+    asked: Template,
     place: usize,
-    given: Vec<String>,
-    column: String,
     value: String,
     /// None where the value does not occur: then nothing can be inferred.
     code: Option<u32>,
     attribute: AttributeId,
-    max_confidence: f64,
     scope: Vec<ColumnId>,
 }
 
@@ -47,7 +47,7 @@ impl Confidence {
     }
 
     /// The known columns, in order, and the guarded one, in this table.
-    pub(crate) fn place(&self, profile: &Profile) -> Result<(Vec<ColumnId>, AttributeId), ModelError> {
+    pub fn place(&self, profile: &Profile) -> Result<(Vec<ColumnId>, AttributeId), ModelError> {
         let attribute = attribute_named(profile, &self.template.column)?;
         let mut scope = Vec::new();
         for name in &self.template.given {
@@ -113,16 +113,8 @@ impl PrivacyModel for Confidence {
         let (scope, attribute) = self.place(profile)?;
         let known = &profile.attributes()[attribute.index()];
         let bound = |value: String| -> Box<dyn BoundModel> {
-            Box::new(Bound {
-                place: self.place,
-                given: self.template.given.clone(),
-                column: self.template.column.clone(),
-                code: known.code(&value),
-                value,
-                attribute,
-                max_confidence: self.template.max_confidence,
-                scope: scope.clone(),
-            })
+            let (asked, code, scope) = (self.template.clone(), known.code(&value), scope.clone());
+            Box::new(Bound { asked, place: self.place, value, code, attribute, scope })
         };
         Ok(self.values(profile)?.into_iter().map(bound).collect())
     }
@@ -137,9 +129,9 @@ impl Bound {
 
 impl BoundModel for Bound {
     fn describe(&self) -> String {
-        let (given, column) = (self.given.join(", "), &self.column);
+        let Template { given, column, max_confidence, .. } = &self.asked;
         let value = if self.value.is_empty() { "\"\"" } else { &self.value };
-        format!("confidence ({given} -> {column} = {value}, at most {})", self.max_confidence)
+        format!("confidence ({} -> {column} = {value}, at most {max_confidence})", given.join(", "))
     }
 
     fn scope(&self) -> &[ColumnId] {
@@ -147,22 +139,19 @@ impl BoundModel for Bound {
     }
 
     fn margin(&self, group: &Group<'_>) -> f64 {
-        let margin = self.max_confidence - self.inferred(group);
-        if margin.abs() < TOLERANCE { 0.0 } else { margin }
+        below(self.asked.max_confidence, self.inferred(group))
     }
 
     fn limits(&self) -> Option<Vec<Limit>> {
-        let limit = |value| Limit::Share { attribute: self.attribute, value, most: self.max_confidence };
+        let limit = |value| Limit::Share { attribute: self.attribute, value, most: self.asked.max_confidence };
         Some(self.code.map(limit).into_iter().collect())
     }
 
     fn figure(&self, group: &Group<'_>) -> String {
         // More digits where three would seem to be within the limit.
-        let (found, most) = (self.inferred(group), self.max_confidence);
-        match found > most && (found * 1000.0).round() <= most * 1000.0 {
-            true => format!("confidence {found:.9}"),
-            false => format!("confidence {found:.3}"),
-        }
+        let (found, most) = (self.inferred(group), self.asked.max_confidence);
+        let digits = if found > most && (found * 1000.0).round() <= most * 1000.0 { 9 } else { 3 };
+        format!("confidence {found:.digits$}")
     }
 
     fn confidence(&self, group: &Group<'_>) -> Option<f64> {
@@ -170,12 +159,7 @@ impl BoundModel for Bound {
     }
 
     fn facts(&self) -> ModelFacts {
-        ModelFacts::Confidence {
-            template: self.place,
-            given: self.given.clone(),
-            column: self.column.clone(),
-            value: self.value.clone(),
-            max_confidence: self.max_confidence,
-        }
+        let Template { given, column, max_confidence, .. } = self.asked.clone();
+        ModelFacts::Confidence { template: self.place, given, column, value: self.value.clone(), max_confidence }
     }
 }

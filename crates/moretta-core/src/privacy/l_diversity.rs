@@ -4,9 +4,7 @@
 //! - *entropy*: the entropy of the values is at least `log l`;
 //! - *recursive* (c, l): with counts `r1 >= r2 >= ...`, `r1 < c (rl + r(l+1) + ...)`.
 
-use super::{
-    BoundModel, Group, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named, every_column,
-};
+use super::{BoundModel, Group, ModelEntry, ModelError, PrivacyModel, TOLERANCE, attribute_named, every_column};
 use crate::{
     ids::{AttributeId, ColumnId},
     policy::{LDiversity, LDiversityKind},
@@ -99,9 +97,5 @@ impl BoundModel for Bound {
                 format!("{limit:.0} records of the commonest value against {figure:.1}")
             }
         }
-    }
-
-    fn facts(&self) -> ModelFacts {
-        ModelFacts::Other
     }
 }

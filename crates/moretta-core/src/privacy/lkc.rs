@@ -5,12 +5,11 @@
 //! set of at most `l` columns; only the sets of exactly `min(l, p)` of the `p` columns are judged, because records
 //! alike in fewer columns are a union of such groups, and both parts are closed under union.
 //!
-//! There is one bound model for each set, at most [`MOST_SETS`]. They state the same facts, by which verification makes
+//! There is one bound model for each set, at most [`Lkc::MOST_SETS`]. They state the same facts, by which verification makes
 //! one judgement of them.
 
 use super::{
-    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named,
-    every_column,
+    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, attribute_named, below, every_column,
 };
 use crate::{
     ids::{AttributeId, ColumnId},
@@ -31,9 +30,6 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
         policy.privacy.lkc.map(boxed).into_iter().collect()
     },
 };
-
-/// More sets of columns than this are refused: each is regrouped and judged on its own.
-pub const MOST_SETS: u64 = 5_000;
 
 /// What any `l` columns may give away.
 #[derive(Debug, Clone)]
@@ -62,21 +58,6 @@ struct Guarded {
     values: u32,
 }
 
-/// How many sets of `chosen` columns there are among `columns`; from `enough` on it is only known to be no fewer.
-pub(crate) fn sets(columns: u64, chosen: u64, enough: u64) -> u64 {
-    let chosen = chosen.min(columns);
-    let chosen = chosen.min(columns - chosen);
-    let mut sets = 1u64;
-    for index in 0..chosen {
-        // A binomial of its own after each step, and the next is never smaller.
-        match sets.checked_mul(columns - index) {
-            Some(product) if product / (index + 1) < enough => sets = product / (index + 1),
-            _ => return enough,
-        }
-    }
-    sets
-}
-
 /// Every choice of so many of the columns, in order.
 fn choices(columns: &[ColumnId], chosen: usize) -> Vec<Vec<ColumnId>> {
     let mut all = Vec::new();
@@ -92,8 +73,8 @@ fn choices(columns: &[ColumnId], chosen: usize) -> Vec<Vec<ColumnId>> {
     }
 }
 
-/// The sets of columns that somebody may know who knows any `l` of them.
-pub(crate) fn known_sets(l: u64, profile: &Profile) -> Vec<Vec<ColumnId>> {
+/// The sets of `l` quasi-identifiers that an attacker may know, in column order; the whole set if there are fewer than `l`.
+pub fn known_sets(l: u64, profile: &Profile) -> Vec<Vec<ColumnId>> {
     let columns = every_column(profile);
     let known = usize::try_from(l).map_or(columns.len(), |l| l.min(columns.len()));
     choices(&columns, known)
@@ -154,8 +135,7 @@ impl Bound {
     /// How far the records are above k, in multiples of k, and the confidence below c.
     fn margins(&self, group: &Group<'_>) -> [f64; 2] {
         let k = self.asked.k as f64;
-        let room = self.asked.c - self.inferred(group).0;
-        [(group.records() as f64 - k) / k, if room.abs() < TOLERANCE { 0.0 } else { room }]
+        [(group.records() as f64 - k) / k, below(self.asked.c, self.inferred(group).0)]
     }
 
     /// What is known of the persons in a group, unless it is the whole table or all columns are known.
@@ -223,7 +203,7 @@ impl BoundModel for Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{testing::TestTable, verify::check};
+    use crate::{testing::TestTable, verify::check_against};
 
     #[test]
     fn sets_are_counted_as_they_are_chosen() {
@@ -235,14 +215,14 @@ mod tests {
                     .iter()
                     .map(|set| set.iter().map(|column| 1 << column.index()).sum())
                     .collect();
-                assert_eq!(sets(columns.into(), chosen.into(), 1000), naive.len() as u64);
+                assert_eq!(Lkc::sets(columns.into(), chosen.into(), 1000), naive.len() as u64);
                 found.sort_unstable();
                 assert_eq!(found, naive);
             }
         }
-        assert_eq!(sets(30, 5, 1_000_000), 142_506);
-        assert_eq!(sets(5000, 2500, u64::MAX), u64::MAX);
-        assert_eq!(sets(3, 9, 1000), 1);
+        assert_eq!(Lkc::sets(30, 5, 1_000_000), 142_506);
+        assert_eq!(Lkc::sets(5000, 2500, u64::MAX), u64::MAX);
+        assert_eq!(Lkc::sets(3, 9, 1000), 1);
     }
 
     const COLUMNS: &str = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\nc.role = \
@@ -260,7 +240,7 @@ mod tests {
     fn all_sets_of_columns_are_one_judgement() {
         let table = lkc(2, 3, 0.8);
         assert_eq!(table.models.len(), 3);
-        let judgements = check(&table.profile, &table.models);
+        let judgements = check_against(&table.profile, &table.models);
         let [judgement] = judgements.as_slice() else { panic!("{judgements:?}") };
         assert_eq!(judgement.model, "LKC-privacy (any 2 of 3 columns known: k = 3, confidence at most 0.8)");
         // a, b: 1p (2 records) 1q (2) 2q (4); a, c: 1x, 2x (4 each); b, c: px (2), qx (6).
@@ -272,7 +252,7 @@ mod tests {
 
     #[test]
     fn what_is_worse_is_named() {
-        let of = |table: TestTable| check(&table.profile, &table.models)[0].clone();
+        let of = |table: TestTable| check_against(&table.profile, &table.models)[0].clone();
         assert_eq!(of(lkc(1, 2, 0.6)).worst, "confidence 1.000 (ill, given b)");
         assert_eq!(of(lkc(2, 3, 0.5)).worst, "2 records and confidence 1.000 (ill, given a and b)");
         // All columns known: they need not be named.

@@ -7,6 +7,7 @@
 //! The records that are suppressed are a group like any other: whoever knows that a person is in the table and in no
 //! other group knows that the person is among them. A release with one suppressed record has a group of one.
 
+mod bound;
 mod confidence;
 mod k_anonymity;
 mod l_diversity;
@@ -16,29 +17,22 @@ mod t_closeness;
 #[cfg(test)]
 mod tests;
 
+pub use bound::BoundPolicy;
+#[cfg(any(test, feature = "testing"))]
+pub use bound::bind_all;
 pub use confidence::Confidence;
 pub use k_anonymity::KAnonymity;
-pub use lkc::{LkcPrivacy, MOST_SETS};
-pub(crate) use lkc::{known_sets, sets};
+pub use lkc::{LkcPrivacy, known_sets};
 pub use redundancy::redundant;
 
 use std::cell::OnceCell;
 
 use crate::{
-    ids::{AttributeId, ColumnId, VariantId},
+    ids::{AttributeId, ColumnId},
     policy::Policy,
-    profile::Profile,
+    profile::{Member, Profile},
     text::merge_counts,
 };
-
-/// Some of a variant's records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member {
-    /// The variant.
-    pub variant: VariantId,
-    /// How many of its records.
-    pub records: u64,
-}
 
 /// Records that leave with the same quasi-identifier values.
 #[derive(Debug)]
@@ -137,7 +131,9 @@ pub trait BoundModel: Send + Sync {
     }
 
     /// What the model is, for programs.
-    fn facts(&self) -> ModelFacts;
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::Other
+    }
 }
 
 /// A limit on what may be counted in a group.
@@ -157,8 +153,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// Whether a share is within a limit, with the same room for rounding as everywhere.
-    pub(crate) fn allows(most: f64, share: f64) -> bool {
+    /// Whether a share (0 to 1) is at most `most`, up to the rounding tolerance of all models.
+    pub fn allows(most: f64, share: f64) -> bool {
         share - most < TOLERANCE
     }
 }
@@ -216,20 +212,9 @@ pub struct ModelEntry {
     pub from_policy: fn(&Policy) -> Vec<Box<dyn PrivacyModel>>,
 }
 
-/// All kinds of privacy models. What is not here is never checked, so [`bind_all`] goes through this table alone.
+/// All kinds of privacy models. What is not here is never checked, so [`BoundPolicy`] goes through this table alone.
 pub const MODELS: &[ModelEntry] =
     &[k_anonymity::ENTRY, confidence::ENTRY, lkc::ENTRY, l_diversity::ENTRY, t_closeness::ENTRY];
-
-/// Every model the policy asks for, bound to the table.
-pub fn bind_all(policy: &Policy, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, ModelError> {
-    let mut bound = Vec::new();
-    for entry in MODELS {
-        for model in (entry.from_policy)(policy) {
-            bound.extend(model.bind(profile)?);
-        }
-    }
-    Ok(bound)
-}
 
 /// All columns: the scope of models that take an attacker to know the whole quasi-identifier.
 fn every_column(profile: &Profile) -> Vec<ColumnId> {
@@ -242,5 +227,11 @@ fn attribute_named(profile: &Profile, name: &str) -> Result<AttributeId, ModelEr
         .ok_or_else(|| ModelError(format!("column `{name}` is neither sensitive nor a class column of this table")))
 }
 
-/// Room for rounding when a figure computed in floats meets its limit exactly.
+/// Rounding tolerance where a figure computed in floats equals its limit.
 const TOLERANCE: f64 = 1e-9;
+
+/// How far a figure is below its limit, without rounding errors: 0 where they are equal.
+fn below(limit: f64, figure: f64) -> f64 {
+    let margin = limit - figure;
+    if margin.abs() < TOLERANCE { 0.0 } else { margin }
+}

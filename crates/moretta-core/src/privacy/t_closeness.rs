@@ -6,9 +6,7 @@
 //! - *ordered*: the number of steps between them, over the number of values less one;
 //! - *hierarchical*: the height of their closest common ancestor over the height of the tree.
 
-use super::{
-    BoundModel, Group, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named, every_column,
-};
+use super::{BoundModel, Group, ModelEntry, ModelError, PrivacyModel, attribute_named, below, every_column};
 use crate::{
     hierarchy::Tree,
     ids::{AttributeId, ColumnId},
@@ -174,16 +172,11 @@ impl BoundModel for Bound {
     }
 
     fn margin(&self, group: &Group<'_>) -> f64 {
-        let margin = self.model.t - self.distance(group);
-        if margin.abs() < TOLERANCE { 0.0 } else { margin }
+        below(self.model.t, self.distance(group))
     }
 
     fn figure(&self, group: &Group<'_>) -> String {
         format!("distance {:.3}", self.distance(group))
-    }
-
-    fn facts(&self) -> ModelFacts {
-        ModelFacts::Other
     }
 }
 

@@ -4,7 +4,7 @@ use super::ModelFacts;
 use crate::{
     recoding::Recoding,
     testing::{BANK, TestTable},
-    verify::{VerifyError, check, verify},
+    verify::{VerifyError, check_against, verify_against},
 };
 
 fn bank(template: &str) -> TestTable {
@@ -21,13 +21,13 @@ fn one_column(policy: &str, rows: &[(&str, u64)]) -> TestTable {
 #[test]
 fn the_banks_traders_are_found_out() {
     let table = bank("given = [\"job\", \"country\"]\nvalues = [\"Discharged\"]\nmax-confidence = 0.75");
-    let judgement = &check(&table.profile, &table.models)[0];
+    let judgement = &check_against(&table.profile, &table.models)[0];
     assert_eq!((judgement.groups, judgement.failing_groups, judgement.failing_records), (6, 1, 5));
     assert!((judgement.worst_margin - (0.75 - 0.8)).abs() < 1e-12);
     assert_eq!((judgement.worst.as_str(), judgement.where_.as_slice()), ("confidence 0.800", &[15][..]));
     assert!(matches!(&judgement.facts, ModelFacts::Confidence { value, .. } if value == "Discharged"));
     // Nothing but the table as it is: refused.
-    let result = verify(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy.release, 0);
+    let result = verify_against(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy, 0);
     assert!(matches!(result, Err(VerifyError::Broken(_))));
 }
 

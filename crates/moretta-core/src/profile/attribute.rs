@@ -104,11 +104,7 @@ impl Attribute {
 fn order_of_numbers(counted: &CountedColumn, missing: &[bool], reading: &Reading) -> Result<Vec<usize>, DomainError> {
     let parsed: Vec<_> = counted.values.iter().map(|text| reading.number(text)).collect();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && parsed[raw].is_err()) {
-        return Err(DomainError {
-            column: counted.name.clone(),
-            record: Some(counted.first_records[raw]),
-            problem: parsed[raw].clone().expect_err("just seen"),
-        });
+        return Err(DomainError::of_value(counted, raw, parsed[raw].clone().expect_err("just seen")));
     }
     let size = |raw: usize| if missing[raw] { f64::INFINITY } else { parsed[raw].clone().unwrap_or(f64::INFINITY) };
     let exact = |a: usize, b: usize| match missing[a] || missing[b] {
@@ -129,8 +125,7 @@ fn order_of_leaves(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Re
     let leaf = |raw: usize| leaves.get(&*counted.values[raw]).copied();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && leaf(raw).is_none()) {
         let value = counted.values[raw].to_string();
-        let problem = DomainProblem::NotInHierarchy { value };
-        return Err(DomainError { column: counted.name.clone(), record: Some(counted.first_records[raw]), problem });
+        return Err(DomainError::of_value(counted, raw, DomainProblem::NotInHierarchy { value }));
     }
     let missing_leaf = (0..missing.len()).filter(|&raw| missing[raw]).filter_map(leaf).min();
     let place = |raw: usize| if missing[raw] { missing_leaf } else { leaf(raw) };

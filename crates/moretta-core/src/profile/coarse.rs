@@ -10,7 +10,7 @@ impl Profile {
     /// The same records with every code replaced by the one that stands for it, `stands[column][code]`; what becomes
     /// equal is merged. Domains, attributes and the number of records stay. Rows of counts are not kept: the result
     /// is for looking at, and cannot be released.
-    pub(crate) fn coarsened(&self, stands: &[Vec<u32>]) -> Self {
+    pub fn coarsened(&self, stands: &[Vec<u32>]) -> Self {
         let identity = |values: usize| (0..values as u32).collect();
         let mut maps = stands.to_vec();
         maps.extend(self.attributes.iter().map(|attribute| identity(attribute.values.len())));
@@ -35,7 +35,7 @@ impl Profile {
     }
     /// The same records, of whose cells losses are measured as those of another profile of the same records. Rows of
     /// counts are not kept: the result is for looking at, and cannot be released.
-    pub(crate) fn on_scale_of(&self, other: &Self) -> Self {
+    pub fn on_scale_of(&self, other: &Self) -> Self {
         let mut scaled = Self { rows: Vec::new(), ..self.clone() };
         for (column, other) in scaled.columns.iter_mut().zip(&other.columns) {
             column.domain = column.domain.on_scale_of(&other.domain);

@@ -10,16 +10,15 @@ mod attribute;
 mod coarse;
 mod order;
 
-use hashbrown::HashMap;
-
 pub use self::attribute::Attribute;
+pub(crate) use self::order::sorted_rows;
 
 use crate::{
     counts::{CountedColumn, Counts},
     dates::Moment,
-    hierarchy::{Domain, DomainError, DomainProblem, Occurring, Tree, parse_number},
+    hierarchy::{Domain, DomainError, DomainProblem, Hierarchies, HierarchyChoice, Occurring, parse_number},
     ids::{AttributeId, ColumnId, TupleId, VariantId},
-    policy::{ColumnPolicy, HierarchyChoice, Labels, Policy},
+    policy::{ColumnPolicy, Labels, Policy},
     schema::{Kind, MissingRule, Role},
 };
 
@@ -46,8 +45,17 @@ pub struct Profile {
     variant_tuples: Vec<TupleId>,
     variant_codes: Vec<u32>,
     variant_records: Vec<u64>,
-    variant_first: Vec<u64>,
+    variant_first: Option<Vec<u64>>,
     rows: Vec<VariantId>,
+}
+
+/// Some of a variant's records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Member {
+    /// The variant.
+    pub variant: VariantId,
+    /// How many of its records.
+    pub records: u64,
 }
 
 impl Profile {
@@ -57,54 +65,49 @@ impl Profile {
     }
 
     /// The profile of a table under a policy. `hierarchies` has the files the policy names, by column.
-    pub fn build(policy: &Policy, hierarchies: &HashMap<String, Tree>, counts: &Counts) -> Result<Self, DomainError> {
+    pub fn build(policy: &Policy, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
+        Self::from_columns(policy, hierarchies, counts, |position, declared| {
+            let counted = &counts.columns[position];
+            let missing = missing_values(policy, declared, counts, position)?;
+            let kind = declared.kind.unwrap_or_else(|| infer_kind(declared, counted, &missing));
+            // Only what is built from the data asks how many records have a value.
+            let built = matches!(declared.hierarchy, HierarchyChoice::Built(_));
+            let records = if built { counts.records_of(position) } else { Vec::new() };
+            let occurring = Occurring { column: counted, missing: &missing, records: &records };
+            let (reading, tree) = (declared.reading(kind), hierarchies.get(&declared.name));
+            let (domain, map) = Domain::bind(occurring, &reading, &declared.hierarchy, tree, declared.missing)?;
+            if policy.release.labels == Labels::Set && kind == Kind::Category {
+                check_sets(counted, &domain, &map)?;
+            }
+            Ok((domain, map))
+        })
+    }
+
+    /// The profile of a released file as a reader sees it: every released text is a value of its own.
+    pub fn of_release(policy: &Policy, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
+        Self::from_columns(policy, hierarchies, counts, |position, _| Ok(Domain::opaque(&counts.columns[position])))
+    }
+
+    /// `domain` makes the domain of the quasi-identifier at a position, and maps its raw codes to the domain's.
+    fn from_columns(
+        policy: &Policy,
+        hierarchies: &Hierarchies,
+        counts: &Counts,
+        domain: impl Fn(usize, &ColumnPolicy) -> Result<(Domain, Vec<u32>), DomainError>,
+    ) -> Result<Self, DomainError> {
         let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
         let mut asked = policy.quasi_identifiers().chain(policy.attributes());
         for (position, counted) in counts.columns.iter().enumerate() {
             let declared = asked.next().filter(|declared| declared.name == counted.name);
             let declared = declared.expect("the engine groups the columns it was asked to, in that order");
-            let tree = hierarchies.get(&declared.name);
-            let missing = missing_values(policy, declared, counts, position)?;
             if declared.role == Role::QuasiIdentifier {
-                let kind = declared.kind.unwrap_or_else(|| infer_kind(declared, counted, &missing));
-                // Only what is built from the data asks how many records have a value.
-                let built = matches!(declared.hierarchy, HierarchyChoice::Built(_));
-                let records = if built { counts.records_of(position) } else { Vec::new() };
-                let occurring = Occurring { column: counted, missing: &missing, records: &records };
-                let reading = declared.reading(kind);
-                let (domain, map) = Domain::bind(occurring, &reading, &declared.hierarchy, tree, declared.missing)?;
-                if policy.release.labels == Labels::Set && kind == Kind::Category {
-                    check_sets(counted, &domain, &map)?;
-                }
+                let (domain, map) = domain(position, declared)?;
                 columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain });
                 codes.push(map);
             } else {
+                let (missing, tree) =
+                    (missing_values(policy, declared, counts, position)?, hierarchies.get(&declared.name));
                 let (attribute, map) = Attribute::bind(policy, counted, declared, tree, &missing)?;
-                attributes.push(attribute);
-                codes.push(map);
-            }
-        }
-        Ok(Self::assemble(columns, attributes, &codes, counts))
-    }
-
-    /// The profile of a released file as a reader sees it: every released text is a value of its own.
-    pub fn of_release(
-        policy: &Policy,
-        hierarchies: &HashMap<String, Tree>,
-        counts: &Counts,
-    ) -> Result<Self, DomainError> {
-        let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-        for (position, (counted, declared)) in
-            counts.columns.iter().zip(policy.quasi_identifiers().chain(policy.attributes())).enumerate()
-        {
-            if declared.role == Role::QuasiIdentifier {
-                let (domain, map) = Domain::opaque(counted);
-                columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain });
-                codes.push(map);
-            } else {
-                let missing = missing_values(policy, declared, counts, position)?;
-                let (attribute, map) =
-                    Attribute::bind(policy, counted, declared, hierarchies.get(&declared.name), &missing)?;
                 attributes.push(attribute);
                 codes.push(map);
             }
@@ -124,12 +127,13 @@ impl Profile {
             variant_tuples: Vec::new(),
             variant_codes: Vec::new(),
             variant_records: Vec::new(),
-            variant_first: Vec::new(),
+            variant_first: counts.first_records.is_some().then(Vec::new),
             rows: vec![VariantId(0); counts.rows()],
         };
         let recoded = |row: u32| counts.row(row as usize).iter().zip(maps).map(|(&raw, map)| map[raw as usize]);
         let mut previous: Vec<u32> = Vec::new();
-        for row in order::sorted_rows(counts.rows(), maps, &profile.sizes(), &counts.codes) {
+        let code = |row: usize, column: usize| maps[column][counts.codes[row * width + column] as usize];
+        for row in sorted_rows(counts.rows(), &profile.sizes(), code) {
             let codes: Vec<u32> = recoded(row).collect();
             let new_tuple = previous.len() != width || codes[..p] != previous[..p];
             if new_tuple {
@@ -141,13 +145,15 @@ impl Profile {
                 profile.variant_tuples.push(TupleId::from_index(profile.tuple_records.len() - 1));
                 profile.variant_codes.extend(&codes[p..]);
                 profile.variant_records.push(0);
-                profile.variant_first.push(u64::MAX);
+                profile.variant_first.iter_mut().for_each(|first| first.push(u64::MAX));
             }
             let records = counts.counts[row as usize];
             *profile.tuple_records.last_mut().expect("pushed above") += records;
             *profile.variant_records.last_mut().expect("pushed above") += records;
-            let first = profile.variant_first.last_mut().expect("pushed above");
-            *first = (*first).min(counts.first_records[row as usize]);
+            let first = profile.variant_first.as_mut().and_then(|first| first.last_mut());
+            if let (Some(first), Some(record)) = (first, counts.first_record(row as usize)) {
+                *first = record.min(*first);
+            }
             profile.rows[row as usize] = VariantId::from_index(profile.variant_records.len() - 1);
             previous = codes;
         }
@@ -231,9 +237,9 @@ impl Profile {
         self.variant_records[variant.index()]
     }
 
-    /// The number (from 1) of the first record that carries a variant.
-    pub fn first_record(&self, variant: VariantId) -> u64 {
-        self.variant_first[variant.index()]
+    /// The number (from 1) of the first record that carries a variant, where records have numbers.
+    pub fn first_record(&self, variant: VariantId) -> Option<u64> {
+        self.variant_first.as_ref().map(|first| first[variant.index()])
     }
 
     /// The code of a variant's value in a sensitive or class column.
@@ -246,17 +252,38 @@ impl Profile {
         self.rows[row]
     }
 
+    fn member(&self, variant: VariantId) -> Member {
+        Member { variant, records: self.variant_records(variant) }
+    }
+
+    /// All records of a tuple.
+    pub(crate) fn members_of(&self, tuple: TupleId) -> impl Iterator<Item = Member> {
+        self.variants_of(tuple).map(|variant| self.member(variant))
+    }
+
     /// All variants with all their records.
-    pub fn everything(&self) -> Vec<crate::privacy::Member> {
-        (0..self.variants() as u32)
-            .map(VariantId)
-            .map(|variant| crate::privacy::Member { variant, records: self.variant_records(variant) })
-            .collect()
+    pub fn everything(&self) -> Vec<Member> {
+        (0..self.variants() as u32).map(|variant| self.member(VariantId(variant))).collect()
+    }
+}
+
+impl Policy {
+    /// The same, with the types of quasi-identifiers as they were found in a table, so that no other table (or part of that
+    /// one) is read otherwise.
+    pub fn with_kinds_of(&self, profile: &Profile) -> Policy {
+        let mut policy = self.clone();
+        for column in profile.columns() {
+            let declared = policy.columns.iter_mut().filter(|declared| declared.name == column.name);
+            declared.for_each(|declared| declared.kind = Some(column.domain.kind()));
+        }
+        policy
     }
 }
 
 fn first_by_record(counted: &CountedColumn, bad: impl Fn(usize) -> bool) -> Option<usize> {
-    (0..counted.values.len()).filter(|&raw| bad(raw)).min_by_key(|&raw| counted.first_records[raw])
+    (0..counted.values.len())
+        .filter(|&raw| bad(raw))
+        .min_by_key(|&raw| (counted.first_record(raw), &counted.values[raw]))
 }
 
 /// Which values stand for a missing one; an error where there are some and the column has no rule for them.
@@ -276,11 +303,7 @@ fn missing_values(
             .filter(|&row| missing[counts.row(row)[position] as usize])
             .map(|row| counts.counts[row])
             .sum();
-        return Err(DomainError {
-            column: counted.name.clone(),
-            record: Some(counted.first_records[raw]),
-            problem: DomainProblem::Missing { records },
-        });
+        return Err(DomainError::of_value(counted, raw, DomainProblem::Missing { records }));
     }
     Ok(missing)
 }
@@ -309,11 +332,8 @@ pub(crate) fn infer_kind(declared: &ColumnPolicy, counted: &CountedColumn, missi
 
 fn check_sets(counted: &CountedColumn, domain: &Domain, map: &[u32]) -> Result<(), DomainError> {
     let Some(code) = domain.unfit_for_sets() else { return Ok(()) };
+    let problem = DomainProblem::NotInSet { value: domain.text(code).to_owned() };
     let raw = first_by_record(counted, |raw| map[raw] == code);
-    let value = domain.text(code).to_owned();
-    Err(DomainError {
-        column: counted.name.clone(),
-        record: raw.map(|raw| counted.first_records[raw]),
-        problem: DomainProblem::NotInSet { value },
-    })
+    let record = raw.and_then(|raw| counted.first_record(raw));
+    Err(DomainError { column: counted.name.clone(), record, in_hierarchy: false, problem })
 }

@@ -1,10 +1,11 @@
-//! Rows in order of their codes. Codes are packed into one integer where they fit, which they nearly always do.
+//! Rows in order of their codes: tuples of a profile, rows of genetic search. Codes are packed into one integer where they
+//! fit, which they nearly always do, and sorted in parallel.
 
 use rayon::prelude::*;
 
-pub(super) fn sorted_rows(rows: usize, maps: &[Vec<u32>], sizes: &[usize], raw: &[u32]) -> Vec<u32> {
-    let width = maps.len();
-    let code = |row: usize, column: usize| maps[column][raw[row * width + column] as usize];
+/// Rows by their codes in the first column, then the second, and so on; of equal rows the first comes first. `sizes` has
+/// for each column a number that all its codes are below, `code` the code of a row in a column.
+pub(crate) fn sorted_rows(rows: usize, sizes: &[usize], code: impl Fn(usize, usize) -> u32 + Sync) -> Vec<u32> {
     let bits: Vec<u32> = sizes.iter().map(|size| usize::BITS - size.saturating_sub(1).leading_zeros()).collect();
     if bits.iter().sum::<u32>() <= 128 {
         let key = |row: usize| {
@@ -18,9 +19,30 @@ pub(super) fn sorted_rows(rows: usize, maps: &[Vec<u32>], sizes: &[usize], raw: 
     } else {
         let mut order: Vec<u32> = (0..rows as u32).collect();
         order.par_sort_unstable_by(|&a, &b| {
-            let codes = |row: u32| (0..width).map(move |column| code(row as usize, column));
+            let code = &code;
+            let codes = |row: u32| (0..sizes.len()).map(move |column| code(row as usize, column));
             codes(a).cmp(codes(b)).then(a.cmp(&b))
         });
         order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Five columns of 32 bits do not fit one integer.
+        #[test]
+        fn rows_are_sorted_as_by_a_stable_sort(
+            wide in any::<bool>(),
+            rows in prop::collection::vec(prop::collection::vec(0u32..3, 5), 0..100),
+        ) {
+            let size = if wide { u32::MAX as usize } else { 3 };
+            let mut expected: Vec<u32> = (0..rows.len() as u32).collect();
+            expected.sort_by_key(|&row| &rows[row as usize]);
+            prop_assert_eq!(sorted_rows(rows.len(), &[size; 5], |row, column| rows[row][column]), expected);
+        }
     }
 }

@@ -7,15 +7,16 @@
 mod boxes;
 mod over;
 pub mod saved;
+mod step;
 mod suppress;
 
+pub use self::step::{Action, Step};
 pub use self::suppress::suppressed_by;
 
 use crate::{
     hierarchy::{Cell, Domain},
     ids::{GroupId, TupleId, VariantId},
     profile::Profile,
-    search::Step,
 };
 
 /// How the quasi-identifiers are to be released.

@@ -9,8 +9,8 @@ use hashbrown::{HashMap, HashSet};
 use super::saved::{Saved, Shape};
 use crate::{
     counts::{CountedColumn, Counts},
-    hierarchy::{DomainError, ROOT_LABEL, Reading, Tree, TreeBuilder, interval_ends},
-    policy::{ColumnPolicy, HierarchyChoice},
+    hierarchy::{DomainError, HierarchyChoice, ROOT_LABEL, Reading, Tree, TreeBuilder, interval_ends},
+    policy::ColumnPolicy,
     profile::Profile,
     schema::Kind,
 };
@@ -23,10 +23,11 @@ impl Saved {
             let Some(declared) = self.policy.column(&column.name) else { continue };
             match (&declared.hierarchy, declared.kind) {
                 (HierarchyChoice::Built(_), Some(kind)) => {
-                    let tree = nested(column, &labels, &declared.reading(kind));
-                    hierarchies.extend(tree.map(|tree| (column.name.clone(), tree)));
+                    if let Some(tree) = nested(column, &labels, &declared.reading(kind)) {
+                        hierarchies.insert(column.name.clone(), tree);
+                    }
                 }
-                _ if hierarchies.contains_key(&column.name) => {}
+                _ if hierarchies.get(&column.name).is_some() => {}
                 (HierarchyChoice::Default, Some(Kind::Category)) => {
                     learn(column, labels.into_iter().filter(|label| *label != ROOT_LABEL));
                 }
@@ -69,7 +70,7 @@ fn learn<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a str>) {
     for text in texts {
         if known.insert(text.into()) {
             column.values.push(text.into());
-            column.first_records.push(0);
+            column.first_records.iter_mut().for_each(|first| first.push(0));
         }
     }
 }

@@ -14,12 +14,11 @@ use super::{
     suppress::{Print, suppress_failing},
 };
 use crate::{
-    hierarchy::{Cell, LabelReader, ROOT_LABEL, ReadCell, Tree, file},
+    hierarchy::{Cell, Hierarchies, LabelReader, ROOT_LABEL, ReadCell, Tree, file},
     ids::{GroupId, TupleId},
     policy::{Policy, TemplateValues},
     privacy::{BoundModel, Confidence},
-    profile::{Column, Profile},
-    released::has_own_form,
+    profile::{Column, Member, Profile},
     schema::Kind,
 };
 
@@ -32,7 +31,7 @@ pub struct Saved {
     /// The policy it was found for.
     pub policy: Policy,
     /// The hierarchies of its columns.
-    pub hierarchies: HashMap<String, Tree>,
+    pub hierarchies: Hierarchies,
     pub(super) shape: Shape,
 }
 
@@ -103,7 +102,7 @@ fn told(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
 
 impl Saved {
     /// What is kept of a recoding.
-    pub fn of(policy: &Policy, hierarchies: &HashMap<String, Tree>, profile: &Profile, recoding: &Recoding) -> Self {
+    pub fn of(policy: &Policy, hierarchies: &Hierarchies, profile: &Profile, recoding: &Recoding) -> Self {
         let columns = profile.columns();
         let mut policy = policy.with_kinds_of(profile);
         // Nor may other values be the rarest there: what was guarded here is guarded everywhere.
@@ -119,7 +118,7 @@ impl Saved {
                 let told = told(profile, cut);
                 let labels = |(column, cells): (usize, &Vec<Cell>)| {
                     // All values of a hierarchy file are in it anyway, also those that do not occur.
-                    let file = hierarchies.contains_key(&columns[column].name);
+                    let file = hierarchies.get(&columns[column].name).is_some();
                     let public = file && columns[column].domain.kind() == Kind::Category;
                     let leaves = |(_, told): &(&Cell, &bool)| public || **told;
                     let cells = cells.iter().zip(&told[column]).filter(leaves);
@@ -153,7 +152,7 @@ impl Saved {
         let owned = |tree: &Tree| -> Vec<Vec<String>> {
             file::rows(tree).into_iter().map(|row| row.into_iter().map(str::to_owned).collect()).collect()
         };
-        let hierarchies = self.hierarchies.iter().map(|(name, tree)| (name.clone(), owned(tree))).collect();
+        let hierarchies = self.hierarchies.iter().map(|(name, tree)| (name.to_owned(), owned(tree))).collect();
         let on_disk = OnDisk {
             moretta: "recoding".to_owned(),
             version: VERSION,
@@ -176,7 +175,7 @@ impl Saved {
             return Err(SavedError::Version { kind: head.moretta, version: head.version });
         }
         let on_disk: OnDisk = serde_json::from_str(text)?;
-        let mut hierarchies = HashMap::new();
+        let mut hierarchies = Hierarchies::default();
         for (column, rows) in on_disk.hierarchies {
             let tree =
                 file::from_rows(rows).map_err(|error| SavedError::Hierarchy { column: column.clone(), error })?;
@@ -309,7 +308,7 @@ impl Saved {
     /// The cell that prints as this one does: a missing value may be released as `*`, like the whole column.
     fn as_printed(&self, column: &Column, cell: Cell) -> Cell {
         let domain = &column.domain;
-        if domain.is_star(cell) && !has_own_form(domain, &self.policy.release) { domain.whole() } else { cell }
+        if domain.is_star(cell) && !self.policy.release.has_own_form(domain.kind()) { domain.whole() } else { cell }
     }
 
     fn apply_cut(&self, profile: &Profile, models: &[Box<dyn BoundModel>], labels: &[Vec<Option<String>>]) -> Recoding {
@@ -345,7 +344,7 @@ impl Saved {
         let mut open: Vec<Vec<Cell>> = self.read_boxes(profile, boxes).into_iter().map(|(cells, _)| cells).collect();
         let index = BoxIndex::new(profile, &open);
         let own: Vec<bool> =
-            profile.columns().iter().map(|column| has_own_form(&column.domain, &self.policy.release)).collect();
+            profile.columns().iter().map(|column| self.policy.release.has_own_form(column.domain.kind())).collect();
         let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<Print> {
             let cells = cells.iter().zip(profile.columns()).map(|(cell, column)| self.as_printed(column, *cell));
             cells.zip(&own).map(|(cell, own)| (cell, own.then_some(group))).collect()
@@ -360,11 +359,8 @@ impl Saved {
         let mut shares = Vec::new();
         for (tuple, group) in (0u32..).map(TupleId).zip(assigned) {
             let group = group.map_or(suppressed, GroupId::from_index);
-            shares.extend(profile.variants_of(tuple).map(|variant| GroupShare {
-                group,
-                variant,
-                records: profile.variant_records(variant),
-            }));
+            let share = |Member { variant, records }| GroupShare { group, variant, records };
+            shares.extend(profile.members_of(tuple).map(share));
         }
         Recoding::Groups(Groups { boxes: open.concat(), shares, suppressed: Some(suppressed) })
     }

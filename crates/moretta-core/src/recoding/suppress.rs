@@ -6,8 +6,8 @@ use super::Cut;
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
-    privacy::{BoundModel, Group, Member},
-    profile::Profile,
+    privacy::{BoundModel, Group},
+    profile::{Member, Profile},
 };
 
 /// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
@@ -45,8 +45,7 @@ pub(super) fn suppress_failing(
     let mut table = Table { profile, models, keys, groups: vec![Vec::new(); keys.len()], suppressed: Vec::new() };
     for (tuple, group) in (0u32..).map(TupleId).zip(&*assigned) {
         let into = group.map_or(&mut table.suppressed, |group| &mut table.groups[group]);
-        let member = |variant| Member { variant, records: profile.variant_records(variant) };
-        into.extend(profile.variants_of(tuple).map(member));
+        into.extend(profile.members_of(tuple));
     }
     table.take_out_failing(|_| true);
     let size = |members: &[Member]| members.iter().map(|member| member.records).sum::<u64>();

@@ -1,11 +1,13 @@
 //! Groups of records that print alike.
+//!
+//! Verification stands on this, so it is a plain map of whole keys that shares no code with the groupings of searches
+//! (`search/grouping.rs`): a mistake there must not pass for a result here. Cost: one pass over the pieces.
 
 use hashbrown::HashMap;
 
 use crate::{
     ids::{ColumnId, TupleId, VariantId},
-    privacy::Member,
-    profile::Profile,
+    profile::{Member, Profile},
 };
 
 /// Groups of records that print alike in some columns.
@@ -98,9 +100,7 @@ impl Grouping {
         let mut grouping = Self { columns: profile.columns().len(), offsets: vec![0], ..Self::default() };
         for tuple in tuples {
             grouping.keys.extend(profile.codes(tuple));
-            grouping.members.extend(
-                profile.variants_of(tuple).map(|variant| Member { variant, records: profile.variant_records(variant) }),
-            );
+            grouping.members.extend(profile.members_of(tuple));
             grouping.offsets.push(grouping.members.len());
         }
         grouping.counted()

@@ -8,14 +8,13 @@ mod table;
 
 pub use self::grouping::Grouping;
 use self::table::Table;
-pub(crate) use self::table::has_own_form;
 use crate::{
     hierarchy::{Domain, LabelReader, ROOT_LABEL, ReadCell},
     ids::TupleId,
     policy::ReleaseOptions,
-    privacy::Member,
-    profile::Profile,
+    profile::{Member, Profile},
     recoding::{Cut, GroupShare, Groups, Recoding},
+    text::at_record,
 };
 
 /// What a released cell lost against the value it stands for.
@@ -40,12 +39,12 @@ pub struct Released {
 
 /// A released value that is no form of its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`, record {record}: `{value}` is not a released form of any value of the original")]
+#[error("column `{column}`{}: `{value}` is not a released form of any value of the original", at_record(*.record))]
 pub struct ReadError {
     /// The column.
     pub column: String,
-    /// The first record with it (from 1).
-    pub record: u64,
+    /// The first record with it (from 1), where records have numbers.
+    pub record: Option<u64>,
     /// The cell.
     pub value: String,
 }
@@ -111,8 +110,7 @@ impl Released {
                     });
                 }
             }
-            let member = |variant| Member { variant, records: profile.variant_records(variant) };
-            table.close(profile.variants_of(tuple).map(member));
+            table.close(profile.members_of(tuple));
         }
         table.finish()
     }
@@ -131,7 +129,7 @@ impl Released {
             for (column, &code) in release.codes(tuple).iter().enumerate() {
                 losses.push(read[column][code as usize].ok_or_else(|| ReadError {
                     column: release.columns()[column].name.clone(),
-                    record: release.variants_of(tuple).map(|v| release.first_record(v)).min().unwrap_or(0),
+                    record: release.variants_of(tuple).filter_map(|v| release.first_record(v)).min(),
                     value: release.columns()[column].domain.text(code).to_owned(),
                 })?);
             }

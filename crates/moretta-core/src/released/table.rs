@@ -5,9 +5,8 @@ use hashbrown::HashMap;
 use super::{Grouping, Loss, Released};
 use crate::{
     hierarchy::{Cell, Domain, ROOT_LABEL, numeric::number_text},
-    policy::{Labels, Numbers, ReleaseOptions},
-    privacy::Member,
-    profile::Profile,
+    policy::{Numbers, ReleaseOptions},
+    profile::{Member, Profile},
     schema::Kind,
     text::merge_counts,
 };
@@ -47,7 +46,7 @@ impl<'a> Table<'a> {
     /// The next column of the piece at hand. `codes` are those that the cell stands for, with their records.
     pub(super) fn cell<I: Iterator<Item = (u32, u64)>>(&mut self, column: usize, cell: Cell, codes: impl Fn() -> I) {
         let domain = &self.profile.columns()[column].domain;
-        let own_form = cell.first < cell.last && has_own_form(domain, self.options);
+        let own_form = cell.first < cell.last && self.options.has_own_form(domain.kind());
         let shared = self.global || !own_form;
         let known = self.known[column].get(&cell).filter(|_| shared).copied();
         let (id, loss) = known.unwrap_or_else(|| {
@@ -109,15 +108,6 @@ impl<'a> Table<'a> {
             }
         }
         Released::new(grouping, self.labels, losses, places)
-    }
-}
-
-/// Whether a group's cells of several values print what its own records say, not what the cell is.
-pub(crate) fn has_own_form(domain: &Domain, options: &ReleaseOptions) -> bool {
-    match domain.kind() {
-        Kind::Category => options.labels == Labels::Set,
-        Kind::Number => options.numbers != Numbers::Interval,
-        Kind::Date => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::profile::Profile;
+use crate::{objective::Loss, profile::Profile};
 
 /// What is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,11 @@ impl Measure {
     pub(super) fn or_by_table(asked: Option<Self>, profile: &Profile) -> Self {
         let by_table = if profile.class().is_some() { Self::Class } else { Self::Ncp };
         asked.unwrap_or(by_table)
+    }
+
+    /// The loss of precision that stands for it; LM beside the class.
+    pub(super) fn loss(self) -> Loss {
+        if self == Self::Ncp { Loss::Ncp } else { Loss::Lm }
     }
 
     /// Why it cannot be taken, if so.

@@ -6,7 +6,9 @@
 
 pub mod bottom_up_generalization;
 mod chance;
+mod cluster;
 pub mod genetic;
+mod grouping;
 mod information;
 pub mod k_member;
 mod local;
@@ -22,17 +24,20 @@ pub mod top_down_disclosure;
 
 use serde::Serialize;
 
-pub use self::path::{Action, Frontier, Holds, Step};
+pub use self::path::{Frontier, Holds};
 pub use crate::observer::{CancelOnly, NoObserver, Observer, Stop};
 use crate::{
-    measure::{Goal, Loss, Purpose},
-    policy::{MeasureChoice, MethodChoice, Policy, PolicyError, suggest::nearest},
-    privacy::{BoundModel, Group},
-    profile::Profile,
-    recoding::Recoding,
+    ids::TupleId,
+    objective::{Goal, Loss, Purpose},
+    policy::{MeasureChoice, MethodChoice, Policy, PolicyError},
+    privacy::{BoundModel, BoundPolicy, Group},
+    profile::{Member, Profile},
+    recoding::{Cut, Recoding, Step, suppressed_by},
+    suggest::nearest,
 };
 
 /// What a method is asked to do.
+#[derive(Clone, Copy)]
 pub struct Task<'a> {
     /// The table.
     pub profile: &'a Profile,
@@ -42,6 +47,27 @@ pub struct Task<'a> {
     pub max_suppressed: u64,
     /// Decides whatever is left to chance.
     pub seed: u64,
+}
+
+impl<'a> Task<'a> {
+    /// All that a policy asks of a table.
+    pub fn of(bound: &'a BoundPolicy<'_>, seed: u64) -> Self {
+        let (profile, models, max_suppressed) = (bound.profile(), bound.models(), bound.max_suppressed());
+        Self { profile, models, max_suppressed, seed }
+    }
+
+    /// The tuples to suppress under a cut; `None` if they have more records than the policy allows.
+    fn suppressed(&self, cut: &Cut) -> Option<Vec<TupleId>> {
+        let suppressed = suppressed_by(self.profile, self.models, cut);
+        let records: u64 = suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
+        (records <= self.max_suppressed).then_some(suppressed)
+    }
+
+    /// Whether some records satisfy every model as one group.
+    fn holds(&self, members: &[Member]) -> bool {
+        let group = Group::new(self.profile, members);
+        self.models.iter().all(|model| model.holds(&group))
+    }
 }
 
 /// What a method found.
@@ -174,6 +200,12 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
+impl Parameter {
+    const fn new(key: &'static str, default: &'static str, meaning: &'static str) -> Self {
+        Self { key, default, meaning }
+    }
+}
+
 /// All methods.
 pub const METHODS: &[MethodEntry] = &[
     mondrian::ENTRY,
@@ -280,8 +312,5 @@ fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let mut broken: Vec<(String, String)> = broken.map(|model| (model.describe(), model.figure(&group))).collect();
     // A model of many sets of columns is there once for each, and says the same of all records together.
     broken.dedup_by(|next, kept| next.0 == kept.0);
-    match broken.is_empty() {
-        true => Ok(()),
-        false => Err(SearchError::Impossible { broken, records: task.profile.records() }),
-    }
+    if broken.is_empty() { Ok(()) } else { Err(SearchError::Impossible { broken, records: task.profile.records() }) }
 }

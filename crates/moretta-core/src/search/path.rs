@@ -6,16 +6,7 @@
 
 use serde::Serialize;
 
-use crate::{hierarchy::Cell, ids::ColumnId};
-
-/// From one point of a path to the next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
-    /// What kind of step it is.
-    pub action: Action,
-    /// What changes, in this order: from here on, all codes inside the cell leave as the cell.
-    pub changes: Vec<(ColumnId, Cell)>,
-}
+use crate::recoding::Step;
 
 /// The whole trade-off: the steps from the table as it is to all values at the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,18 +24,4 @@ pub struct Holds {
     pub step: usize,
     /// How many records are suppressed for it.
     pub suppressed_rows: u64,
-}
-
-/// What a step does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Action {
-    /// Values become less precise.
-    Generalize,
-    /// Values become more precise again, because the policy holds without.
-    TakeBack,
-    /// Values that were suppressed are told.
-    Disclose,
-    /// A better cut found elsewhere takes the place of the one at hand.
-    Search,
 }

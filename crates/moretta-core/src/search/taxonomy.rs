@@ -48,19 +48,45 @@ impl<'a> Taxonomy<'a> {
             }
         }
     }
+
+    /// By node, the number of records with a value below it; `column` is the taxonomy's own.
+    pub(super) fn records_below(&self, profile: &Profile, column: usize) -> Vec<u64> {
+        let mut records = vec![0; self.tree.len()];
+        for (code, own) in (0u32..).zip(records_by_code(profile, column)) {
+            records[self.tree.leaf(code).index()] = own;
+        }
+        for node in (1..self.tree.len()).rev() {
+            if let Some(parent) = self.tree.parent(NodeId::from_index(node)) {
+                records[parent.index()] += records[node];
+            }
+        }
+        records
+    }
+}
+
+/// By code of a column, the number of records with it.
+pub(super) fn records_by_code(profile: &Profile, column: usize) -> Vec<u64> {
+    let mut records = vec![0; profile.columns()[column].domain.len()];
+    for tuple in (0..profile.tuples() as u32).map(TupleId) {
+        records[profile.codes(tuple)[column] as usize] += profile.tuple_records(tuple);
+    }
+    records
+}
+
+/// By code of a column, the number of records with a smaller one; the last entry counts all records.
+pub(super) fn records_before(profile: &Profile, column: usize) -> Vec<u64> {
+    let mut before = vec![0];
+    before.extend(records_by_code(profile, column).iter().scan(0, |sum, records| {
+        *sum += records;
+        Some(*sum)
+    }));
+    before
 }
 
 /// The tree of halves over a column of free numbers; a missing value stays directly under the root.
 fn halves(profile: &Profile, column: usize) -> Tree {
     let domain = &profile.columns()[column].domain;
-    // How many records have a smaller code.
-    let mut before = vec![0u64; domain.len() + 1];
-    for tuple in (0..profile.tuples() as u32).map(TupleId) {
-        before[profile.codes(tuple)[column] as usize + 1] += profile.tuple_records(tuple);
-    }
-    for code in 0..domain.len() {
-        before[code + 1] += before[code];
-    }
+    let before = records_before(profile, column);
     let numbers = domain.len() - usize::from(domain.missing().is_some());
     let mut builder = TreeBuilder::default();
     let mut open = Vec::new();

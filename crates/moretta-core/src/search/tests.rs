@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     measure::{Measures, Scene, weights},
     testing::TestTable,
-    verify::verify,
+    verify::verify_against,
 };
 
 fn policy(method: &str, measure: &str) -> Policy {
@@ -105,7 +105,7 @@ fn each_measure_is_less_when_it_is_asked_for() {
         let lost = |measure: &str| {
             let method = method_of(&policy(entry.name, &format!("[measure]\nname = \"{measure}\""))).unwrap();
             let outcome = method.run(&task, &NoObserver).unwrap();
-            let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
+            let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
             let weights = weights(&table.policy);
             let scene = Scene {
                 released: verified.released(),

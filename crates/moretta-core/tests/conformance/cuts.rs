@@ -1,64 +1,21 @@
 //! Any valid cut: verified if and only if the models hold in what it prints. And recodings that lie: refused.
 
 use moretta_core::{
-    hierarchy::{Cell, Domain},
-    ids::{GroupId, NodeId, TupleId, VariantId},
+    hierarchy::Cell,
+    ids::{GroupId, TupleId, VariantId},
     profile::Profile,
-    recoding::{Cut, GroupShare, Groups, Recoding},
-    verify::{VerifyError, verify},
+    recoding::{GroupShare, Groups, Recoding},
+    verify::{VerifyError, verify_against},
 };
 use proptest::prelude::*;
 
 use crate::{
-    cases,
-    dice::Dice,
-    methods::{check_cells, printed},
+    expand::printed,
+    methods::check_cells,
     oracle::Printed,
-    world::{World, worlds},
+    random_cut::random_cut,
+    world::{World, cases, worlds},
 };
-
-/// A random set of nodes with one on every path, or random intervals of numbers; and some tuples suppressed.
-pub fn random_cut(profile: &Profile, dice: &mut Dice) -> Recoding {
-    let suppress = *dice.one(&[0, 0, 10, 50]);
-    let suppressed = (0..profile.tuples() as u32).map(TupleId).filter(|_| dice.chance(suppress)).collect();
-    let cells = profile.columns().iter().map(|column| cells(&column.domain, dice)).collect();
-    Recoding::Cut(Cut { cells, suppressed })
-}
-
-fn cells(domain: &Domain, dice: &mut Dice) -> Vec<Cell> {
-    let mut cells: Vec<Cell> = vec![domain.whole(); domain.len()];
-    let coarse = *dice.one(&[20, 50, 80, 100]);
-    // Sometimes cells nest: what is inside one leaves more precisely.
-    let nested = *dice.one(&[0, 0, 30]);
-    if let Some(tree) = domain.tree() {
-        let mut open: Vec<NodeId> = vec![moretta_core::hierarchy::Tree::ROOT];
-        while let Some(node) = open.pop() {
-            let cell = domain.node_cell(node);
-            cells[cell.first as usize..=cell.last as usize].fill(cell);
-            let stays = tree.is_leaf(node) || dice.chance(coarse);
-            open.extend(tree.children(node).filter(|_| !stays || dice.chance(nested)));
-        }
-        return cells;
-    }
-    let numbers = domain.len() as u32 - u32::from(domain.missing().is_some());
-    let whole = domain.missing().is_some() && dice.chance(30);
-    let mut first = 0;
-    for last in 0..numbers {
-        if !whole && (last + 1 == numbers || !dice.chance(coarse)) {
-            let inside = cells[first as usize..=last as usize].iter_mut();
-            inside.filter(|cell| cell.first < cell.last).for_each(|cell| *cell = domain.cover(first, last));
-            cells[last as usize] = domain.cover(first, last);
-            first = last + 1;
-        } else if dice.chance(nested) {
-            // A value of its own inside an interval that has yet to be closed, or inside all.
-            cells[last as usize] = domain.cover(last, last);
-        }
-    }
-    if let Some(code) = domain.missing().filter(|_| !whole) {
-        cells[code as usize] = domain.cover(code, code);
-    }
-    cells
-}
 
 /// Each tuple's records as a group of their own.
 fn singletons(profile: &Profile) -> Groups {
@@ -76,7 +33,7 @@ fn singletons(profile: &Profile) -> Groups {
 }
 
 fn refused(world: &World, profile: &Profile, recoding: Recoding) -> Option<VerifyError> {
-    verify(profile, recoding, &[], &world.policy.release, profile.records()).err()
+    verify_against(profile, recoding, &[], &world.policy, profile.records()).err()
 }
 
 proptest! {
@@ -90,16 +47,16 @@ proptest! {
         let recoding = random_cut(&profile, &mut dice);
         let Recoding::Cut(cut) = &recoding else { unreachable!() };
         let suppressed: u64 = cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum();
-        let options = &world.policy.release;
-        let unjudged = verify(&profile, recoding.clone(), &[], options, suppressed).expect("a valid cut");
-        let (header, rows, change) = printed(&world, &counts, &profile, &unjudged);
+        let policy = &world.policy;
+        let unjudged = verify_against(&profile, recoding.clone(), &[], policy, suppressed).expect("a valid cut");
+        let (header, rows, change) = printed(&world, &counts, &unjudged);
         check_cells(&world, &header, &rows, &change)?;
         let holds = Printed { world: &world, header: &header, rows: &rows }.holds();
         let models = world.models(&profile);
-        let result = verify(&profile, recoding.clone(), &models, options, suppressed);
+        let result = verify_against(&profile, recoding.clone(), &models, policy, suppressed);
         prop_assert_eq!(result.is_ok(), holds, "{:?}\n{:?}", result.err(), rows);
         if suppressed > 0 {
-            let result = verify(&profile, recoding, &[], options, suppressed - 1).map(|_| ());
+            let result = verify_against(&profile, recoding, &[], policy, suppressed - 1).map(|_| ());
             let expected = VerifyError::Suppressed { found: suppressed, allowed: suppressed - 1 };
             prop_assert_eq!(result, Err(expected));
         }
@@ -165,7 +122,7 @@ proptest! {
         let mut idle = good;
         let whole: Vec<Cell> = profile.columns().iter().map(|column| column.domain.whole()).collect();
         idle.boxes.extend(whole);
-        let verified = verify(&profile, Recoding::Groups(idle), &[], &world.policy.release, 0);
+        let verified = verify_against(&profile, Recoding::Groups(idle), &[], &world.policy, 0);
         let verified = verified.expect("an empty group");
         prop_assert!((0..verified.released().groups()).all(|group| verified.released().records(group) > 0));
     }
@@ -175,8 +132,8 @@ proptest! {
         let counts = world.counts();
         let profile = world.profile(&counts);
         let identity = Recoding::identity(&profile);
-        let verified = verify(&profile, identity, &[], &world.policy.release, 0).expect("every value its own cell");
-        let (header, rows, change) = printed(&world, &counts, &profile, &verified);
+        let verified = verify_against(&profile, identity, &[], &world.policy, 0).expect("every value its own cell");
+        let (header, rows, change) = printed(&world, &counts, &verified);
         check_cells(&world, &header, &rows, &change)?;
         prop_assert_eq!(verified.released().groups(), profile.tuples());
     }

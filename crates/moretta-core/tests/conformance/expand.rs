@@ -2,9 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moretta_core::counts::{Change, CountedColumn, Counts, KeyColumn, Rewrite};
+use moretta_core::{
+    counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, Rewrite},
+    rewrite_plan,
+    verify::Verified,
+};
 
-use crate::{dice::Dice, world::Rows};
+use crate::{
+    dice::Dice,
+    world::{Rows, World},
+};
 
 /// One `GROUP BY`, codes and rows in order of first sight.
 pub fn group_and_count(header: &[String], rows: &Rows, columns: &[String]) -> Counts {
@@ -20,7 +27,7 @@ pub fn group_and_count(header: &[String], rows: &Rows, columns: &[String]) -> Co
             let known = column.values.iter().position(|text| **text == *row[at]);
             codes.push(known.unwrap_or_else(|| {
                 column.values.push(row[at].as_str().into());
-                column.first_records.push(record);
+                column.first_records.get_or_insert_default().push(record);
                 column.values.len() - 1
             }) as u32);
         }
@@ -29,7 +36,7 @@ pub fn group_and_count(header: &[String], rows: &Rows, columns: &[String]) -> Co
         if place == next {
             counts.codes.extend(codes);
             counts.counts.push(0);
-            counts.first_records.push(record);
+            counts.first_records.get_or_insert_default().push(record);
         }
         counts.counts[place] += 1;
     }
@@ -45,7 +52,7 @@ pub fn shuffled(counts: &Counts, dice: &mut Dice) -> Counts {
         dice.shuffle(&mut order);
         let old = column.clone();
         column.values = order.iter().map(|&raw| old.values[raw].clone()).collect();
-        column.first_records = order.iter().map(|&raw| old.first_records[raw]).collect();
+        column.first_records = order.iter().map(|&raw| old.first_record(raw)).collect();
         let mut map = vec![0; order.len()];
         order.iter().enumerate().for_each(|(new, &raw)| map[raw] = new as u32);
         maps.push(map);
@@ -56,7 +63,7 @@ pub fn shuffled(counts: &Counts, dice: &mut Dice) -> Counts {
     for row in rows {
         other.codes.extend(counts.row(row).iter().zip(&maps).map(|(&raw, map)| map[raw as usize]));
         other.counts.push(counts.counts[row]);
-        other.first_records.push(counts.first_records[row]);
+        other.first_records.get_or_insert_default().extend(counts.first_record(row));
     }
     other
 }
@@ -70,7 +77,7 @@ pub fn one_by_one(header: &[String], rows: &Rows, counts: &Counts) -> Counts {
             other.codes.push(column.values.iter().position(|text| **text == *row[at]).unwrap() as u32);
         }
         other.counts.push(1);
-        other.first_records.push(record);
+        other.first_records.get_or_insert_default().push(record);
     }
     other
 }
@@ -117,4 +124,11 @@ fn shares_left(change: &Change, width: usize) -> BTreeMap<Vec<u32>, Vec<u32>> {
         }
     }
     left
+}
+
+/// The release of a verified recoding, as it prints.
+pub fn printed(world: &World, counts: &Counts, verified: &Verified<'_>) -> (Vec<String>, Rows, Change) {
+    let plan = rewrite_plan::rewrite(verified, counts, RecordOrder::Input, 1);
+    let (header, rows) = rewrite(&world.header, &world.rows, &plan);
+    (header, rows, plan.change)
 }

@@ -8,18 +8,18 @@ use moretta_core::{
     readback,
     released::Released,
     search::{NoObserver, Task},
-    verify::{Judgement, Verified, check, verify},
+    verify::{Judgement, Verified, check_against, verify_against},
 };
 use proptest::prelude::*;
 
 use crate::{
-    cases,
-    cuts::random_cut,
     expand::group_and_count,
+    expand::printed,
     losses,
-    methods::{methods, printed},
+    methods::methods,
     oracle::{Printed, Verdict},
-    world::{Rows, World, worlds},
+    random_cut::random_cut,
+    world::{Rows, World, cases, worlds},
 };
 
 fn verdict(judgement: &Judgement) -> Verdict {
@@ -34,7 +34,7 @@ fn checked(world: &World, header: &[String], rows: &Rows) -> Result<Profile, Tes
     let counts = group_and_count(header, rows, &Profile::grouped_columns(&world.policy));
     let profile = Profile::of_release(&world.policy, &world.hierarchies, &counts).expect("a file of these columns");
     let models = bind_all(&world.policy, &profile).expect("the models fit the file");
-    let judgements: Vec<Verdict> = check(&profile, &models).iter().map(verdict).collect();
+    let judgements: Vec<Verdict> = check_against(&profile, &models).iter().map(verdict).collect();
     prop_assert_eq!(judgements, Printed { world, header, rows }.verdicts());
     Ok(profile)
 }
@@ -49,7 +49,7 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
 /// The measures of a verified recoding, of the file it prints, and of the records one by one.
 fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(), TestCaseError> {
     let counts = world.counts();
-    let (header, rows, _) = printed(world, &counts, profile, verified);
+    let (header, rows, _) = printed(world, &counts, verified);
     let file = checked(world, &header, &rows)?;
     // Whether a file is over numbers is not to be seen in a release.
     if world.quasi.iter().all(|spec| spec.declared || spec.shape.paths().is_none()) {
@@ -99,7 +99,7 @@ proptest! {
         let task = Task { profile: &profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 3 };
         for (_, method) in methods() {
             let Ok(outcome) = method.run(&task, &NoObserver) else { continue };
-            let verified = verify(&profile, outcome.recoding, &models, &world.policy.release, task.max_suppressed);
+            let verified = verify_against(&profile, outcome.recoding, &models, &world.policy, task.max_suppressed);
             measured(&world, &profile, &verified.expect("what a method finds holds"))?;
         }
     }
@@ -108,7 +108,7 @@ proptest! {
     fn cuts_are_measured_alike_here_there_and_naively(world in worlds()) {
         let profile = world.profile(&world.counts());
         let cut = random_cut(&profile, &mut world.dice.clone());
-        let verified = verify(&profile, cut, &[], &world.policy.release, profile.records());
+        let verified = verify_against(&profile, cut, &[], &world.policy, profile.records());
         measured(&world, &profile, &verified.expect("a cut without models"))?;
     }
 }

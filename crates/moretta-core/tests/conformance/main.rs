@@ -13,7 +13,7 @@ mod losses;
 mod methods;
 mod oracle;
 mod profiles;
-mod queries;
+mod random_cut;
 mod recipe;
 mod saved;
 mod spec;
@@ -39,9 +39,3 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 /// What stands in for the defaults of a method that would otherwise search for long, thousands of times.
 pub const SHORT: &[(&str, &str)] =
     &[("bottom-up-generalization", "search = 8"), ("genetic", "population = 12\niterations = 40")];
-
-/// So many random worlds; `CONFORMANCE_TIMES=100` tries a hundred times as many.
-pub fn cases(cases: u32) -> proptest::prelude::ProptestConfig {
-    let times = std::env::var("CONFORMANCE_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
-    proptest::prelude::ProptestConfig::with_cases(cases.saturating_mul(times))
-}

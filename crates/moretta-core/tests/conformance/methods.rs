@@ -3,24 +3,24 @@
 use std::sync::OnceLock;
 
 use moretta_core::{
-    counts::{Change, Counts, RecordOrder},
-    measure::{Goal, Loss},
+    counts::{Change, Counts},
+    hierarchy::Hierarchies,
+    objective::{Goal, Loss},
     policy::{MethodChoice, Numbers},
     profile::Profile,
     recoding::{Cut, Recoding},
-    release,
     search::{METHODS, Method, NoObserver, Outcome, SearchError, Task, method_names},
-    verify::{Verified, verify},
+    verify::verify_against,
 };
 use proptest::prelude::*;
 
 use crate::{
-    PARAMETERS, SHORT, cases,
+    PARAMETERS, SHORT,
     dice::Dice,
-    expand,
+    expand::{self, printed},
     losses::Original,
     oracle::Printed,
-    world::{Rows, World, worlds},
+    world::{Rows, World, cases, worlds},
 };
 
 /// Every method with its defaults (or what stands in for them) and with each other set of parameters.
@@ -42,13 +42,6 @@ pub fn methods() -> Vec<(String, Box<dyn Method>)> {
         }
     }
     all
-}
-
-/// The release of a verified recoding, as it prints.
-pub fn printed(world: &World, counts: &Counts, profile: &Profile, verified: &Verified) -> (Vec<String>, Rows, Change) {
-    let rewrite = release::rewrite(&world.policy, profile, counts, verified, RecordOrder::Input, 1);
-    let (header, rows) = expand::rewrite(&world.header, &world.rows, &rewrite);
-    (header, rows, rewrite.change)
 }
 
 /// Rows out are rows in, other columns are untouched, and every cell covers its original.
@@ -126,9 +119,9 @@ fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
         };
         prop_assert!(whole_table_holds(world), "{name} should have given up");
         check_path(&profile, &outcome).map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
-        let verified = verify(&profile, outcome.recoding, &models, &world.policy.release, max_suppressed);
+        let verified = verify_against(&profile, outcome.recoding, &models, &world.policy, max_suppressed);
         let verified = verified.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
-        let (header, rows, change) = printed(world, &counts, &profile, &verified);
+        let (header, rows, change) = printed(world, &counts, &verified);
         check_cells(world, &header, &rows, &change)?;
         let verdicts = Printed { world, header: &header, rows: &rows }.verdicts();
         prop_assert!(verdicts.iter().all(|verdict| verdict.failing_groups == 0), "{name}: {verdicts:?}\n{rows:?}");
@@ -199,7 +192,7 @@ fn the_number_of_threads_does_not_matter_for_a_larger_table() {
                 \"quasi-identifier\"\ncolumns.hours.role = \"quasi-identifier\"\ncolumns.ill.role = \"sensitive\"\n\
                 [[privacy.l-diversity]]\ncolumn = \"ill\"\nl = 2\n";
     world.policy = moretta_core::policy::Policy::parse(text, &method_names()).unwrap();
-    world.hierarchies.clear();
+    world.hierarchies = Hierarchies::default();
     world.header = ["age", "zip", "hours", "ill"].map(str::to_owned).to_vec();
     world.rows = (0..8000).map(row).collect();
     on_any_number_of_threads(&world).unwrap();

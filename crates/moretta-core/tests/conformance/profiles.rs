@@ -8,9 +8,8 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    cases,
     expand::{one_by_one, shuffled},
-    world::{World, worlds},
+    world::{World, cases, worlds},
 };
 
 /// All that a method can see.

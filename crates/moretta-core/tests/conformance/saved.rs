@@ -10,19 +10,19 @@ use moretta_core::{
     profile::Profile,
     recoding::{Recoding, saved::Saved},
     search::{NoObserver, Task},
-    verify::{Verified, VerifyError, verify},
+    verify::{Verified, VerifyError, verify_against},
 };
 use proptest::prelude::*;
 
 use crate::{
-    cases,
-    cuts::random_cut,
     expand::group_and_count,
+    expand::printed,
     losses::Original,
-    methods::{check_cells, methods, printed},
+    methods::{check_cells, methods},
     oracle::Printed,
+    random_cut::random_cut,
     spec::Shape,
-    world::{Rows, World, worlds},
+    world::{Rows, World, cases, worlds},
 };
 
 /// Strict methods' results and a cut: recodings that send equal tuples the same way.
@@ -33,7 +33,7 @@ fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
         methods().into_iter().filter_map(|(name, method)| Some((name, method.run(&task, &NoObserver).ok()?.recoding)));
     let mut all: Vec<(String, Recoding)> = found.filter(|(name, _)| !name.contains("relaxed")).collect();
     let cut = random_cut(profile, &mut world.dice.clone());
-    if verify(profile, cut.clone(), &models, &world.policy.release, profile.records()).is_ok() {
+    if verify_against(profile, cut.clone(), &models, &world.policy, profile.records()).is_ok() {
         all.push(("cut".to_owned(), cut));
     }
     all
@@ -54,7 +54,7 @@ fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, Te
     };
     let models = bind_all(&saved.policy, &profile).map_err(|error| TestCaseError::fail(error.to_string()))?;
     let recoding = saved.apply(&profile, &models);
-    let verified = match verify(&profile, recoding, &models, &saved.policy.release, profile.records()) {
+    let verified = match verify_against(&profile, recoding, &models, &saved.policy, profile.records()) {
         Ok(verified) => verified,
         // Only where nothing helps, not even suppressing everything: whatever is known, all records are alike.
         Err(VerifyError::Broken(judgement)) => {
@@ -64,7 +64,7 @@ fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, Te
         Err(error) => return Err(TestCaseError::fail(error.to_string())),
     };
     let world = World { rows: rows.clone(), policy: saved.policy.clone(), ..world.clone() };
-    let (header, out, change) = printed(&world, &counts, &profile, &verified);
+    let (header, out, change) = printed(&world, &counts, &verified);
     check_cells(&world, &header, &out, &change)?;
     let holds = Printed { world: &world, header: &header, rows: &out }.holds();
     prop_assert!(holds);
@@ -107,10 +107,10 @@ proptest! {
             prop_assert_eq!(&back.hierarchies, &saved.hierarchies);
             let models = world.models(&profile);
             let unsuppressed = recoding.suppressed_records(&profile) == 0;
-            let first = verify(&profile, recoding, &models, &world.policy.release, profile.records());
+            let first = verify_against(&profile, recoding, &models, &world.policy, profile.records());
             let first = first.expect("it was verified");
             let alike = alike_by_chance(&world, &profile, &first);
-            let (_, before, _) = printed(&world, &counts, &profile, &first);
+            let (_, before, _) = printed(&world, &counts, &first);
             let again = applied(&back, &world, &world.rows)?;
             let again = again.ok_or_else(|| TestCaseError::fail(format!("{name} does not apply to its own table")))?;
             // Where each record fits one box only, none was suppressed and no two cells printed alike, everything

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use hashbrown::HashMap;
 use moretta_core::{
     counts::Counts,
-    hierarchy::{Tree, file},
+    hierarchy::{Hierarchies, file},
     policy::Policy,
     privacy::{BoundModel, bind_all},
     profile::Profile,
@@ -27,7 +26,7 @@ pub struct World {
     pub text: String,
     pub policy: Policy,
     pub files: Vec<(String, String)>,
-    pub hierarchies: HashMap<String, Tree>,
+    pub hierarchies: Hierarchies,
     pub quasi: Vec<Spec>,
     pub attributes: Vec<Spec>,
     pub class: Option<String>,
@@ -51,6 +50,12 @@ impl fmt::Debug for World {
         }
         Ok(())
     }
+}
+
+/// Number of random worlds per property; the environment variable `CONFORMANCE_TIMES` multiplies it.
+pub fn cases(cases: u32) -> ProptestConfig {
+    let times = std::env::var("CONFORMANCE_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    ProptestConfig::with_cases(cases.saturating_mul(times))
 }
 
 /// Worlds that shrink: fewer choices, simpler ones.

@@ -30,6 +30,8 @@ pub(crate) struct Block {
     length: usize,
     /// The file it is from.
     pub(crate) file: usize,
+    /// The number of that file's first block.
+    pub(crate) first_of_file: usize,
     /// Where in the file it begins.
     pub(crate) offset: u64,
     /// Whether there is a quote in it.
@@ -58,7 +60,6 @@ pub(crate) struct Blocks {
     open: Option<Open>,
     next_file: usize,
     next_block: usize,
-    read: u64,
 }
 
 #[derive(Debug)]
@@ -66,27 +67,14 @@ struct Open {
     file: File,
     carry: Vec<u8>,
     offset: u64,
+    first_block: usize,
 }
 
 impl Blocks {
     /// Blocks of about `block_size` bytes of these files.
     pub(crate) fn new(files: Vec<DataFile>, quote: u8, block_size: usize, width: usize) -> Self {
         let skip_blank = width > 1;
-        Self {
-            files,
-            quote,
-            block_size: block_size.max(1),
-            skip_blank,
-            open: None,
-            next_file: 0,
-            next_block: 0,
-            read: 0,
-        }
-    }
-
-    /// Bytes handed out so far.
-    pub(crate) fn read(&self) -> u64 {
-        self.read
+        Self { files, quote, block_size: block_size.max(1), skip_blank, open: None, next_file: 0, next_block: 0 }
     }
 
     /// The number the next block will have.
@@ -104,11 +92,11 @@ impl Blocks {
             let (end, filled, at_end) = fill(&mut open, block, self.block_size, self.quote, self.skip_blank)
                 .map_err(EngineError::io(path, "read"))?;
             block.file = self.next_file - 1;
+            block.first_of_file = open.first_block;
             block.offset = open.offset;
             block.length = end;
             block.last = at_end;
             open.offset += end as u64;
-            self.read += end as u64;
             open.carry.extend_from_slice(&block.buffer[end..filled]);
             if !at_end && !block.too_long {
                 self.open = Some(open);
@@ -131,7 +119,7 @@ impl Blocks {
         let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
         file.seek(std::io::SeekFrom::Start(*data_offset)).map_err(EngineError::io(path, "read"))?;
         self.next_file += 1;
-        Ok(Some(Open { file, carry: Vec::new(), offset: *data_offset }))
+        Ok(Some(Open { file, carry: Vec::new(), offset: *data_offset, first_block: self.next_block }))
     }
 }
 

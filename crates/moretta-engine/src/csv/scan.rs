@@ -1,144 +1,122 @@
-//! All blocks of a CSV source, parsed by several threads.
+//! CSV files as a [`Scan`]: pieces are blocks of whole records.
 //!
-//! Guarantee: `step` sees every block once, parsed and free of faults; the fault of the earliest record is reported with
-//! its record and line, whatever the number of threads. Cost: see [`super::blocks`] and [`super::parse`]; the line of a
-//! fault is found by reading its file again.
+//! Guarantee: a piece that is passed on is free of faults, unless only the first records are wanted and the fault is
+//! behind them. Cost: see [`super::blocks`] and [`super::parse`]; the line of a fault is found by reading its file again.
 
-use super::Dialect;
 use super::blocks::{Block, Blocks, DataFile, LONGEST};
 use super::parse::{Fields, Located, Shape};
-use crate::crew::{self, Fails, lock};
+use super::{CsvOptions, Dialect, header};
 use crate::error::EngineError;
-use moretta_core::observer::Observer;
+use crate::ordered_pool::{Failed, lock};
+use crate::records::Records;
+use crate::scan::{Each, Pieces, Reader, Request, Scan};
+use crate::source::{InputFile, difference};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
-/// What is to be scanned and how.
-#[derive(Debug, Clone)]
-pub(crate) struct CsvInput {
-    pub(crate) files: Vec<DataFile>,
-    pub(crate) dialect: Dialect,
-    pub(crate) width: usize,
-    pub(crate) block_size: usize,
-    /// Bytes of all files, for progress.
-    pub(crate) total: u64,
+/// Bytes of a block when only the first records are wanted.
+const SAMPLE_BLOCK: usize = 1 << 18;
+
+/// CSV files with the same header.
+#[derive(Debug)]
+pub(crate) struct CsvScan {
+    columns: Vec<String>,
+    files: Vec<DataFile>,
+    dialect: Dialect,
+    bytes: u64,
 }
 
-/// What scanning tells besides what the steps gather.
-#[derive(Debug, Default)]
-pub(crate) struct Scanned {
-    /// How many records are before each block, and at the end all of them.
-    pub(crate) bases: Vec<u64>,
+impl CsvScan {
+    /// Reads the headers.
+    pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
+        let first = header::read(&files[0].path, options)?;
+        let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..*options };
+        let mut data = vec![DataFile { path: files[0].path.clone(), data_offset: first.data_offset }];
+        for InputFile { path, .. } in &files[1..] {
+            let other = header::read(path, &options)?;
+            if let Some(detail) = difference(&first.columns, &other.columns) {
+                return Err(EngineError::HeaderDiffers { path: path.clone(), first: files[0].path.clone(), detail });
+            }
+            data.push(DataFile { path: path.clone(), data_offset: other.data_offset });
+        }
+        let bytes = files.iter().map(|file| file.length).sum();
+        Ok(Box::new(CsvScan { columns: first.columns, files: data, dialect: first.dialect, bytes }))
+    }
 }
 
-impl Scanned {
-    /// All records.
-    pub(crate) fn records(&self) -> u64 {
-        self.bases.last().copied().unwrap_or(0)
+impl Scan for CsvScan {
+    fn columns(&self) -> &[String] {
+        &self.columns
     }
 
-    /// The number (from 1) of the record at a place: block number in the high half, record in the low.
-    pub(crate) fn number(&self, place: u64) -> u64 {
-        self.bases[(place >> 32) as usize] + u64::from(place as u32) + 1
+    fn csv_options(&self) -> Option<CsvOptions> {
+        Some(CsvOptions { delimiter: Some(self.dialect.delimiter), quote: self.dialect.quote })
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes
+    }
+
+    fn text_bytes(&self, _columns: usize) -> u64 {
+        self.bytes
+    }
+
+    fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError> {
+        let (mut size, mut wanted) = (request.settings.block_size, None);
+        if let Pieces::First(records) = request.pieces {
+            (size, wanted) = (size.min(SAMPLE_BLOCK), Some(records));
+        }
+        let blocks = Blocks::new(self.files.clone(), self.dialect.quote, size, self.columns.len());
+        let blocks = Arc::new(Mutex::new(blocks));
+        let reader = |_| {
+            let (block, fields) = (Block::default(), Fields::default());
+            Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, wanted }) as Box<dyn Reader>
+        };
+        Ok((0..request.settings.threads).map(reader).collect())
     }
 }
 
-struct Worker<S> {
+struct BlockReader<'a> {
+    scan: &'a CsvScan,
+    blocks: Arc<Mutex<Blocks>>,
     block: Block,
     fields: Fields,
-    read: u64,
-    inner: S,
+    /// Records that are still wanted, if not all are.
+    wanted: Option<usize>,
 }
 
-enum Failure {
-    Record { file: usize, offset: u64, block_offset: usize, record: usize, fault: crate::error::Fault },
-    Other(EngineError),
-}
-
-impl From<EngineError> for Failure {
-    fn from(error: EngineError) -> Self {
-        Failure::Other(error)
-    }
-}
-
-/// What a step is told of its block.
-pub(crate) struct Piece<'a> {
-    pub(crate) number: usize,
-    pub(crate) block: &'a Block,
-    pub(crate) fields: &'a Fields,
-    /// Bytes handed out when this block was.
-    pub(crate) read: u64,
-}
-
-/// Parses all blocks, one state per thread.
-pub(crate) fn scan<S: Send>(
-    input: &CsvInput,
-    states: Vec<S>,
-    observer: &dyn Observer,
-    turns: &[&dyn Fails],
-    step: impl Fn(&mut S, Piece<'_>) -> Result<(), EngineError> + Sync,
-) -> Result<(Vec<S>, Scanned), EngineError> {
-    let blocks = Mutex::new(Blocks::new(input.files.clone(), input.dialect.quote, input.block_size, input.width));
-    let sizes: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
-    let workers = states
-        .into_iter()
-        .map(|inner| Worker { block: Block::default(), fields: Fields::default(), read: 0, inner })
-        .collect();
-    let take = |worker: &mut Worker<S>| {
-        let mut blocks = lock(&blocks);
+impl Reader for BlockReader<'_> {
+    fn take(&mut self) -> Result<Option<usize>, Failed<EngineError>> {
+        let mut blocks = lock(&self.blocks);
         let number = blocks.next_block();
-        let taken = blocks.next(&mut worker.block).map_err(|error| (number, Failure::Other(error)))?;
-        worker.read = blocks.read();
-        drop(blocks);
-        observer.progress(worker.read, input.total);
-        Ok(taken)
-    };
-    let work = |worker: &mut Worker<S>, number: usize| {
-        let Worker { block, fields, inner, read } = worker;
+        blocks.next(&mut self.block).map_err(|error| (number, error))
+    }
+
+    fn read(&mut self, each: &mut Each<'_>) -> Result<(), EngineError> {
+        let BlockReader { scan, block, fields, wanted, .. } = self;
         let shape = Shape {
-            width: input.width,
-            dialect: input.dialect,
+            width: scan.columns.len(),
+            dialect: scan.dialect,
             quotes: block.quotes,
             last: block.last,
             too_long: block.too_long.then_some(LONGEST),
         };
-        if let Err(Located { record, offset, fault }) = fields.parse(block.bytes(), shape) {
-            return Err(Failure::Record {
-                file: block.file,
-                offset: block.offset,
-                block_offset: offset,
-                record,
-                fault,
-            });
+        let parsed = fields.parse(block.bytes(), shape);
+        let enough = wanted.is_some_and(|wanted| wanted <= fields.records());
+        if let (Err(Located { record, offset, fault }), false) = (parsed, enough) {
+            let path = scan.files[block.file].path.clone();
+            let line = if wanted.is_none() { line_at(&path, block.offset + offset as u64) } else { None };
+            return Err(EngineError::Record { path, record: record as u64 + 1, line, fault });
         }
-        let mut all = lock(&sizes);
-        if all.len() <= number {
-            all.resize(number + 1, (0, 0));
-        }
-        all[number] = (block.file, fields.records() as u64);
-        drop(all);
-        step(inner, Piece { number, block, fields, read: *read }).map_err(Failure::Other)
-    };
-    let result = crew::run(workers, observer, turns, take, work);
-    let sizes = sizes.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    match result {
-        Ok(workers) => {
-            let mut bases = vec![0];
-            bases.extend(sizes.iter().scan(0, |sum, &(_, records)| {
-                *sum += records;
-                Some(*sum)
-            }));
-            Ok((workers.into_iter().map(|worker| worker.inner).collect(), Scanned { bases }))
-        }
-        Err((_, Failure::Other(error))) => Err(error),
-        Err((number, Failure::Record { file, offset, block_offset, record, fault })) => {
-            let before: u64 = sizes.iter().take(number).filter(|(of, _)| *of == file).map(|(_, records)| records).sum();
-            let path = &input.files[file].path;
-            let line = line_at(path, offset + block_offset as u64);
-            Err(EngineError::Record { path: path.clone(), record: before + record as u64 + 1, line, fault })
-        }
+        *wanted = wanted.map(|wanted| wanted.saturating_sub(fields.records()));
+        let records = Records::Csv { bytes: block.bytes(), fields, quote: scan.dialect.quote };
+        each(records, block.bytes().len() as u64)
+    }
+
+    fn first_of_file(&self) -> usize {
+        self.block.first_of_file
     }
 }
 

@@ -1,6 +1,4 @@
-//! Parquet: files and their pieces, codes and texts of arrays.
+//! Parquet: files, and the ranges of records that threads take.
 
-pub(crate) mod code;
-pub(crate) mod group;
-pub(crate) mod open;
-pub(crate) mod text;
+mod open;
+pub(crate) mod scan;

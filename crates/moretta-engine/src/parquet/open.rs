@@ -1,7 +1,6 @@
 //! A Parquet file, and the pieces of it that threads take.
 //!
-//! Guarantee: the pieces cover all records once, in order, and know how many records are before them. Strings of wanted
-//! columns come as dictionaries, so that a value is looked at once for each batch and not once for each record.
+//! Guarantee: the pieces cover all records once, in order.
 //!
 //! Cost: a piece that begins inside a row group skips the pages before it (by the page index where the file has one).
 
@@ -34,8 +33,6 @@ pub(crate) struct Unit {
     group: usize,
     skip: usize,
     pub(crate) rows: usize,
-    /// Records before it, in all files.
-    pub(crate) base: u64,
 }
 
 /// Which columns are read, and how.
@@ -154,17 +151,16 @@ pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineE
     Ok(columns)
 }
 
-/// The pieces of some files, none of more than `most` records.
+/// The pieces of some files, none of more than `most` records (or more than 32 bits can count).
 pub(crate) fn units(files: &[ParquetFile], most: usize) -> Vec<Unit> {
+    let most = most.clamp(1, u32::MAX as usize);
     let mut units = Vec::new();
-    let mut base = 0;
     for (file, parquet) in files.iter().enumerate() {
         for (group, all) in parquet.groups().enumerate() {
-            let parts = all.div_ceil(most.max(1));
+            let parts = all.div_ceil(most);
             for part in 0..parts {
                 let (from, to) = (all * part / parts, all * (part + 1) / parts);
-                units.push(Unit { file, group, skip: from, rows: to - from, base });
-                base += (to - from) as u64;
+                units.push(Unit { file, group, skip: from, rows: to - from });
             }
         }
     }

@@ -9,21 +9,17 @@
 //! sorted and written at its place. Cost: every byte is written twice and read once more; memory for one bucket for each
 //! thread.
 
-use super::feed::{Decided, Records, feed};
+use super::feed::{Decided, feed};
 use super::plan::{OutColumn, Plan};
 use super::random::SortKeys;
 use super::spill::Spill;
 use super::{Job, Part};
-use crate::crew::{self, Turn};
 use crate::csv::{Dialect, write};
 use crate::error::EngineError;
-use crate::parquet::text;
-use crate::source::Data;
+use crate::ordered_pool::{self, Sequencer};
 use crate::target::write_at;
-use arrow_array::ArrayRef;
 use moretta_core::counts::RecordOrder;
 use moretta_core::observer::Observer;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Some neighbouring columns of the output.
 #[derive(Debug, Clone, Copy)]
@@ -106,22 +102,15 @@ impl Renderer {
     /// Renders all records of a piece into `out`, and where each ends into `ends`.
     fn render(
         &self,
-        plan: &Plan,
+        job: &Job<'_>,
         piece: &Decided<'_>,
         out: &mut Vec<u8>,
         ends: &mut Vec<usize>,
     ) -> Result<(), EngineError> {
         out.clear();
         ends.clear();
-        let arrays: Vec<ArrayRef> = match piece.records {
-            Records::Csv { .. } => Vec::new(),
-            Records::Parquet { batch, .. } => {
-                let flat = batch.columns().iter().map(text::flatten).collect::<Result<_, _>>();
-                flat.map_err(|error| EngineError::changed(error.to_string()))?
-            }
-        };
-        let mut scratch = String::new();
-        for record in 0..piece.count {
+        let mut cells = piece.records.csv_cells(&job.copied)?;
+        for record in 0..piece.records.len() {
             let start = out.len();
             for (at, segment) in self.segments.iter().enumerate() {
                 if at > 0 {
@@ -129,29 +118,9 @@ impl Renderer {
                 }
                 match *segment {
                     Segment::Labels { run, column } => {
-                        out.extend_from_slice(self.label(run, plan.label(piece.decisions, record, column)));
+                        out.extend_from_slice(self.label(run, job.plan.label(piece.decisions, record, column)));
                     }
-                    Segment::Cells { from, to } => match piece.records {
-                        Records::Csv { bytes, fields } => {
-                            let (first, last) = (fields.span(record, from), fields.span(record, to));
-                            out.extend_from_slice(&bytes[first.0..last.1]);
-                            if bytes[..last.1].last() == Some(&b'\r') && last.1 > last.0 {
-                                // At the end of a line a bare CR would be taken for a part of it.
-                                out.truncate(out.len() - (last.1 - last.0));
-                                write::cell(out, &bytes[last.0..last.1], self.dialect);
-                            }
-                        }
-                        Records::Parquet { places, .. } => {
-                            for column in from..=to {
-                                if column > from {
-                                    out.push(self.dialect.delimiter);
-                                }
-                                scratch.clear();
-                                text::write(&arrays[places[column]], record, &mut scratch);
-                                write::cell(out, scratch.as_bytes(), self.dialect);
-                            }
-                        }
-                    },
+                    Segment::Cells { from, to } => cells.append(out, record, from, to, self.dialect),
                 }
             }
             if self.single && out.len() == start {
@@ -166,18 +135,7 @@ impl Renderer {
 
 /// Writes all records; how many.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
-    if let Data::Parquet(files) = &job.source.data {
-        let copied: Vec<usize> = job
-            .plan
-            .columns
-            .iter()
-            .filter_map(|column| match column {
-                OutColumn::Copy(column) => Some(*column),
-                OutColumn::Label(_) => None,
-            })
-            .collect();
-        crate::parquet::group::check_types(&files[0], &copied)?;
-    }
+    job.source.check_text(&job.copied)?;
     let header = write::header(job.plan.names.iter().map(String::as_str), job.dialect);
     let renderer = Renderer::new(&job.plan, job.dialect);
     write_at(job.pending.file(), &header, 0).map_err(EngineError::io(job.pending.path(), "write"))?;
@@ -194,10 +152,10 @@ struct Rendered {
 }
 
 fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
-    let offset = Turn::new(start);
+    let offset = Sequencer::new(start);
     let states = (0..job.settings.threads).map(|_| Rendered::default()).collect();
     let (_, records) = feed(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
-        renderer.render(&job.plan, &piece, &mut state.out, &mut state.ends)?;
+        renderer.render(job, &piece, &mut state.out, &mut state.ends)?;
         let at = offset.take(piece.number, |offset| {
             *offset += state.out.len() as u64;
             Ok(*offset - state.out.len() as u64)
@@ -232,7 +190,7 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
     let first = Part { observer, part: 0, parts: 2 };
     let (states, records) = feed(job, states.collect(), &first, &[], |state: &mut Scatter, piece| {
         let Scatter { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
-        renderer.render(&job.plan, &piece, out, ends)?;
+        renderer.render(job, &piece, out, ends)?;
         let mut from = 0;
         for (&end, key) in ends.iter().zip(keys.from(piece.base)) {
             let record = &out[from..end];
@@ -275,11 +233,6 @@ struct Gather {
 /// Sorts bucket by bucket and writes each where it belongs.
 fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
     const CHUNK: usize = 1 << 20;
-    let next = AtomicUsize::new(0);
-    let take = |_: &mut Gather| {
-        let bucket = next.fetch_add(1, Ordering::Relaxed);
-        Ok((bucket < spill.buckets()).then_some(bucket))
-    };
     let failed = |error| EngineError::Io { path: job.pending.path().to_path_buf(), action: "write", source: error };
     let work = |state: &mut Gather, bucket: usize| {
         let Gather { bytes, order, out } = state;
@@ -304,7 +257,8 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
         Ok(())
     };
     let states = (0..job.settings.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
-    crew::run(states, observer, &[], take, work).map_err(|(_, error)| error)?;
+    ordered_pool::run(states, observer, &[], ordered_pool::numbers(spill.buckets()), work)
+        .map_err(|(_, error)| error)?;
     Ok(())
 }
 

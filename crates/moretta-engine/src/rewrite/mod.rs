@@ -7,9 +7,9 @@
 //! several threads, [`csv_out`] and [`parquet_out`] write what comes, in order or shuffled by way of [`spill`];
 //! [`random`] is what the seed decides.
 
-mod csv_out;
+pub(crate) mod csv_out;
 mod feed;
-mod parquet_out;
+pub(crate) mod parquet_out;
 mod plan;
 mod random;
 mod spill;
@@ -17,19 +17,24 @@ mod spill;
 use crate::csv::{CsvOptions, Dialect};
 use crate::error::EngineError;
 use crate::local::Settings;
-use crate::source::{Data, Format, Source};
+use crate::source::Source;
+use crate::staged::StagedFile;
 use crate::target::{Pending, Target};
-use crate::{Written, parquet};
 use moretta_core::counts::{RecordOrder, Rewrite};
 use moretta_core::observer::{Observer, Stop};
-use plan::Plan;
+use plan::{OutColumn, Plan};
 use spill::Spill;
 
-/// What both writers need.
+/// Writes all records of a job and returns how many.
+pub(crate) type Writer = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError>;
+
+/// What a writer needs.
 pub(crate) struct Job<'a> {
     source: &'a Source,
     settings: &'a Settings,
     plan: Plan,
+    /// Source columns that are copied.
+    copied: Vec<usize>,
     order: RecordOrder,
     seed: u64,
     dialect: Dialect,
@@ -40,15 +45,7 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Buckets for a shuffle.
     fn spill(&self) -> Spill {
-        let expected = match &self.source.data {
-            Data::Csv { .. } => self.source.bytes(),
-            // Dictionaries make Parquet smaller than the text it stands for.
-            Data::Parquet(files) => {
-                let records: u64 = parquet::open::units(files, usize::MAX).iter().map(|unit| unit.rows as u64).sum();
-                let plain: u64 = files.iter().map(|file| file.plain_bytes()).sum();
-                plain.max(records.saturating_mul(12 * self.plan.columns.len() as u64))
-            }
-        };
+        let expected = self.source.scan().text_bytes(self.plan.columns.len());
         Spill::new(self.target.folder(), expected, self.settings.bucket_bytes, self.settings.shuffle_memory)
     }
 }
@@ -80,21 +77,21 @@ pub(crate) fn run(
     rewrite: &Rewrite,
     target: &Target,
     observer: &dyn Observer,
-) -> Result<Written, EngineError> {
+) -> Result<StagedFile, EngineError> {
     source.check_unchanged()?;
     let plan = Plan::new(rewrite, source)?;
     let mut csv = source.csv_options();
-    if source.format() == Format::Parquet && target.path.extension().is_some_and(|extension| extension == "tsv") {
+    if source.scan().csv_options().is_none() && target.path.extension().is_some_and(|extension| extension == "tsv") {
         csv.delimiter = Some(b'\t');
     }
     let CsvOptions { delimiter, quote } = csv;
     let dialect = Dialect { delimiter: delimiter.unwrap_or(b','), quote };
     let pending = target.begin()?;
-    let job = Job { source, settings, plan, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
-    let records = match target.format {
-        Format::Csv => csv_out::write(&job, observer)?,
-        Format::Parquet => parquet_out::write(&job, observer)?,
-    };
+    let copied_column = |column: &OutColumn| if let OutColumn::Copy(at) = column { Some(*at) } else { None };
+    let copied = plan.columns.iter().filter_map(copied_column).collect();
+    let job =
+        Job { source, settings, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
+    let records = (target.format.entry().write)(&job, observer)?;
     job.plan.check_all_met()?;
     source.check_unchanged()?;
     if observer.stop().is_some() {
@@ -103,5 +100,5 @@ pub(crate) fn run(
     job.pending.sync()?;
     let Job { pending, .. } = job;
     let bytes = pending.file().metadata().map_err(EngineError::io(pending.path(), "read"))?.len();
-    Ok(Written { records, bytes, csv, pending })
+    Ok(StagedFile { records, bytes, csv, settings: settings.clone(), pending })
 }

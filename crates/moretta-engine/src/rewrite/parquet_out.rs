@@ -8,20 +8,16 @@
 //! Structure: pieces become batches on all threads; encoding happens in order, by one at a time. A shuffle goes by way of
 //! [`Spill`] as CSV does, with batches in Arrow's stream format and two columns more: key and number.
 
-use super::feed::{Decided, Records, feed};
+use super::feed::{Decided, feed};
 use super::plan::OutColumn;
 use super::random::SortKeys;
 use super::spill::Spill;
 use super::{Job, Part};
-use crate::crew::{self, Turn};
-use crate::csv::content;
 use crate::error::EngineError;
-use crate::parquet::text;
-use crate::source::Data;
+use crate::ordered_pool::{self, Sequencer};
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
@@ -35,7 +31,6 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Records that are encoded at a time.
 const BATCH: usize = 8 << 10;
@@ -96,17 +91,16 @@ struct Batches<'a> {
 
 impl<'a> Batches<'a> {
     fn new(job: &'a Job<'a>) -> Batches<'a> {
-        let field = |(column, name): (&OutColumn, &String)| match (column, &job.source.data) {
-            (OutColumn::Copy(column), Data::Parquet(files)) => {
-                let field = files[0].schema().field(*column).clone();
-                match field.data_type().clone() {
-                    DataType::Dictionary(_, value) => field.with_data_type(*value),
-                    // A column of the key is read as a dictionary of plain text.
-                    DataType::LargeUtf8 | DataType::Utf8View if job.plan.key.iter().any(|(key, _)| key == column) => {
-                        field.with_data_type(DataType::Utf8)
-                    }
-                    _ => field,
-                }
+        let field = |(column, name): (&OutColumn, &String)| match (column, job.source.scan().schema()) {
+            (OutColumn::Copy(column), Some(schema)) => {
+                let field = schema.field(*column);
+                let values = match field.data_type() {
+                    DataType::Dictionary(_, values) => values,
+                    other => other,
+                };
+                // A column of the key may be read as a dictionary of plain text.
+                let coded = job.plan.key.iter().any(|(key, _)| key == column) && values.is_string();
+                field.clone().with_data_type(if coded { DataType::Utf8 } else { values.clone() })
             }
             _ => Field::new(name, DataType::Utf8, false),
         };
@@ -119,46 +113,30 @@ impl<'a> Batches<'a> {
         Batches { job, schema: Arc::new(Schema::new(fields)), labels: labels.collect() }
     }
 
-    fn make(&self, piece: &Decided<'_>) -> Result<RecordBatch, ArrowError> {
+    fn make(&self, piece: &Decided<'_>) -> Result<RecordBatch, EngineError> {
+        let failed = || EngineError::parquet::<ArrowError>(self.job.pending.path());
         let columns = self.job.plan.columns.iter().map(|column| match *column {
+            OutColumn::Copy(column) => piece.records.array(column),
             OutColumn::Label(label) => {
-                let indices = (0..piece.count).map(|record| self.job.plan.label(piece.decisions, record, label) as u32);
-                take(&self.labels[label], &UInt32Array::from_iter_values(indices), None)
+                let label_of = |record| self.job.plan.label(piece.decisions, record, label) as u32;
+                let indices = UInt32Array::from_iter_values((0..piece.records.len()).map(label_of));
+                take(&self.labels[label], &indices, None).map_err(failed())
             }
-            OutColumn::Copy(column) => match piece.records {
-                Records::Parquet { batch, places } => text::flatten(batch.column(places[column])),
-                Records::Csv { .. } => self.texts(piece, column),
-            },
         });
-        RecordBatch::try_new(Arc::clone(&self.schema), columns.collect::<Result<_, _>>()?)
-    }
-
-    fn texts(&self, piece: &Decided<'_>, column: usize) -> Result<ArrayRef, ArrowError> {
-        let Records::Csv { bytes, fields } = piece.records else {
-            return Err(ArrowError::InvalidArgumentError("no text".to_string()));
-        };
-        let (mut values, mut scratch) = (Vec::new(), Vec::new());
-        let mut offsets: Vec<i32> = Vec::with_capacity(piece.count + 1);
-        offsets.push(0);
-        for record in 0..piece.count {
-            values.extend_from_slice(content(fields.raw(bytes, record, column), self.job.dialect.quote, &mut scratch));
-            offsets.push(values.len() as i32);
-        }
-        let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-        Ok(Arc::new(StringArray::try_new(offsets, Buffer::from_vec(values), None)?))
+        RecordBatch::try_new(Arc::clone(&self.schema), columns.collect::<Result<_, _>>()?).map_err(failed())
     }
 }
 
 /// Writes all records; how many.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     let batches = Batches::new(job);
-    let writer = Turn::new(Writer::new(job, Arc::clone(&batches.schema))?);
+    let writer = Sequencer::new(Writer::new(job, Arc::clone(&batches.schema))?);
     let path = job.pending.path();
     let states = vec![(); job.settings.threads];
     let records = match job.order {
         RecordOrder::Input => {
             let (_, records) = feed(job, states, observer, &[&writer], |(), piece| {
-                let batch = batches.make(&piece).map_err(EngineError::parquet(path))?;
+                let batch = batches.make(&piece)?;
                 writer.take(piece.number, |writer| writer.push(batch).map_err(EngineError::parquet(path)))
             })?;
             records
@@ -168,8 +146,8 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
             let scattered = Scattered::new(job, &batches);
             let states = (0..job.settings.threads).map(|_| SortKeys::new(job.seed)).collect();
             let (_, records) = feed(job, states, &first, &[], |keys: &mut SortKeys, piece| {
-                let batch = batches.make(&piece).map_err(EngineError::parquet(path))?;
-                let keys: Vec<u64> = keys.from(piece.base).take(piece.count).collect();
+                let batch = batches.make(&piece)?;
+                let keys: Vec<u64> = keys.from(piece.base).take(piece.records.len()).collect();
                 scattered.scatter(&batch, keys, piece.base, &spill)
             })?;
             scattered.gather(&spill, &writer, &Part { observer, part: 1, parts: 2 })?;
@@ -224,13 +202,8 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    fn gather(&self, spill: &Spill, writer: &Turn<Writer>, observer: &dyn Observer) -> Result<(), EngineError> {
+    fn gather(&self, spill: &Spill, writer: &Sequencer<Writer>, observer: &dyn Observer) -> Result<(), EngineError> {
         let path = self.job.pending.path();
-        let next = AtomicUsize::new(0);
-        let take = |(): &mut ()| {
-            let bucket = next.fetch_add(1, Ordering::Relaxed);
-            Ok((bucket < spill.buckets()).then_some(bucket))
-        };
         let work = |(): &mut (), bucket: usize| {
             let mut batches = Vec::new();
             spill.take(bucket, |bytes| {
@@ -248,7 +221,8 @@ impl<'a> Scattered<'a> {
             Ok(())
         };
         let states = vec![(); self.job.settings.threads.min(spill.buckets())];
-        crew::run(states, observer, &[writer], take, work).map_err(|(_, error)| error)?;
+        ordered_pool::run(states, observer, &[writer], ordered_pool::numbers(spill.buckets()), work)
+            .map_err(|(_, error)| error)?;
         Ok(())
     }
 

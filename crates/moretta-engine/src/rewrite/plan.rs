@@ -12,7 +12,7 @@
 use super::random::Draw;
 use crate::dictionary::Dictionary;
 use crate::error::EngineError;
-use crate::rows::Rows;
+use crate::row_table::RowTable;
 use crate::source::Source;
 use moretta_core::counts::{Change, Rewrite, Share};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +47,7 @@ enum Decide {
     /// The label is that of the cell's own code.
     Values,
     /// The same, but for the rows that are suppressed.
-    Suppress(Rows),
+    Suppress(RowTable),
     /// The label is that of the group the row, or this record of it, goes to.
     Shares(Box<Shares>),
 }
@@ -55,7 +55,7 @@ enum Decide {
 #[derive(Debug)]
 struct Shares {
     /// Beside each row its group, so that it comes with the same cache line, or [`SEVERAL`].
-    rows: Rows,
+    rows: RowTable,
     offsets: Vec<u32>,
     shares: Vec<Share>,
     /// How many records of each row were met.
@@ -132,7 +132,7 @@ impl Plan {
         let places: Vec<usize> =
             rewritten.iter().map(|at| used.iter().position(|used| used == at).unwrap_or(0)).collect();
         let mut columns: Vec<Option<OutColumn>> =
-            (0..source.columns.len()).map(|at| Some(OutColumn::Copy(at))).collect();
+            (0..source.columns().len()).map(|at| Some(OutColumn::Copy(at))).collect();
         for (label, &place) in places.iter().enumerate() {
             let column = &mut columns[key[place].0];
             if matches!(column, Some(OutColumn::Label(_))) {
@@ -143,7 +143,7 @@ impl Plan {
         for name in &rewrite.dropped {
             columns[source.position(name)?] = None;
         }
-        let kept = columns.iter().zip(&source.columns).filter(|(column, _)| column.is_some());
+        let kept = columns.iter().zip(source.columns()).filter(|(column, _)| column.is_some());
         let names: Vec<String> = kept.map(|(_, name)| name.clone()).collect();
         if names.is_empty() {
             return Err(EngineError::bad_rewrite("all columns are dropped"));
@@ -297,12 +297,12 @@ fn check_shares(rows: usize, offsets: &[u32], shares: &[Share], groups: usize) -
 }
 
 /// The rows of a rewrite, in their order, with something beside each.
-fn index(codes: &[u32], rewrite: &Rewrite, beside: impl Fn(usize) -> u64) -> Result<Rows, EngineError> {
+fn index(codes: &[u32], rewrite: &Rewrite, beside: impl Fn(usize) -> u64) -> Result<RowTable, EngineError> {
     let width = rewrite.key.len();
     if width == 0 || !codes.len().is_multiple_of(width) {
         return Err(EngineError::bad_rewrite("its rows do not fit its key"));
     }
-    let mut rows = Rows::new(width);
+    let mut rows = RowTable::new(width);
     for (number, row) in codes.chunks_exact(width).enumerate() {
         if row.iter().zip(&rewrite.key).any(|(&code, column)| code as usize >= column.values.len()) {
             return Err(EngineError::bad_rewrite("a row has a code without a value"));

@@ -4,8 +4,8 @@
 //! goes with the process, however that ends, and only its owner could ever read it. Cost: each byte is written once and
 //! read once; not more than the limit (and what is being put) is kept in memory.
 
-use crate::crew::lock;
 use crate::error::EngineError;
+use crate::ordered_pool::lock;
 use crate::target::{read_at, write_at};
 use std::fs::File;
 use std::path::{Path, PathBuf};

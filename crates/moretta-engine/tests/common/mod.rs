@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use moretta_core::counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share};
-use moretta_engine::{CsvOptions, Engine, LocalEngine, NoObserver, Settings, Source, Target};
+use moretta_core::engine::{ReadBackProof, Staged};
+use moretta_core::observer::NoObserver;
+use moretta_engine::{CsvOptions, LocalEngine, Settings, Source, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -59,12 +61,14 @@ pub fn groups(counts: &Counts) -> Groups {
     for row in 0..counts.rows() {
         let codes = counts.row(row);
         let key = codes.iter().zip(&counts.columns).map(|(&code, column)| column.values[code as usize].to_string());
-        let old = groups.insert(key.collect(), (counts.counts[row], counts.first_records[row]));
+        let old = groups.insert(key.collect(), (counts.counts[row], counts.first_record(row).expect("numbered")));
         assert_eq!(old, None, "a row is there twice");
     }
     for (at, column) in counts.columns.iter().enumerate() {
-        assert_eq!(column.values.len(), column.first_records.len());
-        for (code, (value, &first)) in column.values.iter().zip(&column.first_records).enumerate() {
+        assert_eq!(column.values.len(), column.first_records.as_ref().expect("numbered").len());
+        for (code, (value, &first)) in
+            column.values.iter().zip(column.first_records.as_ref().expect("numbered")).enumerate()
+        {
             let rows = groups.iter().filter(|(key, _)| *key[at] == **value);
             assert_eq!(rows.map(|(_, (_, first))| *first).min(), Some(first), "value {code}");
         }
@@ -87,15 +91,11 @@ pub fn names(names: &[&str]) -> Vec<String> {
 
 /// Rewrites and gives the file its name.
 pub fn rewrite(input: &Path, settings: &Settings, rewrite: &Rewrite, output: &Path) -> PathBuf {
-    let written =
-        engine(input, settings).rewrite(rewrite, &Target::new(output).expect("target"), &NoObserver).expect("rewrite");
-    assert!(written.pending.path().file_name().expect("name").to_string_lossy().starts_with(".moretta-"));
-    let pending = written.pending;
-    assert_eq!(
-        pending.open(&written.csv).expect("reads back").columns().len() + rewrite.dropped.len(),
-        open(input).columns().len()
-    );
-    pending.persist(true).expect("persist");
+    let target = Target { overwrite: true, ..Target::new(output).expect("target") };
+    let staged = engine(input, settings).stage(rewrite, &target, &NoObserver).expect("rewrite");
+    assert!(staged.path().file_name().expect("name").to_string_lossy().starts_with(".moretta-"));
+    assert_eq!(staged.open().expect("reads back").columns().len() + rewrite.dropped.len(), open(input).columns().len());
+    staged.publish(ReadBackProof::for_tests()).expect("published");
     output.to_path_buf()
 }
 

@@ -1,16 +1,13 @@
 //! Adult: penalties and errors of queries against k.
 
-use hashbrown::HashMap;
-use moretta_chart::{Axis, Line};
-use moretta_core::{
-    evaluate::queries::{self, Draw},
-    text::count,
-};
+use moretta_core::{hierarchy::Hierarchies, text::count};
+use moretta_insight::evaluate::queries::{self, Draw};
+use moretta_pages::chart::Axis;
 
 use super::{BOTTOM_UP, METHODS, MONDRIAN, TOP_DOWN, WIDEST, policy};
 use crate::{
     adult::{MIXED, SetUp, TRAIN},
-    document::{Document, span, where_not},
+    document::{Document, line_by, span, where_not},
     error::PaperError,
     lab::{Lab, Table},
 };
@@ -43,7 +40,7 @@ struct Figures {
 type Value = fn(&Figures) -> f64;
 
 pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
-    let mut trees = HashMap::new();
+    let mut trees = Hierarchies::default();
     for name in TAXONOMIES {
         trees.insert(name.to_owned(), lab.data.tree(&format!("adult/hierarchies/{name}.csv"))?);
     }
@@ -53,10 +50,9 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
         &format!(
             "The training set, {} records. Age and education-num as numbers, workclass and marital-status with the \
              hierarchies of the project, occupation, race, sex and native-country flat; all weights 1. Errors are \
-             relative, of {DRAWS} x {} \
-             random COUNT and as many SUM(age) queries on all columns: their mean, and of COUNT the median, the \
-             share of answers that are more than \
-             twice the truth, and the mean error of the others.",
+             relative, of {DRAWS} x {} random COUNT and as many SUM(age) queries on all columns: their mean, and of \
+             COUNT the median, the share of answers that are more than twice the truth, and the mean error of the \
+             others.",
             count(table.counts.records),
             count(QUERIES as u64)
         ),
@@ -93,7 +89,7 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
 fn figures(lab: &Lab<'_>, table: &Table, k: u64, method: &str) -> Result<Figures, PaperError> {
     let policy = policy(k, method, ADULT.columns, &[], &TAXONOMIES)?;
     let run = lab.run(&policy, table)?;
-    let released = run.trial.verified.released();
+    let released = &run.released;
     let (mut counts, mut sums) = (Vec::new(), Vec::new());
     for seed in 1..=DRAWS {
         let plan = Draw { count: QUERIES, seed, columns: None };
@@ -167,9 +163,8 @@ fn few_queries(all: &[Vec<Figures>]) -> String {
     };
     format!(
         "A mean of relative errors is made by the few queries whose true answer is a handful of records, and a \
-         release that spreads every group widely \
-         seldom answers too much there. Answers of more than twice the truth, and the mean error of all others, for \
-         COUNT at k = {}: {}; {}; {}.",
+         release that spreads every group widely seldom answers too much there. Answers of more than twice the \
+         truth, and the mean error of all others, for COUNT at k = {}: {}; {}; {}.",
         KS[KS.len() - 1],
         said(TOP_DOWN),
         said(BOTTOM_UP),
@@ -186,11 +181,9 @@ fn charts(document: &mut Document, all: &[Vec<Figures>]) {
         ("seconds", "seconds", |figures| figures.seconds, true),
     ];
     for (file, title, value, log) in charts {
-        let line = |(at, (name, _)): (usize, &(&str, &str))| Line {
-            name: (*name).to_owned(),
-            points: KS.iter().zip(all).map(|(&k, row)| (k as f64, value(&row[at]))).collect(),
-        };
+        let methods = METHODS.iter().enumerate();
+        let lines = methods.map(|(at, (name, _))| line_by(*name, &KS, |row| value(&all[row][at]))).collect();
         let axes = (Axis { title: "k", log: true }, Axis { title, log });
-        document.chart(file, &format!("Adult: {title}"), axes, METHODS.iter().enumerate().map(line).collect());
+        document.chart(file, &format!("Adult: {title}"), axes, lines);
     }
 }

@@ -53,10 +53,9 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         "4-local-recoding",
         "Utility-based local recoding",
         "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006. *Mondrian* is \
-         ours as it \
-         comes; *widest* cuts the column with the widest range, as its authors published it and as the paper \
-         compares with. The method's groups \
-         are polished by default, which the paper does not do: it only lowers the loss.",
+         ours as it comes; *widest* cuts the column with the widest range, as its authors published it and as the \
+         paper compares with. The method's groups are polished by default, which the paper does not do: it only \
+         lowers the loss.",
     );
     adult::run(lab, &mut document)?;
     synthetic::run(lab, &mut document)?;

@@ -50,8 +50,7 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
         let what = format!("{rounds} rounds reach this share of the largest penalty of a pair, within a point");
         document.claim(&what, said, percent(share), share >= least - NEAR).because(format!(
             "The walk ends where two records are each other's farthest: here after {} rounds in {} of the starts, \
-             and more of them bring nothing. Which \
-             tables the paper took is not said.",
+             and more of them bring nothing. Which tables the paper took is not said.",
             ROUNDS[ENDED],
             percent(all_ended)
         ));

@@ -1,19 +1,13 @@
 //! Synthetic tables: penalties against how the values are spread, and what weights are good for.
 
-use hashbrown::HashMap;
-use moretta_chart::{Axis, Line};
-use moretta_core::{
-    counts::Counts,
-    evaluate::queries::{self, Aggregate, Boxes, Condition, Original, Query},
-    ids::ColumnId,
-    schema::Kind,
-    text::count,
-};
+use moretta_core::{counts::Counts, hierarchy::Hierarchies, ids::ColumnId, schema::Kind, text::count};
+use moretta_insight::evaluate::queries::{self, Aggregate, Boxes, Condition, Original, Query};
+use moretta_pages::chart::{Axis, Line};
 
 use super::{METHODS, policy};
 use crate::{
     data::{self, Random},
-    document::{Document, where_not},
+    document::Document,
     error::PaperError,
     lab::{Lab, Table},
 };
@@ -32,7 +26,7 @@ const WEIGHTS: [u32; 4] = [8, 4, 2, 1];
 
 /// A table of whole numbers.
 pub(super) fn table(deviation: Option<f64>) -> Table {
-    Table { counts: counts(deviation), trees: HashMap::new() }
+    Table { counts: counts(deviation), trees: Hierarchies::default() }
 }
 
 fn counts(deviation: Option<f64>) -> Counts {
@@ -67,8 +61,7 @@ fn penalties(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
         "Synthetic tables",
         &format!(
             "{} records, four columns of whole numbers from 1 to {VALUES}, k = {K}, all weights 1: NCP with values \
-             spread evenly, and \
-             around the middle with a standard deviation.",
+             spread evenly, and around the middle with a standard deviation.",
             count(RECORDS as u64)
         ),
     );
@@ -102,8 +95,7 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
         "Weights",
         &format!(
             "The uniform table and the Gaussian one with 2: the mean relative error of {} random COUNT queries on \
-             the first columns, \
-             with all weights 1 and with weights 8, 4, 2, 1.",
+             the first columns, with all weights 1 and with weights 8, 4, 2, 1.",
             count(QUERIES as u64)
         ),
     );
@@ -125,18 +117,16 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.table(&["values, method", "weights", "A1", "A1 A2", "A1 A2 A3", "A1 A2 A3 A4"], &rows);
     for (columns, title) in [(1, "A1"), (2, "A1 A2"), (3, "A1 A2 A3")] {
         let lower = better.iter().map(|(name, plain, weighted)| (name, weighted[columns - 1] < plain[columns - 1]));
-        let (said, holds) = where_not("", lower);
         let of = |(name, plain, weighted): &(String, Vec<f64>, Vec<f64>)| {
             format!("{name} {:.3} instead of {:.3}", weighted[columns - 1], plain[columns - 1])
         };
         let all: Vec<String> = better.iter().map(of).collect();
-        document.claim(&format!("queries on {title} answered better with weights"), "yes", said, holds).because(
-            format!(
-                "Weights of 8, 4, 2, 1 buy precision in the first columns with that of the later ones, of which the \
+        let what = format!("queries on {title} answered better with weights");
+        document.claim_of_each(&what, "yes", "", lower).because(format!(
+            "Weights of 8, 4, 2, 1 buy precision in the first columns with that of the later ones, of which the \
              query asks one too. Errors with weights: {}.",
-                all.join("; ")
-            ),
-        );
+            all.join("; ")
+        ));
     }
     Ok(())
 }
@@ -144,7 +134,7 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
 fn errors(lab: &Lab<'_>, table: &Table, method: &str, weights: [u32; 4]) -> Result<Vec<f64>, PaperError> {
     let policy = policy(K, method, COLUMNS, &weights, &[])?;
     let run = lab.run(&policy, table)?;
-    let boxes = Boxes::new(&run.profile, run.trial.verified.released(), &policy.release)?;
+    let boxes = Boxes::new(&run.profile, &run.released, &policy.release)?;
     let original = Original::new(&run.profile);
     let error = |columns: usize| {
         let answered = queries::ask(&original, &boxes, &ranges(columns));

@@ -1,6 +1,6 @@
 //! What was published about errors, and whether it is so here.
 
-use moretta_core::evaluate::{Errors, Spread, mean};
+use moretta_insight::evaluate::{Errors, Spread, mean};
 
 use super::{
     credit::{ADULT, ADULT_WITH_HIERARCHIES, CRX, DataSet, GERMAN},
@@ -106,8 +106,7 @@ fn more(
         above.map(|(found, _)| format!("Top{} at {}", found.columns, percent(found.confidence))).collect();
     document.claim(&format!("{name}, SE - BE"), &said, ours, most < most_said).because(format!(
         "It is above that for {} only, of {} that can be met. Without hierarchies a value is told as it is or not at \
-         all; the section with hierarchies \
-         tells what stands above it instead.",
+         all; the section with hierarchies tells what stands above it instead.",
         above.join(", "),
         met.len()
     ));
@@ -147,8 +146,7 @@ fn german(document: &mut Document, met: &Met<'_>, (what, said, value): About, ma
     let what = format!("{}, {what} from Top2 on, within a point", GERMAN.name);
     document.claim(&what, &published, ours, holds).because(format!(
         "Calling every record the most frequent class errs {}. Which program grew the published trees, and on which \
-         334 records they were \
-         tested, is not known.",
+         334 records they were tested, is not known.",
         percent(majority)
     ));
     Ok(())

@@ -2,16 +2,11 @@
 
 use hashbrown::HashMap;
 use moretta_core::{
-    counts::Counts,
-    evaluate::{
-        Errors,
-        holdout::{self, Plan},
-    },
-    hierarchy::Tree,
-    policy::Policy,
-    profile::Profile,
-    recoding::saved::Saved,
-    trial::TrialError,
+    counts::Counts, hierarchy::Hierarchies, policy::Policy, profile::Profile, recoding::saved::Saved, run::TrialError,
+};
+use moretta_insight::evaluate::{
+    Errors,
+    holdout::{self, Plan},
 };
 
 use crate::{
@@ -39,18 +34,12 @@ pub(super) struct DataSet {
     pub(super) hierarchies: Option<&'static str>,
 }
 
+#[rustfmt::skip]
 pub(super) const ADULT: DataSet = DataSet {
     name: "Adult",
     files: &["adult/adult_train.csv", "adult/adult_test.csv"],
     columns: &[
-        "occupation",
-        "education",
-        "native-country",
-        "marital-status",
-        "sex",
-        "race",
-        "workclass",
-        "relationship",
+        "occupation", "education", "native-country", "marital-status", "sex", "race", "workclass", "relationship",
     ],
     top: &["marital-status", "relationship", "education", "sex"],
     class: "income",
@@ -76,23 +65,13 @@ pub(super) const CRX: DataSet = DataSet {
 };
 
 /// 666 and 334 of the 1,000 records.
+#[rustfmt::skip]
 pub(super) const GERMAN: DataSet = DataSet {
     name: "German",
     files: &["german/german.csv"],
     columns: &[
-        "status-account",
-        "credit-history",
-        "purpose",
-        "bonds",
-        "employment",
-        "personal-status-and-sex",
-        "other-debtors",
-        "property",
-        "installment-plans",
-        "housing",
-        "job",
-        "telephone",
-        "foreign",
+        "status-account", "credit-history", "purpose", "bonds", "employment", "personal-status-and-sex",
+        "other-debtors", "property", "installment-plans", "housing", "job", "telephone", "foreign",
     ],
     top: &["status-account", "credit-history", "bonds", "installment-plans", "purpose", "other-debtors"],
     class: "risk",
@@ -130,14 +109,14 @@ pub(super) struct Loaded {
     /// By file, all categorical columns and the class.
     files: Vec<Rows>,
     /// By column.
-    trees: HashMap<String, Tree>,
+    trees: Hierarchies,
 }
 
 impl Loaded {
     pub(super) fn read(lab: &Lab<'_>, set: &'static DataSet) -> Result<Self, PaperError> {
         let names: Vec<&str> = set.columns.iter().copied().chain([set.class]).collect();
         let files = set.files.iter().map(|file| lab.data.rows(file, &names)).collect::<Result<_, _>>()?;
-        let mut trees = HashMap::new();
+        let mut trees = Hierarchies::default();
         if let Some(folder) = set.hierarchies {
             for column in set.columns {
                 trees.insert((*column).to_owned(), lab.data.tree(&format!("{folder}/{column}.csv"))?);
@@ -147,7 +126,7 @@ impl Loaded {
     }
 
     /// The hierarchies of a policy's quasi-identifiers.
-    fn trees(&self, policy: &Policy) -> HashMap<String, Tree> {
+    fn trees(&self, policy: &Policy) -> Hierarchies {
         let given = policy.quasi_identifiers();
         given.filter_map(|column| Some((column.name.clone(), self.trees.get(&column.name)?.clone()))).collect()
     }
@@ -184,10 +163,10 @@ impl Loaded {
             Err(PaperError::Trial(TrialError::Search(_))) => return Ok(None),
             run => run?,
         };
-        let saved = Saved::of(policy, &table.trees, &run.profile, run.trial.verified.recoding());
+        let saved = Saved::of(policy, &table.trees, &run.profile, &run.recoding);
         let tested = |(mut train, mut test): (Counts, Counts)| {
             let (train, test) = (saved.profile(&mut train)?, saved.profile(&mut test)?);
-            Ok(moretta_core::evaluate::errors_applied(&train, &saved, &test)?)
+            Ok(moretta_insight::evaluate::errors_applied(&train, &saved, &test)?)
         };
         let errors: Result<Vec<Errors>, PaperError> = match self.set.draws {
             None => {

@@ -1,12 +1,11 @@
 //! Inferences that the raw data allows, and errors with more and more sensitive columns.
 
-use hashbrown::HashMap;
-use moretta_chart::{Axis, Line};
-use moretta_core::{
+use moretta_core::{hierarchy::Hierarchies, profile::Profile};
+use moretta_insight::{
     evaluate::{Errors, Spread, mean},
     inferences::{self, Question, THRESHOLDS},
-    profile::Profile,
 };
+use moretta_pages::chart::{Axis, Line};
 use rayon::prelude::*;
 
 use super::{
@@ -36,7 +35,7 @@ pub(super) fn inferences(lab: &Lab<'_>, document: &mut Document) -> Result<(), P
     for (set, published) in PUBLISHED_INFERENCES {
         let loaded = Loaded::read(lab, set)?;
         let policy = policy(set, set.top, 0.9)?;
-        let profile = Profile::of_release(&policy, &HashMap::new(), &loaded.all(&policy))?;
+        let profile = Profile::of_release(&policy, &Hierarchies::default(), &loaded.all(&policy))?;
         let found = inferences::find(&profile, &Question::of_policy(&policy, &profile)?, 0.9, Some(0));
         let ours = found.all.above.map(|tally| tally.inferences);
         let listed = |counts: [u64; 5]| counts.map(|count| count.to_string()).join(", ");
@@ -142,8 +141,7 @@ fn random(lab: &Lab<'_>, document: &mut Document, loaded: &Loaded) -> Result<(),
     let set = loaded.set;
     document.paragraph(&format!(
         "RanN: N random sensitive columns, the mean of {DRAWS} draws. Draws for which a template cannot be met even \
-         with everything \
-         suppressed are left out and counted."
+         with everything suppressed are left out and counted."
     ));
     let mut rows = Vec::new();
     for columns in 1..=set.top.len() {

@@ -15,9 +15,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         "Wang, Fung, Yu: Handicapping attacker's confidence: an alternative to k-anonymization, Knowledge and \
          Information Systems 11, 2007. The less frequent half of the values of the sensitive columns must not be \
          inferred from the other categorical columns with a confidence above h. As in the paper, the suppressions \
-         are found on all records, which are \
-         then split; errors are those of a C4.5 tree on the test part. BE: on the data as it is; SE: on the release; \
-         RE: without the sensitive columns.",
+         are found on all records, which are then split; errors are those of a C4.5 tree on the test part. BE: on \
+         the data as it is; SE: on the release; RE: without the sensitive columns.",
     );
     errors::inferences(lab, &mut document)?;
     errors::all(lab, &mut document)?;

@@ -1,8 +1,7 @@
 //! Seconds of a search on Adult, enlarged to a million records.
 
-use hashbrown::HashMap;
-use moretta_chart::{Axis, Line};
-use moretta_core::{policy::Policy, text::count};
+use moretta_core::{hierarchy::Hierarchies, policy::Policy, text::count};
+use moretta_pages::chart::{Axis, Line};
 
 use crate::{
     adult::{BOTH, GUARDED},
@@ -38,11 +37,9 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
         "Scale",
         &format!(
             "Both sets (45,222 records), each record with s - 1 variations that have random values in \
-             {RANDOM_COLUMNS} random columns; \
-             the rarer half of marital-status must not be inferred above 90 %, from one QID of all seven other \
-             columns and from \
-             {} QIDs of two to five. The ratio to a naive search, and up to ten million records, are in \
-             [top-down-disclosure.md](../top-down-disclosure.md).",
+             {RANDOM_COLUMNS} random columns; the rarer half of marital-status must not be inferred above 90 %, from \
+             one QID of all seven other columns and from {} QIDs of two to five. The ratio to a naive search, and up \
+             to ten million records, are in [top-down-disclosure.md](../top-down-disclosure.md).",
             SEVERAL.len()
         ),
     );
@@ -53,7 +50,7 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     for s in COPIES {
         lab.step(&format!("paper 2: enlarged {s} times"))?;
         let counts = GUARDED.enlarged_counts(&original, s, RANDOM_COLUMNS, 1);
-        let table = Table { counts, trees: HashMap::new() };
+        let table = Table { counts, trees: Hierarchies::default() };
         let mut row = vec![s.to_string(), count(table.counts.records), count(table.counts.rows() as u64)];
         for (at, (name, policy)) in ways.iter().enumerate() {
             let run = lab.run(policy, &table)?;

@@ -1,93 +1,43 @@
-//! `moretta anonymize`: profile, search, verify; then write, read back, report.
+//! `moretta anonymize`
 
-use std::path::PathBuf;
+use moretta_flow::{FlowError, Output, ReleaseOptions};
+use moretta_insight::report::Report;
 
-use moretta_core::{
-    policy::Policy,
-    recoding::saved::Saved,
-    report::Report,
-    search::{self, Outcome, Stop, Task},
-    verify,
-};
-
+use super::job;
 use crate::{
-    arguments::Anonymize,
-    failure::Failure,
-    frontier,
-    inputs::{self, Asked},
-    pipeline::{self, Clock, Table},
+    arguments::{self, Anonymize},
     summary,
-    watch::{self, Watch},
 };
 
-/// Runs it.
-pub fn run(arguments: &Anonymize) -> Result<(), Failure> {
-    let asked = Asked::read(&arguments.policy)?;
-    let Asked { policy, hierarchies, .. } = &asked;
-    let settings = inputs::settings(&arguments.resources);
-    let engine = inputs::engine(&arguments.input, &policy.input, settings.clone())?;
-    let mut reads: Vec<PathBuf> = engine.source().paths().map(PathBuf::from).collect();
-    reads.extend(asked.files.iter().cloned());
-    inputs::check_beside(&arguments.output.output, &arguments.input)?;
-    let target = pipeline::check_paths(&arguments.output, arguments.recoding.as_ref(), &reads, engine.source())?;
-
-    let mut clock = Clock::start();
-    let (counts, profile) = inputs::profile(&engine, &arguments.input, policy, hierarchies)?;
-    let profile_seconds = clock.lap();
-
-    let seed = pipeline::seed(arguments.output.seed)?;
-    inputs::check_templates(policy, &profile, &arguments.policy)?;
-    inputs::check_goals(policy, &profile, &arguments.policy)?;
-    inputs::check_population(policy, &profile, &arguments.policy)?;
-    let models = inputs::bind(policy, &profile)?;
-    let max_suppressed = policy.privacy.allowed_records(profile.records());
-    // The points of `moretta frontier` are counted from the same seed there and here.
-    let path_seed = if arguments.at.is_some() { arguments.output.seed.unwrap_or(0) } else { seed };
-    let task = Task { profile: &profile, models: &models, max_suppressed, seed: path_seed };
-    let (outcome, first_holds) = match arguments.at {
-        Some(at) => frontier::outcome_at(policy, &task, at)?,
-        None => (search(policy, &task, arguments)?, None),
+pub fn run(arguments: &Anonymize) -> Result<(), FlowError> {
+    let Anonymize { input, policy, output, recoding, at, time_limit, resources } = arguments;
+    let request = moretta_flow::Anonymize {
+        input: input.clone(),
+        policy: policy.clone(),
+        output: output.into(),
+        recoding: recoding.clone(),
+        options: ReleaseOptions {
+            seed: output.seed,
+            keep_order: output.keep_order,
+            time_limit: *time_limit,
+            at: *at,
+            path: output.json,
+            recoding: false,
+        },
     };
-    let saved = arguments
-        .recoding
-        .as_ref()
-        .map(|path| (path, Saved::of(policy, hierarchies, &profile, &outcome.recoding).to_json()));
-    let verified =
-        verify::verify(&profile, outcome.recoding, &models, &policy.release, max_suppressed).map_err(|error| {
-            match arguments.at {
-                Some(at) => frontier::refused(at, first_holds, &error),
-                None => Failure::from(error),
-            }
-        })?;
-    let columns = engine.source().columns().len();
-    let mut report = Report::of(policy, &profile, &verified, (outcome.stop, &outcome.work), seed, columns);
-    report.at = arguments.at;
-    report.seconds.profile = profile_seconds;
-    report.seconds.search = clock.lap();
-    let reported = arguments.output.json || !arguments.output.report.is_empty();
-    if reported && !outcome.path.is_empty() {
-        report.path = frontier::measured(policy, &task, &outcome.path, None)?;
-        report.seconds.total = clock.lap();
-    }
-
-    summary::notes(policy, asked.unconfirmed);
-    let table = Table { engine: &engine, policy, hierarchies, counts: &counts, profile: &profile, settings: &settings };
-    pipeline::finish(&table, &verified, report, &arguments.output, &target, saved, clock)
+    let report = job(resources, |session| session.anonymize(&request))?;
+    say(&report, output);
+    Ok(())
 }
 
-/// What the policy's method finds.
-fn search(policy: &Policy, task: &Task<'_>, arguments: &Anonymize) -> Result<Outcome, Failure> {
-    let method = search::method_of(policy).map_err(|error| Failure::input(error.to_string()))?;
-    method.supports(task).map_err(|error| Failure::input(error.to_string()))?;
-    let outcome = method.run(task, &Watch::new("searching").with_limit(arguments.time_limit))?;
-    match outcome.stop {
-        // Where nothing has been told yet there is nothing worth releasing.
-        Stop::Cancelled if method.anytime() && outcome.recoding.tells(task.profile) => {
-            summary::note("interrupted: what the search has found so far is released; again, and nothing is");
-            watch::go_on();
-            Ok(outcome)
-        }
-        Stop::Cancelled => Err(Failure::interrupted()),
-        _ => Ok(outcome),
+impl From<&arguments::Output> for Output {
+    fn from(output: &arguments::Output) -> Self {
+        let arguments::Output { output, report, overwrite, .. } = output;
+        Self { release: output.clone(), reports: report.clone(), overwrite: *overwrite }
     }
+}
+
+/// Prints the result of `anonymize` and `apply`.
+pub fn say(report: &Report, output: &arguments::Output) {
+    summary::print(&if output.json { report.to_json() } else { summary::release(report, output) });
 }

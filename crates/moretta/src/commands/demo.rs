@@ -6,16 +6,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use moretta_core::{
-    synthetic::{self, People},
-    text::count,
-};
+use moretta_core::text::count;
 use moretta_engine::{CsvOptions, LocalEngine, Source};
+use moretta_flow::FlowError;
+use moretta_synthetic::{self as synthetic, People};
 
 use crate::{
     arguments::{Anonymize, Demo, Output, Resources},
     commands::anonymize,
-    failure::Failure,
     summary,
 };
 
@@ -29,8 +27,7 @@ const RECODING: &str = "recoding.json";
 /// Rows shown before and after.
 const SHOWN: usize = 5;
 
-/// Runs it.
-pub fn run(arguments: &Demo) -> Result<(), Failure> {
+pub fn run(arguments: &Demo) -> Result<(), FlowError> {
     let folder = &arguments.folder;
     check_folder(folder, arguments.overwrite)?;
     let people = folder.join(PEOPLE);
@@ -62,7 +59,7 @@ pub fn run(arguments: &Demo) -> Result<(), Failure> {
         recoding: Some(folder.join(RECODING)),
         at: None,
         time_limit: None,
-        resources: Resources { threads: None, memory: None },
+        resources: Resources::default(),
     })?;
     summary::print("\n");
     show(&released, SHOWN)?;
@@ -75,36 +72,36 @@ pub fn run(arguments: &Demo) -> Result<(), Failure> {
 }
 
 /// An earlier demo is only replaced when asked for; anything else in the folder is not to be mixed with one.
-fn check_folder(folder: &Path, overwrite: bool) -> Result<(), Failure> {
+fn check_folder(folder: &Path, overwrite: bool) -> Result<(), FlowError> {
     let known = [PEOPLE, POLICY, HIERARCHIES, RELEASED, REPORT_HTML, REPORT_JSON, RECODING];
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
     let names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
     let shown = folder.display();
     if names.iter().any(|name| !known.iter().any(|known| name == known)) {
-        return Err(Failure::input(format!(
+        return Err(FlowError::usage(format!(
             "{shown} has files that are not of a demo; name a folder of its own: moretta demo FOLDER"
         )));
     }
     if !names.is_empty() && !overwrite {
-        return Err(Failure::input(format!(
+        return Err(FlowError::usage(format!(
             "{shown} exists already; name another folder, or give --overwrite to replace it"
         )));
     }
     Ok(())
 }
 
-fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), Failure> {
+fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), FlowError> {
     let hierarchies = arguments.folder.join(HIERARCHIES);
-    fs::create_dir_all(&hierarchies).map_err(|error| Failure::file("make", &hierarchies, &error))?;
+    fs::create_dir_all(&hierarchies).map_err(|error| FlowError::io("make", &hierarchies, &error))?;
     let write =
-        |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| Failure::file("write", &path, &error));
+        |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| FlowError::io("write", &path, &error));
     write(arguments.folder.join(POLICY), synthetic::policy())?;
     for column in synthetic::COLUMNS {
         if let Some(text) = synthetic::hierarchy(column) {
             write(hierarchies.join(format!("{column}.csv")), &text)?;
         }
     }
-    let failed = |error: std::io::Error| Failure::file("write", people, &error);
+    let failed = |error: std::io::Error| FlowError::io("write", people, &error);
     let mut file = std::io::BufWriter::new(fs::File::create(people).map_err(failed)?);
     let everyone = People::new(arguments.seed);
     let mut lines = synthetic::header();
@@ -119,9 +116,9 @@ fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), Failure> {
 }
 
 /// The first rows of a file, as a table.
-fn show(path: &Path, rows: usize) -> Result<(), Failure> {
+fn show(path: &Path, rows: usize) -> Result<(), FlowError> {
     let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
-    let sample = LocalEngine::new(source).sample(rows)?;
+    let sample = LocalEngine::new(source).first_records(rows)?;
     let lines: Vec<&Vec<String>> = std::iter::once(&sample.columns).chain(&sample.rows).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..sample.columns.len()).map(width).collect();

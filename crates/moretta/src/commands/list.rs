@@ -5,12 +5,12 @@ use moretta_core::{
     privacy::MODELS,
     search::{METHODS, Minimises},
 };
+use moretta_flow::FlowError;
 use serde_json::json;
 
 use crate::{arguments::List, summary};
 
-/// The methods.
-pub fn methods(arguments: &List) {
+pub fn methods(arguments: &List) -> Result<(), FlowError> {
     if arguments.json {
         let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.minimises.usual(), "parameters": m.parameters});
         return json_list(METHODS.iter().map(entry).collect());
@@ -30,10 +30,10 @@ pub fn methods(arguments: &List) {
             summary::print(&format!("    {key:<20} {}\n", parameter.meaning));
         }
     }
+    Ok(())
 }
 
-/// The measures.
-pub fn measures(arguments: &List) {
+pub fn measures(arguments: &List) -> Result<(), FlowError> {
     if arguments.json {
         let entry = |m: &moretta_core::measure::MeasureEntry| json!({"name": m.name, "summary": m.summary});
         return json_list(MEASURES.iter().map(entry).collect());
@@ -41,10 +41,10 @@ pub fn measures(arguments: &List) {
     for measure in MEASURES {
         summary::print(&format!("{:<12} {}\n", measure.name, measure.summary));
     }
+    Ok(())
 }
 
-/// The privacy models.
-pub fn models(arguments: &List) {
+pub fn models(arguments: &List) -> Result<(), FlowError> {
     if arguments.json {
         let entry =
             |m: &moretta_core::privacy::ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
@@ -54,8 +54,10 @@ pub fn models(arguments: &List) {
         let example: String = model.example.lines().map(|line| format!("    {line}\n")).collect();
         summary::print(&format!("{:<12} {}\n{example}\n", model.name, model.summary));
     }
+    Ok(())
 }
 
-fn json_list(entries: Vec<serde_json::Value>) {
-    summary::print(&(serde_json::to_string_pretty(&entries).expect("texts") + "\n"));
+fn json_list(entries: Vec<serde_json::Value>) -> Result<(), FlowError> {
+    summary::print(&summary::to_json(&entries));
+    Ok(())
 }

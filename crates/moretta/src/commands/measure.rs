@@ -1,32 +1,27 @@
-//! `moretta measure`: what a release lost, from the two files alone.
+//! `moretta measure`
 
-use moretta_core::measure::{self, Measures, Scene};
+use moretta_flow::{FlowError, Measured};
 
+use super::job;
 use crate::{
     arguments::Measure,
-    failure::Failure,
-    inputs::{Asked, Pair},
-    summary,
+    summary::{self, to_json},
 };
 
-/// Runs it.
-pub fn run(arguments: &Measure) -> Result<(), Failure> {
-    let Asked { policy, hierarchies, .. } = Asked::read(&arguments.policy)?;
-    let Pair { file, released, cells, .. } =
-        Pair::read(&arguments.original, &arguments.released, &policy, &hierarchies, &arguments.resources)?;
-    let weights = measure::weights(&policy);
-    let scene =
-        Scene { released: &released, records: &file, weights: &weights, k: policy.privacy.k, goals: policy.goals() };
-    let measures = Measures::of(&scene, cells);
-    if arguments.json {
-        summary::print(&(serde_json::to_string_pretty(&measures).expect("names and numbers") + "\n"));
-    } else {
-        summary::print(&summary::measures(&measures));
-        if !cells {
-            summary::note(
-                "numbers were released as one value per group: what cells lost is only in the report of `anonymize`",
-            );
-        }
+pub fn run(arguments: &Measure) -> Result<(), FlowError> {
+    let Measure { original, released, policy, json, resources } = arguments;
+    let (original, released, policy) = (original.clone(), released.clone(), policy.clone());
+    let request = moretta_flow::Measure { original, released, policy };
+    let Measured { measures, cells } = job(resources, |session| session.measure(&request))?;
+    if *json {
+        summary::print(&to_json(&measures));
+        return Ok(());
+    }
+    summary::print(&summary::measures(&measures));
+    if !cells {
+        summary::note(
+            "numbers were released as one value per group: what cells lost is only in the report of `anonymize`",
+        );
     }
     Ok(())
 }

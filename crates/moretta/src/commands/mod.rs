@@ -1,4 +1,4 @@
-//! One file per command.
+//! One file per command: arguments become a request, its result is printed.
 
 pub mod anonymize;
 pub mod apply;
@@ -14,3 +14,28 @@ pub mod list;
 pub mod measure;
 pub mod queries;
 pub mod reproduce;
+
+use std::path::PathBuf;
+
+use moretta_flow::{FlowError, OutputFile, Session};
+
+use crate::{arguments::Resources, terminal::TerminalProgress};
+
+/// Runs a request with a progress bar, which is gone when this returns.
+fn job<T>(resources: &Resources, work: impl FnOnce(&Session<'_>) -> Result<T, FlowError>) -> Result<T, FlowError> {
+    job_with(resources, |session, _| work(session))
+}
+
+/// The same, for work that needs the bar.
+fn job_with<T>(
+    resources: &Resources,
+    work: impl FnOnce(&Session<'_>, &TerminalProgress) -> Result<T, FlowError>,
+) -> Result<T, FlowError> {
+    let Resources { threads, memory } = *resources;
+    let progress = TerminalProgress::new();
+    work(&Session::new(moretta_flow::Resources { threads, memory, alone: true }, &progress)?, &progress)
+}
+
+fn output_file(path: &Option<PathBuf>, overwrite: bool) -> OutputFile {
+    OutputFile { path: path.clone(), overwrite }
+}

@@ -1,8 +1,10 @@
 //! `moretta reproduce`: the experiments of the papers again, as pages with what was published beside it.
 
-use std::{fs, io::IsTerminal, path::Path};
+use std::{fs, io::IsTerminal, path::Path, time::Instant};
 
-use moretta_core::observer::CancelOnly;
+use moretta_core::observer::{CancelOnly, Observer};
+use moretta_engine::write_pending;
+use moretta_flow::FlowError;
 use moretta_papers::{
     PAPERS, Paper,
     data::Data,
@@ -12,42 +14,25 @@ use moretta_papers::{
     machine, overview,
 };
 
-use moretta_engine::write_pending;
-
+use super::job_with;
 use crate::{
     arguments::{Papers, Reproduce, Resources},
-    failure::Failure,
-    inputs, summary,
-    watch::Watch,
+    summary,
 };
 
 /// The page on all papers, in their folder.
 const OVERVIEW: &str = "README.md";
 
-/// Runs it.
-pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
+pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
     let Papers(chosen) = arguments.papers;
     let papers: Vec<&Paper> =
         PAPERS.iter().filter(|paper| chosen.is_none_or(|number| paper.number == number)).collect();
     let data = Data::new(&arguments.data);
     papers.iter().try_for_each(|paper| paper.check(&data)).map_err(failure)?;
     check_folder(&arguments.output, arguments)?;
-    inputs::settings(&Resources { threads: arguments.threads, memory: None });
-    let watch = Watch::new("papers");
-    let tell = |what: &str| {
-        if std::io::stderr().is_terminal() {
-            summary::note(what);
-        }
-    };
-    let lab = Lab { data, observer: &CancelOnly(&watch), tell: &tell };
-    let mut clock = crate::pipeline::Clock::start();
-    let (mut documents, mut files): (Vec<Document>, Vec<File>) = (Vec::new(), Vec::new());
-    for paper in papers {
-        let document = paper.reproduce(&lab).map_err(failure)?;
-        let how = format!("moretta reproduce {}", paper.number);
-        files.extend(document.files(&made(&how, clock.lap())));
-        documents.push(document);
-    }
+    let resources = Resources { threads: arguments.threads, memory: None };
+    let (documents, mut files) =
+        job_with(&resources, |session, progress| session.install(|| reproduced(&papers, data, &CancelOnly(progress))))?;
     match chosen {
         None => {
             files.push(overview(&documents, &format!("Made by `moretta reproduce all` on {}.", machine::described())))
@@ -62,6 +47,25 @@ pub fn run(arguments: &Reproduce) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Each paper's document, and its files.
+fn reproduced(papers: &[&Paper], data: Data, observer: &dyn Observer) -> Result<(Vec<Document>, Vec<File>), FlowError> {
+    let tell = |what: &str| {
+        if std::io::stderr().is_terminal() {
+            summary::note(what);
+        }
+    };
+    let lab = Lab { data, observer, tell: &tell };
+    let (mut documents, mut files) = (Vec::new(), Vec::new());
+    for paper in papers {
+        let start = Instant::now();
+        let document: Document = paper.reproduce(&lab).map_err(failure)?;
+        let how = format!("moretta reproduce {}", paper.number);
+        files.extend(document.files(&made(&how, start.elapsed().as_secs_f64())));
+        documents.push(document);
+    }
+    Ok((documents, files))
+}
+
 fn made(how: &str, seconds: f64) -> String {
     let (threads, on) = (rayon::current_num_threads(), machine::described());
     format!(
@@ -70,30 +74,30 @@ fn made(how: &str, seconds: f64) -> String {
     )
 }
 
-fn failure(error: PaperError) -> Failure {
+fn failure(error: PaperError) -> FlowError {
     match error {
-        PaperError::Interrupted => Failure::interrupted(),
-        error => Failure::input(error.to_string()),
+        PaperError::Interrupted => FlowError::interrupted(),
+        error => FlowError::usage(error.to_string()),
     }
 }
 
 /// Better now than after the work.
-fn check_folder(folder: &Path, arguments: &Reproduce) -> Result<(), Failure> {
+fn check_folder(folder: &Path, arguments: &Reproduce) -> Result<(), FlowError> {
     if folder.exists() && !folder.is_dir() {
-        return Err(Failure::input(format!("{} is a file; name a folder to write to", folder.display())));
+        return Err(FlowError::usage(format!("{} is a file; name a folder to write to", folder.display())));
     }
     let full = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if full && !arguments.overwrite {
         let message = "there are files in it; name another folder, or give --overwrite to replace results";
-        return Err(Failure::input(format!("{}: {message}", folder.display())));
+        return Err(FlowError::usage(format!("{}: {message}", folder.display())));
     }
     let places = arguments.data.canonicalize().ok().zip(nearest(folder).and_then(|place| place.canonicalize().ok()));
     if places.is_some_and(|(data, place)| place.starts_with(data)) {
-        return Err(Failure::input(format!("{} is with the data; name another folder", folder.display())));
+        return Err(FlowError::usage(format!("{} is with the data; name another folder", folder.display())));
     }
     if let Some(place) = nearest(folder) {
         // Removed at once: it only shows that something can be written there.
-        drop(write_pending(place.join("moretta"), &[])?);
+        drop(write_pending(place.join("moretta"), &[], false)?);
     }
     Ok(())
 }
@@ -106,12 +110,12 @@ fn nearest(folder: &Path) -> Option<&Path> {
 }
 
 /// All files, or none of them: they get their names when all have been written.
-fn write(files: &[File], arguments: &Reproduce) -> Result<(), Failure> {
+fn write(files: &[File], arguments: &Reproduce) -> Result<(), FlowError> {
     let folder = &arguments.output;
-    fs::create_dir_all(folder).map_err(|error| Failure::file("make", folder, &error))?;
-    let pending = |(name, text): &File| write_pending(folder.join(name), text.as_bytes());
+    fs::create_dir_all(folder).map_err(|error| FlowError::io("make", folder, &error))?;
+    let pending = |(name, text): &File| write_pending(folder.join(name), text.as_bytes(), arguments.overwrite);
     let pending = files.iter().map(pending).collect::<Result<Vec<_>, _>>()?;
-    pending.into_iter().try_for_each(|file| file.persist(arguments.overwrite).map(|_| ()))?;
+    pending.into_iter().try_for_each(|file| file.persist())?;
     Ok(())
 }
 

@@ -247,10 +247,13 @@ fn endless(folder: &Folder) -> (Child, String) {
     let asked = ["--methods", "genetic,mondrian", "--k", "5", "--output", "c.csv"];
     let mut command = folder.command(&[&COMPARE[..], &asked].concat());
     let parent = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let list = format!("/proc/{0}/task/{0}/children", parent.id());
+    // Any of its threads may start the child; a thread may end while they are listed.
+    let threads = format!("/proc/{}/task", parent.id());
+    let children = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).ok();
     let mut child = String::new();
     wait_for("it starts no child", || {
-        child = std::fs::read_to_string(&list).unwrap().trim().to_owned();
+        let threads = std::fs::read_dir(&threads).unwrap().flatten();
+        child = threads.filter_map(children).collect::<String>().trim().to_owned();
         // Between fork and exec it is still its parent.
         !child.is_empty() && command_line(&child).contains("--child")
     });

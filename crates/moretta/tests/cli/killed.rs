@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use moretta_core::synthetic::{self, People};
+use moretta_synthetic::{self as synthetic, People};
 
 use crate::{folder::Folder, people};
 
@@ -113,7 +113,7 @@ fn interrupted_while_it_evolves_the_best_so_far_leaves() {
             continue;
         }
         assert_eq!(output.status.code(), Some(0), "{said}");
-        assert!(said.contains("interrupted: what the search has found so far is released"), "{said}");
+        assert!(said.contains("interrupted: releasing the best result so far"), "{said}");
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(report["stop"], "cancelled");
         assert!(report["measures"]["gcp"].as_f64().unwrap() < 1.0);

@@ -1,6 +1,6 @@
 //! Made-up people as files.
 
-use moretta_core::synthetic::{self, People};
+use moretta_synthetic::{self as synthetic, People};
 
 use crate::folder::Folder;
 

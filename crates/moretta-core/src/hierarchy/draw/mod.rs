@@ -15,7 +15,7 @@ pub use self::{
 use super::tree::Tree;
 use crate::{
     ids::NodeId,
-    text::{count, counted},
+    text::{count, counted, shown},
 };
 
 /// Nothing is drawn deeper than this: no screen is wide enough, and the lines of a long chain would take a square of its
@@ -107,6 +107,27 @@ impl What {
         match self {
             Self::Node(node) => Some(node),
             Self::Rest { .. } => None,
+        }
+    }
+}
+
+/// What is written at a line: a name, and how many values are below it unless it is a leaf.
+struct Label {
+    name: String,
+    count: String,
+}
+
+impl Label {
+    fn of(tree: &Tree, what: What, folded: bool) -> Self {
+        match what {
+            What::Rest { nodes, leaves } => {
+                Self { name: format!("… {} more", count(nodes as u64)), count: values(leaves) }
+            }
+            What::Node(node) => {
+                let more = if folded { " …" } else { "" };
+                let count = if tree.is_leaf(node) { String::new() } else { values(leaves(tree, node)) + more };
+                Self { name: shown(tree.label(node)), count }
+            }
         }
     }
 }

@@ -4,8 +4,8 @@
 
 use std::fmt::Write as _;
 
-use super::{DrawOptions, Picture, What, leaves, values};
-use crate::{hierarchy::tree::Tree, policy::shown, text::count};
+use super::{DrawOptions, Label, Picture};
+use crate::hierarchy::tree::Tree;
 
 const ROW: f64 = 22.0;
 const MARGIN: f64 = 16.0;
@@ -76,25 +76,7 @@ pub fn svg(tree: &Tree, options: &DrawOptions, caption: &str) -> String {
     out + "</g>\n</svg>\n"
 }
 
-struct Label {
-    name: String,
-    count: String,
-}
-
 impl Label {
-    fn of(tree: &Tree, what: What, folded: bool) -> Self {
-        match what {
-            What::Rest { nodes, leaves } => {
-                Self { name: format!("… {} more", count(nodes as u64)), count: values(leaves) }
-            }
-            What::Node(node) => {
-                let more = if folded { " …" } else { "" };
-                let count = if tree.is_leaf(node) { String::new() } else { values(leaves(tree, node)) + more };
-                Self { name: shown(tree.label(node)), count }
-            }
-        }
-    }
-
     fn width(&self) -> f64 {
         let letters = |text: &str| text.chars().count() as f64;
         let count = if self.count.is_empty() { 0.0 } else { 6.0 + 0.85 * LETTER * letters(&self.count) };

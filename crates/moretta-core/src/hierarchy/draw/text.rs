@@ -1,7 +1,7 @@
 //! A tree as text: one node a line.
 
-use super::{DrawOptions, Picture, What, leaves, values};
-use crate::{hierarchy::tree::Tree, policy::shown, text::count};
+use super::{DrawOptions, Label, Picture};
+use crate::hierarchy::tree::Tree;
 
 /// Draws a tree, one node a line, each with the number of values below it.
 ///
@@ -30,16 +30,10 @@ pub fn text(tree: &Tree, options: &DrawOptions) -> String {
             false => "├─ ",
             true => "└─ ",
         });
-        match line.what {
-            What::Rest { nodes, leaves } => {
-                out.push_str(&format!("… {} more ({})", count(nodes as u64), values(leaves)))
-            }
-            What::Node(node) => {
-                out.push_str(&shown(tree.label(node)));
-                if !tree.is_leaf(node) {
-                    out.push_str(&format!(" ({})", values(leaves(tree, node))));
-                }
-            }
+        let Label { name, count } = Label::of(tree, line.what, false);
+        out.push_str(&name);
+        if !count.is_empty() {
+            out.push_str(&format!(" ({count})"));
         }
         out.push_str(if line.folded { " …\n" } else { "\n" });
     }

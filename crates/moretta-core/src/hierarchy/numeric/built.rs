@@ -51,6 +51,18 @@ impl Builder {
     pub const HAN_FAN_OUT: u32 = 5;
     /// The binnings: so many parts on each level.
     pub const PARTS: [u32; 5] = [32, 16, 8, 4, 2];
+
+    /// As the policy writes it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Iotf => "iotf",
+            Self::Otf => "otf",
+            Self::Chu { .. } => "chu",
+            Self::Han { .. } => "han",
+            Self::EqualWidth(_) => "equal-width",
+            Self::EqualFrequency(_) => "equal-frequency",
+        }
+    }
 }
 
 /// A hierarchy to be built from the data.

@@ -1,6 +1,6 @@
 //! `[columns]`: what each column is, and how it may be made less precise.
 
-use super::super::error::{PolicyError, shown};
+use super::super::error::PolicyError;
 use super::super::header::toml_key;
 use super::super::tree::{Entry, Value};
 use super::super::{ColumnPolicy, HierarchyChoice};
@@ -8,6 +8,7 @@ use super::fields::{self, Fields, as_number, section, wrong};
 use super::hierarchy::hierarchy;
 use crate::dates::DateFormat;
 use crate::schema::{Kind, MissingRule, Role};
+use crate::text::shown;
 
 const ROLES: &[(&str, Role)] = &[
     ("identifier", Role::Identifier),
@@ -20,11 +21,6 @@ const KINDS: &[(&str, Kind)] = &[("number", Kind::Number), ("category", Kind::Ca
 const MISSING: &[(&str, MissingRule)] =
     &[("category", MissingRule::Category), ("suppress", MissingRule::Suppress), ("error", MissingRule::Error)];
 
-/// As the policy writes a role.
-pub(super) fn role_name(role: Role) -> &'static str {
-    ROLES.iter().find(|(_, other)| *other == role).map_or("", |(name, _)| name)
-}
-
 /// Which keys mean something for which role.
 fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
@@ -36,8 +32,7 @@ fn keys_of(role: Role) -> &'static [&'static str] {
 
 pub(super) fn columns(policy: &Fields<'_>) -> Result<Vec<ColumnPolicy>, PolicyError> {
     let Some(table) = section(policy.table, "columns")?.filter(|table| !table.entries.is_empty()) else {
-        let span = policy.get("columns").map_or(&policy.table.span, |entry| &entry.item.span);
-        let error = PolicyError::new(span, "the policy names no columns");
+        let error = PolicyError::new(policy.span("columns"), "the policy names no columns");
         return Err(
             error.help("each column of the input needs a table: [columns.age] with role = \"quasi-identifier\"")
         );
@@ -62,15 +57,12 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
     };
     let section = format!("[columns.{name}]");
     let fields = Fields::new(table, &section, fields::COLUMN)?;
-    let Some(role) = fields.choice("role", ROLES)? else {
-        let roles = fields::list(ROLES.iter().map(|(name, _)| *name));
-        return Err(fields.missing("role", &roles));
-    };
+    let role = fields.required_choice("role", ROLES)?;
     if let Some(extra) = table.entries.iter().find(|entry| !keys_of(role).contains(&entry.key.as_str())) {
         let key = &extra.key;
-        let roles: Vec<_> = ROLES.iter().filter(|(_, role)| keys_of(*role).contains(&key.as_str())).collect();
-        let roles = fields::list(roles.iter().map(|(name, _)| *name));
-        let message = format!("`{key}` means nothing for role \"{}\"; it is for {roles}", role_name(role));
+        let fitting = ROLES.iter().filter(|(_, role)| keys_of(*role).contains(&key.as_str()));
+        let roles = fields::list(fitting.map(|(name, _)| *name));
+        let message = format!("`{key}` means nothing for role \"{}\"; it is for {roles}", role.name());
         return Err(PolicyError::new(&extra.key_span, message));
     }
     let kind = fields.choice("type", KINDS)?;
@@ -81,7 +73,7 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
         && !matches!(hierarchy, HierarchyChoice::Default | HierarchyChoice::File(_))
         && let Some(item) = fields.item("hierarchy")
     {
-        let message = format!("the `hierarchy` of a column of role \"{}\" must be a file", role_name(role));
+        let message = format!("the `hierarchy` of a column of role \"{}\" must be a file", role.name());
         return Err(PolicyError::new(&item.span, message).help(
             "its values leave as they are; the file says how far apart they are, for t-closeness. To make values less \
              precise, the role is quasi-identifier",
@@ -115,7 +107,7 @@ fn format(fields: &Fields<'_>, kind: Option<Kind>) -> Result<Option<DateFormat>,
 
 fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
     if let Some(item) = fields.item("weight")
-        && as_number(item) == Some(0.0)
+        && as_number(&item.value) == Some(0.0)
     {
         let error = PolicyError::new(&item.span, "`weight` is 0; it must be above 0");
         return Err(error.help("leave the column out of the quasi-identifier instead, if it cannot identify anyone"));
@@ -127,7 +119,7 @@ fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> 
     match (fields.choice("missing", MISSING)?, fields.item("missing")) {
         (Some(MissingRule::Suppress), Some(item)) if role != Role::QuasiIdentifier => {
             let right =
-                format!("\"category\" or \"error\" for role \"{}\", whose values leave as they are", role_name(role));
+                format!("\"category\" or \"error\" for role \"{}\", whose values leave as they are", role.name());
             Err(wrong("missing", item, &right))
         }
         (rule, _) => Ok(rule.unwrap_or_default()),

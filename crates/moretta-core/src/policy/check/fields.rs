@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::super::error::{PolicyError, shown};
-use super::super::suggest::nearest;
+use super::super::error::PolicyError;
 use super::super::tree::{Entry, Item, Span, Table, Value};
+use crate::suggest::nearest;
+use crate::text::shown;
 
 /// The keys of each section: to refuse the others, and to say where a misplaced one belongs.
 pub(super) const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
@@ -62,56 +63,62 @@ impl<'t> Fields<'t> {
         PolicyError::new(&self.table.span, message)
     }
 
-    pub fn missing(&self, key: &str, right: &str) -> PolicyError {
-        self.error(format!("{} has no `{key}`, which must be {right}", self.section))
+    /// The span of a key's value, or of the whole table if the key is not set.
+    pub fn span(&self, key: &str) -> &'t Span {
+        self.item(key).map_or(&self.table.span, |item| &item.span)
+    }
+
+    /// What `read` makes of a key's value; `right` says what it accepts.
+    pub fn read<T>(
+        &self,
+        key: &str,
+        right: &str,
+        read: impl FnOnce(&'t Value) -> Option<T>,
+    ) -> Result<Option<T>, PolicyError> {
+        let Some(item) = self.item(key) else { return Ok(None) };
+        read(&item.value).map(Some).ok_or_else(|| wrong(key, item, right))
+    }
+
+    /// A key that must be set, from what one of the readers here returned.
+    pub fn required<T>(&self, key: &str, right: &str, found: Option<T>) -> Result<T, PolicyError> {
+        found.ok_or_else(|| self.error(format!("{} has no `{key}`, which must be {right}", self.section)))
     }
 
     /// A number for which `fits` holds.
     pub fn number(&self, key: &str, right: &str, fits: impl Fn(f64) -> bool) -> Result<Option<f64>, PolicyError> {
-        let Some(item) = self.item(key) else {
-            return Ok(None);
-        };
-        match as_number(item) {
-            Some(number) if fits(number) => Ok(Some(number)),
-            _ => Err(wrong(key, item, right)),
-        }
+        self.read(key, right, |value| as_number(value).filter(|number| fits(*number)))
     }
 
     /// A whole number of at least 1.
     pub fn whole(&self, key: &str, right: &str) -> Result<Option<u64>, PolicyError> {
-        let Some(item) = self.item(key) else {
-            return Ok(None);
-        };
-        match item.value {
-            Value::Integer(number @ 1..) => Ok(Some(number.unsigned_abs())),
-            _ => Err(wrong(key, item, right)),
-        }
+        self.read(key, right, |value| match value {
+            Value::Integer(number @ 1..) => Some(number.unsigned_abs()),
+            _ => None,
+        })
     }
 
     pub fn text(&self, key: &str, right: &str) -> Result<Option<&'t str>, PolicyError> {
-        let Some(item) = self.item(key) else {
-            return Ok(None);
-        };
-        match &item.value {
-            Value::Text(text) => Ok(Some(text)),
-            _ => Err(wrong(key, item, right)),
-        }
+        self.read(key, right, |value| match value {
+            Value::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+    }
+
+    fn array(&self, key: &str, right: &str) -> Result<Option<&'t [Item]>, PolicyError> {
+        self.read(key, right, |value| match value {
+            Value::Array(items) => Some(items.as_slice()),
+            _ => None,
+        })
     }
 
     /// A list of texts, none twice.
     pub fn texts(&self, key: &str, right: &str) -> Result<Option<Vec<(&'t str, &'t Span)>>, PolicyError> {
-        let Some(item) = self.item(key) else {
-            return Ok(None);
-        };
-        let Value::Array(items) = &item.value else {
-            return Err(wrong(key, item, right));
-        };
+        let Some(items) = self.array(key, right)? else { return Ok(None) };
         let mut texts: Vec<(&str, &Span)> = Vec::with_capacity(items.len());
         let mut seen = HashSet::new();
         for item in items {
             let Value::Text(text) = &item.value else {
-                let error = PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"));
-                return Err(error.help("write it in quotes, exactly as it stands in the data"));
+                return Err(holds(key, item, right).help("write it in quotes, exactly as it stands in the data"));
             };
             if !seen.insert(text.as_str()) {
                 return Err(PolicyError::new(&item.span, format!("`{key}` names `{}` twice", shown(text))));
@@ -123,38 +130,28 @@ impl<'t> Fields<'t> {
 
     /// One of several words.
     pub fn choice<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, PolicyError> {
-        let right = || list(words.iter().map(|(word, _)| *word));
-        let Some(item) = self.item(key) else {
-            return Ok(None);
-        };
-        let Value::Text(text) = &item.value else {
-            return Err(wrong(key, item, &right()));
-        };
-        match words.iter().find(|(word, _)| word == text) {
-            Some((_, choice)) => Ok(Some(*choice)),
-            None => {
-                let help = nearest(text, words.iter().map(|(word, _)| *word));
-                Err(wrong(key, item, &right()).maybe_help(help.map(|near| format!("did you mean \"{near}\"?"))))
-            }
-        }
+        let all = || words.iter().map(|(word, _)| *word);
+        let Some(text) = self.text(key, &list(all()))? else { return Ok(None) };
+        let chosen = words.iter().find(|(word, _)| *word == text);
+        chosen.map(|(_, choice)| Some(*choice)).ok_or_else(|| self.unknown_word(key, text, all()))
+    }
+
+    /// One of several words, which must be set.
+    pub fn required_choice<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<T, PolicyError> {
+        self.required(key, &list(words.iter().map(|(word, _)| *word)), self.choice(key, words)?)
+    }
+
+    /// A word under a key that is none of those known.
+    pub fn unknown_word<'w>(&self, key: &str, text: &str, known: impl Iterator<Item = &'w str> + Clone) -> PolicyError {
+        let near = nearest(text, known.clone());
+        let message = format!("`{key}` is \"{}\"; it must be {}", shown(text), list(known));
+        PolicyError::new(self.span(key), message).maybe_help(near.map(|near| format!("did you mean \"{near}\"?")))
     }
 
     /// A list of tables, each written `[[section]]`.
     pub fn tables(&self, key: &str, section: &str) -> Result<Vec<&'t Table>, PolicyError> {
-        let Some(item) = self.item(key) else {
-            return Ok(Vec::new());
-        };
         let right = format!("a list of tables, each begun with {section}");
-        let Value::Array(items) = &item.value else {
-            return Err(wrong(key, item, &right));
-        };
-        items
-            .iter()
-            .map(|item| match &item.value {
-                Value::Table(table) => Ok(table),
-                _ => Err(PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"))),
-            })
-            .collect()
+        tables(key, self.array(key, &right)?.unwrap_or_default(), &right)
     }
 }
 
@@ -180,10 +177,24 @@ pub(super) fn wrong(key: &str, item: &Item, right: &str) -> PolicyError {
     PolicyError::new(&item.span, format!("`{key}` is {item}; it must be {right}"))
 }
 
-pub(super) fn as_number(item: &Item) -> Option<f64> {
-    match item.value {
-        Value::Integer(integer) => Some(integer as f64),
-        Value::Float(float) => Some(float),
+/// An element of a list that does not belong there.
+pub(super) fn holds(key: &str, item: &Item, right: &str) -> PolicyError {
+    PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"))
+}
+
+/// Elements of a list that must all be tables.
+pub(super) fn tables<'t>(key: &str, items: &'t [Item], right: &str) -> Result<Vec<&'t Table>, PolicyError> {
+    let table = |item: &'t Item| match &item.value {
+        Value::Table(table) => Ok(table),
+        _ => Err(holds(key, item, right)),
+    };
+    items.iter().map(table).collect()
+}
+
+pub(super) fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(integer) => Some(*integer as f64),
+        Value::Float(float) => Some(*float),
         _ => None,
     }
 }

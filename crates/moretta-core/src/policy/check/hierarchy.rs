@@ -1,15 +1,15 @@
 //! `hierarchy`: how a column's values are made less precise.
 
-use super::super::HierarchyChoice;
-use super::super::error::{PolicyError, shown};
-use super::super::suggest::nearest;
+use super::super::error::PolicyError;
 use super::super::tree::{Entry, Item, Table, Value};
-use super::fields::{self, Fields, as_number, list, wrong};
+use super::fields::{self, Fields, as_number, holds, list, wrong};
 use crate::hierarchy::{
-    DateLevel,
+    DateLevel, HierarchyChoice,
     numeric::{Builder, Built, widths::nests},
 };
 use crate::schema::Kind;
+use crate::suggest::nearest;
+use crate::text::shown;
 
 const HIERARCHY: &str = "the path of a hierarchy file (such as \"ages.csv\"), \"free\", { widths = [..] }, \
      { bins = [..] }, { prefix = [..] }, { dates = [..] }, or one that is built from the data: \"iotf\", \"otf\", \
@@ -28,23 +28,9 @@ const METHODS: &[(&str, &[&str])] = &[
     ("equal-frequency", &["parts"]),
 ];
 
-/// As the policy writes a method that builds a hierarchy.
-pub(in super::super) fn builder_name(builder: &Builder) -> &'static str {
-    match builder {
-        Builder::Iotf => "iotf",
-        Builder::Otf => "otf",
-        Builder::Chu { .. } => "chu",
-        Builder::Han { .. } => "han",
-        Builder::EqualWidth(_) => "equal-width",
-        Builder::EqualFrequency(_) => "equal-frequency",
-    }
-}
-
 /// The column's hierarchy, which must fit its type.
 pub(super) fn hierarchy(fields: &Fields<'_>, kind: Option<Kind>) -> Result<HierarchyChoice, PolicyError> {
-    let Some(item) = fields.item("hierarchy") else {
-        return Ok(HierarchyChoice::Default);
-    };
+    let Some(item) = fields.item("hierarchy") else { return Ok(HierarchyChoice::Default) };
     let choice = match &item.value {
         Value::Text(text) => named(text, item)?,
         Value::Table(table) => with_parameters(table, item)?,
@@ -108,7 +94,7 @@ fn with_parameters(table: &Table, item: &Item) -> Result<HierarchyChoice, Policy
         table.entries.iter().partition(|entry| WAYS.contains(&entry.key.as_str()));
     let way = match *ways.as_slice() {
         [] if parameters.is_empty() => return Err(wrong("hierarchy", item, HIERARCHY)),
-        [] => return Err(fields.missing("method", &method_names())),
+        [] => return fields.required("method", &method_names(), None),
         [way] => way,
         [first, second, ..] => {
             let message = format!("`hierarchy` has both `{}` and `{}`; it must have one", first.key, second.key);
@@ -119,9 +105,7 @@ fn with_parameters(table: &Table, item: &Item) -> Result<HierarchyChoice, Policy
     if way.key == "method" {
         let method = fields.text("method", &method_names())?.unwrap_or_default();
         let Some((_, own)) = METHODS.iter().find(|(name, _)| *name == method) else {
-            let near = nearest(method, METHODS.iter().map(|(name, _)| *name));
-            let help = near.map(|near| format!("did you mean \"{near}\"?"));
-            return Err(wrong("method", value, &method_names()).maybe_help(help));
+            return Err(fields.unknown_word("method", method, METHODS.iter().map(|(name, _)| *name)));
         };
         let foreign = |entry: &&&Entry| entry.key != "levels" && !own.contains(&entry.key.as_str());
         if let Some(entry) = parameters.iter().find(foreign) {
@@ -155,14 +139,7 @@ fn misplaced(entry: &Entry, place: &str) -> PolicyError {
 /// A hierarchy that is built from the data, from the parameters that are set and the usual ones.
 fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyError> {
     let whole = |key: &str, least: u32, what: &str| -> Result<Option<u32>, PolicyError> {
-        let right = format!("a whole number of at least {least}: {what}");
-        let Some(item) = fields.item(key) else { return Ok(None) };
-        match item.value {
-            Value::Integer(number) if number >= i64::from(least) => {
-                u32::try_from(number).map(Some).map_err(|_| wrong(key, item, &right))
-            }
-            _ => Err(wrong(key, item, &right)),
-        }
+        fields.read(key, &format!("a whole number of at least {least}: {what}"), |value| as_whole(value, least))
     };
     let threshold = whole("threshold", 1, "a node with at most so many values is not cut")?;
     let threshold = |default: u32| threshold.unwrap_or(default) as usize;
@@ -189,9 +166,7 @@ fn widths(item: &Item) -> Result<Vec<f64>, PolicyError> {
     let mut last: Option<f64> = None;
     for (width, item) in &widths {
         match last {
-            _ if *width <= 0.0 => {
-                return Err(PolicyError::new(&item.span, format!("`widths` holds {item}; it must be {right}")));
-            }
+            _ if *width <= 0.0 => return Err(holds("widths", item, right)),
             Some(last) if !nests(last, *width) => return Err(out_of_order("widths", item, last, right)),
             _ => last = Some(*width),
         }
@@ -235,8 +210,7 @@ fn dates(item: &Item) -> Result<Vec<DateLevel>, PolicyError> {
                 Value::Text(text) => nearest(text, names),
                 _ => None,
             };
-            let error = PolicyError::new(&item.span, format!("`dates` holds {item}; it must be {right}"));
-            return Err(error.maybe_help(near.map(|near| format!("did you mean \"{near}\"?"))));
+            return Err(holds("dates", item, &right).maybe_help(near.map(|near| format!("did you mean \"{near}\"?"))));
         };
         if let Some(last) = levels.last().filter(|last| **last >= level) {
             return Err(out_of_order("dates", item, format!("\"{}\"", last.name()), &right));
@@ -258,11 +232,16 @@ fn items<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<&'t
 }
 
 fn numbers<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<Vec<(f64, &'t Item)>, PolicyError> {
-    let number = |item: &'t Item| match as_number(item) {
-        Some(number) => Ok((number, item)),
-        None => Err(PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"))),
-    };
+    let number =
+        |item: &'t Item| as_number(&item.value).map(|number| (number, item)).ok_or_else(|| holds(key, item, right));
     items(key, item, right, least)?.iter().map(number).collect()
+}
+
+fn as_whole(value: &Value, least: u32) -> Option<u32> {
+    match value {
+        Value::Integer(number) => u32::try_from(*number).ok().filter(|number| *number >= least),
+        _ => None,
+    }
 }
 
 /// Whole numbers that become smaller, each fitting the one before.
@@ -275,13 +254,7 @@ fn descending(
 ) -> Result<Vec<u32>, PolicyError> {
     let mut numbers: Vec<u32> = Vec::new();
     for item in items(key, item, right, 1)? {
-        let number = match item.value {
-            Value::Integer(number) => u32::try_from(number).ok().filter(|number| *number >= least),
-            _ => None,
-        };
-        let Some(number) = number else {
-            return Err(PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}")));
-        };
+        let number = as_whole(&item.value, least).ok_or_else(|| holds(key, item, right))?;
         if let Some(&before) = numbers.last().filter(|before| **before <= number || !fits(**before, number)) {
             return Err(out_of_order(key, item, before, right));
         }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::super::error::{Place, PolicyError, shown};
-use super::super::tree::{Entry, Item, Table, Value};
+use super::super::error::{Place, PolicyError};
+use super::super::tree::{Entry, Table, Value};
 use super::super::{ColumnPolicy, MeasureChoice};
 use super::fields::{self, Fields, as_number, list, wrong};
 use super::privacy::Columns;
-use crate::measure::{Costs, Dispersion, Goal, Loss, Purpose};
+use crate::objective::{Costs, Dispersion, Goal, Loss, Purpose};
 use crate::schema::{Kind, Role};
+use crate::text::shown;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Name {
@@ -45,13 +46,7 @@ pub(super) fn measure(
     let right = "a table, begun with [measure], or a list of tables, each begun with [[measure]]";
     let (tables, section): (Vec<&Table>, _) = match &entry.item.value {
         Value::Table(table) => (vec![table], "[measure]"),
-        Value::Array(items) if !items.is_empty() => {
-            let table = |item| match item {
-                &Item { value: Value::Table(ref table), .. } => Ok(table),
-                item => Err(PolicyError::new(&item.span, format!("`measure` holds {item}; it must be {right}"))),
-            };
-            (items.iter().map(table).collect::<Result<_, _>>()?, "[[measure]]")
-        }
+        Value::Array(items) if !items.is_empty() => (fields::tables("measure", items, right)?, "[[measure]]"),
         _ => return Err(wrong("measure", &entry.item, right)),
     };
     let mut goals: Vec<Goal> = Vec::with_capacity(tables.len());
@@ -69,8 +64,7 @@ pub(super) fn measure(
 }
 
 fn goal(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Goal, PolicyError> {
-    let right = || list(NAMES.iter().map(|(word, _)| *word));
-    let name = fields.choice("name", NAMES)?.ok_or_else(|| fields.missing("name", &right()))?;
+    let name = fields.required_choice("name", NAMES)?;
     if let Some(extra) = fields.table.entries.iter().find(|entry| !keys_of(name).contains(&entry.key.as_str())) {
         let of =
             |key: &str| list(NAMES.iter().filter(|(_, name)| keys_of(*name).contains(&key)).map(|(word, _)| *word));
@@ -88,9 +82,9 @@ fn goal(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Goal, PolicyErr
         Name::Regression => {
             let (column, about) = predicted(fields, columns, "rm")?;
             if about.kind == Some(Kind::Category) {
-                let span = fields.item("column").or(fields.item("name")).map_or(&fields.table.span, |item| &item.span);
+                let at_fault = if column.is_some() { "column" } else { "name" };
                 let message = format!("measure \"rm\" is for numbers, but `{}` is a category", shown(&about.name));
-                return Err(PolicyError::new(span, message).help("\"cm\" is for classes"));
+                return Err(PolicyError::new(fields.span(at_fault), message).help("\"cm\" is for classes"));
             }
             Purpose::Regression { column, dispersion: fields.choice("dispersion", DISPERSIONS)?.unwrap_or_default() }
         }
@@ -121,19 +115,14 @@ fn about<'c>(named: Option<&str>, columns: &'c [ColumnPolicy]) -> Option<&'c Col
 
 /// Whether two are the same, however the class is named.
 fn same(one: &Purpose, other: &Purpose, columns: &[ColumnPolicy]) -> bool {
-    let name = |column: &Option<String>| about(column.as_deref(), columns).map(|column| column.name.as_str());
-    match (one, other) {
-        (Purpose::Precision(one), Purpose::Precision(other)) => one == other,
-        (
-            Purpose::Classification { column, costs },
-            Purpose::Classification { column: other_column, costs: other_costs },
-        ) => name(column) == name(other_column) && costs == other_costs,
-        (
-            Purpose::Regression { column, dispersion },
-            Purpose::Regression { column: other_column, dispersion: other_dispersion },
-        ) => name(column) == name(other_column) && dispersion == other_dispersion,
-        _ => false,
-    }
+    let with_column = |purpose: &Purpose| {
+        let mut purpose = purpose.clone();
+        if let Purpose::Classification { column, .. } | Purpose::Regression { column, .. } = &mut purpose {
+            *column = about(column.as_deref(), columns).map(|column| column.name.clone());
+        }
+        purpose
+    };
+    with_column(one) == with_column(other)
 }
 
 fn costs(fields: &Fields<'_>) -> Result<Costs, PolicyError> {
@@ -161,7 +150,7 @@ fn cost(actual: &str, entry: &Entry) -> Result<f64, PolicyError> {
         let message = format!("`{key}` is of a record of the majority's own class, which costs nothing; leave it out");
         return Err(PolicyError::new(&entry.key_span, message));
     }
-    match as_number(&entry.item) {
+    match as_number(&entry.item.value) {
         Some(cost) if (0.0..=1e6).contains(&cost) => Ok(cost),
         _ => Err(wrong(&key, &entry.item, "a number from 0 to 1000000 (1 where it is left out)")),
     }

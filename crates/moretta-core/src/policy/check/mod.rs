@@ -10,13 +10,12 @@ mod measure;
 mod privacy;
 
 use self::fields::{Fields, list, section, wrong};
-pub(super) use self::hierarchy::builder_name;
 use super::error::PolicyError;
 use super::method::MethodChoice;
-use super::suggest::nearest;
 use super::tree::{Entry, Item, Table, Value};
 use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, ReleaseOptions, VERSION};
 use crate::counts::RecordOrder;
+use crate::suggest::nearest;
 
 const LABELS: &[(&str, Labels)] = &[("node", Labels::Node), ("set", Labels::Set)];
 const NUMBERS: &[(&str, Numbers)] = &[
@@ -78,9 +77,7 @@ fn method(table: &Table, text: &str, known: Option<&[&str]>) -> Result<MethodCho
 
 fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
     let default = ReleaseOptions::default();
-    let Some(table) = section(table, "release")? else {
-        return Ok(default);
-    };
+    let Some(table) = section(table, "release")? else { return Ok(default) };
     let fields = Fields::new(table, "[release]", fields::RELEASE)?;
     Ok(ReleaseOptions {
         labels: fields.choice("labels", LABELS)?.unwrap_or(default.labels),
@@ -91,16 +88,14 @@ fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
 
 fn input(table: &Table) -> Result<InputOptions, PolicyError> {
     let default = InputOptions::default();
-    let Some(table) = section(table, "input")? else {
-        return Ok(default);
-    };
+    let Some(table) = section(table, "input")? else { return Ok(default) };
     let fields = Fields::new(table, "[input]", fields::INPUT)?;
     let delimiter = character(&fields, "delimiter", "one ASCII character in quotes, e.g. \";\" or \"\\t\"")?;
     let quote = character(&fields, "quote", "one ASCII character in quotes, e.g. \"'\"")?.unwrap_or(default.quote);
     if delimiter == Some(quote) {
-        let at_fault = fields.item("quote").or(fields.item("delimiter"));
-        let span = at_fault.map_or(&table.span, |item| &item.span);
-        return Err(PolicyError::new(span, "`delimiter` and `quote` are the same character; they must differ"));
+        let at_fault = if fields.item("quote").is_some() { "quote" } else { "delimiter" };
+        let message = "`delimiter` and `quote` are the same character; they must differ";
+        return Err(PolicyError::new(fields.span(at_fault), message));
     }
     let missing = match fields.texts("missing", "a list of the texts that mean that a value is missing")? {
         None => default.missing,
@@ -113,10 +108,7 @@ fn input(table: &Table) -> Result<InputOptions, PolicyError> {
 
 /// One ASCII character that can stand within a line: files are scanned as bytes.
 fn character(fields: &Fields<'_>, key: &str, right: &str) -> Result<Option<char>, PolicyError> {
-    let Some(item) = fields.item(key) else {
-        return Ok(None);
-    };
-    let text = fields.text(key, right)?.unwrap_or_default();
+    let (Some(item), Some(text)) = (fields.item(key), fields.text(key, right)?) else { return Ok(None) };
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {
         (Some(one), None) if one.is_ascii() && !matches!(one, '\n' | '\r' | '\0') => Ok(Some(one)),

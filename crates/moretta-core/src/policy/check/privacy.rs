@@ -2,18 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::super::error::{PolicyError, shown};
+use super::super::error::PolicyError;
 use super::super::header::toml_key;
-use super::super::suggest::nearest;
 use super::super::tree::{Span, Table};
 use super::super::{
     ColumnPolicy, Distance, LDiversity, LDiversityKind, Lkc, Privacy, TCloseness, Template, TemplateValues,
 };
-use super::columns::role_name;
-use super::fields::{self, Fields, list, section, section_written, wrong};
-use crate::privacy::{MOST_SETS, sets};
+use super::fields::{self, Fields, section, section_written, wrong};
 use crate::schema::Role;
-use crate::text::{count, counted};
+use crate::suggest::nearest;
+use crate::text::{count, counted, shown};
 
 const K: &str = "a whole number of at least 1 (usual: 5 to 50)";
 
@@ -31,11 +29,8 @@ pub(super) fn privacy(policy: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<P
     };
     let fields = Fields::new(table, "[privacy]", fields::PRIVACY)?;
     let columns = Columns::new(columns);
-    let max_suppressed = fields
-        .number("max-suppressed", "a share of the records, from 0 to 1 (usual: 0 to 0.05)", |share| {
-            (0.0..=1.0).contains(&share)
-        })?
-        .unwrap_or(0.0);
+    let right = "a share of the records, from 0 to 1 (usual: 0 to 0.05)";
+    let max_suppressed = fields.number("max-suppressed", right, |share| (0.0..=1.0).contains(&share))?.unwrap_or(0.0);
     let privacy = Privacy {
         k: fields.whole("k", K)?,
         max_suppressed,
@@ -105,7 +100,7 @@ impl<'c> Columns<'c> {
         match self.roles.get(name) {
             Some(role) if fits(*role) => Ok(()),
             Some(role) => {
-                let role = role_name(*role);
+                let role = role.name();
                 let message = format!("`{key}` names `{name_shown}`, whose role is \"{role}\"; it must name {right}");
                 Err(PolicyError::new(span, message))
             }
@@ -127,14 +122,15 @@ impl<'c> Columns<'c> {
 
     /// The column that a privacy model guards.
     fn guarded(&self, fields: &Fields<'_>) -> Result<String, PolicyError> {
-        self.kept(fields)?.ok_or_else(|| fields.missing("column", KEPT))
+        fields.required("column", KEPT, self.kept(fields)?)
     }
 
     /// The column that is named, whose values leave as they are.
     pub fn kept(&self, fields: &Fields<'_>) -> Result<Option<String>, PolicyError> {
         let Some(name) = fields.text("column", KEPT)? else { return Ok(None) };
-        let span = fields.item("column").map_or(&fields.table.span, |item| &item.span);
-        self.require("column", name, span, KEPT, |role| matches!(role, Role::Sensitive | Role::Class))?;
+        self.require("column", name, fields.span("column"), KEPT, |role| {
+            matches!(role, Role::Sensitive | Role::Class)
+        })?;
         Ok(Some(name.to_owned()))
     }
 }
@@ -146,7 +142,7 @@ fn above_zero_to_one(number: f64) -> bool {
 fn template(table: &Table, columns: &Columns<'_>) -> Result<Template, PolicyError> {
     let fields = Fields::new(table, "[[privacy.template]]", fields::TEMPLATE)?;
     let right = "a list of columns with role \"quasi-identifier\", at least one";
-    let given = fields.texts("given", right)?.ok_or_else(|| fields.missing("given", right))?;
+    let given = fields.required("given", right, fields.texts("given", right)?)?;
     if let (true, Some(item)) = (given.is_empty(), fields.item("given")) {
         return Err(wrong("given", item, right));
     }
@@ -157,20 +153,16 @@ fn template(table: &Table, columns: &Columns<'_>) -> Result<Template, PolicyErro
     let column = columns.guarded(&fields)?;
     let values = template_values(&fields)?;
     let right = "a number above 0, up to 1 (0.75 is 75 %)";
-    let max_confidence = fields
-        .number("max-confidence", right, above_zero_to_one)?
-        .ok_or_else(|| fields.missing("max-confidence", right))?;
+    let max_confidence = fields.number("max-confidence", right, above_zero_to_one)?;
+    let max_confidence = fields.required("max-confidence", right, max_confidence)?;
     Ok(Template { given: given.into_iter().map(|(name, _)| name.to_owned()).collect(), column, values, max_confidence })
 }
 
 fn template_values(fields: &Fields<'_>) -> Result<TemplateValues, PolicyError> {
     let right = "a list of the values to guard, at least one";
     let values = fields.texts("values", right)?;
-    let rarest = fields.number(
-        "rarest",
-        "a share of the column's values, above 0, up to 1 (0.5 is the rarer half)",
-        above_zero_to_one,
-    )?;
+    let share = "a share of the column's values, above 0, up to 1 (0.5 is the rarer half)";
+    let rarest = fields.number("rarest", share, above_zero_to_one)?;
     match (values, rarest) {
         (Some(values), None) if !values.is_empty() => {
             Ok(TemplateValues::Listed(values.into_iter().map(|(value, _)| value.to_owned()).collect()))
@@ -190,15 +182,13 @@ fn template_values(fields: &Fields<'_>) -> Result<TemplateValues, PolicyError> {
 }
 
 fn lkc(privacy: &Fields<'_>, columns: &Columns<'_>) -> Result<Option<Lkc>, PolicyError> {
-    let Some(table) = section_written(privacy.table, "lkc", "privacy.lkc")? else {
-        return Ok(None);
-    };
+    let Some(table) = section_written(privacy.table, "lkc", "privacy.lkc")? else { return Ok(None) };
     let fields = Fields::new(table, "[privacy.lkc]", fields::LKC)?;
     let right = "a whole number of at least 1: how many quasi-identifiers somebody may know (usual: 2 to 4)";
-    let l = fields.whole("l", right)?.ok_or_else(|| fields.missing("l", right))?;
-    let k = fields.whole("k", K)?.ok_or_else(|| fields.missing("k", K))?;
+    let l = fields.required("l", right, fields.whole("l", right)?)?;
+    let k = fields.required("k", K, fields.whole("k", K)?)?;
     let right = "a number above 0, up to 1 (0.6 is 60 %)";
-    let c = fields.number("c", right, above_zero_to_one)?.ok_or_else(|| fields.missing("c", right))?;
+    let c = fields.required("c", right, fields.number("c", right, above_zero_to_one)?)?;
     if k == 1 && c >= 1.0 {
         let error =
             fields.error("[privacy.lkc] guarantees nothing: `k` is 1 and `c` is 1, which every table satisfies");
@@ -215,19 +205,21 @@ fn lkc(privacy: &Fields<'_>, columns: &Columns<'_>) -> Result<Option<Lkc>, Polic
 /// Each set of `l` columns is judged on its own, so there must not be too many.
 fn few_enough_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
     const COUNTED: u64 = 1_000_000_000;
-    let found = sets(columns, l, COUNTED);
-    if found <= MOST_SETS {
+    let found = Lkc::sets(columns, l, COUNTED);
+    if found <= Lkc::MOST_SETS {
         return Ok(());
     }
     let many = if found < COUNTED { count(found) } else { format!("more than {}", count(COUNTED - 1)) };
     let message = format!(
         "`l` is {l}: there are {many} sets of {l} of the {columns} quasi-identifiers, and at most {} are judged; lower `l`",
-        count(MOST_SETS)
+        count(Lkc::MOST_SETS)
     );
-    let span = fields.item("l").map_or(&fields.table.span, |item| &item.span);
-    let fits = (1..l.min(columns)).rev().map(|l| (l, sets(columns, l, COUNTED))).find(|(_, sets)| *sets <= MOST_SETS);
+    let fits = (1..l.min(columns))
+        .rev()
+        .map(|l| (l, Lkc::sets(columns, l, COUNTED)))
+        .find(|(_, sets)| *sets <= Lkc::MOST_SETS);
     let help = fits.map(|(l, sets)| format!("`l = {l}` has {}", counted(sets, "set", "sets")));
-    Err(PolicyError::new(span, message).maybe_help(help))
+    Err(PolicyError::new(fields.span("l"), message).maybe_help(help))
 }
 
 fn l_diversity(table: &Table, columns: &Columns<'_>) -> Result<LDiversity, PolicyError> {
@@ -243,17 +235,13 @@ fn l_diversity(table: &Table, columns: &Columns<'_>) -> Result<LDiversity, Polic
     let fields = Fields::new(table, "[[privacy.l-diversity]]", fields::L_DIVERSITY)?;
     let column = columns.guarded(&fields)?;
     let word = fields.choice("kind", WORDS)?.unwrap_or(Word::Distinct);
-    let right = match word {
-        Word::Distinct => "a whole number of at least 1 (usual: 2 to 10)",
-        Word::Entropy => "a number of at least 1 (usual: 2 to 10)",
-        Word::Recursive => "a whole number of at least 2 (usual: 2 to 10)",
+    let (least, right) = match word {
+        Word::Distinct => (1.0, "a whole number of at least 1 (usual: 2 to 10)"),
+        Word::Entropy => (1.0, "a number of at least 1 (usual: 2 to 10)"),
+        Word::Recursive => (2.0, "a whole number of at least 2 (usual: 2 to 10)"),
     };
-    let fits = |l: f64| match word {
-        Word::Distinct => l >= 1.0 && l.fract() == 0.0,
-        Word::Entropy => l >= 1.0,
-        Word::Recursive => l >= 2.0 && l.fract() == 0.0,
-    };
-    let l = fields.number("l", right, fits)?.ok_or_else(|| fields.missing("l", right))?;
+    let fits = |l: f64| l >= least && (word == Word::Entropy || l.fract() == 0.0);
+    let l = fields.required("l", right, fields.number("l", right, fits)?)?;
     let right = "a number above 0 (usual: 1 to 5)";
     let c = fields.number("c", right, |c| c > 0.0)?;
     let kind = match (word, c, fields.get("c")) {
@@ -262,10 +250,8 @@ fn l_diversity(table: &Table, columns: &Columns<'_>) -> Result<LDiversity, Polic
             return Err(fields.error(format!("recursive l-diversity needs `c`, which must be {right}")));
         }
         (_, _, Some(c)) => {
-            return Err(PolicyError::new(
-                &c.key_span,
-                "`c` is only for kind = \"recursive\"; leave it out, or set that",
-            ));
+            let message = "`c` is only for kind = \"recursive\"; leave it out, or set that";
+            return Err(PolicyError::new(&c.key_span, message));
         }
         (Word::Distinct, ..) => LDiversityKind::Distinct,
         (Word::Entropy, ..) => LDiversityKind::Entropy,
@@ -277,8 +263,6 @@ fn t_closeness(table: &Table, columns: &Columns<'_>) -> Result<TCloseness, Polic
     let fields = Fields::new(table, "[[privacy.t-closeness]]", fields::T_CLOSENESS)?;
     let column = columns.guarded(&fields)?;
     let right = "a number from 0 to 1 (usual: 0.1 to 0.3)";
-    let t = fields.number("t", right, |t| (0.0..=1.0).contains(&t))?.ok_or_else(|| fields.missing("t", right))?;
-    let right = || list(DISTANCES.iter().map(|(word, _)| *word));
-    let distance = fields.choice("distance", DISTANCES)?.ok_or_else(|| fields.missing("distance", &right()))?;
-    Ok(TCloseness { column, t, distance })
+    let t = fields.required("t", right, fields.number("t", right, |t| (0.0..=1.0).contains(&t))?)?;
+    Ok(TCloseness { column, t, distance: fields.required_choice("distance", DISTANCES)? })
 }

@@ -5,8 +5,8 @@ mod refused;
 use proptest::prelude::*;
 
 use super::*;
-use crate::hierarchy::numeric::Builder;
-use crate::measure::{Costs, Dispersion, Loss, Purpose};
+use crate::hierarchy::numeric::{Builder, Built};
+use crate::objective::{Costs, Dispersion, Loss, Purpose};
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");

@@ -17,7 +17,7 @@ pub(super) type Generalization = (usize, NodeId);
 const NONE: u32 = u32::MAX;
 
 /// All that are valid.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Candidates {
     /// Where a column's nodes start in a numbering of the nodes of all columns.
     starts: Vec<u32>,
@@ -34,13 +34,7 @@ pub(super) struct Candidates {
 
 impl Candidates {
     pub(super) fn new(taxonomies: &[Taxonomy<'_>], information: &[Information]) -> Self {
-        let mut candidates = Self {
-            starts: Vec::new(),
-            waiting: Vec::new(),
-            ranks: Vec::new(),
-            information: Vec::new(),
-            first: Vec::new(),
-        };
+        let mut candidates = Self::default();
         let mut inner: Vec<(f64, u32)> = Vec::new();
         for (taxonomy, information) in taxonomies.iter().zip(information) {
             let (tree, start) = (taxonomy.tree(), candidates.waiting.len());

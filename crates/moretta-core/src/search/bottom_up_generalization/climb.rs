@@ -18,9 +18,8 @@ use super::{
 use crate::{
     ids::ColumnId,
     privacy::{BoundModel, ModelFacts},
-    profile::Profile,
-    recoding::{self, Cut},
-    search::{Action, Observer, Step, Stop, Task, taxonomy::Taxonomy},
+    recoding::{Action, Cut, Step},
+    search::{Observer, Stop, Task, taxonomy::Taxonomy},
 };
 
 /// What the climb did.
@@ -35,9 +34,7 @@ pub(super) struct Work {
 
 /// On the way up.
 pub(super) struct Climb<'a> {
-    profile: &'a Profile,
-    models: &'a [Box<dyn BoundModel>],
-    max_suppressed: u64,
+    task: Task<'a>,
     taxonomies: &'a [Taxonomy<'a>],
     information: Vec<Information>,
     prune: bool,
@@ -62,9 +59,7 @@ impl<'a> Climb<'a> {
         let candidates = Candidates::new(taxonomies, &information);
         let others = task.models.iter().map(|model| &**model).filter(|model| k_of(*model).is_none());
         Self {
-            profile: task.profile,
-            models: task.models,
-            max_suppressed: task.max_suppressed,
+            task: *task,
             taxonomies,
             information,
             prune,
@@ -103,7 +98,7 @@ impl<'a> Climb<'a> {
         if self.index.anonymity() >= self.k && self.scoped.iter().all(Scoped::holds) {
             return true;
         }
-        let allowed = self.max_suppressed;
+        let allowed = self.task.max_suppressed;
         let too_many = |records: u64| records > allowed;
         if allowed == 0
             || too_many(self.index.least_suppressed())
@@ -111,12 +106,9 @@ impl<'a> Climb<'a> {
         {
             return false;
         }
-        let suppressed = recoding::suppressed_by(self.profile, self.models, &self.cut);
-        let records: u64 = suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
-        if records <= allowed {
-            self.cut.suppressed = suppressed;
-        }
-        records <= allowed
+        let Some(suppressed) = self.task.suppressed(&self.cut) else { return false };
+        self.cut.suppressed = suppressed;
+        true
     }
 
     /// One generalization; none where all values are at the root.

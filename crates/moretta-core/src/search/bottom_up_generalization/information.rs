@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::{
     hierarchy::Tree,
     ids::{AttributeId, NodeId, TupleId},
+    objective::Loss,
     profile::{Column, Profile},
     search::{
         information::{Measure, entropy},
@@ -28,44 +29,27 @@ pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure
         let columns = histograms.into_par_iter().zip(taxonomies).enumerate();
         return columns.map(|(column, (classes, taxonomy))| of_class(taxonomy, classes, weight(column))).collect();
     }
-    let losses = losses(profile, taxonomies, measure);
+    let losses = losses(profile, taxonomies, measure.loss());
     let column = |(column, losses): (usize, &Vec<f64>)| of_cells(profile, &taxonomies[column], column, losses);
     losses.par_iter().enumerate().map(column).collect()
 }
 
 /// By column and node, how much precision a record loses that leaves as the node, times the column's weight: LM, or
 /// NCP.
-pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure: Measure) -> Vec<Vec<f64>> {
+pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: Loss) -> Vec<Vec<f64>> {
     let of_column = |(taxonomy, column): (&Taxonomy<'_>, &Column)| {
         let (tree, domain) = (taxonomy.tree(), taxonomy.domain());
-        let of_node = |node: NodeId| {
-            let cell = taxonomy.cell(node);
-            column.weight * if measure == Measure::Ncp { domain.ncp(cell) } else { domain.lm(cell) }
-        };
+        let of_node = |node: NodeId| column.weight * loss.of(domain, taxonomy.cell(node));
         // A table without records has columns without values.
         if domain.is_empty() { vec![0.0; tree.len()] } else { tree.nodes().map(of_node).collect() }
     };
     taxonomies.iter().zip(profile.columns()).map(of_column).collect()
 }
 
-fn records_below(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize) -> Vec<u64> {
-    let tree = taxonomy.tree();
-    let mut records = vec![0; tree.len()];
-    for tuple in (0..profile.tuples() as u32).map(TupleId) {
-        records[tree.leaf(profile.codes(tuple)[column]).index()] += profile.tuple_records(tuple);
-    }
-    for node in (1..tree.len()).rev() {
-        if let Some(parent) = tree.parent(NodeId::from_index(node)) {
-            records[parent.index()] += records[node];
-        }
-    }
-    records
-}
-
 /// For measures of cells, `I(G)` is by how much the table's mean rises.
 fn of_cells(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize, losses: &[f64]) -> Information {
     let tree = taxonomy.tree();
-    let records = records_below(profile, taxonomy, column);
+    let records = taxonomy.records_below(profile, column);
     let total = profile.records().max(1) as f64;
     let share = |node: NodeId| records[node.index()] as f64 / total * losses[node.index()];
     let risen = |node: NodeId| share(node) - tree.children(node).map(share).sum::<f64>();

@@ -38,15 +38,16 @@ use self::{
 };
 pub use super::information::Measure;
 use super::{
-    Action, Frontier, Holds, Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Step, Stop,
-    Task, Unsupported, check_possible, taxonomy::Taxonomy,
+    Frontier, Holds, Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    Unsupported, check_possible, taxonomy::Taxonomy,
 };
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId},
+    objective::Loss,
     privacy::ModelFacts,
     profile::{Column, Profile},
-    recoding::{Cut, Recoding},
+    recoding::{Action, Cut, Recoding, Step},
 };
 
 const NAME: &str = "bottom-up-generalization";
@@ -55,31 +56,27 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: NAME,
     summary: "global recoding: climbs the hierarchies, least information lost per anonymity gained; leaves a path",
     parameters: &[
-        Parameter {
-            key: "measure",
-            default: "\"class\"",
-            meaning: "what to keep: what values tell about the class (\"class\"), or precision (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
-        },
-        Parameter {
-            key: "take-back",
-            default: "true",
-            meaning: "take back what turns out not to be needed; false is the method as published",
-        },
-        Parameter {
-            key: "search",
-            default: "400",
-            meaning: "rounds of looking for a better result elsewhere, fewer on large tables; 0 for none",
-        },
-        Parameter {
-            key: "partial",
-            default: "true",
-            meaning: "let a node stand for some of its children and leave the others as they are",
-        },
-        Parameter {
-            key: "prune",
-            default: "true",
-            meaning: "try only generalizations that can raise the anonymity; false gives the same, slower",
-        },
+        Parameter::new(
+            "measure",
+            "\"class\"",
+            "what to keep: what values tell about the class (\"class\"), or precision (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
+        ),
+        Parameter::new(
+            "take-back",
+            "true",
+            "take back what turns out not to be needed; false is the method as published",
+        ),
+        Parameter::new(
+            "search",
+            "400",
+            "rounds of looking for a better result elsewhere, fewer on large tables; 0 for none",
+        ),
+        Parameter::new("partial", "true", "let a node stand for some of its children and leave the others as they are"),
+        Parameter::new(
+            "prune",
+            "true",
+            "try only generalizations that can raise the anonymity; false gives the same, slower",
+        ),
     ],
     minimises: Minimises::ItsOwn,
     build: |choice, _| Ok(Box::new(BottomUpGeneralization(choice.read_parameters()?))),
@@ -115,20 +112,16 @@ impl BottomUpGeneralization {
     fn measure(&self, task: &Task<'_>) -> Measure {
         Measure::or_by_table(self.0.measure, task.profile)
     }
-}
 
-impl BottomUpGeneralization {
     /// What counts after the climb: precision, and the class where that is the measure.
     fn what(&self, task: &Task<'_>, taxonomies: &[Taxonomy<'_>]) -> What {
         let measure = self.measure(task);
-        let class = measure == Measure::Class;
-        let measure = if class { Measure::Lm } else { measure };
-        let precision = information::losses(task.profile, taxonomies, measure);
+        let precision = information::losses(task.profile, taxonomies, measure.loss());
         // A suppressed record has lost all of LM in every column, even in one that had nothing to lose.
-        let all =
-            |(losses, column): (&Vec<f64>, &Column)| if measure == Measure::Lm { column.weight } else { losses[0] };
+        let lm = measure.loss() == Loss::Lm;
+        let all = |(losses, column): (&Vec<f64>, &Column)| if lm { column.weight } else { losses[0] };
         let suppressed = precision.iter().zip(task.profile.columns()).map(all).sum();
-        What { precision, suppressed, class }
+        What { precision, suppressed, class: measure == Measure::Class }
     }
 }
 
@@ -177,17 +170,13 @@ impl BottomUpGeneralization {
     /// How much precision a recoding loses, over all records and columns.
     fn lost(&self, task: &Task<'_>, recoding: &Recoding) -> f64 {
         let Recoding::Cut(cut) = recoding else { return f64::INFINITY };
-        let ncp = self.measure(task) == Measure::Ncp;
-        let loss = |column: &Column, cell: Cell| {
-            column.weight * if ncp { column.domain.ncp(cell) } else { column.domain.lm(cell) }
-        };
+        let loss = self.measure(task).loss();
         let columns = || task.profile.columns().iter().zip(&cut.cells);
         let of_tuple = |tuple: TupleId| -> f64 {
             let suppressed = cut.suppressed.binary_search(&tuple).is_ok();
             let cells = columns().zip(task.profile.codes(tuple));
-            let lost = cells.map(|((column, cells), &code)| match suppressed {
-                true => column.weight,
-                false => loss(column, cells[code as usize]),
+            let lost = cells.map(|((column, cells), &code)| {
+                column.weight * if suppressed { 1.0 } else { loss.of(&column.domain, cells[code as usize]) }
             });
             lost.sum::<f64>() * task.profile.tuple_records(tuple) as f64
         };

@@ -1,14 +1,19 @@
-//! Rows of nodes, packed into as few words as they need, and a hash table of them.
+//! Rows of nodes, packed into as few words as they need.
 //!
 //! A row is its records followed by its nodes, side by side in memory: the seven columns of Adult take two words, and
 //! a comparison of rows is one of words. A row of no records is gone.
 
+use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use crate::ids::NodeId;
 
 /// Fewer rows are not worth another thread.
 const ROWS_AT_ONCE: usize = 4096;
+/// Buckets of a table that fits the processor's caches as a whole.
+const NEAR: usize = 1 << 15;
+/// Larger tables are filled in this many parts.
+const PARTS: usize = 128;
 
 /// Where a column's nodes are in a row.
 #[derive(Debug, Clone, Copy)]
@@ -20,8 +25,12 @@ pub(super) struct Field {
 
 impl Field {
     pub(super) fn put(self, key: &mut [u64], node: NodeId) {
-        let Self { word, shift, mask } = self;
-        key[word] = key[word] & !(mask << shift) | u64::from(node.0) << shift;
+        key[self.word] = self.replaced(key[self.word], node);
+    }
+
+    /// The field's word with another node in the field.
+    fn replaced(self, word: u64, node: NodeId) -> u64 {
+        word & !(self.mask << self.shift) | u64::from(node.0) << self.shift
     }
 }
 
@@ -63,16 +72,6 @@ impl Rows {
         &self.words[at + 1..at + self.width]
     }
 
-    /// An empty row, to be filled.
-    pub(super) fn blank(&self) -> Vec<u64> {
-        vec![0; self.width - 1]
-    }
-
-    /// Puts a node into a key.
-    pub(super) fn put(&self, key: &mut [u64], place: usize, node: NodeId) {
-        self.fields[place].put(key, node);
-    }
-
     /// Where each column's nodes are in a key.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.fields.clone()
@@ -87,11 +86,6 @@ impl Rows {
             (hash(key), vid as u32)
         };
         self.words.par_chunks_mut(self.width).with_min_len(ROWS_AT_ONCE).enumerate().map(each).collect()
-    }
-
-    pub(super) fn push(&mut self, key: &[u64], records: u64) {
-        self.words.push(records);
-        self.words.extend_from_slice(key);
     }
 
     pub(super) fn records(&self, vid: u32) -> u64 {
@@ -112,19 +106,22 @@ impl Rows {
     }
 
     pub(super) fn set_node(&mut self, vid: u32, place: usize, node: NodeId) {
-        let Field { word, shift, mask } = self.fields[place];
-        let packed = &mut self.words[vid as usize * self.width + 1 + word];
-        *packed = *packed & !(mask << shift) | u64::from(node.0) << shift;
+        self.fields[place].put(&mut self.words[vid as usize * self.width + 1..], node);
     }
 
     /// The hash of a row's key with another node in one place.
     pub(super) fn hash_with(&self, vid: u32, place: usize, node: NodeId) -> u64 {
-        let Field { word, shift, mask } = self.fields[place];
-        let other = |(index, &own): (usize, &u64)| match index == word {
-            true => own & !(mask << shift) | u64::from(node.0) << shift,
-            false => own,
-        };
+        let field = self.fields[place];
+        let other = |(index, &own): (usize, &u64)| if index == field.word { field.replaced(own, node) } else { own };
         self.key(vid).iter().enumerate().map(other).fold(SEED, mix)
+    }
+
+    /// Whether two rows have the same nodes in all places but one.
+    pub(super) fn agree_beside(&self, place: usize, one: u32, other: u32) -> bool {
+        let Field { word, shift, mask } = self.fields[place];
+        let ignored = |index: usize| if index == word { mask << shift } else { 0 };
+        let differs = |(index, (a, b)): (usize, (&u64, &u64))| (a ^ b) & !ignored(index) != 0;
+        !self.key(one).iter().zip(self.key(other)).enumerate().any(differs)
     }
 
     /// Whether a row is there and is this one.
@@ -148,109 +145,46 @@ fn mix(hash: u64, word: u64) -> u64 {
     hash ^ hash >> 33
 }
 
-const FREE: u32 = u32::MAX;
-/// A table of so many slots is near the processor as a whole.
-const NEAR: usize = 1 << 15;
-/// Larger ones are walked in so many parts.
-const PARTS: usize = 128;
-
-/// Where rows are, by their hash: open addressing, with some of the hash beside the row's number, so that a row is
-/// looked at only where it is almost surely the one. Nothing is ever taken out: what is no longer true is told from
-/// the row itself, and goes when the table is filled again.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Slots {
-    slots: Vec<u32>,
-    /// How many bits of a slot are the row's number; the others are from the hash.
-    bits: u32,
-    used: usize,
-}
-
-impl Slots {
-    /// Empties it, and makes room for so many, whose numbers are all below a limit.
-    pub(super) fn reset(&mut self, rows: usize, limit: usize) {
-        let capacity = (rows * 2).next_power_of_two().max(4);
-        self.slots.clear();
-        self.slots.resize(capacity, FREE);
-        // The highest number of so many bits stays unused, so that no slot looks like a free one.
-        self.bits = usize::BITS - limit.leading_zeros();
-        self.used = 0;
+/// Puts hashes in an order in which neighbors reach the same part of a table of rows, which is then walked part by part
+/// instead of all over the memory. Equal hashes stay in their order.
+pub(super) fn part_by_part(slots: &HashTable<u32>, hashed: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
+    let buckets = slots.num_buckets();
+    if buckets <= NEAR || hashed.len() < PARTS {
+        return hashed;
     }
-
-    fn tag(&self, hash: u64) -> u32 {
-        (hash >> 32 >> self.bits << self.bits) as u32
+    let shift = buckets.trailing_zeros() - PARTS.trailing_zeros();
+    let part = |hash: u64| (hash as usize & (buckets - 1)) >> shift;
+    let mut places = [0; PARTS + 1];
+    for &(hash, _) in &hashed {
+        places[part(hash) + 1] += 1;
     }
-
-    /// Whether so many more still leave a quarter free.
-    pub(super) fn has_room(&self, more: usize) -> bool {
-        self.used + more <= self.slots.len() / 4 * 3
+    for part in 0..PARTS {
+        places[part + 1] += places[part];
     }
-
-    /// Whether it is so large for so many rows that a smaller one would be nearer to the processor.
-    pub(super) fn is_wide(&self, rows: usize) -> bool {
-        self.slots.len() > 16 * rows.max(64)
+    let mut ordered = vec![(0, 0); hashed.len()];
+    for (hash, row) in hashed {
+        let place = &mut places[part(hash)];
+        ordered[*place] = (hash, row);
+        *place += 1;
     }
-
-    /// Puts hashes with what belongs to them in an order in which neighbours are asked for together, so that the table
-    /// is walked part by part instead of all over the memory. Equal hashes stay in their order.
-    pub(super) fn part_by_part(&self, hashed: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
-        if self.slots.len() <= NEAR || hashed.len() < PARTS {
-            return hashed;
-        }
-        let shift = self.slots.len().trailing_zeros() - PARTS.trailing_zeros();
-        let part = |hash: u64| (hash as usize & (self.slots.len() - 1)) >> shift;
-        let mut places = [0; PARTS + 1];
-        for &(hash, _) in &hashed {
-            places[part(hash) + 1] += 1;
-        }
-        for part in 0..PARTS {
-            places[part + 1] += places[part];
-        }
-        let mut ordered = vec![(0, 0); hashed.len()];
-        for (hash, row) in hashed {
-            let place = &mut places[part(hash)];
-            ordered[*place] = (hash, row);
-            *place += 1;
-        }
-        ordered
-    }
-
-    /// The row of this hash that is the one.
-    pub(super) fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
-        let mask = self.slots.len() - 1;
-        let (tag, number) = (self.tag(hash), ((1u64 << self.bits) - 1) as u32);
-        let mut slot = hash as usize & mask;
-        loop {
-            let found = self.slots[slot];
-            if found == FREE {
-                return None;
-            }
-            if found & !number == tag && is_it(found & number) {
-                return Some(found & number);
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    /// Adds a row that is not there. There must be room.
-    pub(super) fn insert(&mut self, hash: u64, row: u32) {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        while self.slots[slot] != FREE {
-            slot = (slot + 1) & mask;
-        }
-        self.slots[slot] = self.tag(hash) | row;
-        self.used += 1;
-    }
+    ordered
 }
 
 /// How many records a vid would have together with those that carry one of some nodes in its place.
-pub(super) fn together(rows: &Rows, slots: &Slots, vid: u32, place: usize, nodes: &[NodeId], touched: &mut u64) -> u64 {
+pub(super) fn together(
+    rows: &Rows,
+    slots: &HashTable<u32>,
+    vid: u32,
+    place: usize,
+    nodes: &[NodeId],
+    touched: &mut u64,
+) -> u64 {
     let mut key = rows.key(vid).to_vec();
     let own = rows.node(vid, place);
     let mut records = rows.records(vid);
     for &node in nodes.iter().filter(|&&node| node != own) {
-        rows.put(&mut key, place, node);
-        if let Some(found) = slots.find(hash(&key), |vid| rows.is(vid, &key)) {
+        rows.fields[place].put(&mut key, node);
+        if let Some(&found) = slots.find(hash(&key), |&vid| rows.is(vid, &key)) {
             records += rows.records(found);
             *touched += 1;
         }
@@ -267,11 +201,11 @@ mod tests {
         for sizes in [vec![1, 2, 3], vec![70_000; 9], vec![1 << 20, 1, 1 << 22, 1 << 22, 3], vec![]] {
             let mut rows = Rows::new(sizes.iter().copied());
             let node = |place: usize, row: usize| NodeId(((row * 7919 + place * 31) % sizes[place]) as u32);
-            for row in 0..50 {
-                let mut key = rows.blank();
-                (0..sizes.len()).for_each(|place| rows.put(&mut key, place, node(place, row)));
-                rows.push(&key, 1);
-            }
+            let fields = rows.fields();
+            rows.fill(50, |row, key| {
+                (0..sizes.len()).for_each(|place| fields[place].put(key, node(place, row as usize)));
+                1
+            });
             for row in 0..50 {
                 for place in 0..sizes.len() {
                     assert_eq!(rows.node(row as u32, place), node(place, row));

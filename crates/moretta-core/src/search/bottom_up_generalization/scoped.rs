@@ -13,9 +13,9 @@ use hashbrown::HashMap;
 use super::{candidates::Generalization, index::Index};
 use crate::{
     ids::TupleId,
-    privacy::{BoundModel, Group, Member},
-    profile::Profile,
-    search::taxonomy::Taxonomy,
+    privacy::{BoundModel, Group},
+    profile::{Member, Profile},
+    search::{cluster::members_of, taxonomy::Taxonomy},
 };
 
 /// The groups by one set of columns, and the models that look at them.
@@ -68,8 +68,7 @@ impl<'a> Scoped<'a> {
         let (index, vids) = Index::new(profile, taxonomies, columns, 1);
         let mut members = vec![Vec::new(); index.len()];
         for (tuple, &vid) in (0u32..).map(TupleId).zip(&vids) {
-            let member = |variant| Member { variant, records: profile.variant_records(variant) };
-            members[vid as usize].extend(profile.variants_of(tuple).map(member));
+            members[vid as usize].extend(members_of(profile, [tuple]));
         }
         let (failing, worst) = (HashMap::new(), BTreeSet::new());
         let mut scoped = Self { profile, models, index, members, failing, worst, failing_records: 0 };

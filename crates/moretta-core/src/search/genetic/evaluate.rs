@@ -35,6 +35,11 @@ pub(super) struct Figures {
 }
 
 impl Ground<'_> {
+    /// The rows under a mask; without one every tuple is a row.
+    pub(super) fn table(&self, mask: Option<&Chromosome>) -> Table {
+        Table::new(self.profile, &self.strands, mask, &self.objective, &self.judge.guarded)
+    }
+
     /// About how many rows an evaluation on a table of so many is worth: the columns' values are gone through as well.
     pub(super) fn work_on(&self, rows: usize) -> u64 {
         let judged = if self.judge.by_record { BY_RECORD } else { 1 };

@@ -73,13 +73,11 @@ impl<'a> Evolution<'a> {
         let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
         let mut all = Chromosome::zeros(bits);
         all.fill(0..bits, true);
-        let Ground { profile, strands, objective, judge } = ground;
-        let full = Table::new(profile, strands, Some(&all), objective, &judge.guarded);
         Self {
             ground,
             settings,
             observer,
-            full,
+            full: ground.table(Some(&all)),
             merged: None,
             evaluators: evaluators(),
             population: Population::new(settings.population.get() as usize),
@@ -266,8 +264,7 @@ impl<'a> Evolution<'a> {
         let told = |mask: &Chromosome| mask.ones(0..self.bits);
         let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| told(mask));
         if (told(&mask) as f64) < (1.0 - SHRUNK) * now as f64 {
-            let Ground { profile, strands, objective, judge } = self.ground;
-            let table = Table::new(profile, strands, Some(&mask), objective, &judge.guarded);
+            let table = self.ground.table(Some(&mask));
             self.merged = Some((mask, table));
         }
     }

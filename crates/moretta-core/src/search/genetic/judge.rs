@@ -8,9 +8,12 @@ use hashbrown::HashMap;
 use super::{grouping::Grouping, recoded::Recoded, table::Table};
 use crate::{
     ids::{AttributeId, TupleId, VariantId},
-    privacy::{BoundModel, Group, Limit, Member},
-    profile::Profile,
-    search::Task,
+    privacy::{BoundModel, Group, Limit},
+    profile::{Member, Profile},
+    search::{
+        Task,
+        grouping::{Buckets, group_rows},
+    },
 };
 
 /// What the policy asks of a group.
@@ -128,39 +131,8 @@ struct Counts<'a> {
     guarded: Vec<Vec<u64>>,
     /// By scope and group: which groups are alike in its columns.
     alike: Vec<Vec<u32>>,
-    /// By group, its records, where some model looks at them.
-    members: Members,
-}
-
-/// The records of groups.
-#[derive(Default)]
-struct Members {
-    /// Where each group's are.
-    offsets: Vec<usize>,
-    members: Vec<Member>,
-}
-
-impl Members {
-    fn new(profile: &Profile, table: &Table, grouping: &Grouping) -> Self {
-        let group = |variant: VariantId| grouping.ids[table.rows[profile.tuple_of(variant).index()] as usize] as usize;
-        let everything = profile.everything();
-        let mut offsets = vec![0; grouping.sizes.len() + 1];
-        everything.iter().for_each(|member| offsets[group(member.variant) + 1] += 1);
-        for group in 0..grouping.sizes.len() {
-            offsets[group + 1] += offsets[group];
-        }
-        let (mut next, mut members) = (offsets.clone(), everything.clone());
-        for member in everything {
-            let place = &mut next[group(member.variant)];
-            members[*place] = member;
-            *place += 1;
-        }
-        Self { offsets, members }
-    }
-
-    fn of(&self, group: usize) -> &[Member] {
-        &self.members[self.offsets[group]..self.offsets[group + 1]]
-    }
+    /// By group, its variants, where some model looks at them.
+    variants: Buckets,
 }
 
 impl<'a> Counts<'a> {
@@ -177,18 +149,23 @@ impl<'a> Counts<'a> {
             if scope.columns.len() == recoded.len() {
                 return (0..groups as u32).collect();
             }
-            let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
-            let id = |group: usize| {
-                let codes = judge.profile.codes(tuple(group));
-                let cell = |&column: &usize| recoded[column].cell_of[codes[column] as usize];
-                let next = known.len() as u32;
-                *known.entry(scope.columns.iter().map(cell).collect()).or_insert(next)
+            let sizes: Vec<usize> = scope.columns.iter().map(|&column| recoded[column].cells.len()).collect();
+            let cell = |group: usize, place: usize| {
+                let column = scope.columns[place];
+                recoded[column].cell_of[judge.profile.codes(tuple(group))[column] as usize]
             };
-            (0..groups).map(id).collect()
+            group_rows(groups, &sizes, cell).of_row
         };
         let alike = judge.scopes.iter().map(alike).collect();
-        let members = if judge.by_record { Members::new(judge.profile, table, grouping) } else { Members::default() };
-        Self { judge, table, grouping, guarded, alike, members }
+        let group = |variant| grouping.ids[table.rows[judge.profile.tuple_of(VariantId(variant)).index()] as usize];
+        let variants = if judge.by_record { 0..judge.profile.variants() as u32 } else { 0..0 };
+        let variants = Buckets::new(groups, variants.map(group));
+        Self { judge, table, grouping, guarded, alike, variants }
+    }
+
+    fn members(&self, group: usize) -> impl Iterator<Item = Member> {
+        let variants = self.variants.rows(group as u32, group as u32).iter().map(|&variant| VariantId(variant));
+        variants.map(|variant| Member { variant, records: self.judge.profile.variant_records(variant) })
     }
 
     fn mark(&self, gone: &mut [bool]) {
@@ -252,8 +229,8 @@ impl<'a> Counts<'a> {
         for (group, &id) in alike.iter().enumerate().filter(|(group, _)| !gone[*group]) {
             let id = id as usize;
             match alone {
-                true => fails[id] = fails[id] || breaks(self.members.of(group)),
-                false => together[id].extend_from_slice(self.members.of(group)),
+                true => fails[id] = fails[id] || breaks(&self.members(group).collect::<Vec<_>>()),
+                false => together[id].extend(self.members(group)),
             }
         }
         for ((fails, together), &records) in fails.iter_mut().zip(&together).zip(records) {
@@ -267,7 +244,7 @@ impl<'a> Counts<'a> {
         let records = sum(&self.grouping.sizes);
         let members = || {
             let suppressed = (0..gone.len()).filter(|&group| gone[group]);
-            suppressed.flat_map(|group| self.members.of(group)).copied().collect::<Vec<Member>>()
+            suppressed.flat_map(|group| self.members(group)).collect::<Vec<Member>>()
         };
         let members = if self.judge.by_record { members() } else { Vec::new() };
         records == 0

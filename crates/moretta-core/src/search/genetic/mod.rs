@@ -48,7 +48,6 @@ use self::{
     objective::Objective,
     partial::Nested,
     strand::Strand,
-    table::Table,
 };
 use super::{
     Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
@@ -57,9 +56,9 @@ use super::{
 };
 use crate::{
     hierarchy::Cell,
-    measure::{Goal, Loss, Purpose},
+    objective::{Goal, Loss, Purpose},
     policy::{MethodChoice, PolicyError},
-    recoding::{Cut, Recoding, suppressed_by},
+    recoding::{Cut, Recoding},
 };
 
 const NAME: &str = "genetic";
@@ -68,48 +67,24 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: NAME,
     summary: "global recoding: evolves cuts for what the release is for, precision, a class or a number",
     parameters: &[
-        Parameter { key: "population", default: "5000", meaning: "how many cuts are kept" },
-        Parameter {
-            key: "iterations",
-            default: "500000",
-            meaning: "how many cuts are bred at the most, fewer on large tables",
-        },
-        Parameter {
-            key: "patience",
-            default: "50000",
-            meaning: "end when so many in a row brought nothing better than the best",
-        },
-        Parameter {
-            key: "mutation",
-            default: "one bit",
-            meaning: "what share of a cut's bits is turned over on average",
-        },
-        Parameter {
-            key: "bias",
-            default: "1.5",
-            meaning: "how much more often the best is a parent than one in the middle, 1 to 2",
-        },
-        Parameter {
-            key: "seeds",
-            default: "true",
-            meaning: "start from the cuts of bottom-up and full-domain generalization too",
-        },
-        Parameter { key: "local-search", default: "true", meaning: "go from the best cuts to better ones beside them" },
-        Parameter {
-            key: "partial",
-            default: "true",
-            meaning: "in the end, let a node stand for some of its children and leave the others as they are",
-        },
-        Parameter {
-            key: "points",
-            default: "255",
-            meaning: "how many end points a column of free numbers may have, by quantiles where it has more values",
-        },
-        Parameter {
-            key: "end-points",
-            default: "none",
-            meaning: "the end points themselves, by column: { age = [18, 30, 65] }",
-        },
+        Parameter::new("population", "5000", "how many cuts are kept"),
+        Parameter::new("iterations", "500000", "how many cuts are bred at the most, fewer on large tables"),
+        Parameter::new("patience", "50000", "end when so many in a row brought nothing better than the best"),
+        Parameter::new("mutation", "one bit", "what share of a cut's bits is turned over on average"),
+        Parameter::new("bias", "1.5", "how much more often the best is a parent than one in the middle, 1 to 2"),
+        Parameter::new("seeds", "true", "start from the cuts of bottom-up and full-domain generalization too"),
+        Parameter::new("local-search", "true", "go from the best cuts to better ones beside them"),
+        Parameter::new(
+            "partial",
+            "true",
+            "in the end, let a node stand for some of its children and leave the others as they are",
+        ),
+        Parameter::new(
+            "points",
+            "255",
+            "how many end points a column of free numbers may have, by quantiles where it has more values",
+        ),
+        Parameter::new("end-points", "none", "the end points themselves, by column: { age = [18, 30, 65] }"),
     ],
     minimises: Minimises::Anything(Loss::Lm),
     build,
@@ -228,8 +203,7 @@ impl Genetic {
         found: Option<&Nested>,
         observer: &dyn Observer,
     ) -> Option<Nested> {
-        let Ground { profile, strands, objective, judge } = ground;
-        let table = Table::new(profile, strands, None, objective, &judge.guarded);
+        let table = ground.table(None);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.settings.seeds
             && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
@@ -312,10 +286,8 @@ fn cells(ground: &Ground<'_>, chromosome: &Chromosome) -> Vec<Vec<Cell>> {
 
 /// The cut with what has to be suppressed; nothing told where that is more than the policy allows.
 fn holding(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
-    let mut cut = Cut { cells, suppressed: Vec::new() };
-    cut.suppressed = suppressed_by(task.profile, task.models, &cut);
-    let suppressed: u64 = cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
-    if suppressed > task.max_suppressed { Cut::whole(task.profile) } else { cut }
+    let cut = Cut { cells, suppressed: Vec::new() };
+    task.suppressed(&cut).map_or_else(|| Cut::whole(task.profile), |suppressed| Cut { suppressed, ..cut })
 }
 
 fn counted(work: Work) -> Vec<(&'static str, u64)> {

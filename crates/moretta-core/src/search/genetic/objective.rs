@@ -3,7 +3,9 @@
 use crate::{
     hierarchy::Cell,
     ids::AttributeId,
-    measure::{BoundCosts, Dispersion, Goal, Loss, Purpose},
+    measure::BoundCosts,
+    objective::{Dispersion, Goal, Loss, Purpose},
+    privacy::Group,
     profile::{Column, Profile},
 };
 
@@ -100,15 +102,13 @@ fn without(purpose: &Purpose) -> Unfit {
 }
 
 fn number(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {
-    let mut histogram = vec![0u64; numbers.len()];
-    for member in profile.everything() {
-        histogram[profile.value(member.variant, attribute) as usize] += member.records;
-    }
+    let everything = profile.everything();
+    let group = Group::new(profile, &everything);
+    let histogram = group.histogram(attribute);
     let total = profile.records().max(1) as f64;
-    let mean = numbers.iter().zip(&histogram).map(|(number, &records)| number * (records as f64 / total)).sum::<f64>();
+    let mean: f64 = histogram.iter().map(|&(code, records)| numbers[code as usize] * (records as f64 / total)).sum();
     // About their mean, so that squares of great numbers do not drown what differs.
     let numbers: Vec<f64> = numbers.iter().map(|number| number - mean).collect();
-    let histogram: Vec<(u32, u64)> = (0u32..).zip(histogram).filter(|(_, records)| *records > 0).collect();
-    let whole = dispersion.of(&numbers, &histogram);
+    let whole = dispersion.of(&numbers, histogram);
     TargetKind::Number { dispersion, numbers, whole }
 }

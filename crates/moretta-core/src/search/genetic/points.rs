@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::Settings;
 use crate::{
     hierarchy::Domain,
-    ids::TupleId,
-    policy::suggest::nearest,
     profile::{Column, Profile},
     schema::Kind,
+    search::taxonomy::records_before,
+    suggest::nearest,
 };
 
 /// An end point as a policy has it: a number, or the text of a date.
@@ -88,17 +88,11 @@ fn quantiles(profile: &Profile, column: usize, most: usize) -> Vec<u32> {
     if numbers <= most + 1 {
         return (0..numbers.saturating_sub(1) as u32).collect();
     }
-    let mut upto = vec![0u64; domain.len()];
-    for tuple in (0..profile.tuples() as u32).map(TupleId) {
-        upto[profile.codes(tuple)[column] as usize] += profile.tuple_records(tuple);
-    }
-    for code in 1..numbers {
-        upto[code] += upto[code - 1];
-    }
+    let upto = &records_before(profile, column)[1..=numbers];
     let total = upto[numbers - 1] as u128;
     let end = |place: usize| {
         let wanted = (total * place as u128 / (most as u128 + 1)) as u64;
-        (upto[..numbers].partition_point(|&records| records < wanted) as u32).min(numbers as u32 - 2)
+        (upto.partition_point(|&records| records < wanted) as u32).min(numbers as u32 - 2)
     };
     (1..=most).map(end).collect()
 }

@@ -93,17 +93,14 @@ impl<'a> Strand<'a> {
                 each(self.domain.cover(first, self.domain.len() as u32 - 1));
             }
             Shape::Tree { tree, second } => {
-                let mut node = Tree::ROOT;
-                while node.index() < tree.len() {
-                    node = match second[node.index()] {
-                        CHAIN => NodeId(node.0 + 1),
-                        leaf if leaf != LEAF && self.tells(chromosome, leaf) => NodeId(node.0 + 1),
-                        _ => {
-                            each(self.domain.node_cell(node));
-                            tree.end(node)
-                        }
-                    };
-                }
+                visit(tree, |node| {
+                    let second = second[node.index()];
+                    let open = second == CHAIN || second != LEAF && self.tells(chromosome, second);
+                    if !open {
+                        each(self.domain.node_cell(node));
+                    }
+                    open
+                });
             }
         }
     }
@@ -168,17 +165,16 @@ impl<'a> Strand<'a> {
             }
             least[index] = if open < closed || first == last { (open, true) } else { (closed, false) };
         }
-        let mut node = Tree::ROOT;
-        while node.index() < tree.len() {
-            if least[node.index()].1 {
+        visit(tree, |node| {
+            let (_, open) = least[node.index()];
+            if open {
                 self.open(tree, node, chromosome);
-                node = NodeId(node.0 + 1);
             } else {
                 let (first, last) = tree.range(node);
                 chromosome.fill(self.inside(first, last), false);
-                node = tree.end(node);
             }
-        }
+            open
+        });
     }
 
     /// Tells the children of a node apart.
@@ -226,20 +222,14 @@ impl<'a> Strand<'a> {
             }
             Shape::Tree { tree, second } => {
                 chromosome.fill(self.bits.clone(), false);
-                let mut node = Tree::ROOT;
-                while node.index() < tree.len() {
-                    let open = match second[node.index()] {
-                        LEAF => false,
-                        CHAIN => true,
-                        _ => chance.unit() < openness,
-                    };
-                    node = if open {
+                visit(tree, |node| {
+                    let second = second[node.index()];
+                    let open = second == CHAIN || second != LEAF && chance.unit() < openness;
+                    if open {
                         self.open(tree, node, chromosome);
-                        NodeId(node.0 + 1)
-                    } else {
-                        tree.end(node)
-                    };
-                }
+                    }
+                    open
+                });
             }
         }
     }
@@ -251,6 +241,14 @@ impl<'a> Strand<'a> {
             chromosome.set(bit, cells[end] != cells[end + 1]);
         }
         self.repair(chromosome);
+    }
+}
+
+/// Visits the nodes in preorder, and descends where `open` returns true.
+fn visit(tree: &Tree, mut open: impl FnMut(NodeId) -> bool) {
+    let mut node = Tree::ROOT;
+    while node.index() < tree.len() {
+        node = if open(node) { NodeId(node.0 + 1) } else { tree.end(node) };
     }
 }
 

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{
     ids::{AttributeId, TupleId},
-    profile::Profile,
+    profile::{Profile, sorted_rows},
+    text::merge_counts,
 };
 
 /// Columns are put together in a block while there are no more combinations than this.
@@ -94,7 +95,7 @@ impl Table {
         let steps: Vec<Vec<u32>> = strands.iter().map(|strand| steps(strand, mask)).collect();
         let step_of: Vec<Vec<u32>> = steps.iter().zip(strands).map(|(steps, strand)| step_of(steps, strand)).collect();
         let plates = plates(&steps);
-        let rows = rows(profile, &step_of, &plates);
+        let rows = rows(profile, &steps, &step_of, &plates);
         let len = rows.iter().max().map_or(0, |&last| last as usize + 1);
         let (mut records, mut tuples) = (vec![0; len], vec![TupleId(u32::MAX); len]);
         let mut histograms: Vec<Vec<u64>> = steps.iter().map(|steps| vec![0; steps.len()]).collect();
@@ -141,20 +142,15 @@ fn step_of(steps: &[u32], strand: &Strand<'_>) -> Vec<u32> {
 
 /// Which row each tuple is in. Rows are in the order of their plates, so that neighbours leave much alike and what is
 /// counted for them is near in memory.
-fn rows(profile: &Profile, step_of: &[Vec<u32>], plates: &[Vec<Vec<usize>>]) -> Vec<u32> {
+fn rows(profile: &Profile, steps: &[Vec<u32>], step_of: &[Vec<u32>], plates: &[Vec<Vec<usize>>]) -> Vec<u32> {
     let columns: Vec<usize> = plates.iter().flatten().flatten().copied().collect();
-    let tuples = 0..profile.tuples() as u32;
-    let key = |tuple: u32| {
-        let codes = profile.codes(TupleId(tuple));
-        columns.iter().map(move |&column| step_of[column][codes[column] as usize])
-    };
-    let mut order: Vec<u32> = tuples.collect();
-    order.sort_by(|&a, &b| key(a).cmp(key(b)));
+    let sizes: Vec<usize> = columns.iter().map(|&column| steps[column].len()).collect();
+    let step = |tuple: u32, column: usize| step_of[column][profile.codes(TupleId(tuple))[column] as usize];
+    let order = sorted_rows(profile.tuples(), &sizes, |tuple, place| step(tuple as u32, columns[place]));
     let mut rows = vec![0; order.len()];
-    let mut row = 0;
-    for (place, &tuple) in order.iter().enumerate() {
-        row += u32::from(place > 0 && !key(order[place - 1]).eq(key(tuple)));
-        rows[tuple as usize] = row;
+    for pair in order.windows(2) {
+        let is_new = columns.iter().any(|&column| step(pair[0], column) != step(pair[1], column));
+        rows[pair[1] as usize] = rows[pair[0] as usize] + u32::from(is_new);
     }
     rows
 }
@@ -222,11 +218,7 @@ fn carrying(profile: &Profile, attribute: AttributeId, value: u32, rows: &[u32])
 /// Each row once.
 fn together(mut counted: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
     counted.sort_unstable();
-    counted.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        kept.1 += if same { next.1 } else { 0 };
-        same
-    });
+    merge_counts(&mut counted);
     counted
 }
 
@@ -242,7 +234,7 @@ impl Counted {
         };
         let mut by_value = vec![Vec::new(); values];
         match &target.kind {
-            TargetKind::Number { dispersion: crate::measure::Dispersion::Variance, numbers, .. } => {
+            TargetKind::Number { dispersion: crate::objective::Dispersion::Variance, numbers, .. } => {
                 let mut sums = vec![[0.0; 2]; len];
                 for (value, row, records) in carried() {
                     let (number, records) = (numbers[value], records as f64);

@@ -5,22 +5,22 @@ use super::{
     points::Points,
 };
 use crate::{
-    privacy::Member,
+    profile::Member,
     search::{
         Observer, Stop, Task,
         chance::chance,
-        local::{self, Cluster, Penalties, Reach, Supply, least_records},
+        cluster::Cluster,
+        local::{Needs, Penalties, Reach, Supply, split_rest},
     },
 };
 
 /// What was made of a set of records.
+#[derive(Default)]
 pub(super) struct Clustered {
     pub clusters: Vec<Cluster>,
     /// Records that belong to no cluster yet, in order.
     pub leftovers: Vec<Member>,
     pub work: Work,
-    /// The distances that a search through all records would have computed.
-    pub naive: u64,
     /// Why it did not come to its end.
     pub stopped: Option<Stop>,
 }
@@ -35,14 +35,13 @@ pub(super) fn cluster(
     done: &dyn Fn(u64),
 ) -> Clustered {
     let mut search = Search::new(task, penalties, members, seed);
-    let least = least_records(task);
-    let mut found =
-        Clustered { clusters: Vec::new(), leftovers: Vec::new(), work: Work::default(), naive: 0, stopped: None };
+    let least = Needs::of(task).least;
+    let mut found = Clustered::default();
     let mut previous = None;
     while search.supply.records() >= least {
         if let Some(stop) = observer.stop() {
             found.stopped = Some(stop);
-            found.clusters.extend(search.in_a_hurry(&mut found.leftovers));
+            found.leftovers = split_rest(task, &mut found.clusters, search.supply.rest());
             break;
         }
         let Some(seed) = search.seed(previous) else { break };
@@ -60,7 +59,7 @@ pub(super) fn cluster(
         found.leftovers.extend(search.supply.rest());
     }
     found.leftovers.sort_unstable();
-    (found.work, found.naive) = (search.work, search.naive);
+    found.work = search.work;
     found
 }
 
@@ -73,7 +72,6 @@ struct Search<'a> {
     nearest: Nearest,
     seed: u64,
     work: Work,
-    naive: u64,
 }
 
 impl<'a> Search<'a> {
@@ -89,7 +87,6 @@ impl<'a> Search<'a> {
             nearest: Nearest::default(),
             seed,
             work: Work::default(),
-            naive: 0,
         }
     }
 
@@ -99,7 +96,7 @@ impl<'a> Search<'a> {
             let records = self.supply.records();
             return self.supply.at(chance(self.seed, records) % records.max(1));
         };
-        self.naive += self.supply.records();
+        self.work.naive += self.supply.records();
         self.reach.start(self.points.codes(previous));
         farthest(&self.points, &self.reach, &mut self.work)
     }
@@ -132,7 +129,7 @@ impl<'a> Search<'a> {
     fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<Member>) -> u64 {
         let inside = self.reach.contains(self.points.codes(point));
         let records = if inside { self.supply.left(point).min(wanted) } else { 1 };
-        self.naive += records * self.supply.records() - records * (records - 1) / 2;
+        self.work.naive += records * self.supply.records() - records * (records - 1) / 2;
         self.take(point, records, members);
         if !inside {
             self.reach.extend(self.points.codes(point));
@@ -149,16 +146,5 @@ impl<'a> Search<'a> {
         if self.supply.left(point) == 0 {
             self.points.remove(point);
         }
-    }
-
-    /// Clusters of what is left when there is no more time: quick, and worse. What does not hold is left over.
-    fn in_a_hurry(&mut self, leftovers: &mut Vec<Member>) -> Vec<Cluster> {
-        let rest = self.supply.rest();
-        let task = self.task;
-        if !Cluster::around(task, rest.clone()).holds(task) {
-            *leftovers = rest;
-            return Vec::new();
-        }
-        local::in_a_hurry(task, rest)
     }
 }

@@ -29,22 +29,23 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{Clustered, cluster};
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Task,
     chance::chance,
     check_possible,
-    local::{Penalties, groups, place},
+    cluster::outcome,
+    local::{Penalties, place},
     mondrian, precision,
 };
-use crate::{measure::Loss, profile::Profile, recoding::Recoding};
+use crate::{objective::Loss, profile::Profile};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "k-member",
     summary: "local recoding: grows clusters of barely more than k records, each by the record that costs it least",
-    parameters: &[Parameter {
-        key: "block",
-        default: "by size",
-        meaning: "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
-    }],
+    parameters: &[Parameter::new(
+        "block",
+        "by size",
+        "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
+    )],
     minimises: Minimises::Precision(Loss::Ncp),
     build: |choice, goals| Ok(Box::new(KMember(Settings { loss: precision(goals), ..choice.read_parameters()? }))),
 };
@@ -103,11 +104,11 @@ impl Method for KMember {
             ("blocks", blocks.len() as u64),
             ("distances", sum(|found| found.work.distances)),
             ("bounds", sum(|found| found.work.bounds)),
-            ("distances_of_a_full_search", sum(|found| found.naive)),
+            ("distances_of_a_full_search", sum(|found| found.work.naive)),
         ];
-        let stop = clustered.iter().find_map(|found| found.stopped).unwrap_or(Stop::Finished);
+        let stop = clustered.iter().find_map(|found| found.stopped);
         let clusters = clustered.into_iter().flat_map(|found| found.clusters).collect();
-        Ok(Outcome { recoding: Recoding::Groups(groups(task, clusters)), stop, path: Vec::new(), work })
+        Ok(outcome(task, clusters, stop, work))
     }
 }
 

@@ -5,8 +5,8 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::points::{Below, NONE, Points};
-use crate::search::local::Reach;
+use super::points::Points;
+use crate::search::local::{Below, NONE, Reach};
 
 /// How much was computed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,6 +15,8 @@ pub(super) struct Work {
     pub distances: u64,
     /// Bounds of nodes.
     pub bounds: u64,
+    /// Distances that a search through all records would have computed.
+    pub naive: u64,
 }
 
 /// In order of cost, then of the record that comes first.
@@ -58,7 +60,7 @@ impl Nearest {
     }
 
     fn push_node(&mut self, node: u32, points: &Points, reach: &Reach<'_>, work: &mut Work) {
-        let first = points.first(node);
+        let first = points.tree.first(node);
         if first != NONE {
             work.bounds += 1;
             let cost = reach.least(points.bounds(node)).to_bits();
@@ -71,7 +73,7 @@ impl Nearest {
         while let Some(Reverse(entry)) = self.queue.pop() {
             let is_node = entry.node != NONE;
             // Points of a node may have gone since.
-            if is_node && points.first(entry.node) == NONE {
+            if is_node && points.tree.first(entry.node) == NONE {
                 continue;
             }
             if entry.version != self.version {
@@ -84,11 +86,11 @@ impl Nearest {
             if !is_node {
                 return Some(entry.first);
             }
-            match points.below(entry.node) {
+            match points.tree.below(entry.node) {
                 Below::Nodes(children) => {
                     children.into_iter().for_each(|child| self.push_node(child, points, reach, work));
                 }
-                Below::Points(below) => {
+                Below::Items(below) => {
                     below.iter().for_each(|&point| self.push_point(point, points, reach, work));
                 }
             }
@@ -102,9 +104,9 @@ pub(super) fn farthest(points: &Points, reach: &Reach<'_>, work: &mut Work) -> O
     let mut best: Option<(f64, u32)> = None;
     let mut open: BinaryHeap<(u64, Reverse<u32>, u32)> = BinaryHeap::new();
     let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut Work| {
-        if points.first(node) != NONE {
+        if points.tree.first(node) != NONE {
             work.bounds += 1;
-            open.push((reach.most(points.bounds(node)).to_bits(), Reverse(points.first(node)), node));
+            open.push((reach.most(points.bounds(node)).to_bits(), Reverse(points.tree.first(node)), node));
         }
     };
     push(&mut open, 0, work);
@@ -113,9 +115,9 @@ pub(super) fn farthest(points: &Points, reach: &Reach<'_>, work: &mut Work) -> O
         if best.is_some_and(|(cost, point)| (cost.to_bits(), Reverse(point)) >= (most, Reverse(first))) {
             break;
         }
-        match points.below(node) {
+        match points.tree.below(node) {
             Below::Nodes(children) => children.into_iter().for_each(|child| push(&mut open, child, work)),
-            Below::Points(below) => {
+            Below::Items(below) => {
                 for &point in below {
                     work.distances += 1;
                     let cost = reach.cost(points.codes(point));

@@ -16,13 +16,10 @@ use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use super::penalties::Penalties;
-
-/// Leaves have at most so many groups, unless all have the same middle.
-const LEAF: usize = 8;
-
-/// No group, or no node.
-const NONE: u32 = u32::MAX;
+use super::{
+    penalties::Penalties,
+    tree::{Below, LEAF, NONE, Tree},
+};
 
 /// A group, as far as its place is concerned.
 #[derive(Debug, Clone, Copy)]
@@ -41,34 +38,17 @@ pub(super) struct Boxes<'a> {
     records: Vec<u64>,
     /// Row-major, by number: the penalty of each column.
     own: Vec<f64>,
-    nodes: Vec<Node>,
+    tree: Tree,
+    /// By node: the fewest and the most records of a group below.
+    sizes: Vec<(u64, u64)>,
     /// Row-major, by node: the least first and the greatest last code.
     around: Vec<(u32, u32)>,
     /// Row-major, by node: the greatest first and the least last code.
     reached: Vec<(u32, u32)>,
     /// Row-major, by node: the greatest penalty of each column.
     dearest: Vec<f64>,
-    /// The groups of the leaves, one leaf after the other.
-    order: Vec<u32>,
-    leaf_of: Vec<u32>,
-    left: usize,
-    built_with: usize,
     /// How many costs of groups were computed.
     pub costs: AtomicU64,
-}
-
-struct Node {
-    parent: u32,
-    /// The second child (the first is the next node); 0 for a leaf.
-    second: u32,
-    /// Where a leaf's groups are.
-    start: u32,
-    end: u32,
-    /// The least number of a group below; [`NONE`] where none is left.
-    first: u32,
-    /// The fewest and the most records of a group below.
-    fewest: u64,
-    most: u64,
 }
 
 impl<'a> Boxes<'a> {
@@ -86,14 +66,11 @@ impl<'a> Boxes<'a> {
             ranges,
             records,
             own,
-            nodes: Vec::new(),
+            tree: Tree::new(count),
+            sizes: Vec::new(),
             around: Vec::new(),
             reached: Vec::new(),
             dearest: Vec::new(),
-            order: (0..count as u32).collect(),
-            leaf_of: vec![NONE; count],
-            left: count,
-            built_with: count,
             costs: AtomicU64::new(0),
         };
         boxes.build();
@@ -102,7 +79,7 @@ impl<'a> Boxes<'a> {
 
     /// How many groups are left.
     pub(super) fn left(&self) -> usize {
-        self.left
+        self.tree.left()
     }
 
     pub(super) fn place(&self, group: u32) -> Place<'_> {
@@ -119,14 +96,9 @@ impl<'a> Boxes<'a> {
     pub(super) fn nearest_to(&self, joining: Place<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
         let bound = |node: u32| {
             let dearest = &self.dearest[node as usize * self.columns..(node as usize + 1) * self.columns];
-            self.grown(joining, self.row(&self.reached, node), dearest, self.nodes[node as usize].fewest)
+            self.grown(joining, self.row(&self.reached, node), dearest, self.sizes[node as usize].0)
         };
         self.search(below, bound, |other| (other != except).then(|| self.growth_of(joining, other)))
-    }
-
-    /// By how much a group's loss grows when another joins it.
-    pub(super) fn growth(&self, joining: u32, other: u32) -> f64 {
-        self.growth_of(self.place(joining), other)
     }
 
     /// By how much a group's loss grows when these records join it.
@@ -163,9 +135,11 @@ impl<'a> Boxes<'a> {
         cost: impl Fn(u32) -> Option<f64>,
     ) -> Option<(f64, u32)> {
         let place = self.place(group);
-        let bound = |node: u32| match self.nodes[node as usize].most > more_than {
-            true => factor * self.penalties.nearest(place.ranges, self.row(&self.around, node)),
-            false => f64::INFINITY,
+        let bound = |node: u32| {
+            if self.sizes[node as usize].1 <= more_than {
+                return f64::INFINITY;
+            }
+            factor * self.penalties.nearest(place.ranges, self.row(&self.around, node))
         };
         self.search(f64::INFINITY, bound, |other| {
             let may = other != group && self.records[other as usize] > more_than;
@@ -183,7 +157,7 @@ impl<'a> Boxes<'a> {
         let mut open = BinaryHeap::new();
         let mut costs = 0;
         let push = |open: &mut BinaryHeap<_>, node: u32, best: Option<(f64, u32)>| {
-            let first = self.nodes[node as usize].first;
+            let first = self.tree.first(node);
             if first == NONE {
                 return;
             }
@@ -199,13 +173,14 @@ impl<'a> Boxes<'a> {
             if best.is_some_and(|(cost, group)| (cost.to_bits(), group) <= least) {
                 break;
             }
-            let Node { second, start, end, .. } = self.nodes[node as usize];
-            if second != 0 {
-                push(&mut open, node + 1, best);
-                push(&mut open, second, best);
-                continue;
-            }
-            for &group in &self.order[start as usize..end as usize] {
+            let groups = match self.tree.below(node) {
+                Below::Nodes(children) => {
+                    children.into_iter().for_each(|child| push(&mut open, child, best));
+                    continue;
+                }
+                Below::Items(groups) => groups,
+            };
+            for &group in groups {
                 let Some(cost) = cost(group) else { continue };
                 costs += 1;
                 if best.is_none_or(|(least, first)| (cost.to_bits(), group) < (least.to_bits(), first)) {
@@ -224,23 +199,14 @@ impl<'a> Boxes<'a> {
         self.records[at] = place.records;
         let own = penalties_of(self.penalties, place.ranges);
         self.own[at * self.columns..(at + 1) * self.columns].iter_mut().zip(own).for_each(|(own, now)| *own = now);
-        self.refresh_above(self.leaf_of[at]);
+        self.refresh_above(self.tree.leaf_of(group));
     }
 
     /// A group is gone.
     pub(super) fn remove(&mut self, group: u32) {
-        let leaf = self.leaf_of[group as usize];
-        let node = &mut self.nodes[leaf as usize];
-        let groups = &mut self.order[node.start as usize..node.end as usize];
-        let place = groups.iter().position(|known| *known == group).expect("a group goes once");
-        groups.swap(place, groups.len() - 1);
-        node.end -= 1;
-        self.left -= 1;
+        let leaf = self.tree.remove(group);
         self.refresh_above(leaf);
-        if self.left >= LEAF && 2 * self.left < self.built_with {
-            let leaves = self.nodes.iter().filter(|node| node.second == 0);
-            self.order = leaves.flat_map(|leaf| &self.order[leaf.start as usize..leaf.end as usize]).copied().collect();
-            self.order.sort_unstable();
+        if self.tree.is_sparse() {
             self.build();
         }
     }
@@ -250,101 +216,86 @@ impl<'a> Boxes<'a> {
     }
 
     fn build(&mut self) {
-        self.nodes.clear();
-        self.built_with = self.order.len();
-        let mut open = vec![(0, self.order.len(), NONE, false)];
-        while let Some((start, end, parent, is_second)) = open.pop() {
-            let id = self.nodes.len() as u32;
-            if is_second {
-                self.nodes[parent as usize].second = id;
+        let Self { penalties, columns, ranges, tree, .. } = self;
+        // Twice the middle of a group's range.
+        let middle = |group: u32, column: usize| {
+            let (first, last) = ranges[group as usize * *columns + column];
+            u64::from(first) + u64::from(last)
+        };
+        tree.build(|groups| {
+            if groups.len() <= LEAF {
+                return None;
             }
-            let (start_at, end_at) = (start as u32, end as u32);
-            self.nodes.push(Node { parent, second: 0, start: start_at, end: end_at, first: NONE, fewest: 0, most: 0 });
-            let widest = if end - start > LEAF { self.widest(start, end) } else { None };
-            let Some(column) = widest else {
-                self.order[start..end].iter().for_each(|&group| self.leaf_of[group as usize] = id);
-                continue;
+            // How far the middles of the groups are apart.
+            let apart = |column: usize| {
+                let middles = groups.iter().map(|&group| middle(group, column));
+                let (least, most) = middles.fold((u64::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
+                (least < most).then(|| (penalties.column(column, (least / 2) as u32, (most / 2) as u32), column))
             };
-            let half = (end - start) / 2;
-            let (ranges, columns) = (&self.ranges, self.columns);
-            self.order[start..end]
-                .select_nth_unstable_by_key(half, |&group| (middle(ranges[group as usize * columns + column]), group));
-            open.push((start + half, end, id, true));
-            open.push((start, start + half, id, false));
-        }
-        self.around = vec![(0, 0); self.nodes.len() * self.columns];
+            let widest = (0..*columns).filter_map(apart).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+            let (_, column) = widest?;
+            let half = groups.len() / 2;
+            groups.select_nth_unstable_by_key(half, |&group| (middle(group, column), group));
+            Some(half)
+        });
+        let nodes = tree.nodes();
+        self.sizes = vec![(0, 0); nodes as usize];
+        self.around = vec![(0, 0); nodes as usize * self.columns];
         self.reached = self.around.clone();
         self.dearest = vec![0.0; self.around.len()];
         // Children come after their parents.
-        (0..self.nodes.len() as u32).rev().for_each(|node| self.refresh(node));
-    }
-
-    /// The column in which the middles of groups are farthest apart.
-    fn widest(&self, start: usize, end: usize) -> Option<usize> {
-        let apart = |column: usize| {
-            let middles = self.order[start..end].iter();
-            let middles = middles.map(|&group| middle(self.ranges[group as usize * self.columns + column]));
-            let (least, most) = middles.fold((u64::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
-            let width = self.penalties.column(column, (least / 2) as u32, (most / 2) as u32);
-            (least < most).then_some((width, column))
-        };
-        let widest = (0..self.columns).filter_map(apart).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        widest.map(|(_, column)| column)
+        (0..nodes).rev().for_each(|node| self.refresh(node));
     }
 
     fn refresh_above(&mut self, mut node: u32) {
         while node != NONE {
             self.refresh(node);
-            node = self.nodes[node as usize].parent;
+            node = self.tree.parent(node);
         }
     }
 
     /// What a node knows, from what is directly below.
     fn refresh(&mut self, node: u32) {
         let (at, columns) = (node as usize * self.columns, self.columns);
-        let (mut first, mut fewest, mut most) = (NONE, u64::MAX, 0);
+        let (mut fewest, mut most) = (u64::MAX, 0);
         self.around[at..at + columns].fill((u32::MAX, 0));
         self.reached[at..at + columns].fill((0, u32::MAX));
         self.dearest[at..at + columns].fill(0.0);
-        let Node { second, start, end, .. } = self.nodes[node as usize];
-        if second == 0 {
-            for &group in &self.order[start as usize..end as usize] {
-                let records = self.records[group as usize];
-                (first, fewest, most) = (first.min(group), fewest.min(records), most.max(records));
-                for column in 0..columns {
-                    let from = group as usize * columns + column;
-                    let range = self.ranges[from];
-                    self.dearest[at + column] = self.dearest[at + column].max(self.own[from]);
-                    widen(&mut self.around[at + column], range);
-                    narrow(&mut self.reached[at + column], range);
+        match self.tree.below(node) {
+            Below::Items(groups) => {
+                for &group in groups {
+                    let records = self.records[group as usize];
+                    (fewest, most) = (fewest.min(records), most.max(records));
+                    for column in 0..columns {
+                        let from = group as usize * columns + column;
+                        let range = self.ranges[from];
+                        self.dearest[at + column] = self.dearest[at + column].max(self.own[from]);
+                        widen(&mut self.around[at + column], range);
+                        narrow(&mut self.reached[at + column], range);
+                    }
                 }
             }
-        } else {
-            for child in [node + 1, second] {
-                let below = &self.nodes[child as usize];
-                (first, fewest, most) = (first.min(below.first), fewest.min(below.fewest), most.max(below.most));
-                for column in 0..columns {
-                    let from = child as usize * columns + column;
-                    let (around, reached) = (self.around[from], self.reached[from]);
-                    self.dearest[at + column] = self.dearest[at + column].max(self.dearest[from]);
-                    widen(&mut self.around[at + column], around);
-                    narrow(&mut self.reached[at + column], reached);
+            Below::Nodes(children) => {
+                for child in children {
+                    let below = self.sizes[child as usize];
+                    (fewest, most) = (fewest.min(below.0), most.max(below.1));
+                    for column in 0..columns {
+                        let from = child as usize * columns + column;
+                        let (around, reached) = (self.around[from], self.reached[from]);
+                        self.dearest[at + column] = self.dearest[at + column].max(self.dearest[from]);
+                        widen(&mut self.around[at + column], around);
+                        narrow(&mut self.reached[at + column], reached);
+                    }
                 }
             }
         }
-        let known = &mut self.nodes[node as usize];
-        (known.first, known.fewest, known.most) = (first, fewest, most);
+        self.sizes[node as usize] = (fewest, most);
     }
 }
 
 /// The penalty of each column of a box.
 fn penalties_of(penalties: &Penalties<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
     ranges.iter().enumerate().map(|(column, &(first, last))| penalties.column(column, first, last))
-}
-
-/// Twice the middle of a range.
-fn middle((first, last): (u32, u32)) -> u64 {
-    u64::from(first) + u64::from(last)
 }
 
 fn widen(known: &mut (u32, u32), range: (u32, u32)) {

@@ -1,7 +1,13 @@
 //! Records that no cluster was grown for, and clusters that no longer hold with them.
 
-use super::{Cluster, Penalties};
-use crate::{privacy::Member, search::Task};
+use super::Penalties;
+use crate::{
+    profile::Member,
+    search::{
+        Task,
+        cluster::{Cluster, include},
+    },
+};
 
 /// Puts each record into the cluster whose loss it increases least, of equals the first.
 ///
@@ -29,9 +35,7 @@ pub(in crate::search) fn place(
             let at = least(clusters.len(), more);
             let cluster = &mut clusters[at];
             cluster.members.push(Member { records: 1, ..*member });
-            for (range, &code) in cluster.ranges.iter_mut().zip(codes) {
-                *range = (range.0.min(code), range.1.max(code));
-            }
+            include(&mut cluster.ranges, codes);
             sizes[at] += 1;
             boxes[at] = penalties.of(&cluster.ranges);
             touched[at] = true;

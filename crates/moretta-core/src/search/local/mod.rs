@@ -1,7 +1,6 @@
 //! What methods share that group records which are alike.
 
 mod boxes;
-mod cluster;
 mod leftovers;
 mod penalties;
 mod polish;
@@ -9,26 +8,60 @@ mod pool;
 mod supply;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 pub(super) use self::{
-    cluster::{Cluster, groups, in_a_hurry},
     leftovers::place,
     penalties::{Penalties, Reach},
     polish::polish,
     pool::Pool,
     supply::Supply,
+    tree::{Below, LEAF, NONE, Tree},
 };
 
-use super::Task;
-use crate::privacy::Limit;
+use super::{NoObserver, Task, cluster::Cluster, mondrian};
+use crate::{privacy::Limit, profile::Member};
 
-/// What a group must have, in records: no model holds for fewer.
-pub(super) fn least_records(task: &Task<'_>) -> u64 {
-    task.models.iter().map(|model| model.least_records()).max().unwrap_or(1).max(1)
+/// What a group must have to satisfy every model.
+#[derive(Clone, Copy)]
+pub(super) struct Needs<'a> {
+    task: &'a Task<'a>,
+    /// Minimum records: no group with fewer satisfies every model.
+    pub least: u64,
+    /// Whether `least` records always suffice.
+    pub enough: bool,
 }
 
-/// Whether so many records are also enough.
-pub(super) fn records_are_enough(task: &Task<'_>) -> bool {
-    let only_records = |limits: Vec<Limit>| limits.iter().all(|limit| matches!(limit, Limit::Records(_)));
-    task.models.iter().all(|model| model.limits().is_some_and(only_records))
+impl<'a> Needs<'a> {
+    pub(super) fn of(task: &'a Task<'a>) -> Self {
+        let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1).max(1);
+        let only_records = |limits: Vec<Limit>| limits.iter().all(|limit| matches!(limit, Limit::Records(_)));
+        let enough = task.models.iter().all(|model| model.limits().is_some_and(only_records));
+        Self { task, least, enough }
+    }
+
+    /// Whether a group of so many records satisfies every model. The members are needed only if their number does not
+    /// decide.
+    pub(super) fn met<M: AsRef<[Member]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
+        records >= self.least && (self.enough || self.task.holds(members().as_ref()))
+    }
+
+    pub(super) fn met_by(&self, cluster: &Cluster) -> bool {
+        self.met(cluster.records(), || &cluster.members)
+    }
+}
+
+/// Splits the remaining records when there is no more time, if they hold together; returns what is left over.
+pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec<Member>) -> Vec<Member> {
+    if rest.is_empty() || !task.holds(&rest) {
+        return rest;
+    }
+    clusters.extend(in_a_hurry(task, rest));
+    Vec::new()
+}
+
+/// Splits records that hold together into clusters when there is no more time: fast, with a higher loss.
+pub(super) fn in_a_hurry(task: &Task<'_>, mut members: Vec<Member>) -> Vec<Cluster> {
+    members.sort_unstable();
+    mondrian::split(task, members, 1, &NoObserver).into_iter().map(|part| Cluster::around(task, part)).collect()
 }

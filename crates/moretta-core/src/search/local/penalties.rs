@@ -5,7 +5,7 @@
 //! to the cluster, and the dearest one is at an end of the range. Costs and bounds add up the columns in the same
 //! order, and rounding keeps the order of sums, so a bound is never on the wrong side, not even by a last digit.
 
-use crate::{hierarchy::Domain, measure::Loss, profile::Profile};
+use crate::{hierarchy::Domain, objective::Loss, profile::Profile};
 
 /// Columns with at most so many values have a table of all pairs of codes.
 const TABLE: usize = 512;

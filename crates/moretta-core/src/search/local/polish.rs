@@ -12,16 +12,17 @@
 use rayon::prelude::*;
 
 use super::{
+    Needs,
     boxes::{Boxes, Place},
-    cluster::Cluster,
-    least_records,
     penalties::Penalties,
-    records_are_enough,
 };
 use crate::{
     ids::TupleId,
-    privacy::Member,
-    search::{Observer, Stop, Task},
+    profile::Member,
+    search::{
+        Observer, Stop, Task,
+        cluster::{Cluster, Ranges, widen},
+    },
 };
 
 /// At most so many rounds.
@@ -60,14 +61,13 @@ impl Polished {
 #[derive(Debug, Clone)]
 struct Part {
     /// A box of one point.
-    point: Vec<(u32, u32)>,
+    point: Ranges,
     tuple: TupleId,
     members: Vec<Member>,
     records: u64,
 }
 
 struct Polish<'a> {
-    task: &'a Task<'a>,
     penalties: &'a Penalties<'a>,
     /// None where it was dissolved.
     groups: Vec<Option<Vec<Part>>>,
@@ -78,9 +78,8 @@ struct Polish<'a> {
     changed: Vec<u64>,
     /// When the last round began.
     last_round: u64,
-    least: u64,
+    needs: Needs<'a>,
     most: u64,
-    enough: bool,
     done: Polished,
 }
 
@@ -97,16 +96,14 @@ pub(in crate::search) fn polish(
     }
     let places = clusters.iter().map(|cluster| Place { ranges: &cluster.ranges, records: cluster.records() });
     let mut polish = Polish {
-        task,
         penalties,
         boxes: Boxes::new(penalties, places),
         clock: 1,
         changed: vec![1; clusters.len()],
         last_round: 0,
         groups: clusters.drain(..).map(|cluster| Some(parts(task, cluster))).collect(),
-        least: least_records(task),
+        needs: Needs::of(task),
         most,
-        enough: records_are_enough(task),
         done: Polished::default(),
     };
     for _ in 0..ROUNDS {
@@ -133,7 +130,7 @@ fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<Part> {
 }
 
 /// The ranges of all parts but one, for each of them.
-fn without_each(parts: &[Part], columns: usize) -> Vec<Vec<(u32, u32)>> {
+fn without_each(parts: &[Part], columns: usize) -> Vec<Ranges> {
     let mut without = vec![vec![(u32::MAX, 0); columns]; parts.len()];
     let mut sweep = |order: &mut dyn Iterator<Item = usize>| {
         let mut ranges = vec![(u32::MAX, 0); columns];
@@ -147,13 +144,7 @@ fn without_each(parts: &[Part], columns: usize) -> Vec<Vec<(u32, u32)>> {
     without
 }
 
-fn widen(ranges: &mut [(u32, u32)], more: &[(u32, u32)]) {
-    for (range, more) in ranges.iter_mut().zip(more) {
-        *range = (range.0.min(more.0), range.1.max(more.1));
-    }
-}
-
-fn around<'p>(parts: impl Iterator<Item = &'p Part>, columns: usize) -> Vec<(u32, u32)> {
+fn around<'p>(parts: impl Iterator<Item = &'p Part>, columns: usize) -> Ranges {
     parts.fold(vec![(u32::MAX, 0); columns], |mut ranges, part| {
         widen(&mut ranges, &part.point);
         ranges
@@ -205,9 +196,9 @@ impl Polish<'_> {
         let parts = self.parts(group);
         let without = without_each(parts, self.penalties.columns());
         let penalty = self.penalties.of(self.boxes.place(group).ranges);
-        let spare = self.boxes.place(group).records.saturating_sub(self.least);
+        let spare = self.boxes.place(group).records.saturating_sub(self.needs.least);
         let mut elsewhere = 0.0;
-        let other = |(part, ranges): (&Part, &Vec<(u32, u32)>)| {
+        let other = |(part, ranges): (&Part, &Ranges)| {
             let below = self.falls(group, part, ranges) - WORTH;
             // An exchange brings nothing where the box stays the same.
             let useless = part.records > spare && parts.len() > 1 && self.penalties.of(ranges) >= penalty;
@@ -255,7 +246,7 @@ impl Polish<'_> {
     fn give(&mut self, group: u32, at: usize, other: u32) -> bool {
         let part = &self.parts(group)[at];
         let fits = self.boxes.place(other).records + part.records <= self.most;
-        if self.boxes.place(group).records < self.least + part.records || !fits {
+        if self.boxes.place(group).records < self.needs.least + part.records || !fits {
             return false;
         }
         let mut rest = self.parts(group).to_vec();
@@ -336,11 +327,8 @@ impl Polish<'_> {
     }
 
     fn holds(&self, parts: &[Part]) -> bool {
-        if self.enough {
-            return parts.iter().map(|part| part.records).sum::<u64>() >= self.least;
-        }
-        let members = parts.iter().flat_map(|part| &part.members).copied().collect();
-        Cluster::around(self.task, members).holds(self.task)
+        let members = || parts.iter().flat_map(|part| &part.members).copied().collect::<Vec<Member>>();
+        self.needs.met(parts.iter().map(|part| part.records).sum(), members)
     }
 
     fn put(&mut self, group: u32, parts: Vec<Part>) {

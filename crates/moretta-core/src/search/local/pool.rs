@@ -7,17 +7,21 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 
 use super::{
+    Needs,
     boxes::{Boxes, Place},
-    cluster::{Cluster, in_a_hurry},
-    least_records,
+    in_a_hurry,
     penalties::Penalties,
-    records_are_enough,
     supply::Supply,
 };
 use crate::{
     ids::TupleId,
-    privacy::Member,
-    search::{Observer, Stop, Task, chance::chance},
+    profile::Member,
+    search::{
+        Observer, Stop, Task,
+        chance::chance,
+        cluster::{Cluster, Ranges, include},
+    },
+    text::merge_counts,
 };
 
 /// The nearest groups of so many short groups are looked for at once.
@@ -33,9 +37,7 @@ pub(in crate::search) struct Pool<'a> {
     /// Whether a group has other records than when the round began.
     changed: Vec<bool>,
     boxes: Boxes<'a>,
-    least: u64,
-    /// Whether `least` records always hold.
-    enough: bool,
+    needs: Needs<'a>,
     /// How many groups took records of another.
     pub taken: u64,
     /// How many groups joined another.
@@ -45,16 +47,15 @@ pub(in crate::search) struct Pool<'a> {
 impl<'a> Pool<'a> {
     pub(in crate::search) fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, groups: Vec<Cluster>) -> Self {
         let places = groups.iter().map(|group| Place { ranges: &group.ranges, records: group.records() });
-        let (least, enough) = (least_records(task), records_are_enough(task));
+        let needs = Needs::of(task);
         Self {
             task,
             penalties,
             boxes: Boxes::new(penalties, places),
-            short: groups.par_iter().map(|group| is_short(task, group, least, enough)).collect(),
+            short: groups.par_iter().map(|group| !needs.met_by(group)).collect(),
             changed: vec![false; groups.len()],
             groups: groups.into_iter().map(Some).collect(),
-            least,
-            enough,
+            needs,
             taken: 0,
             joined: 0,
         }
@@ -98,7 +99,7 @@ impl<'a> Pool<'a> {
                     continue;
                 }
                 let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
-                let giver = if may_take && self.enough { self.take(group, growth) } else { None };
+                let giver = if may_take && self.needs.enough { self.take(group, growth) } else { None };
                 if let Some(giver) = giver {
                     touched.extend([group, giver]);
                 } else {
@@ -117,7 +118,7 @@ impl<'a> Pool<'a> {
             return self.boxes.nearest(group);
         }
         let there = touched.iter().filter(|&&other| self.groups[other as usize].is_some());
-        let growths = there.map(|&other| (self.boxes.growth(group, other), other));
+        let growths = there.map(|&other| (self.boxes.growth_of(self.boxes.place(group), other), other));
         growths.chain([(growth, other)]).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
     }
 
@@ -136,7 +137,7 @@ impl<'a> Pool<'a> {
     fn put(&mut self, group: u32, cluster: Cluster) {
         let at = group as usize;
         self.boxes.change(group, Place { ranges: &cluster.ranges, records: cluster.records() });
-        self.short[at] = is_short(self.task, &cluster, self.least, self.enough);
+        self.short[at] = !self.needs.met_by(&cluster);
         self.changed[at] = true;
         self.groups[at] = Some(cluster);
     }
@@ -145,10 +146,10 @@ impl<'a> Pool<'a> {
     /// where that costs less than to join; that group.
     fn take(&mut self, group: u32, by_joining: f64) -> Option<u32> {
         let short = self.groups[group as usize].as_ref().expect("a short group is there");
-        let wanted = self.least - short.records();
-        let factor = self.least as f64;
+        let least = self.needs.least;
+        let (wanted, factor) = (least - short.records(), least as f64);
         let offer = |giver: u32| Some(factor * self.penalties.of(&self.reach(short, giver, wanted)?));
-        let (cost, giver) = self.boxes.giver(group, self.least + wanted - 1, factor, offer)?;
+        let (cost, giver) = self.boxes.giver(group, least + wanted - 1, factor, offer)?;
         let (whole, rest) = self.parts(short, giver, wanted)?;
         let rest_loss = rest.records() as f64 * self.penalties.of(&rest.ranges);
         if cost + rest_loss - self.boxes.loss(giver) >= by_joining {
@@ -161,24 +162,20 @@ impl<'a> Pool<'a> {
     }
 
     /// The box of the group with the records that it would take of another: that of `parts`, without the parts.
-    fn reach(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<Vec<(u32, u32)>> {
+    fn reach(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<Ranges> {
         let given = &self.groups[giver as usize].as_ref()?.members;
         let profile = self.task.profile;
         let mut left: Vec<(TupleId, u64)> =
             given.iter().map(|member| (profile.tuple_of(member.variant), member.records)).collect();
         left.sort_unstable_by_key(|(tuple, _)| *tuple);
-        left.dedup_by(|next, known| {
-            let alike = next.0 == known.0;
-            known.1 += if alike { next.1 } else { 0 };
-            alike
-        });
+        merge_counts(&mut left);
         let mut ranges = group.ranges.clone();
         let mut wanted = wanted;
         while wanted > 0 && !left.is_empty() {
             let costs = left.iter().map(|(tuple, _)| self.penalties.with(&ranges, profile.codes(*tuple)));
             let (_, at) = costs.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0))?;
             let (tuple, records) = left.remove(at);
-            widen(&mut ranges, profile.codes(tuple));
+            include(&mut ranges, profile.codes(tuple));
             wanted = wanted.saturating_sub(records);
         }
         Some(ranges)
@@ -229,17 +226,6 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Takes a record into a box.
-fn widen(ranges: &mut [(u32, u32)], codes: &[u32]) {
-    for (range, &code) in ranges.iter_mut().zip(codes) {
-        *range = (range.0.min(code), range.1.max(code));
-    }
-}
-
-fn is_short(task: &Task<'_>, group: &Cluster, least: u64, enough: bool) -> bool {
-    group.records() < least || !(enough || group.holds(task))
-}
-
 impl Supply<'_> {
     /// A cluster takes records, one by one the one that costs it least, of equals the first.
     pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut wanted: u64, penalties: &Penalties<'_>) {
@@ -250,7 +236,7 @@ impl Supply<'_> {
             let Some((_, point)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             // After the first of them, a tuple's records cost no more than any other.
             let records = self.left(point).min(wanted);
-            widen(&mut cluster.ranges, self.codes_of(point));
+            include(&mut cluster.ranges, self.codes_of(point));
             self.take(point, records, &mut taken);
             wanted -= records;
         }

@@ -3,7 +3,11 @@
 //! Records of a tuple are alike in every quasi-identifier, so the search does not care which of them it takes: chance
 //! decides and not what is sensitive about them, otherwise a group would tell something of its members' secrets.
 
-use crate::{ids::TupleId, privacy::Member, profile::Profile, search::chance::chance};
+use crate::{
+    ids::TupleId,
+    profile::{Member, Profile},
+    search::chance::chance,
+};
 
 pub(in crate::search) struct Supply<'a> {
     profile: &'a Profile,

@@ -3,13 +3,15 @@
 use crate::search::{
     Task,
     chance::chance,
-    local::{Cluster, Penalties, Supply, least_records, records_are_enough},
+    cluster::Cluster,
+    local::{Needs, Penalties, Supply},
 };
 
 /// The parts of a group: of as few records as must be, and the last of what is left. Each part grows from the record that
 /// is farthest from where the one before began. The group itself where a part would not hold.
 pub(super) fn divide(task: &Task<'_>, penalties: &Penalties<'_>, mut group: Cluster) -> Vec<Cluster> {
-    let least = least_records(task);
+    let needs = Needs::of(task);
+    let least = needs.least;
     // Where nothing is lost, nothing is won.
     if group.records() < 2 * least || penalties.of(&group.ranges) <= 0.0 {
         return vec![group];
@@ -37,8 +39,7 @@ pub(super) fn divide(task: &Task<'_>, penalties: &Penalties<'_>, mut group: Clus
         parts.push(part);
     }
     parts.push(Cluster::around(task, supply.rest()));
-    let all_hold = records_are_enough(task) || parts.iter().all(|part| part.holds(task));
-    if all_hold { parts } else { vec![group] }
+    if parts.iter().all(|part| needs.met_by(part)) { parts } else { vec![group] }
 }
 
 /// Whether records of more than one tuple are left.
@@ -60,7 +61,7 @@ mod tests {
         let table = TestTable::new(policy, &[], &rows);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
         let all = Cluster::around(&task, table.profile.everything());
-        let parts = divide(&task, &Penalties::new(&table.profile, crate::measure::Loss::Ncp), all);
+        let parts = divide(&task, &Penalties::new(&table.profile, crate::objective::Loss::Ncp), all);
         let parts: Vec<_> = parts.iter().map(|part| (part.ranges.as_slice(), part.records())).collect();
         // 24, 25, 30, 32 and 53711 to 53713.
         assert_eq!(parts, [(&[(2, 3), (0, 2)][..], 3), (&[(0, 2), (0, 1)][..], 3)]);

@@ -23,20 +23,17 @@ use serde::{Deserialize, Serialize};
 
 use self::divide::divide;
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, Pool, groups, least_records, polish, records_are_enough},
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    cluster::{Cluster, outcome},
+    local::{Needs, Penalties, Pool, polish},
     precision,
 };
-use crate::{measure::Loss, recoding::Recoding};
+use crate::objective::Loss;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-bottom-up",
     summary: "local recoding: joins the groups that are most alike until all hold; serves every privacy model",
-    parameters: &[Parameter {
-        key: "polish",
-        default: "true",
-        meaning: "in the end, records move between groups while the loss falls",
-    }],
+    parameters: &[Parameter::new("polish", "true", "in the end, records move between groups while the loss falls")],
     minimises: Minimises::Precision(Loss::Ncp),
     build: |choice, goals| {
         Ok(Box::new(LocalBottomUp(Settings { loss: precision(goals), ..choice.read_parameters()? })))
@@ -84,12 +81,12 @@ impl Method for LocalBottomUp {
             }
             (joined, costs) = (joined + pool.joined, costs + pool.costs());
             let changed = pool.into_groups().into_par_iter();
-            clusters = changed
-                .flat_map_iter(|(group, changed)| match changed && stop.is_none() {
-                    true => divide(task, &penalties, group),
-                    false => vec![group],
-                })
-                .collect();
+            clusters =
+                changed
+                    .flat_map_iter(|(group, changed)| {
+                        if changed && stop.is_none() { divide(task, &penalties, group) } else { vec![group] }
+                    })
+                    .collect();
             if !was_short || stop.is_some() {
                 break;
             }
@@ -97,16 +94,12 @@ impl Method for LocalBottomUp {
         let mut work = vec![("rounds", rounds), ("joined", joined), ("costs", costs)];
         if self.0.polish {
             // With k alone groups stay below 2k.
-            let most = if records_are_enough(task) { 2 * least_records(task) - 1 } else { u64::MAX };
+            let Needs { least, enough, .. } = Needs::of(task);
+            let most = if enough { 2 * least - 1 } else { u64::MAX };
             let polished = polish(task, &penalties, &mut clusters, most, observer);
             stop = stop.or(polished.stop);
             work.extend(polished.work());
         }
-        Ok(Outcome {
-            recoding: Recoding::Groups(groups(task, clusters)),
-            stop: stop.unwrap_or(Stop::Finished),
-            path: Vec::new(),
-            work,
-        })
+        Ok(outcome(task, clusters, stop, work))
     }
 }

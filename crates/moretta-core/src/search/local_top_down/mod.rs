@@ -24,33 +24,28 @@
 
 mod split;
 
-use std::sync::{Mutex, PoisonError};
-
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::split::Split;
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, Pool, groups, least_records, polish},
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    cluster::{Cluster, outcome},
+    local::{Needs, Penalties, Pool, polish},
     precision,
 };
-use crate::{measure::Loss, recoding::Recoding};
+use crate::objective::Loss;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-top-down",
     summary: "local recoding: splits the records in two around two that are far apart, again and again; serves every privacy model",
     parameters: &[
-        Parameter {
-            key: "polish",
-            default: "true",
-            meaning: "in the end, records move between groups while the loss falls",
-        },
-        Parameter {
-            key: "block",
-            default: "by k",
-            meaning: "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
-        },
+        Parameter::new("polish", "true", "in the end, records move between groups while the loss falls"),
+        Parameter::new(
+            "block",
+            "by k",
+            "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
+        ),
     ],
     minimises: Minimises::Precision(Loss::Ncp),
     build: |choice, goals| Ok(Box::new(LocalTopDown(Settings { loss: precision(goals), ..choice.read_parameters()? }))),
@@ -88,20 +83,16 @@ impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let penalties = Penalties::new(task.profile, self.0.loss);
-        let block = self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * least_records(task)));
+        let block = self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * Needs::of(task).least));
         let block = if block == 0 { u64::MAX } else { block };
         let Split { blocks, splits, stop } = split::split(task, &penalties, block, observer);
         let count = blocks.len() as u64;
-        let stop = Mutex::new(stop);
         let whole: Vec<(Vec<Cluster>, [u64; 6])> = blocks
             .into_par_iter()
             .map(|parts| {
                 let mut pool = Pool::new(task, &penalties, parts);
-                let is_stopped = || stop.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-                while pool.is_short() && !is_stopped() {
-                    if let Some(reason) = pool.round(true, observer) {
-                        *stop.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason);
-                    }
+                while pool.is_short() && stop.get().is_none() {
+                    pool.round(true, observer).map(|reason| stop.get_or_init(|| reason));
                 }
                 pool.hurry();
                 let mut work = [pool.joined, pool.taken, pool.costs(), 0, 0, 0];
@@ -109,8 +100,7 @@ impl Method for LocalTopDown {
                 if self.0.polish {
                     let polished = polish(task, &penalties, &mut clusters, u64::MAX, observer);
                     work[3..].iter_mut().zip(polished.work()).for_each(|(work, (_, steps))| *work = steps);
-                    let mut stop = stop.lock().unwrap_or_else(PoisonError::into_inner);
-                    *stop = stop.or(polished.stop);
+                    polished.stop.map(|reason| stop.get_or_init(|| reason));
                 }
                 (clusters, work)
             })
@@ -120,12 +110,6 @@ impl Method for LocalTopDown {
             work.push((name, whole.iter().map(|(_, work)| work[at]).sum()));
         }
         let clusters = whole.into_iter().flat_map(|(clusters, _)| clusters).collect();
-        let stop = stop.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Outcome {
-            recoding: Recoding::Groups(groups(task, clusters)),
-            stop: stop.unwrap_or(Stop::Finished),
-            path: Vec::new(),
-            work,
-        })
+        Ok(outcome(task, clusters, stop.into_inner(), work))
     }
 }

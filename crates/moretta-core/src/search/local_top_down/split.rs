@@ -1,7 +1,7 @@
 //! Splitting in two, as long as there are more records than a group must have.
 
 use std::sync::{
-    Mutex, PoisonError,
+    Mutex, OnceLock, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
@@ -9,11 +9,12 @@ use rayon::Scope;
 
 use crate::{
     ids::TupleId,
-    privacy::{Group, Member},
+    profile::{Member, Profile},
     search::{
         Observer, Stop, Task,
         chance::chance,
-        local::{Cluster, Penalties, Reach, in_a_hurry, least_records, records_are_enough},
+        cluster::{Cluster, members_of},
+        local::{Needs, Penalties, Reach, in_a_hurry},
     },
 };
 
@@ -28,6 +29,12 @@ struct Set {
     seed: u64,
 }
 
+impl Set {
+    fn members(&self, profile: &Profile) -> Vec<Member> {
+        members_of(profile, self.tuples.iter().copied()).collect()
+    }
+}
+
 /// A set that is more than a block, and short sets that were split off from around it.
 struct Large {
     set: Set,
@@ -38,13 +45,12 @@ struct Search<'a> {
     task: &'a Task<'a>,
     penalties: &'a Penalties<'a>,
     observer: &'a dyn Observer,
-    least: u64,
-    enough: bool,
+    needs: Needs<'a>,
     /// A set of more records is split into blocks.
     block: u64,
     splits: AtomicU64,
     finished: AtomicU64,
-    stopped: Mutex<Option<Stop>>,
+    stopped: OnceLock<Stop>,
 }
 
 /// What came of splitting a table.
@@ -53,7 +59,7 @@ pub(super) struct Split {
     /// together hold.
     pub blocks: Vec<Vec<Cluster>>,
     pub splits: u64,
-    pub stop: Option<Stop>,
+    pub stop: OnceLock<Stop>,
 }
 
 /// Splits the whole table, into blocks of at most so many records where it can.
@@ -62,12 +68,11 @@ pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, obse
         task,
         penalties,
         observer,
-        least: least_records(task),
-        enough: records_are_enough(task),
+        needs: Needs::of(task),
         block,
         splits: AtomicU64::new(0),
         finished: AtomicU64::new(0),
-        stopped: Mutex::new(None),
+        stopped: OnceLock::new(),
     };
     let tuples: Vec<TupleId> = (0..task.profile.tuples() as u32).map(TupleId).collect();
     let blocks = Mutex::new(Vec::new());
@@ -77,8 +82,7 @@ pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, obse
     }
     let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
     blocks.sort_unstable_by(|a: &Vec<Cluster>, b: &Vec<Cluster>| a[0].members.cmp(&b[0].members));
-    let stop = *search.stopped.lock().unwrap_or_else(PoisonError::into_inner);
-    Split { blocks, splits: search.splits.load(Relaxed), stop }
+    Split { blocks, splits: search.splits.load(Relaxed), stop: search.stopped }
 }
 
 impl Search<'_> {
@@ -89,7 +93,7 @@ impl Search<'_> {
         while self.records(&set) > self.block && !self.is_stopped() {
             let Some(seeds) = self.seeds(&set, &mut reaches[0]) else { break };
             let [one, other] = self.halves(&mut set, seeds, &mut reaches);
-            match [&one, &other].map(|side| self.records(side) >= self.least && (self.enough || self.holds(side))) {
+            match [&one, &other].map(|side| self.holds(side, self.records(side))) {
                 [true, true] => {
                     let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
                     for cluster in short {
@@ -104,15 +108,15 @@ impl Search<'_> {
                     (set, short) = (one, with_one);
                 }
                 [true, false] => {
-                    short.push(Cluster::around(self.task, self.members(&other)));
+                    short.push(self.cluster(&other));
                     set = one;
                 }
                 [false, true] => {
-                    short.push(Cluster::around(self.task, self.members(&one)));
+                    short.push(self.cluster(&one));
                     set = other;
                 }
                 [false, false] => {
-                    short.extend([one, other].map(|side| Cluster::around(self.task, self.members(&side))));
+                    short.extend([one, other].map(|side| self.cluster(&side)));
                     set = Set::default();
                     break;
                 }
@@ -133,7 +137,7 @@ impl Search<'_> {
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
-            let splits = set.tuples.len() > 1 && records > self.least && (self.enough || self.holds(&set));
+            let splits = set.tuples.len() > 1 && records > self.needs.least && self.holds(&set, records);
             if splits && self.is_stopped() {
                 done.extend(in_a_hurry(self.task, self.members(&set)));
                 continue;
@@ -142,7 +146,7 @@ impl Search<'_> {
             let Some(seeds) = seeds else {
                 let finished = self.finished.fetch_add(records, Relaxed) + records;
                 self.observer.progress(finished, self.task.profile.records());
-                done.push(Cluster::around(self.task, self.members(&set)));
+                done.push(self.cluster(&set));
                 continue;
             };
             let [one, other] = self.halves(&mut set, seeds, &mut reaches);
@@ -156,27 +160,22 @@ impl Search<'_> {
     }
 
     fn is_stopped(&self) -> bool {
-        let stop = self.observer.stop();
-        if stop.is_some() {
-            *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = stop;
-        }
-        stop.is_some()
+        self.observer.stop().map(|stop| self.stopped.get_or_init(|| stop)).is_some()
     }
 
     /// All records of a set, in order.
     fn members(&self, set: &Set) -> Vec<Member> {
-        let profile = self.task.profile;
-        let variants = set.tuples.iter().flat_map(|&tuple| profile.variants_of(tuple));
-        let mut members: Vec<Member> =
-            variants.map(|variant| Member { variant, records: profile.variant_records(variant) }).collect();
+        let mut members = set.members(self.task.profile);
         members.sort_unstable();
         members
     }
 
-    fn holds(&self, set: &Set) -> bool {
-        let members = self.members(set);
-        let group = Group::new(self.task.profile, &members);
-        self.task.models.iter().all(|model| model.holds(&group))
+    fn cluster(&self, set: &Set) -> Cluster {
+        Cluster::around(self.task, self.members(set))
+    }
+
+    fn holds(&self, set: &Set, records: u64) -> bool {
+        self.needs.met(records, || set.members(self.task.profile))
     }
 
     /// Two tuples that are far apart, by their places; none where all are as good as one.

@@ -1,6 +1,6 @@
 //! Where a set can be cut in one column, and the two halves.
 
-use crate::{hierarchy::Domain, ids::TupleId, privacy::Member, text::merge_counts};
+use crate::{hierarchy::Domain, ids::TupleId, profile::Member, text::merge_counts};
 
 /// How many boundaries are tried in one column. Records alone settle k-anonymity with the first; other models may
 /// refuse the most even cut and allow the next.

@@ -25,36 +25,28 @@ mod tests;
 use rayon::{Scope, prelude::*};
 use serde::{Deserialize, Serialize};
 use std::sync::{
-    Mutex, PoisonError,
+    Mutex, OnceLock, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, chance::chance,
+    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    chance::chance,
     check_possible,
+    cluster::{Cluster, outcome, ranges_of},
 };
-use crate::{
-    hierarchy::Cell,
-    ids::GroupId,
-    privacy::{Group, Member},
-    profile::Column,
-    recoding::{GroupShare, Groups, Recoding},
-};
+use crate::profile::{Column, Member};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "mondrian",
     summary: "local recoding: halves the records by median cuts, as long as both halves hold; fast, serves every privacy model",
     parameters: &[
-        Parameter {
-            key: "choose",
-            default: "\"gain\"",
-            meaning: "cut the column after whose cut the halves lose least (\"gain\"), or the widest (\"widest\", as published)",
-        },
-        Parameter {
-            key: "relaxed",
-            default: "false",
-            meaning: "divide records that share the median number, so that halves are equal",
-        },
+        Parameter::new(
+            "choose",
+            "\"gain\"",
+            "cut the column after whose cut the halves lose least (\"gain\"), or the widest (\"widest\", as published)",
+        ),
+        Parameter::new("relaxed", "false", "divide records that share the median number, so that halves are equal"),
     ],
     minimises: Minimises::ItsOwn,
     build: |choice, _| Ok(Box::new(Mondrian(choice.read_parameters()?))),
@@ -98,7 +90,7 @@ struct Search<'a> {
     tried: AtomicU64,
     finished: AtomicU64,
     /// What it was stopped for before it was done.
-    stopped: Mutex<Option<Stop>>,
+    stopped: OnceLock<Stop>,
 }
 
 impl Method for Mondrian {
@@ -106,12 +98,9 @@ impl Method for Mondrian {
         check_possible(task)?;
         let search = Search::new(task, self.0, observer, 1);
         let groups = search.split(task.profile.everything());
-        Ok(Outcome {
-            stop: search.stopped.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(Stop::Finished),
-            path: Vec::new(),
-            work: vec![("cuts", (groups.len() as u64).saturating_sub(1)), ("cuts_tried", search.tried.load(Relaxed))],
-            recoding: Recoding::Groups(search.boxes(groups)),
-        })
+        let work = vec![("cuts", (groups.len() as u64).saturating_sub(1)), ("cuts_tried", search.tried.load(Relaxed))];
+        let clusters = groups.into_par_iter().map(|members| Cluster::around(task, members)).collect();
+        Ok(outcome(task, clusters, search.stopped.into_inner(), work))
     }
 }
 
@@ -136,7 +125,7 @@ impl<'a> Search<'a> {
             least_records: least.max(least_records),
             tried: AtomicU64::new(0),
             finished: AtomicU64::new(0),
-            stopped: Mutex::new(None),
+            stopped: OnceLock::new(),
         }
     }
 
@@ -175,11 +164,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_stopped(&self) -> bool {
-        let stop = self.observer.stop();
-        if stop.is_some() {
-            *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = stop;
-        }
-        stop.is_some()
+        self.observer.stop().map(|stop| self.stopped.get_or_init(|| stop)).is_some()
     }
 
     /// The cut that is made: of those that hold, by the rule that was chosen.
@@ -189,7 +174,7 @@ impl<'a> Search<'a> {
             return None;
         }
         let columns = self.task.profile.columns();
-        let bounds = self.bounds(set);
+        let bounds = ranges_of(self.task.profile, set);
         let mut spans: Vec<(f64, usize)> = bounds
             .iter()
             .enumerate()
@@ -232,7 +217,7 @@ impl<'a> Search<'a> {
             column.weight * (penalty + reach) / 2.0
         };
         let records: u64 = set.iter().map(|member| member.records).sum();
-        records as f64 * columns.zip(self.bounds(set)).map(of_column).sum::<f64>()
+        records as f64 * columns.zip(ranges_of(self.task.profile, set)).map(of_column).sum::<f64>()
     }
 
     fn cut_column(&self, set: &[Member], records: u64, column: usize, bounds: (u32, u32)) -> Option<Halves> {
@@ -262,41 +247,6 @@ impl<'a> Search<'a> {
 
     fn both_hold(&self, (low, high): &Halves) -> bool {
         self.tried.fetch_add(1, Relaxed);
-        [low, high].into_iter().all(|half| {
-            let group = Group::new(self.task.profile, half);
-            group.records() > 0 && self.task.models.iter().all(|model| model.holds(&group))
-        })
-    }
-
-    /// The least and greatest code of each column.
-    fn bounds(&self, set: &[Member]) -> Vec<(u32, u32)> {
-        let profile = self.task.profile;
-        let mut bounds = vec![(u32::MAX, 0); profile.columns().len()];
-        for member in set {
-            for (bound, &code) in bounds.iter_mut().zip(profile.codes(profile.tuple_of(member.variant))) {
-                *bound = (bound.0.min(code), bound.1.max(code));
-            }
-        }
-        bounds
-    }
-
-    fn boxes(&self, groups: Vec<Vec<Member>>) -> Groups {
-        let columns = self.task.profile.columns();
-        let boxed: Vec<Vec<Cell>> = groups
-            .par_iter()
-            .map(|group| {
-                let bounds = self.bounds(group);
-                let cover = |(column, (first, last)): (&Column, (u32, u32))| column.domain.cover(first, last);
-                columns.iter().zip(bounds).map(cover).collect()
-            })
-            .collect();
-        let shares = groups.into_iter().enumerate().flat_map(|(group, members)| {
-            members.into_iter().map(move |member| GroupShare {
-                group: GroupId::from_index(group),
-                variant: member.variant,
-                records: member.records,
-            })
-        });
-        Groups { boxes: boxed.concat(), shares: shares.collect(), suppressed: None }
+        [low, high].into_iter().all(|half| !half.is_empty() && self.task.holds(half))
     }
 }

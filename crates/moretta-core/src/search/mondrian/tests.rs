@@ -2,20 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
 use proptest::prelude::*;
 
 use super::{Choose, Mondrian, Settings};
 use crate::{
-    hierarchy::{Tree, TreeBuilder},
+    hierarchy::{Hierarchies, Tree, TreeBuilder},
     ids::VariantId,
     measure::{Measures, Scene, weights},
-    privacy::{Group, Member},
-    profile::Column,
+    privacy::Group,
+    profile::{Column, Member},
     recoding::{Cut, Recoding},
     search::{Method, NoObserver, SearchError, Task},
     testing::TestTable,
-    verify::{Verified, verify},
+    verify::{Verified, verify_against},
 };
 
 fn run(table: &TestTable, settings: Settings) -> Result<Recoding, SearchError> {
@@ -23,8 +22,8 @@ fn run(table: &TestTable, settings: Settings) -> Result<Recoding, SearchError> {
     Mondrian(settings).run(&task, &NoObserver).map(|outcome| outcome.recoding)
 }
 
-fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified> {
-    verify(&table.profile, recoding, &table.models, &table.policy.release, 0).ok()
+fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified<'_>> {
+    verify_against(&table.profile, recoding, &table.models, &table.policy, 0).ok()
 }
 
 fn ncp(table: &TestTable, verified: &Verified) -> f64 {
@@ -275,7 +274,7 @@ fn a_chain_of_fifty_thousand_leaves_needs_no_stack() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).stack_size(128 << 10).build().unwrap();
     let worst = pool.install(|| {
-        let trees = HashMap::from([("t".to_owned(), chain(50_000))]);
+        let trees = Hierarchies::from_iter([("t".to_owned(), chain(50_000))]);
         let table = TestTable::with_trees(policy, trees, &rows);
         let verified = verified(&table, run(&table, Settings::default()).unwrap()).unwrap();
         assert_eq!(verified.released().groups(), 10_000);

@@ -12,7 +12,8 @@ use crate::{
     search::{
         Observer, Stop,
         chance::chance,
-        local::{Cluster, Penalties, place},
+        cluster::Cluster,
+        local::{Penalties, place},
     },
 };
 

@@ -4,7 +4,11 @@
 //! levels there is a list of the tuples that are different there (`lists.rs`). The others are packed.
 
 use super::{levels::Level, packs::Packs};
-use crate::{ids::TupleId, profile::Profile, search::Task};
+use crate::{
+    ids::TupleId,
+    profile::Profile,
+    search::{Task, taxonomy::records_by_code},
+};
 
 /// The trunk has at most so many combinations of levels.
 const LISTS: usize = 20;
@@ -102,10 +106,7 @@ fn levels_of(columns: &[Column], mut number: usize) -> Vec<usize> {
 
 /// How much a column tells about its records.
 fn entropy(profile: &Profile, column: &Column) -> f64 {
-    let mut records = vec![0u64; profile.columns()[column.place].domain.len()];
-    for (tuple, &code) in (0u32..).zip(&column.codes) {
-        records[code as usize] += profile.tuple_records(TupleId(tuple));
-    }
+    let records = records_by_code(profile, column.place);
     let shares = records.iter().filter(|records| **records > 0).map(|&own| own as f64 / profile.records() as f64);
     shares.map(|share| -share * share.ln()).sum()
 }

@@ -1,6 +1,15 @@
-//! Grouping what is left by a combination of levels.
+//! Groups what is left by a combination of levels, as far as the turns of its boxes have come.
+//!
+//! Why not `group_rows`: a sweep asks for thousands of combinations, and under most of them most entries are in no group
+//! of k records. How: the key of an entry is the sum of a random word for each node (a Zobrist hash), one addition for
+//! each pack of columns. A counting filter, records by a part of the key, drops the entries whose group cannot be large
+//! enough; [`KeyNumbers`] groups the others. Cost: three passes over the entries of a list, and the candidates.
+//!
+//! Without the filter a sweep takes 7 times as long for k = 5 and 21 times as long for k = 50 (Adult, 18,109 tuples, eight
+//! columns with the hierarchies of ARX, one thread).
 
-use super::{levels::Level, lists::List, table::Table};
+use super::{levels::Level, lists::List};
+use crate::search::grouping::KeyNumbers;
 
 /// Groups the entries of lists, again and again.
 #[derive(Default)]
@@ -11,7 +20,7 @@ pub(super) struct Grouping {
     counts: Vec<u32>,
     /// The entries that may be in a group whose turn has come.
     candidates: Vec<u32>,
-    table: Table,
+    numbers: KeyNumbers,
 }
 
 /// A group whose turn has come.
@@ -62,10 +71,8 @@ impl Wanted<'_> {
 }
 
 impl Grouping {
-    /// The groups that are wanted, and a turn that no other group comes before; `left` has the ranks of the tuples that are left.
-    ///
-    /// Most entries are in no group of enough records. They are told from the others without a look at what they are:
-    /// records are counted by a part of their words. Only the others are grouped.
+    /// Adds the groups that are wanted, and returns a turn that no other group comes before; `None` if no other group has
+    /// enough records. `left` has the ranks of the tuples that are left.
     pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Turn> {
         let least = u32::try_from(wanted.least).unwrap_or(u32::MAX);
         let list = wanted.list;
@@ -103,17 +110,18 @@ impl Grouping {
     fn collect(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) {
         // The turn and the records of each group, and the group of each candidate.
         let mut groups: Vec<(Turn, u64)> = Vec::new();
-        let mut finder = self.table.clear(self.candidates.len());
+        let Self { words, candidates, numbers, .. } = self;
+        numbers.reset(candidates.len());
         let mut group = |&entry: &u32| {
             let records = wanted.list.records[entry as usize];
-            let group = finder.place(self.words[entry as usize], groups.len());
-            match groups.get_mut(group) {
+            let group = numbers.number(words[entry as usize]);
+            match groups.get_mut(group as usize) {
                 Some(known) => known.1 += records,
                 None => groups.push((wanted.turn(entry), records)),
             }
-            group as u32
+            group
         };
-        let of_candidate: Vec<u32> = self.candidates.iter().map(&mut group).collect();
+        let of_candidate: Vec<u32> = candidates.iter().map(&mut group).collect();
         let first = into.len();
         let mut found_at = vec![u32::MAX; groups.len()];
         for (found_at, &(turn, records)) in found_at.iter_mut().zip(&groups) {
@@ -125,8 +133,8 @@ impl Grouping {
         if into.len() == first {
             return;
         }
-        let mut of_entry = vec![u32::MAX; self.words.len()];
-        for (&entry, &group) in self.candidates.iter().zip(&of_candidate) {
+        let mut of_entry = vec![u32::MAX; words.len()];
+        for (&entry, &group) in candidates.iter().zip(&of_candidate) {
             of_entry[entry as usize] = found_at[group as usize];
         }
         for &rank in left {

@@ -5,8 +5,8 @@
 
 use crate::{
     hierarchy::Tree,
-    ids::{NodeId, TupleId},
-    measure::Loss,
+    ids::NodeId,
+    objective::Loss,
     profile::Profile,
     search::{chance::chance, taxonomy::Taxonomy},
 };
@@ -78,23 +78,14 @@ fn leave_out_values(depths: &mut [Vec<usize>], values: impl Fn(usize) -> usize) 
 /// The mean weighted loss of each depth, the root first. Linear in the tree, however deep it is.
 fn means(profile: &Profile, taxonomy: &Taxonomy<'_>, loss: Loss, column: usize) -> Vec<f64> {
     let tree = taxonomy.tree();
-    let mut below = vec![0u64; tree.len()];
-    for tuple in (0..profile.tuples() as u32).map(TupleId) {
-        below[tree.leaf(profile.codes(tuple)[column]).index()] += profile.tuple_records(tuple);
-    }
-    for index in (1..tree.len()).rev() {
-        let above = tree.parent(NodeId::from_index(index)).unwrap_or(Tree::ROOT);
-        below[above.index()] += below[index];
-    }
+    let below = taxonomy.records_below(profile, column);
     let deepest = tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0) as usize;
     let mut sums = vec![0.0; deepest + 1];
     let mut leaves = vec![0.0; deepest + 2];
     for node in tree.nodes() {
         let cost = below[node.index()] as f64 * loss.of(taxonomy.domain(), taxonomy.cell(node));
-        match tree.is_leaf(node) {
-            false => sums[tree.depth(node) as usize] += cost,
-            true => leaves[tree.depth(node) as usize] += cost,
-        }
+        let kind = if tree.is_leaf(node) { &mut leaves } else { &mut sums };
+        kind[tree.depth(node) as usize] += cost;
     }
     // A leaf is itself on every level below its own.
     let mut own = 0.0;

@@ -3,10 +3,11 @@
 //! Grouping by a combination of levels looks at the list that the combination begins with: it is shorter than that of all tuples, and
 //! what stands for the trunk is known.
 
-use super::{ground::Ground, table::Table};
-use crate::ids::TupleId;
+use super::ground::Ground;
+use crate::{ids::TupleId, search::grouping::KeyNumbers};
 
 /// A list: an entry is of tuples that are alike at the levels of the trunk, and in all other columns.
+#[derive(Default)]
 pub(super) struct List {
     /// For each entry the sum of the words of the trunk's nodes.
     pub words: Vec<u64>,
@@ -36,24 +37,17 @@ impl List {
             let columns = ground.columns.iter().zip(levels);
             columns.map(|(column, &level)| (column, &column.levels[level], factors[column.place]))
         };
-        let mut list = Self {
-            words: Vec::new(),
-            losses: Vec::new(),
-            records: Vec::new(),
-            codes: vec![Vec::new(); ground.packs.len()],
-            of_rank: Vec::new(),
-            empty: 0,
-        };
-        let mut table = Table::default();
-        let mut finder = table.clear(tuples.len());
+        let mut list = Self { codes: vec![Vec::new(); ground.packs.len()], ..Self::default() };
+        let mut numbers = KeyNumbers::default();
+        numbers.reset(tuples.len());
         for (&tuple, other) in tuples.iter().zip(others) {
             let code = |codes: &[u32]| codes[tuple.index()] as usize;
             let word =
                 trunk().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.words[code(&column.codes)]));
-            let place = finder.place(word.wrapping_add(*other), list.words.len());
+            let place = numbers.number(word.wrapping_add(*other));
             let records = profile.tuple_records(tuple);
-            list.of_rank.push(place as u32);
-            if let Some(known) = list.records.get_mut(place) {
+            list.of_rank.push(place);
+            if let Some(known) = list.records.get_mut(place as usize) {
                 *known += records;
                 continue;
             }

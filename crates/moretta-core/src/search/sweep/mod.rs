@@ -26,7 +26,6 @@ mod levels;
 mod lists;
 mod packs;
 mod release;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -35,35 +34,36 @@ use serde::{Deserialize, Serialize};
 use self::ground::Ground;
 use super::{
     Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
-    local::{Cluster, Penalties, Pool, groups, in_a_hurry, least_records, place, polish},
+    cluster::{Cluster, members_of, outcome},
+    local::{Needs, Penalties, Pool, place, polish, split_rest},
     mondrian, precision,
 };
-use crate::{ids::TupleId, measure::Loss, privacy::Member, recoding::Recoding};
+use crate::{ids::TupleId, objective::Loss, profile::Member};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
     summary: "local recoding: releases the least lossy box of enough records, then goes on with the rest; loses least where columns have hierarchies",
     parameters: &[
-        Parameter {
-            key: "vectors",
-            default: "20000",
-            meaning: "try at most so many combinations of levels; levels that lie close to others are left out",
-        },
-        Parameter {
-            key: "retries",
-            default: "4",
-            meaning: "group the worst groups again, so often, in other orders, where there are at most 400; 0: never",
-        },
-        Parameter {
-            key: "polish",
-            default: "with free numbers",
-            meaning: "in the end, records move between groups while the loss falls; left out, where a column has numbers or dates without a hierarchy: with hierarchies alone it brings little",
-        },
-        Parameter {
-            key: "block",
-            default: "by size",
-            meaning: "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
-        },
+        Parameter::new(
+            "vectors",
+            "20000",
+            "try at most so many combinations of levels; levels that lie close to others are left out",
+        ),
+        Parameter::new(
+            "retries",
+            "4",
+            "group the worst groups again, so often, in other orders, where there are at most 400; 0: never",
+        ),
+        Parameter::new(
+            "polish",
+            "with free numbers",
+            "in the end, records move between groups while the loss falls; left out, where a column has numbers or dates without a hierarchy: with hierarchies alone it brings little",
+        ),
+        Parameter::new(
+            "block",
+            "by size",
+            "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
+        ),
     ],
     minimises: Minimises::Precision(Loss::Lm),
     build: |choice, goals| {
@@ -117,8 +117,7 @@ impl Method for Sweep {
         check_possible(task)?;
         let profile = task.profile;
         if profile.tuples() == 0 {
-            let recoding = Recoding::Groups(groups(task, Vec::new()));
-            return Ok(Outcome { recoding, stop: Stop::Finished, path: Vec::new(), work: Vec::new() });
+            return Ok(outcome(task, Vec::new(), None, Vec::new()));
         }
         let loss = self.0.loss;
         let ground = Ground::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
@@ -127,8 +126,9 @@ impl Method for Sweep {
         let mut swept = ground.sweep_blocks(&blocks, observer);
         let tried = again::improve(&ground, &penalties, &mut swept, self.0.retries, observer);
         let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
-        let left = Cluster::of_tuples(task, &swept.left).members;
-        let leftovers = finish(task, swept.stop, &mut clusters, left);
+        let left = members_of(profile, swept.left.iter().copied()).collect();
+        let is_complete = swept.stop == Stop::Finished;
+        let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
         let mut stop = tried.stop.unwrap_or(swept.stop);
         if leftovers.len() * clusters.len() <= PLACED {
             place(task, &penalties, &mut clusters, &leftovers);
@@ -150,7 +150,7 @@ impl Method for Sweep {
             stop = polished.stop.unwrap_or(stop);
             work.extend(polished.work());
         }
-        Ok(Outcome { recoding: Recoding::Groups(groups(task, clusters)), stop, path: Vec::new(), work })
+        Ok(outcome(task, clusters, Some(stop), work))
     }
 }
 
@@ -158,7 +158,7 @@ impl Sweep {
     /// The tuples of each block.
     fn blocks(&self, task: &Task<'_>, observer: &dyn Observer) -> Vec<Vec<TupleId>> {
         let profile = task.profile;
-        let usual = || if profile.tuples() > UNDIVIDED { BLOCK.max(BLOCK_GROUPS * least_records(task)) } else { 0 };
+        let usual = || if profile.tuples() > UNDIVIDED { BLOCK.max(BLOCK_GROUPS * Needs::of(task).least) } else { 0 };
         let block = self.0.block.unwrap_or_else(usual);
         if block == 0 || profile.records() < 2 * block {
             return vec![(0..profile.tuples() as u32).map(TupleId).collect()];
@@ -191,13 +191,4 @@ fn join(
     pool.hurry();
     clusters.extend(pool.into_groups().into_iter().map(|(cluster, _)| cluster));
     stop
-}
-
-/// Stopped early, what is left is cut by Mondrian, if it holds; what is still left over then.
-fn finish(task: &Task<'_>, stop: Stop, clusters: &mut Vec<Cluster>, left: Vec<Member>) -> Vec<Member> {
-    if stop == Stop::Finished || left.is_empty() || !Cluster::around(task, left.clone()).holds(task) {
-        return left;
-    }
-    clusters.extend(in_a_hurry(task, left));
-    Vec::new()
 }

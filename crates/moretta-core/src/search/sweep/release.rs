@@ -21,10 +21,7 @@ use super::{
 };
 use crate::{
     ids::TupleId,
-    search::{
-        CancelOnly, Observer, Stop,
-        local::{Cluster, least_records, records_are_enough},
-    },
+    search::{CancelOnly, Observer, Stop, cluster::members_of, local::Needs},
 };
 
 /// So many combinations are grouped at once.
@@ -70,7 +67,7 @@ impl Ground<'_> {
     /// Sweeps some tuples, with each column's loss times its factor in the order.
     pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> Swept {
         let task = self.task;
-        let (least, enough) = (least_records(task), records_are_enough(task));
+        let needs = Needs::of(task);
         let order = self.in_order(factors);
         let pack_levels = self.packs.levels(&self.columns, factors);
         let mut lists = self.make_lists(tuples, factors);
@@ -101,7 +98,7 @@ impl Ground<'_> {
                     list: &lists[self.list_of(combination)],
                     levels: self.packs.select(&pack_levels, &self.columns, &self.levels_of(combination)),
                     combination: place,
-                    least,
+                    least: needs.least,
                     before,
                 }
             };
@@ -127,7 +124,7 @@ impl Ground<'_> {
                     group.ranks.iter().map(|&rank| (rank as usize, tuples[rank as usize])).collect();
                 let records: u64 = group.iter().map(|(_, tuple)| task.profile.tuple_records(*tuple)).sum();
                 let members: Vec<TupleId> = group.iter().map(|(_, tuple)| *tuple).collect();
-                if records < least || !(enough || Cluster::of_tuples(task, &members).holds(task)) {
+                if !needs.met(records, || members_of(task.profile, members.iter().copied()).collect::<Vec<_>>()) {
                     continue;
                 }
                 for (rank, tuple) in group {

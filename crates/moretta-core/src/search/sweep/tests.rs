@@ -6,15 +6,14 @@ use super::{Settings, Sweep, join, levels};
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
-    measure::{Loss, Measures, Scene, weights},
+    measure::{Measures, Scene, weights},
+    objective::Loss,
     search::{
-        Method, NoObserver, Observer, Outcome, Stop, Task,
-        local::{Cluster, Penalties},
-        mondrian,
+        Method, NoObserver, Observer, Outcome, Stop, Task, cluster::Cluster, local::Penalties, mondrian,
         taxonomy::Taxonomy,
     },
     testing::{After, TestTable, data, select, tuples_of_groups},
-    verify::verify,
+    verify::verify_against,
 };
 
 fn run(table: &TestTable, settings: Settings, observer: &dyn Observer) -> Outcome {
@@ -107,7 +106,7 @@ proptest! {
             found.sort();
             prop_assert_eq!(found, expected);
         }
-        prop_assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+        prop_assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
     }
 }
 
@@ -150,7 +149,7 @@ fn blocks_hold_on_any_number_of_threads() {
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let again = alone.install(|| run(&table, settings, &NoObserver));
         assert_eq!(groups(&table, &outcome), groups(&table, &again));
-        assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+        assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
     }
 }
 
@@ -169,7 +168,7 @@ fn too_many_combinations_are_thinned() {
     let one: usize = levels::of_columns(&table.profile, Loss::Lm, 1).iter().map(Vec::len).product();
     assert_eq!(one, 1, "the root alone");
     let outcome = run(&table, Settings::default(), &NoObserver);
-    assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+    assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
 }
 
 /// The set-up in which ARX's local recoding loses 0.0569, 0.0790, 0.1503 and 0.1925.
@@ -193,7 +192,7 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
         let policy = format!("privacy.k = {k}\n{}", COLUMNS.iter().map(column).collect::<String>());
         let table = TestTable::new(&policy, &files, &rows);
         let outcome = run(&table, Settings::default(), &NoObserver);
-        let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
+        let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let weights = weights(&table.policy);
         let scene =
             Scene { released: verified.released(), records: &table.profile, weights: &weights, k: Some(k), goals: &[] };
@@ -213,6 +212,6 @@ fn stopped_at_once_the_policy_holds() {
         let table = TestTable::new(&policy, &[], &rows);
         let outcome = run(&table, Settings::default(), &After::asked(0));
         assert_eq!(outcome.stop, Stop::OutOfTime);
-        assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+        assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
     }
 }

@@ -43,9 +43,7 @@ pub(super) struct Candidate {
     pub(super) rest: Option<Cell>,
     /// What would be gained.
     pub(super) gain: f64,
-    records: u64,
-    classes: Classes,
-    entropy: f64,
+    records: Records,
     /// Further points at which an interval could be split, the best last.
     points: Vec<u32>,
     open: bool,
@@ -57,15 +55,22 @@ struct Source {
     cell: Cell,
     /// Of numbers, the first that is still in it.
     first: u32,
-    records: u64,
-    classes: Classes,
-    entropy: f64,
+    records: Records,
     /// Those that were, the open ones among them.
     candidates: Vec<u32>,
 }
 
 /// How many records are of each class, those that occur, in order.
 type Classes = Vec<(u32, u64)>;
+
+/// The records of some values, by class.
+#[derive(Debug, Clone)]
+struct Records {
+    count: u64,
+    classes: Classes,
+    /// Entropy of the class.
+    entropy: f64,
+}
 
 /// By column and code, what it leaves as where nothing is told of the columns that are `masked`.
 pub(super) fn nothing_told(profile: &Profile, masked: &[bool]) -> Vec<Vec<Cell>> {
@@ -117,9 +122,10 @@ impl Counted {
             for variant in profile.variants_of(tuple) {
                 let value = class.map_or(0, |class| profile.value(variant, class));
                 let more = profile.variant_records(variant);
-                match dense {
-                    true => table[code as usize * values + value as usize] += more,
-                    false => seen.push((code, value, more)),
+                if dense {
+                    table[code as usize * values + value as usize] += more;
+                } else {
+                    seen.push((code, value, more));
                 }
             }
         }
@@ -140,13 +146,13 @@ impl Counted {
         counted
     }
 
-    fn between(&self, first: u32, last: u32) -> (u64, Classes) {
-        let records = self.records[first as usize..=last as usize].iter().sum();
+    fn between(&self, first: u32, last: u32) -> Records {
+        let count = self.records[first as usize..=last as usize].iter().sum();
         let (from, to) = (self.starts[first as usize], self.starts[last as usize + 1]);
         let mut classes = self.classes[from..to].to_vec();
         classes.sort_unstable();
         crate::text::merge_counts(&mut classes);
-        (records, classes)
+        Records { count, entropy: entropy_of(&classes), classes }
     }
 }
 
@@ -163,11 +169,11 @@ fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<I
     })
 }
 
-/// What a split of records in two tells about their class: records and entropies of all, of those that leave, and the
-/// entropy of the others.
-fn class_gain(all: (u64, f64), told: (u64, f64), rest: f64) -> f64 {
-    let (records, leaving, staying) = (all.0 as f64, told.0 as f64, (all.0 - told.0) as f64);
-    all.1 - leaving / records * told.1 - staying / records * rest
+/// Information gain of a split in two: `told` is the number and entropy of the records that leave, `classes` their classes.
+fn class_gain(all: &Records, told: (u64, f64), classes: &[(u32, u64)]) -> f64 {
+    let rest = entropy(without(&all.classes, classes).map(|(_, records)| records)).1;
+    let (records, leaving, staying) = (all.count as f64, told.0 as f64, (all.count - told.0) as f64);
+    all.entropy - leaving / records * told.1 - staying / records * rest
 }
 
 impl<'a> Columns<'a> {
@@ -229,14 +235,13 @@ impl<'a> Columns<'a> {
 
     /// Whether telling something of the candidate's source could be of use: its records are not all of one class.
     pub(super) fn is_beneficial(&self, id: u32) -> bool {
-        let occurring = |source: &Source| source.classes.iter().filter(|(_, records)| *records > 0).count();
+        let occurring = |source: &Source| source.records.classes.iter().filter(|(_, records)| *records > 0).count();
         self.measure != Measure::Class || occurring(&self.sources[self.candidate(id).source]) > 1
     }
 
     fn add_source(&mut self, column: usize, cell: Cell) {
-        let (records, classes) = self.counted[column].between(cell.first, cell.last);
-        let entropy = entropy_of(&classes);
-        self.sources.push(Source { cell, first: cell.first, records, classes, entropy, candidates: Vec::new() });
+        let records = self.counted[column].between(cell.first, cell.last);
+        self.sources.push(Source { cell, first: cell.first, records, candidates: Vec::new() });
         let source = self.sources.len() - 1;
         match (self.domain(column).tree(), cell.node()) {
             (Some(tree), Some(node)) => self.add_children(column, tree, node, source),
@@ -299,11 +304,10 @@ impl<'a> Columns<'a> {
         points: Vec<u32>,
     ) {
         let id = self.candidates.len() as u32;
-        let (records, classes) = self.counted[column].between(first, last);
-        let entropy = entropy_of(&classes);
+        let records = self.counted[column].between(first, last);
         self.holders[column][first as usize..=last as usize].fill(id);
         self.sources[source].candidates.push(id);
-        let candidate = Candidate {
+        self.candidates.push(Candidate {
             column,
             first,
             last,
@@ -312,18 +316,14 @@ impl<'a> Columns<'a> {
             rest,
             gain: 0.0,
             records,
-            classes,
-            entropy,
             points,
             open: true,
-        };
-        self.candidates.push(candidate);
+        });
         self.candidates[id as usize].gain = self.gain(id);
     }
 
     fn loss(&self, column: usize, cell: Cell) -> f64 {
-        let domain = self.domain(column);
-        if self.measure == Measure::Ncp { domain.ncp(cell) } else { domain.lm(cell) }
+        self.measure.loss().of(self.domain(column), cell)
     }
 
     /// What it would gain now.
@@ -333,13 +333,12 @@ impl<'a> Columns<'a> {
         let column = candidate.column;
         let weight = self.profile.columns()[column].weight;
         if self.class.is_some() {
-            let staying = without(&source.classes, &candidate.classes).map(|(_, records)| records);
-            let (all, told) = ((source.records, source.entropy), (candidate.records, candidate.entropy));
-            return weight * class_gain(all, told, entropy(staying).1);
+            let (all, told) = (&source.records, &candidate.records);
+            return weight * class_gain(all, (told.count, told.entropy), &told.classes);
         }
         let before = self.loss(column, source.cell);
-        let told = candidate.records as f64 * (before - self.loss(column, candidate.told));
-        let staying = (source.records - candidate.records) as f64;
+        let told = candidate.records.count as f64 * (before - self.loss(column, candidate.told));
+        let staying = (source.records.count - candidate.records.count) as f64;
         let rest = candidate.rest.map_or(0.0, |rest| staying * (before - self.loss(column, rest)));
         weight * (told + rest)
     }
@@ -348,11 +347,12 @@ impl<'a> Columns<'a> {
     /// must have as many records as any group needs.
     fn points(&self, column: usize, source: usize, last: u32, others: bool) -> Vec<u32> {
         let counted = &self.counted[column];
-        let Source { cell, first, records, ref classes, entropy: before, .. } = self.sources[source];
+        let Source { cell, first, records: ref all, .. } = self.sources[source];
+        let records = all.count;
         let domain = self.domain(column);
         let lost = |first, last| self.loss(column, domain.cover(first, last));
         let mut left = 0;
-        let mut left_classes: Classes = classes.iter().map(|&(class, _)| (class, 0)).collect();
+        let mut left_classes: Classes = all.classes.iter().map(|&(class, _)| (class, 0)).collect();
         let mut scored: Vec<(f64, u32)> = Vec::new();
         for code in (first..last).filter(|&code| counted.records[code as usize] > 0) {
             left += counted.records[code as usize];
@@ -365,8 +365,7 @@ impl<'a> Columns<'a> {
                 continue;
             }
             let gain = if self.class.is_some() {
-                let staying = without(classes, &left_classes).map(|(_, records)| records);
-                class_gain((records, before), (left, entropy_of(&left_classes)), entropy(staying).1)
+                class_gain(all, (left, entropy_of(&left_classes)), &left_classes)
             } else {
                 let told = left as f64 * (self.loss(column, cell) - lost(first, code));
                 let rest = if others { self.loss(column, cell) - lost(code + 1, cell.last) } else { 0.0 };
@@ -397,10 +396,10 @@ impl<'a> Columns<'a> {
             self.add_source(column, rest);
             return;
         }
-        let (candidate, remaining) = (&self.candidates[id as usize], &mut self.sources[source]);
-        remaining.classes = without(&remaining.classes, &candidate.classes).collect();
-        remaining.entropy = entropy_of(&remaining.classes);
-        remaining.records -= candidate.records;
+        let (leaving, remaining) = (&self.candidates[id as usize].records, &mut self.sources[source]);
+        let classes: Classes = without(&remaining.records.classes, &leaving.classes).collect();
+        let (count, entropy) = (remaining.records.count - leaving.count, entropy_of(&classes));
+        remaining.records = Records { count, classes, entropy };
         remaining.first = last + 1;
         remaining.candidates.retain(|&other| self.candidates[other as usize].open);
         for sibling in self.sources[source].candidates.clone() {

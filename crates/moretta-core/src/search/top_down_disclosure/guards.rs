@@ -12,8 +12,9 @@ use super::{
 };
 use crate::{
     ids::TupleId,
-    privacy::{BoundModel, Group, Member},
-    profile::Profile,
+    privacy::{BoundModel, Group},
+    profile::{Member, Profile},
+    search::cluster::members_of,
 };
 
 /// At least so many records in every group of a scope.
@@ -80,15 +81,13 @@ pub(super) struct Judges<'a> {
 
 impl<'a> Judges<'a> {
     pub(super) fn new(profile: &'a Profile, scope: &[usize], models: Vec<&'a dyn BoundModel>) -> Self {
-        let rows = Rows::of_tuples(profile, scope);
-        let all = (0..profile.tuples() as u32).map(TupleId).collect();
+        let all: Vec<TupleId> = (0..profile.tuples() as u32).map(TupleId).collect();
+        let rows = Rows::new(profile, scope, all.iter().copied());
         Self { profile, models, group_of: vec![0; rows.len()], rows, groups: vec![all] }
     }
 
     fn hold(&self, tuples: &[TupleId]) -> bool {
-        let member = |variant| Member { variant, records: self.profile.variant_records(variant) };
-        let variants = tuples.iter().flat_map(|&tuple| self.profile.variants_of(tuple));
-        let members: Vec<Member> = variants.map(member).collect();
+        let members: Vec<Member> = members_of(self.profile, tuples.iter().copied()).collect();
         let group = Group::new(self.profile, &members);
         members.is_empty() || self.models.iter().all(|model| model.holds(&group))
     }

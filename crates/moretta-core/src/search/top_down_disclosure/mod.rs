@@ -49,16 +49,16 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: NAME,
     summary: "global recoding: suppresses everything, then tells what no template forbids; can be stopped at any time",
     parameters: &[
-        Parameter {
-            key: "measure",
-            default: "\"class\"",
-            meaning: "what to tell first: what says most about the class (\"class\"), or what is most precise (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
-        },
-        Parameter {
-            key: "tries",
-            default: "8",
-            meaning: "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
-        },
+        Parameter::new(
+            "measure",
+            "\"class\"",
+            "what to tell first: what says most about the class (\"class\"), or what is most precise (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
+        ),
+        Parameter::new(
+            "tries",
+            "8",
+            "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
+        ),
     ],
     minimises: Minimises::ItsOwn,
     build: |choice, _| {

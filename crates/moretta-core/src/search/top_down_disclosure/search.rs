@@ -15,7 +15,8 @@ use super::{
 use crate::{
     hierarchy::Cell,
     ids::ColumnId,
-    search::{Action, Observer, Step, Task, information::Measure},
+    recoding::{Action, Step},
+    search::{Observer, Task, information::Measure},
 };
 
 /// What is told so far, and what could be told next.

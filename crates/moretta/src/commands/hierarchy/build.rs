@@ -1,91 +1,51 @@
 //! `moretta hierarchy build`: a hierarchy over a column's values, as a file: the same that the policy would give it.
 
-use std::path::Path;
-
 use clap::ValueEnum;
 use moretta_core::{
-    counts::CountedColumn,
     dates::DateFormat,
     hierarchy::{
-        DateLevel, DomainError, DomainProblem, Reading, Tree, draw, file,
-        numeric::{self, Built, widths},
-        tree_over,
+        DateLevel, HierarchyChoice, Reading, file,
+        numeric::{self, Built},
     },
-    policy::HierarchyChoice,
     schema::Kind,
-    text::count,
 };
+use moretta_flow::{BuildHierarchy, FlowError};
 
-use super::{Value, column, described};
+use super::{
+    super::{job, output_file},
+    described,
+};
 use crate::{
     arguments::{
         BuildKind,
         Builder::{self, Bins, Chu, Dates, EqualFrequency, EqualWidth, Han, Iotf, Otf, Prefix, Widths},
-        CalendarLevel, HierarchyBuild,
+        CalendarLevel, HierarchyBuild, Resources,
     },
-    failure::Failure,
-    inputs::{check_outputs, write_text},
     summary,
 };
 
-/// The largest file that is written: every value has its path to the root there, and what reads it keeps all of them.
-const LARGEST: u64 = 100_000_000;
-
-/// Runs it.
-pub fn run(arguments: &HierarchyBuild) -> Result<(), Failure> {
+pub fn run(arguments: &HierarchyBuild) -> Result<(), FlowError> {
     check_flags(arguments)?;
-    check_steps(arguments)?;
-    let HierarchyBuild { input, column: name, .. } = arguments;
-    let (engine, values) = column(input, name, &arguments.missing)?;
-    if let Some(output) = &arguments.output {
-        let reads: Vec<_> = engine.source().paths().map(Path::to_path_buf).collect();
-        check_outputs(&[output], &reads, arguments.overwrite)?;
-    }
-    if values.is_empty() {
-        return Err(Failure::input(format!("{input}: column `{name}` has no values to build a hierarchy over")));
-    }
-    let tree = tree(arguments, &values).map_err(|error| Failure::input(format!("{input}: {}", said(error))))?;
-    check_size(arguments, &tree)?;
-    let text = file::write(&tree);
-    match &arguments.output {
-        None => summary::print(&text),
-        Some(output) => {
-            write_text(output, &text, arguments.overwrite)?;
-            summary::print(&format!("wrote {}: {}\n", output.display(), described(&tree)));
-        }
-    }
-    Ok(())
-}
-
-/// The tree, or what is wrong with which record.
-fn tree(arguments: &HierarchyBuild, values: &[Value]) -> Result<Tree, DomainError> {
-    let column = CountedColumn {
-        name: arguments.column.clone(),
-        values: values.iter().map(|value| value.text.as_str().into()).collect(),
-        first_records: values.iter().map(|value| value.first).collect(),
+    let format = arguments
+        .format
+        .as_deref()
+        .map(DateFormat::new)
+        .transpose()
+        .map_err(|problem| FlowError::usage(format!("--format: {problem}; for example --format %d.%m.%Y")))?;
+    let request = BuildHierarchy {
+        input: arguments.input.clone(),
+        column: arguments.column.clone(),
+        missing: arguments.missing.clone(),
+        reading: Reading::new(kind(arguments), format.as_ref()),
+        choice: choice(arguments),
+        output: output_file(&arguments.output, arguments.overwrite),
     };
-    let records: Vec<u64> = values.iter().map(|value| value.records).collect();
-    let format = arguments.format.as_deref().and_then(|format| DateFormat::new(format).ok());
-    let reading = Reading::new(kind(arguments), format.as_ref());
-    let tree = tree_over(&column, &records, &reading, &choice(arguments))?;
-    Ok(tree.expect("every method builds a tree"))
-}
-
-/// What a policy would have to say is a flag here.
-fn said(error: DomainError) -> String {
-    let place = format!("column `{}`, record {}", error.column, error.record.unwrap_or(0));
-    match &error.problem {
-        DomainProblem::NotANumber { value } => format!(
-            "{place}: `{value}` is not a number; dates have `--type date` (and `--format`, where they are not written like 1984-03-31), codes `--method prefix`, and `--missing {value}` says that it stands for a missing value"
-        ),
-        DomainProblem::NotADate { value, format } => {
-            let like = format.as_deref().unwrap_or("1984-03-31 or 1984-03-31T12:30");
-            format!(
-                "{place}: `{value}` is not a date written like {like}, or there is no such day; correct it, say how dates are written, as in `--format %d.%m.%Y`, or give `--missing {value}` if it stands for a missing value"
-            )
-        }
-        _ => error.to_string(),
-    }
+    let tree = job(&Resources::default(), |session| session.build_hierarchy(&request))?;
+    summary::print(&match &arguments.output {
+        None => file::write(&tree),
+        Some(output) => format!("wrote {}: {}\n", output.display(), described(&tree)),
+    });
+    Ok(())
 }
 
 fn kind(arguments: &HierarchyBuild) -> Kind {
@@ -133,13 +93,13 @@ fn parts(arguments: &HierarchyBuild) -> Vec<u32> {
 }
 
 /// A flag that the method does not heed would be silently without effect.
-fn check_flags(arguments: &HierarchyBuild) -> Result<(), Failure> {
+fn check_flags(arguments: &HierarchyBuild) -> Result<(), FlowError> {
     let dated = kind(arguments) == Kind::Date;
     if arguments.format.is_some() && !dated {
-        return Err(Failure::input("`--format` is for dates; give `--type date` or `--method dates`"));
+        return Err(FlowError::usage("`--format` is for dates; give `--type date` or `--method dates`"));
     }
     if dated && matches!(arguments.method, Widths | Bins) {
-        return Err(Failure::input(format!(
+        return Err(FlowError::usage(format!(
             "`--method {}` is for numbers; dates have `--method dates`, or one that builds from the data",
             name(arguments.method)
         )));
@@ -164,67 +124,11 @@ fn check_flags(arguments: &HierarchyBuild) -> Result<(), Failure> {
         Some((flag, _, methods)) => {
             let methods: Vec<String> = methods.iter().map(|method| name(*method)).collect();
             let (method, methods) = (name(arguments.method), methods.join(", "));
-            Err(Failure::input(format!("`--{flag}` says nothing for `--method {method}`; it is for: {methods}")))
+            Err(FlowError::usage(format!("`--{flag}` says nothing for `--method {method}`; it is for: {methods}")))
         }
     }
 }
 
 fn name(method: Builder) -> String {
     method.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
-}
-
-/// The same rules as the policy's, for the same steps.
-fn check_steps(arguments: &HierarchyBuild) -> Result<(), Failure> {
-    let wrong = |message: &str| Err(Failure::input(message));
-    let HierarchyBuild { widths, bins: edges, parts, dates, prefix, .. } = arguments;
-    if let Some(Err(problem)) = arguments.format.as_deref().map(DateFormat::new) {
-        return Err(Failure::input(format!("--format: {problem}; for example --format %d.%m.%Y")));
-    }
-    match arguments.method {
-        Widths if widths.is_empty() => wrong("`--method widths` needs `--widths`, for example --widths 5,10,20"),
-        Widths if !widths.iter().all(|width| width.is_finite() && *width > 0.0) => {
-            wrong("--widths: every width must be a number above 0")
-        }
-        Widths if !widths.windows(2).all(|pair| widths::nests(pair[0], pair[1])) => {
-            wrong("--widths: each must be a multiple of the one before, so that the levels nest: 5,10,20")
-        }
-        Bins if edges.len() < 2 => {
-            wrong("`--method bins` needs `--bins` with at least two edges, for example --bins 0,18,65,120")
-        }
-        Bins if !edges.windows(2).all(|pair| pair[0] < pair[1]) || !edges.iter().all(|edge| edge.is_finite()) => {
-            wrong("--bins: the edges must ascend: 0,18,65,120")
-        }
-        EqualWidth | EqualFrequency if parts.iter().any(|parts| *parts < 2) => {
-            wrong("--parts: every level needs at least 2 parts")
-        }
-        EqualWidth | EqualFrequency
-            if !parts.windows(2).all(|pair| pair[0] > pair[1] && pair[0].is_multiple_of(pair[1])) =>
-        {
-            wrong("--parts: each must be a multiple of the next, so that the levels nest: 32,16,8,4,2")
-        }
-        Dates if !dates.windows(2).all(|pair| pair[0] < pair[1]) => {
-            wrong("--dates: the finest level comes first, each once: day,month,quarter,year,decade")
-        }
-        Prefix if prefix.is_empty() => wrong("`--method prefix` needs `--prefix`, for example --prefix 5,3,2"),
-        Prefix if !prefix.windows(2).all(|pair| pair[0] > pair[1]) => {
-            wrong("--prefix: the longest comes first, each shorter than the one before: 5,3,2")
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The paths of a deep tree are many times as large as the tree.
-fn check_size(arguments: &HierarchyBuild, tree: &Tree) -> Result<(), Failure> {
-    let bytes = file::bytes(tree);
-    if bytes <= LARGEST {
-        return Ok(());
-    }
-    let draw::Summary { leaves, levels, .. } = draw::summary(tree);
-    Err(Failure::input(format!(
-        "the hierarchy of `{}` would take {} MB as a file: {} levels for each of {} values; give `--levels`, for example --levels 6, to make it shallower",
-        arguments.column,
-        count(bytes / 1_000_000),
-        count(levels as u64),
-        count(leaves as u64),
-    )))
 }

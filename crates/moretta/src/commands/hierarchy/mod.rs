@@ -2,30 +2,27 @@
 
 mod build;
 
+use std::path::PathBuf;
+
 use moretta_core::{
-    counts::Counts,
     hierarchy::{
         Tree,
         draw::{self, DrawOptions, Finding, Near},
     },
-    policy::InputOptions,
     text::{count, counted},
 };
-use moretta_engine::{Engine, LocalEngine};
+use moretta_flow::{CheckHierarchy, CheckedHierarchy, FlowError, read_hierarchy};
 
+use super::{job, output_file};
 use crate::{
     arguments::{Hierarchy, HierarchyCheck, HierarchyShow, Resources},
-    failure::Failure,
-    inputs::{self, check_outputs, write_text},
     summary,
-    watch::Watch,
 };
 
 /// How many values without a row are shown.
 const SHOWN: usize = 10;
 
-/// Runs it.
-pub fn run(arguments: &Hierarchy) -> Result<(), Failure> {
+pub fn run(arguments: &Hierarchy) -> Result<(), FlowError> {
     match arguments {
         Hierarchy::Build(arguments) => build::run(arguments),
         Hierarchy::Show(arguments) => show(arguments),
@@ -33,44 +30,19 @@ pub fn run(arguments: &Hierarchy) -> Result<(), Failure> {
     }
 }
 
-/// The distinct values of one column. What counts as missing is left out: it has a place of its own.
-fn column(input: &str, name: &str, missing: &[String]) -> Result<(LocalEngine, Vec<Value>), Failure> {
-    let mut options = InputOptions::default();
-    options.missing.extend_from_slice(missing);
-    let settings = inputs::settings(&Resources { threads: None, memory: None });
-    let engine = inputs::engine(input, &options, settings)?;
-    let counts = engine.group_and_count(&[name.to_owned()], &Watch::new("reading"))?;
-    let values = values(&counts).into_iter().filter(|value| !options.missing.contains(&value.text)).collect();
-    Ok((engine, values))
-}
-
-struct Value {
-    text: String,
-    records: u64,
-    first: u64,
-}
-
-fn values(counts: &Counts) -> Vec<Value> {
-    let text = |row: usize| counts.columns[0].values[counts.row(row)[0] as usize].to_string();
-    let value = |row: usize| Value { text: text(row), records: counts.counts[row], first: counts.first_records[row] };
-    let mut values: Vec<Value> = (0..counts.rows()).map(value).collect();
-    values.sort_by_key(|value| value.first);
-    values
-}
-
 fn described(tree: &Tree) -> String {
     let draw::Summary { leaves, levels, nodes, .. } = draw::summary(tree);
     format!("{} values, {levels} levels, {} nodes", count(leaves as u64), count(nodes as u64))
 }
 
-fn show(arguments: &HierarchyShow) -> Result<(), Failure> {
-    if let Some(output) = &arguments.output {
-        if !output.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg")) {
-            return Err(Failure::input(format!("{}: a picture is an SVG file; name it .svg", output.display())));
-        }
-        check_outputs(&[output], std::slice::from_ref(&arguments.file), arguments.overwrite)?;
+fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
+    let is_svg = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
+    if let Some(output) = arguments.output.as_ref().filter(|output| !is_svg(output)) {
+        return Err(FlowError::usage(format!("{}: a picture is an SVG file; name it .svg", output.display())));
     }
-    let tree = inputs::read_hierarchy(&arguments.file)?;
+    let picture = output_file(&arguments.output, arguments.overwrite);
+    picture.check(std::slice::from_ref(&arguments.file), &[])?;
+    let tree = read_hierarchy(&arguments.file)?;
     let children = arguments.children.max(1);
     let options = match arguments.depth {
         Some(max_depth) => DrawOptions { max_children: children, max_depth, ..DrawOptions::default() },
@@ -86,7 +58,7 @@ fn show(arguments: &HierarchyShow) -> Result<(), Failure> {
     match &arguments.output {
         None => said += &draw::text(&tree, &options),
         Some(output) => {
-            write_text(output, &draw::svg(&tree, &options, &title), arguments.overwrite)?;
+            picture.write(|| draw::svg(&tree, &options, &title))?;
             said += &format!("wrote {}\n", output.display());
         }
     }
@@ -97,50 +69,40 @@ fn show(arguments: &HierarchyShow) -> Result<(), Failure> {
     Ok(())
 }
 
-fn check(arguments: &HierarchyCheck) -> Result<(), Failure> {
-    let tree = inputs::read_hierarchy(&arguments.file)?;
-    let stem = arguments.file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = arguments.column.clone().or(stem).unwrap_or_default();
-    let (_, values) = column(&arguments.input, &name, &arguments.missing).map_err(|mut failure| {
-        if arguments.column.is_none() && failure.message.contains(&format!("`{name}`")) {
-            failure.message += "; say which column with `--column`, which is otherwise named like the file";
-        }
-        failure
-    })?;
-    let pairs: Vec<(&str, u64)> = values.iter().map(|value| (value.text.as_str(), value.records)).collect();
-    let findings = draw::check(&tree, &pairs);
+fn check(arguments: &HierarchyCheck) -> Result<(), FlowError> {
+    let HierarchyCheck { file, input, column, missing } = arguments;
+    let request =
+        CheckHierarchy { file: file.clone(), input: input.clone(), column: column.clone(), missing: missing.clone() };
+    let checked = job(&Resources::default(), |session| session.check_hierarchy(&request))?;
+    let CheckedHierarchy { column: name, values, tree, findings } = checked;
     let unused = findings.iter().filter(|finding| matches!(finding, Finding::NeverOccurs { .. })).count();
     let lacking = findings.len() - unused;
-    let all = values.len() as u64;
     summary::print(&format!(
         "{}: {}; {} of {} values of `{name}` have a row, {} not needed\n",
-        arguments.file.display(),
+        file.display(),
         described(&tree),
-        count(all - lacking as u64),
-        count(all),
+        count((values - lacking) as u64),
+        count(values as u64),
         counted(unused as u64, "row is", "rows are"),
     ));
-    let mut shown = 0;
-    for finding in &findings {
-        if let Finding::NoLeaf { value, records, near } = finding {
-            shown += 1;
-            if shown > SHOWN {
-                break;
-            }
-            let hint = match near {
-                Near::Nothing => String::new(),
-                Near::Inner => "; it is a group there, not a value".to_owned(),
-                Near::Leaf(leaf) => format!("; did you mean `{leaf}`?"),
-            };
-            summary::print(&format!("  lacks  `{value}` ({}){hint}\n", counted(*records, "record", "records")));
-        }
+    let no_leaf = |finding: &Finding| match finding {
+        Finding::NoLeaf { value, records, near } => Some((value.clone(), *records, near.clone())),
+        _ => None,
+    };
+    for (value, records, near) in findings.iter().filter_map(no_leaf).take(SHOWN) {
+        let hint = match near {
+            Near::Nothing => String::new(),
+            Near::Inner => "; it is a group there, not a value".to_owned(),
+            Near::Leaf(leaf) => format!("; did you mean `{leaf}`?"),
+        };
+        summary::print(&format!("  lacks  `{value}` ({}){hint}\n", counted(records, "record", "records")));
     }
     if lacking > SHOWN {
         summary::print(&format!("  and {} more values without a row\n", count((lacking - SHOWN) as u64)));
     }
     if lacking > 0 {
         let lacking = counted(lacking as u64, "value", "values");
-        return Err(Failure::unsatisfied(format!("{} lacks {lacking} of `{name}`", arguments.file.display())));
+        return Err(FlowError::unsatisfied(format!("{} lacks {lacking} of `{name}`", file.display())));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     ids::{ColumnId, NodeId},
-    search::{Action, Step},
+    recoding::{Action, Step},
 };
 
 /// How a descent weighs moves: by gain, by chance, by what they use of the suppression budget.

@@ -8,11 +8,12 @@ use crate::{
     ids::{NodeId, TupleId},
     privacy::BoundModel,
     profile::Profile,
-    recoding::{self, Cut},
+    recoding::Cut,
     search::{
         Task,
         bottom_up_generalization::{climb::k_of, scoped::by_scope},
-        taxonomy::Taxonomy,
+        grouping::{Buckets, Groups, group_rows},
+        taxonomy::{Taxonomy, records_before},
     },
 };
 
@@ -30,7 +31,7 @@ const CLASSES: usize = 16;
 /// The ground a search stands on.
 pub(super) struct Ground<'a> {
     pub profile: &'a Profile,
-    pub models: &'a [Box<dyn BoundModel>],
+    task: Task<'a>,
     pub taxonomies: &'a [Taxonomy<'a>],
     /// How many records may be suppressed.
     pub allowed: u64,
@@ -50,15 +51,10 @@ pub(super) struct Ground<'a> {
     pub classes: usize,
     /// By tuple and class, how many records.
     class_records: Vec<u32>,
-    by_code: Vec<ByCode>,
-}
-
-/// A column's tuples in order of their codes.
-struct ByCode {
-    offsets: Vec<u32>,
-    tuples: Vec<u32>,
-    /// How many records have a smaller code.
-    before: Vec<u64>,
+    /// By column, the tuples in order of their codes.
+    by_code: Vec<Buckets>,
+    /// By column and code, how many records have a smaller code.
+    before: Vec<Vec<u64>>,
 }
 
 impl<'a> Ground<'a> {
@@ -69,7 +65,7 @@ impl<'a> Ground<'a> {
         let (classes, class_records) = if what.class { class_records(task.profile) } else { (0, Vec::new()) };
         Self {
             profile: task.profile,
-            models: task.models,
+            task: *task,
             taxonomies,
             allowed: task.max_suppressed,
             k,
@@ -80,7 +76,8 @@ impl<'a> Ground<'a> {
             losses: what.precision,
             classes,
             class_records,
-            by_code: (0..taxonomies.len()).map(|column| ByCode::new(task.profile, column)).collect(),
+            by_code: (0..taxonomies.len()).map(|column| by_code(task.profile, column)).collect(),
+            before: (0..taxonomies.len()).map(|column| records_before(task.profile, column)).collect(),
         }
     }
 
@@ -104,14 +101,13 @@ impl<'a> Ground<'a> {
     /// The tuples with a value below a node.
     pub(super) fn tuples(&self, column: usize, node: NodeId) -> &[u32] {
         let (first, last) = self.taxonomies[column].tree().range(node);
-        let ByCode { offsets, tuples, .. } = &self.by_code[column];
-        &tuples[offsets[first as usize] as usize..offsets[last as usize + 1] as usize]
+        self.by_code[column].rows(first, last)
     }
 
     /// How many records have a value below a node.
     pub(super) fn records(&self, column: usize, node: NodeId) -> u64 {
         let (first, last) = self.taxonomies[column].tree().range(node);
-        let before = &self.by_code[column].before;
+        let before = &self.before[column];
         before[last as usize + 1] - before[first as usize]
     }
 
@@ -132,31 +128,30 @@ impl<'a> Ground<'a> {
 
     /// The cut of a choice of nodes, with what has to be suppressed; none where that is more than the policy allows.
     pub(super) fn holding_cut(&self, nodes: &[Vec<NodeId>]) -> Option<Cut> {
-        let mut cut = self.cut(nodes);
-        cut.suppressed = recoding::suppressed_by(self.profile, self.models, &cut);
-        let suppressed: u64 = cut.suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
-        (suppressed <= self.allowed).then_some(cut)
+        let cut = self.cut(nodes);
+        Some(Cut { suppressed: self.task.suppressed(&cut)?, ..cut })
     }
 
     /// What all records lose under a cut.
     pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> Loss {
-        let mut suppressed = cut.suppressed.iter().peekable();
-        let mut groups: HashMap<Vec<NodeId>, (u64, Vec<u64>)> = HashMap::new();
-        let mut lost = [0.0; 2];
-        for tuple in 0..self.profile.tuples() as u32 {
-            let records = self.tuple_records(tuple);
-            if suppressed.next_if(|next| next.0 == tuple).is_some() {
-                lost = plus(lost, self.loss(records, 0.0, &[], true), 1.0);
-                continue;
-            }
-            let key = self.codes(tuple).iter().zip(nodes).map(|(&code, nodes)| nodes[code as usize]).collect();
-            let group = groups.entry(key).or_insert_with(|| (0, vec![0; self.classes]));
-            group.0 += records;
-            group.1.iter_mut().zip(self.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+        let is_kept = |tuple: &u32| cut.suppressed.binary_search(&TupleId(*tuple)).is_err();
+        let kept: Vec<u32> = (0..self.profile.tuples() as u32).filter(is_kept).collect();
+        let sizes: Vec<usize> = self.losses.iter().map(Vec::len).collect();
+        let node = |row: usize, column: usize| nodes[column][self.codes(kept[row])[column] as usize];
+        let Groups { of_row, first_rows } = group_rows(kept.len(), &sizes, |row, column| node(row, column).0);
+        let mut groups: Vec<(Vec<NodeId>, u64, Vec<u64>)> = first_rows
+            .iter()
+            .map(|&row| ((0..sizes.len()).map(|column| node(row as usize, column)).collect(), 0, vec![0; self.classes]))
+            .collect();
+        for (&tuple, &group) in kept.iter().zip(&of_row) {
+            let (_, records, classes) = &mut groups[group as usize];
+            *records += self.tuple_records(tuple);
+            classes.iter_mut().zip(self.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
         }
-        let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_unstable();
-        for (key, (records, classes)) in groups {
+        let of_tuple = |&tuple: &TupleId| self.loss(self.profile.tuple_records(tuple), 0.0, &[], true);
+        let mut lost = cut.suppressed.iter().map(of_tuple).fold([0.0; 2], |sum, own| plus(sum, own, 1.0));
+        for (key, records, classes) in groups {
             let precision = key.iter().zip(&self.losses).map(|(node, losses)| losses[node.index()]).sum();
             let tells_nothing = key.iter().zip(&self.stars).all(|(node, stars)| stars[node.index()]);
             lost = plus(lost, self.loss(records, precision, &classes, tells_nothing), 1.0);
@@ -198,27 +193,7 @@ fn class_records(profile: &Profile) -> (usize, Vec<u32>) {
     (by_size.len(), counted)
 }
 
-impl ByCode {
-    fn new(profile: &Profile, column: usize) -> Self {
-        let len = profile.columns()[column].domain.len();
-        let (mut offsets, mut before) = (vec![0u32; len + 1], vec![0u64; len + 1]);
-        let tuples = || (0..profile.tuples() as u32).map(TupleId);
-        for tuple in tuples() {
-            let code = profile.codes(tuple)[column] as usize;
-            offsets[code + 1] += 1;
-            before[code + 1] += profile.tuple_records(tuple);
-        }
-        for code in 0..len {
-            offsets[code + 1] += offsets[code];
-            before[code + 1] += before[code];
-        }
-        let mut next = offsets.clone();
-        let mut ordered = vec![0; profile.tuples()];
-        for tuple in tuples() {
-            let at = &mut next[profile.codes(tuple)[column] as usize];
-            ordered[*at as usize] = tuple.0;
-            *at += 1;
-        }
-        Self { offsets, tuples: ordered, before }
-    }
+fn by_code(profile: &Profile, column: usize) -> Buckets {
+    let codes = (0..profile.tuples() as u32).map(|tuple| profile.codes(TupleId(tuple))[column]);
+    Buckets::new(profile.columns()[column].domain.len(), codes)
 }

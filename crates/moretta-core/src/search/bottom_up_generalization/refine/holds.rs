@@ -4,13 +4,12 @@
 //! again, each by the columns its model takes to be known: a look at the tuples below the node. With a budget, what
 //! has to be suppressed depends on all groups together, so all are judged.
 
-use super::{
-    ground::Ground,
-    state::{Move, State, word},
-};
+use super::state::{Move, State};
 use crate::{
     ids::{NodeId, TupleId},
-    privacy::{Group, Member},
+    privacy::Group,
+    profile::Member,
+    search::{cluster::members_of, grouping::group_rows},
 };
 
 /// Judging a tuple's records takes so much longer than looking at the tuple.
@@ -27,10 +26,7 @@ impl State<'_> {
     fn all_hold(&mut self, taken: Move) -> bool {
         self.work += SUPPRESSING * self.ground.profile.variants() as u64;
         let before = self.nodes[taken.column].clone();
-        for child in self.parts(taken) {
-            let (first, last) = self.ground.taxonomies[taken.column].tree().range(child);
-            self.nodes[taken.column][first as usize..=last as usize].fill(child);
-        }
+        self.parts(taken).into_iter().for_each(|child| self.generalize(taken.column, child));
         let holds = self.ground.holding_cut(&self.nodes).is_some();
         self.nodes[taken.column] = before;
         holds
@@ -55,16 +51,17 @@ impl State<'_> {
         let mut looked_at = 0;
         let holds = ground.scopes.iter().filter(|(scope, _)| scope.contains(&column)).all(|(scope, models)| {
             looked_at += changing.len() as u64;
-            let key = |&(part, tuple): &(NodeId, u32)| {
-                let codes = ground.codes(tuple);
-                let others = scope.iter().filter(|&&other| other != column);
-                let other = |&other: &usize| word(other, self.nodes[other][codes[other] as usize]);
-                (others.map(other).fold(word(column, part), u64::wrapping_add), tuple)
+            let sizes: Vec<usize> = scope.iter().map(|&of| ground.losses[of].len()).collect();
+            let node = |row: usize, place: usize| match (changing[row], scope[place]) {
+                ((part, _), of) if of == column => part.0,
+                ((_, tuple), of) => self.nodes[of][ground.codes(tuple)[of] as usize].0,
             };
-            let mut keyed: Vec<(u64, u32)> = changing.iter().map(key).collect();
+            let groups = group_rows(changing.len(), &sizes, node).of_row;
+            let mut keyed: Vec<(u32, u32)> = groups.into_iter().zip(changing.iter().map(|(_, tuple)| *tuple)).collect();
             keyed.sort_unstable();
             keyed.chunk_by(|a, b| a.0 == b.0).all(|alike| {
-                let members = members(ground, alike);
+                let tuples = alike.iter().map(|&(_, tuple)| TupleId(tuple));
+                let members: Vec<Member> = members_of(ground.profile, tuples).collect();
                 let group = Group::new(ground.profile, &members);
                 models.iter().all(|model| model.holds(&group))
             })
@@ -72,9 +69,4 @@ impl State<'_> {
         self.work += JUDGING * looked_at;
         holds
     }
-}
-
-fn members(ground: &Ground<'_>, alike: &[(u64, u32)]) -> Vec<Member> {
-    let member = |variant| Member { variant, records: ground.profile.variant_records(variant) };
-    alike.iter().flat_map(|&(_, tuple)| ground.profile.variants_of(TupleId(tuple)).map(member)).collect()
 }

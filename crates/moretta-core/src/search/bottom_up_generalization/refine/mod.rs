@@ -31,8 +31,8 @@ use self::{
 use crate::{
     hierarchy::{Cell, Tree},
     ids::{ColumnId, NodeId},
-    recoding::Cut,
-    search::{Action, Observer, Step, Task, chance::Chance, taxonomy::Taxonomy},
+    recoding::{Action, Cut, Step},
+    search::{Observer, Task, chance::Chance, taxonomy::Taxonomy},
 };
 
 /// How much class and precision count in the result: the method is for a classifier.

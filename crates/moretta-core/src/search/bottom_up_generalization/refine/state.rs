@@ -4,12 +4,11 @@
 //! *in* (all its values leave as the node) or *out* (none does): that is what makes a cut, and what partial
 //! generalization keeps of one.
 
-use hashbrown::HashMap;
-
 use super::ground::{Ground, Loss, plus};
 use crate::{
     ids::{NodeId, TupleId},
     recoding::Cut,
+    search::grouping::{Groups, group_rows},
 };
 
 /// Taking back: the values below a node that leave as it, or only those below one of its children, leave as the
@@ -78,9 +77,9 @@ const NONE: u32 = u32::MAX;
 
 impl<'a> State<'a> {
     pub(super) fn new(ground: &'a Ground<'a>, nodes: Vec<Vec<NodeId>>) -> Self {
-        let group = vec![0; ground.profile.tuples()];
-        let (groups, classes, scratch) = (Vec::new(), Vec::new(), Scratch::default());
-        let mut state = Self { ground, nodes, groups, classes, group, figures: Figures::default(), work: 0, scratch };
+        let (groups, classes, group) = (Vec::new(), Vec::new(), Vec::new());
+        let (figures, scratch) = (Figures::default(), Scratch::default());
+        let mut state = Self { ground, nodes, groups, classes, group, figures, work: 0, scratch };
         state.regroup();
         state
     }
@@ -91,28 +90,24 @@ impl<'a> State<'a> {
         self.work += ground.profile.tuples() as u64 * 2;
         self.groups.clear();
         self.classes.clear();
-        // Sums of random words. Should two keys ever be the same by chance, the search would be misled, and verification
-        // would refuse what it ends in.
-        let mut known: HashMap<u64, u32> = HashMap::new();
-        for tuple in 0..ground.profile.tuples() as u32 {
-            let (mut key, mut precision, mut stars) = (0u64, 0.0, 0);
-            for (column, &code) in ground.codes(tuple).iter().enumerate() {
-                let node = self.nodes[column][code as usize];
-                key = key.wrapping_add(word(column, node));
-                precision += ground.losses[column][node.index()];
-                stars += u32::from(ground.stars[column][node.index()]);
-            }
-            let next = self.groups.len() as u32;
-            let group = *known.entry(key).or_insert(next);
-            if group == next {
-                self.groups.push(Alike { records: 0, precision, stars });
-                self.classes.resize(self.groups.len() * ground.classes, 0);
-            }
+        let sizes: Vec<usize> = ground.losses.iter().map(Vec::len).collect();
+        let node = |tuple: u32, column: usize| self.nodes[column][ground.codes(tuple)[column] as usize];
+        let Groups { of_row, first_rows } =
+            group_rows(ground.profile.tuples(), &sizes, |tuple, column| node(tuple as u32, column).0);
+        let alike = |&tuple: &u32| {
+            let nodes = (0..sizes.len()).map(|column| (column, node(tuple, column).index()));
+            let precision = nodes.clone().fold(0.0, |sum, (column, node)| sum + ground.losses[column][node]);
+            let stars = nodes.filter(|&(column, node)| ground.stars[column][node]).count() as u32;
+            Alike { records: 0, precision, stars }
+        };
+        self.groups.extend(first_rows.iter().map(alike));
+        self.classes.resize(self.groups.len() * ground.classes, 0);
+        for (tuple, &group) in (0u32..).zip(&of_row) {
             let classes = &mut self.classes[group as usize * ground.classes..][..ground.classes];
             classes.iter_mut().zip(ground.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
             self.groups[group as usize].records += ground.tuple_records(tuple);
-            self.group[tuple as usize] = group;
         }
+        self.group = of_row;
         let mut figures = Figures::default();
         for (index, group) in self.groups.iter().enumerate() {
             figures.add(ground, *group, &self.classes[index * ground.classes..][..ground.classes], 1.0);
@@ -241,8 +236,7 @@ impl<'a> State<'a> {
             for &group in &scratch.touched {
                 scratch.fresh[group as usize] = NONE;
             }
-            let (first, last) = ground.taxonomies[taken.column].tree().range(child);
-            self.nodes[taken.column][first as usize..=last as usize].fill(child);
+            self.generalize(taken.column, child);
         }
         self.scratch = scratch;
         self.figures = figures;
@@ -272,13 +266,6 @@ impl<'a> State<'a> {
             classes.iter_mut().zip(self.ground.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
         }
     }
-}
-
-/// A random word for a node of a column, the same in every run.
-pub(super) fn word(column: usize, node: NodeId) -> u64 {
-    let word = ((column as u64 + 1) << 32 | u64::from(node.0)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let word = (word ^ (word >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word ^ (word >> 32)
 }
 
 impl Figures {

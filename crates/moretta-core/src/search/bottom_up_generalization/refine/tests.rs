@@ -21,7 +21,7 @@ use crate::{
         taxonomy::Taxonomy,
     },
     testing::TestTable,
-    verify::verify,
+    verify::verify_against,
 };
 
 fn what(table: &TestTable, taxonomies: &[Taxonomy<'_>], class: bool) -> What {
@@ -41,7 +41,7 @@ fn roots(table: &TestTable) -> Vec<Vec<NodeId>> {
 fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let records = table.profile.records();
     let recoding = Recoding::Cut(cut.clone());
-    let verified = verify(&table.profile, recoding, &[], &table.policy.release, records).unwrap();
+    let verified = verify_against(&table.profile, recoding, &[], &table.policy, records).unwrap();
     let weights = vec![1.0; table.profile.columns().len()];
     let scene =
         Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
@@ -161,7 +161,7 @@ proptest! {
         let (before, after) = (measured(&table, &cut(&climbed.recoding)), measured(&table, &cut(&refined.recoding)));
         prop_assert!(after.0 <= before.0 + 1e-9, "LM {before:?} -> {after:?}");
         prop_assert!(after.1 <= before.1 + 1e-9, "CM {before:?} -> {after:?}");
-        let verified = verify(&table.profile, refined.recoding, &table.models, &table.policy.release, max_suppressed);
+        let verified = verify_against(&table.profile, refined.recoding, &table.models, &table.policy, max_suppressed);
         prop_assert!(verified.is_ok(), "{:?}", verified.err());
     }
 }

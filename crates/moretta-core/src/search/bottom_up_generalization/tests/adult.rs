@@ -1,17 +1,15 @@
 //! The exact sequence of the twin on Adult, where the data is at hand.
 
-use hashbrown::HashMap;
-
 use super::{plain, run, twin::Twin};
 use crate::{
-    hierarchy::file,
+    hierarchy::{Hierarchies, file},
     measure::{Measures, Scene},
     search::{
         bottom_up_generalization::{BottomUpGeneralization, Settings},
         taxonomy::Taxonomy,
     },
     testing::{TestTable, data, select},
-    verify::verify,
+    verify::verify_against,
 };
 
 const COLUMNS: [&str; 7] = ["occupation", "education", "native-country", "marital-status", "sex", "race", "workclass"];
@@ -20,7 +18,7 @@ const COLUMNS: [&str; 7] = ["occupation", "education", "native-country", "marita
 pub fn adult(privacy: &str, test: &str) -> Option<TestTable> {
     let text = data("adult/adult_train.csv", test)?;
     let mut policy = format!("{privacy}\n[columns]\nincome.role = \"class\"\n");
-    let mut trees = HashMap::new();
+    let mut trees = Hierarchies::default();
     for name in COLUMNS {
         policy += &format!("{name} = {{ role = \"quasi-identifier\", hierarchy = \"h.csv\" }}\n");
         let file = data(&format!("adult/hierarchies/{name}.csv"), test)?;
@@ -55,7 +53,7 @@ fn measured(table: &TestTable, settings: Settings, share: f64) -> (f64, f64, u64
     let allowed = (share * table.profile.records() as f64) as u64;
     let recoding = run(BottomUpGeneralization(settings), table, allowed).unwrap().recoding;
     let suppressed = recoding.suppressed_records(&table.profile);
-    let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, allowed).unwrap();
+    let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
     let scene =
         Scene { released: verified.released(), records: &table.profile, weights: &[1.0; 7], k: None, goals: &[] };
     let measures = Measures::of(&scene, true);

@@ -9,7 +9,8 @@ mod twin;
 use super::{BottomUpGeneralization, Settings};
 use crate::{
     profile::Profile,
-    search::{Method, NoObserver, Outcome, SearchError, Step, Task},
+    recoding::Step,
+    search::{Method, NoObserver, Outcome, SearchError, Task},
     testing::TestTable,
 };
 

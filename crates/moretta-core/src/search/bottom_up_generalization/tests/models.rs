@@ -9,7 +9,7 @@ use crate::{
         bottom_up_generalization::{BottomUpGeneralization, Settings},
     },
     testing::TestTable,
-    verify::verify,
+    verify::verify_against,
 };
 
 /// k alone holds at once; the template on `job` does not, and only climbing `job` mends it.
@@ -38,7 +38,7 @@ fn templates_hold_together_with_k() {
         assert_eq!([0, 1, 2, 3].map(job), ["artist", "artist", "clerk", "lawyer"]);
         let sex = |code: u32| table.profile.columns()[1].domain.label(cut.cells[1][code as usize]);
         assert_eq!([0, 1].map(sex), ["f", "m"]);
-        assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+        assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
     }
 }
 
@@ -87,7 +87,7 @@ fn a_group_that_tells_nothing_is_no_gain() {
         let table = TestTable::new(policy, &[], &rows);
         let cm = |settings| {
             let recoding = run(BottomUpGeneralization(settings), &table, 0).unwrap().recoding;
-            let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, 0).unwrap();
+            let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).unwrap();
             let scene = Scene {
                 released: verified.released(),
                 records: &table.profile,

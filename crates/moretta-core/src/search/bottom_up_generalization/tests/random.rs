@@ -1,13 +1,12 @@
 //! The exact sequence of the twin on random tables, ties included.
 
-use hashbrown::HashMap;
 use proptest::prelude::*;
 
 use super::{plain, run, twin::Twin};
 use crate::{
-    hierarchy::{Tree, TreeBuilder},
+    hierarchy::{Hierarchies, Tree, TreeBuilder},
+    recoding::{Action, Step},
     search::{
-        Action, Step,
         bottom_up_generalization::{BottomUpGeneralization, Settings},
         taxonomy::Taxonomy,
     },
@@ -47,7 +46,7 @@ pub(crate) fn table(recipe: &Recipe, free: bool) -> TestTable {
 /// With more in the policy.
 pub(crate) fn table_with(recipe: &Recipe, free: bool, more: &str) -> TestTable {
     let mut policy = format!("{more}privacy.k = {}\ncolumns.class.role = \"class\"\n", recipe.k);
-    let mut trees = HashMap::new();
+    let mut trees = Hierarchies::default();
     for (index, parents) in recipe.columns.iter().enumerate() {
         let name = format!("q{index}");
         let last_is_free = free && index + 1 == recipe.columns.len();

@@ -10,11 +10,12 @@ use std::{
 
 use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
 use crate::{
-    measure::{Goal, Loss, Purpose, Scene},
+    measure::Scene,
+    objective::{Goal, Loss, Purpose},
     recoding::{Cut, Recoding},
     search::{Method, NoObserver, Observer, Stop, Task},
     testing::{After, POINTS, TestTable},
-    verify::verify,
+    verify::verify_against,
 };
 
 /// Quick, and thorough enough for small tables.
@@ -81,7 +82,7 @@ fn it_finds_what_the_use_needs() {
         let outcome = genetic(settings, cm()).run(&task, &NoObserver).unwrap();
         let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
         assert_ne!(cut.cells[0][4], cut.cells[0][5]);
-        let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).unwrap();
+        let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let (released, weights) = (verified.released(), [1.0, 1.0]);
         let scene = Scene { released, records: &table.profile, weights: &weights, k: Some(4), goals: &[] };
         assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&scene), Some(0.0));
@@ -133,7 +134,7 @@ fn the_best_so_far_gets_better_until_it_is_what_leaves() {
         let outcome = genetic(settings, cm()).run(&task(&table, 20, 3), &listener).unwrap();
         let told = listener.0.into_inner().unwrap();
         assert!(told.len() > 1 && told.windows(2).all(|two| two[1] <= two[0]), "{told:?}");
-        let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 20).unwrap();
+        let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 20).unwrap();
         let (released, weights) = (verified.released(), [1.0, 1.0]);
         let scene = Scene { released, records: &table.profile, weights: &weights, k: Some(2), goals: &[] };
         assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&scene), told.last().copied());
@@ -149,7 +150,7 @@ fn whenever_it_is_stopped_what_it_has_holds() {
         let outcome = genetic(small(), cm()).run(&task(&table, 2, 1), &observer).unwrap();
         assert_eq!(outcome.stop == Stop::OutOfTime, observer.stopped());
         stopped += u32::from(observer.stopped());
-        verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 2).unwrap();
+        verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 2).unwrap();
     }
     assert!(stopped >= 5);
 }

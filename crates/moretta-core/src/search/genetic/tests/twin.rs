@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use super::{genetic, plain, small, task};
 use crate::{
     hierarchy::Cell,
-    measure::{Costs, Dispersion, Goal, Loss, Purpose, Scene, weights},
+    measure::{Scene, weights},
+    objective::{Costs, Dispersion, Goal, Loss, Purpose},
     recoding::{Cut, Recoding, suppressed_by},
     search::{
         Method, NoObserver,
@@ -19,7 +20,7 @@ use crate::{
         },
     },
     testing::TestTable,
-    verify::verify,
+    verify::verify_against,
 };
 
 const ZIP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*";
@@ -101,7 +102,7 @@ fn naive_cells(table: &TestTable, goals: &[Goal], cells: Vec<Vec<Cell>>, allowed
     cut.suppressed = suppressed_by(&table.profile, &table.models, &cut);
     let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
     let all = table.profile.records();
-    let verified = verify(&table.profile, Recoding::Cut(cut), &[], &table.policy.release, all).expect("sound");
+    let verified = verify_against(&table.profile, Recoding::Cut(cut), &[], &table.policy, all).expect("sound");
     let weights = weights(&table.policy);
     let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals };
     let value = goals.iter().map(|goal| goal.weight * goal.value(&scene).expect("what the table has")).sum();
@@ -202,7 +203,7 @@ proptest! {
         }
         for (settings, exact) in [(patient(plain()), true), (patient(small()), false)] {
             let outcome = Genetic { settings, goals: goals.clone() }.run(&task, &NoObserver).unwrap();
-            let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, world.allowed);
+            let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, world.allowed);
             let verified = verified.unwrap();
             let weights = weights(&table.policy);
             let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &goals };
@@ -227,7 +228,7 @@ fn it_is_never_worse_than_those_it_starts_from() {
         let own = Settings { partial, ..small() };
         let ours = genetic(own, Purpose::Precision(Loss::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
-            let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, allowed).unwrap();
+            let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
             let weights = weights(&table.policy);
             let scene = Scene {
                 released: verified.released(),

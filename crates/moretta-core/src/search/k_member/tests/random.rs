@@ -2,10 +2,9 @@ use proptest::prelude::*;
 
 use super::{clusters, run, twin};
 use crate::{
-    hierarchy::{Tree, TreeBuilder},
+    hierarchy::{Hierarchies, Tree, TreeBuilder},
     testing::TestTable,
 };
-use hashbrown::HashMap;
 
 const TREE: &str = "a;a;x;*\nb;g;x;*\nc;g;x;*\nd;d;d;*\ne;h;y;*\nf;h;y;*\nu;h;y;*\nw;i;y;*\nj;i;y;*";
 
@@ -79,7 +78,7 @@ proptest! {
         );
         let rows: Vec<String> = (0..900).map(|n| format!("{},{},f{}", n * factor % 907, n * n % 887, n % 3)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
-        let table = TestTable::with_trees(&policy, HashMap::from([("t".to_owned(), chain(900))]), &rows);
+        let table = TestTable::with_trees(&policy, Hierarchies::from_iter([("t".to_owned(), chain(900))]), &rows);
         let outcome = run(&table, None, seed);
         prop_assert!(clusters(&table, &outcome) == twin::clusters(&table.profile, k as usize, seed).0);
     }

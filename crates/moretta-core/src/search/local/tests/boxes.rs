@@ -4,8 +4,9 @@ use super::random;
 use crate::search::{
     Task,
     chance::chance,
+    cluster::Cluster,
     local::{
-        Cluster, Penalties,
+        Penalties,
         boxes::{Boxes, Place},
     },
 };
@@ -23,7 +24,7 @@ proptest! {
     fn the_nearest_group_is_the_one_that_a_full_scan_finds(rows in random::rows(), weights in prop::array::uniform3(1u32..4), seed: u64) {
         let table = random::table(&rows, 2, weights, 0, true);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-        let penalties = Penalties::new(&table.profile, crate::measure::Loss::Ncp);
+        let penalties = Penalties::new(&table.profile, crate::objective::Loss::Ncp);
         let everything = table.profile.everything();
         let mut groups: Vec<Option<Cluster>> =
             everything.iter().map(|&member| Some(Cluster::around(&task, vec![member]))).collect();
@@ -45,7 +46,7 @@ proptest! {
             prop_assert_eq!(nearest, scan(&groups, growth));
             // The nearest of a group's records, of groups with more than two.
             let first = |other: u32, cluster: &Cluster| {
-                let codes = |member: &crate::privacy::Member| table.profile.codes(table.profile.tuple_of(member.variant));
+                let codes = |member: &crate::profile::Member| table.profile.codes(table.profile.tuple_of(member.variant));
                 let costs = cluster.members.iter().map(|member| 3.0 * penalties.with(&group.ranges, codes(member)));
                 (other != at && cluster.records() > 2).then(|| costs.fold(f64::MAX, f64::min))
             };

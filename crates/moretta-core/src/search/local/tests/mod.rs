@@ -9,7 +9,7 @@ mod twin;
 
 use crate::{
     ids::TupleId,
-    measure::Loss,
+    objective::Loss,
     search::{
         Method, NoObserver, Outcome, Task,
         local_bottom_up::{self, LocalBottomUp},

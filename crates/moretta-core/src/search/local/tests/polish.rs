@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::super::{Cluster, Penalties, least_records, polish, records_are_enough};
+use super::super::{Needs, Penalties, polish};
 use crate::{
-    measure::Loss,
-    privacy::Member,
-    search::{NoObserver, Task, mondrian},
+    objective::Loss,
+    profile::Member,
+    search::{NoObserver, Task, cluster::Cluster, mondrian},
     testing::{After, TestTable},
 };
 
@@ -62,7 +62,7 @@ proptest! {
         prop_assume!(Cluster::around(&task, table.profile.everything()).holds(&task));
         let before = badly_cut(&task);
         let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
-        let most = largest.max(most * least_records(&task));
+        let most = largest.max(most * Needs::of(&task).least);
         for loss in [Loss::Ncp, Loss::Lm] {
             let penalties = Penalties::new(&table.profile, loss);
             let mut after = before.clone();
@@ -75,7 +75,7 @@ proptest! {
                 prop_assert!(cluster.holds(&task) && cluster.records() <= most);
                 prop_assert_eq!(cluster, &Cluster::around(&task, cluster.members.clone()));
             }
-            prop_assert_eq!(records_are_enough(&task), !diverse);
+            prop_assert_eq!(Needs::of(&task).enough, !diverse);
             let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             let mut again = before.clone();
             alone.install(|| polish(&task, &penalties, &mut again, most, &NoObserver));

@@ -4,12 +4,12 @@ use super::{BOTH, run};
 use crate::{
     measure::{Measures, Scene, weights},
     testing::TestTable,
-    verify::{Verified, verify},
+    verify::{Verified, verify_against},
 };
 
-fn released(method: &dyn crate::search::Method, table: &TestTable, seed: u64) -> (Verified, f64) {
+fn released<'a>(method: &dyn crate::search::Method, table: &'a TestTable, seed: u64) -> (Verified<'a>, f64) {
     let recoding = run(method, table, seed).recoding;
-    let verified = verify(&table.profile, recoding, &table.models, &table.policy.release, 0).expect("a valid release");
+    let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).expect("a valid release");
     let weights = weights(&table.policy);
     let scene =
         Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
@@ -17,7 +17,7 @@ fn released(method: &dyn crate::search::Method, table: &TestTable, seed: u64) ->
     (verified, ncp)
 }
 
-fn labels(verified: &Verified) -> Vec<(&str, &str, u64)> {
+fn labels<'a>(verified: &'a Verified<'_>) -> Vec<(&'a str, &'a str, u64)> {
     let released = verified.released();
     let label = |group| (released.label(group, 0), released.label(group, 1), released.records(group));
     let mut labels: Vec<_> = (0..released.groups()).map(label).collect();

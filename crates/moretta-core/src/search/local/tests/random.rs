@@ -1,15 +1,14 @@
-use hashbrown::HashMap;
 use proptest::prelude::*;
 
 use super::{BOTH, BOTTOM_UP, TOP_DOWN, run, tuples};
 use crate::{
-    hierarchy::{Tree, TreeBuilder},
+    hierarchy::{Hierarchies, Tree, TreeBuilder},
     search::{
         Method, NoObserver, Task,
         local_top_down::{self, LocalTopDown},
     },
     testing::TestTable,
-    verify::verify,
+    verify::verify_against,
 };
 
 const TREE: &str = "a;a;x;*\nb;g;x;*\nc;g;x;*\nd;d;d;*\ne;h;y;*\nf;h;y;*\nu;h;y;*\nw;i;y;*\nj;i;y;*";
@@ -89,7 +88,7 @@ proptest! {
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         let alone = alone.install(|| run(&method(block), &table, seed));
         prop_assert_eq!(tuples(&table, &outcome), tuples(&table, &alone));
-        prop_assert!(verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0).is_ok());
+        prop_assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
         let whole = run(&method(table.profile.records()), &table, seed);
         prop_assert_eq!(tuples(&table, &whole), tuples(&table, &run(&TOP_DOWN, &table, seed)));
     }
@@ -112,9 +111,9 @@ fn a_chain_needs_no_stack() {
     let policy = "privacy.k = 2\n[columns.t]\nrole = \"quasi-identifier\"\ntype = \"number\"\nhierarchy = \"t.csv\"\n";
     let rows: Vec<String> = (0..4000).map(|n| n.to_string()).collect();
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
-    let table = TestTable::with_trees(policy, HashMap::from([("t".to_owned(), chain(4000))]), &rows);
+    let table = TestTable::with_trees(policy, Hierarchies::from_iter([("t".to_owned(), chain(4000))]), &rows);
     for method in BOTH {
         let recoding = run(method, &table, 1).recoding;
-        assert!(verify(&table.profile, recoding, &table.models, &table.policy.release, 0).is_ok());
+        assert!(verify_against(&table.profile, recoding, &table.models, &table.policy, 0).is_ok());
     }
 }

@@ -4,7 +4,7 @@ use super::BOTH;
 use crate::{
     search::{Stop, Task},
     testing::{After, TestTable},
-    verify::verify,
+    verify::verify_against,
 };
 
 #[test]
@@ -23,7 +23,7 @@ fn whenever_it_is_stopped_the_policy_holds() {
                 let observer = After::asked(asked);
                 let outcome = method.run(&task, &observer).unwrap();
                 assert_eq!(outcome.stop == Stop::OutOfTime, observer.stopped());
-                let verified = verify(&table.profile, outcome.recoding, &table.models, &table.policy.release, 0);
+                let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0);
                 assert!(verified.is_ok(), "stopped at {asked}");
             }
         }

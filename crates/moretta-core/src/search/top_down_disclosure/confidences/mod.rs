@@ -37,6 +37,7 @@ pub(super) struct Confidences {
 }
 
 /// One set of known columns, and what it must not tell.
+#[derive(Default)]
 struct Scope {
     rows: Arc<Rows>,
     /// By guarded value, the greatest share.
@@ -177,22 +178,14 @@ impl Scope {
                 }
             }
         }
-        let most = templates.iter().map(|template| template.most).collect();
         let mut scope = Self {
             group_of: vec![0; rows.len()],
             groups: vec![Entries::default()],
             sums: vec![0; width],
             rows,
-            most,
-            now: vec![0.0; templates.len()],
-            after: Vec::new(),
+            most: templates.iter().map(|template| template.most).collect(),
             counts,
-            arena: Vec::new(),
-            used: 0,
-            scratch: Scratch::default(),
-            broken: Vec::new(),
-            touched: 0,
-            computed: 0,
+            ..Self::default()
         };
         scope.start(columns);
         scope

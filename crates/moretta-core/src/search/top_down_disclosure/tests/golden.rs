@@ -10,7 +10,7 @@ use crate::{
         top_down_disclosure::{Measure, Settings, asked::Asked, search::Search},
     },
     testing::{BANK, TestTable},
-    verify::{VerifyError, verify},
+    verify::{VerifyError, verify_against},
 };
 
 fn template(given: &str, most: f64) -> String {
@@ -57,7 +57,7 @@ fn suppressed(table: &TestTable, outcome: &Outcome) -> Vec<String> {
 }
 
 fn confidence(table: &TestTable, outcome: &Outcome) -> Vec<String> {
-    let verified = verify(&table.profile, outcome.recoding.clone(), &table.models, &table.policy.release, 0);
+    let verified = verify_against(&table.profile, outcome.recoding.clone(), &table.models, &table.policy, 0);
     verified.expect("it holds").judgements().iter().map(|judgement| judgement.worst.clone()).collect()
 }
 
@@ -70,7 +70,7 @@ fn one_template() {
     assert_eq!(confidence(&table, &outcome), ["confidence 0.500"]);
     // Child is in no template, so it is told from the start; and the raw confidence is 80 %.
     assert_eq!(outcome.path[0].changes.len(), 2);
-    let raw = verify(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy.release, 0);
+    let raw = verify_against(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy, 0);
     assert!(matches!(raw, Err(VerifyError::Broken(judgement)) if judgement.worst == "confidence 0.800"));
 }
 

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use super::twin::{Disclosure, Twin};
 use crate::{
     ids::ColumnId,
-    recoding::{Cut, Recoding},
+    recoding::{Action, Cut, Recoding, Step},
     search::{
-        Action, Method, NoObserver, Observer, SearchError, Step, Stop, Task,
+        Method, NoObserver, Observer, SearchError, Stop, Task,
         top_down_disclosure::{Measure, Settings, TopDownDisclosure, search::Search},
     },
     testing::TestTable,
-    verify::verify,
+    verify::verify_against,
 };
 
 const ZIP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*\nc3;c;c;*\nd1;d;d;*";
@@ -166,7 +166,7 @@ proptest! {
         let stopped = method.run(&task, &After { questions: AtomicUsize::new(after) }).expect("stopping is no error");
         prop_assert!(whole.path.starts_with(&stopped.path));
         prop_assert!(stopped.stop == Stop::Cancelled || stopped.path == whole.path);
-        let verified = verify(&table.profile, stopped.recoding, &table.models, &table.policy.release, 0);
+        let verified = verify_against(&table.profile, stopped.recoding, &table.models, &table.policy, 0);
         prop_assert!(verified.is_ok(), "{:?}", verified.err());
     }
 
@@ -179,7 +179,7 @@ proptest! {
         let mut cut = Cut::identity(&table.profile);
         for step in &outcome.path {
             cut.apply(step);
-            let verified = verify(&table.profile, Recoding::Cut(cut.clone()), &table.models, &table.policy.release, 0);
+            let verified = verify_against(&table.profile, Recoding::Cut(cut.clone()), &table.models, &table.policy, 0);
             prop_assert!(verified.is_ok(), "{:?}", verified.err());
         }
         // And nothing more can be told, nor anything that would come in the place of what cannot.

@@ -5,8 +5,8 @@ use hashbrown::{HashMap, HashSet};
 use crate::{
     hierarchy::Cell,
     ids::{NodeId, TupleId, VariantId},
-    privacy::{BoundModel, Group, Limit, Member, redundant},
-    profile::Profile,
+    privacy::{BoundModel, Group, Limit, redundant},
+    profile::{Member, Profile},
     search::{Task, information::Measure, top_down_disclosure::asked::Template},
 };
 

@@ -1,0 +1,154 @@
+//! The contract with engines: the two passes over the records of one table.
+//!
+//! An engine *counts* records ([`Records::count`]) and *rewrites* them ([`Engine::rewrite`]). It may use this machine or
+//! a cluster: nothing here speaks of files, and record numbers are optional. What a rewrite has written is
+//! [`Staged`]: only the data holder can reach it, until [`Staged::publish`] is called with a [`ReadBackProof`].
+
+use std::{error::Error, fmt};
+
+use crate::{
+    counts::{Counts, Rewrite},
+    observer::Observer,
+};
+
+/// Records that can be counted: a source, or a release that was just written.
+pub trait Records: Send + Sync {
+    /// How messages name the table: a path, a table of a database.
+    fn name(&self) -> String;
+
+    /// Column names in order, each once.
+    fn columns(&self) -> &[String];
+
+    /// First pass: the distinct rows of `columns`, each with the number of records that carry it.
+    fn count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineFault>;
+
+    /// The first `records` records as texts.
+    fn sample(&self, records: usize) -> Result<Sample, EngineFault>;
+}
+
+/// Records that can be rewritten.
+pub trait Engine: Records {
+    /// Where the engine can write a release: a file, a table of a database, a buffer.
+    type Target: Sync;
+    /// A release that is written but not published.
+    type Staged: Staged;
+
+    /// Whether [`RecordOrder::Input`](crate::counts::RecordOrder::Input) can be asked for.
+    fn keeps_order(&self) -> bool;
+
+    /// Second pass: writes every record, rewritten, where only the data holder can reach it.
+    fn rewrite(
+        &self,
+        rewrite: &Rewrite,
+        target: &Self::Target,
+        observer: &dyn Observer,
+    ) -> Result<Self::Staged, EngineFault>;
+}
+
+/// A release that is written but not published. Dropping it removes it.
+pub trait Staged: Send {
+    /// Opens what was written, to read it back.
+    fn open(&self) -> Result<Box<dyn Records + '_>, EngineFault>;
+
+    /// Makes the release available under its target, all of it at once.
+    fn publish(self, proof: ReadBackProof) -> Result<(), EngineFault>;
+}
+
+/// Proof that a release was read back and found to be what was verified. Only
+/// [`Written::read_back`](crate::publish::Written::read_back) makes one.
+#[derive(Debug)]
+pub struct ReadBackProof(());
+
+impl ReadBackProof {
+    pub(crate) fn of_read_back() -> Self {
+        Self(())
+    }
+
+    /// A proof of nothing, for tests of engines.
+    #[cfg(any(test, feature = "testing"))]
+    pub fn for_tests() -> Self {
+        Self(())
+    }
+}
+
+/// The first records of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// Column names.
+    pub columns: Vec<String>,
+    /// The texts of each record's cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// Why a pass failed.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EngineFault {
+    /// The observer asked to stop.
+    Cancelled,
+    /// Anything else; the message is the error's own.
+    Failed {
+        /// What is at fault.
+        kind: FaultKind,
+        /// Where, if the engine knows.
+        place: Option<Place>,
+        /// The engine's own error.
+        error: Box<dyn Error + Send + Sync>,
+    },
+}
+
+/// What is at fault when a pass fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The records, or the place they are read from.
+    Source,
+    /// The place that the release should be written to, or a source that does not exist.
+    Usage,
+    /// The program.
+    Internal,
+}
+
+impl EngineFault {
+    /// The records are at fault, nobody knows where.
+    pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Failed { kind: FaultKind::Source, place: None, error: error.into() }
+    }
+}
+
+impl fmt::Display for EngineFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("cancelled"),
+            Self::Failed { error, .. } => error.fmt(f),
+        }
+    }
+}
+
+impl Error for EngineFault {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Cancelled => None,
+            Self::Failed { error, .. } => error.source(),
+        }
+    }
+}
+
+/// Where something went wrong. Numbers count from 1.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file or table.
+    pub file: Option<String>,
+    /// The line of a text file.
+    pub line: Option<u64>,
+    /// The record, header not counted.
+    pub record: Option<u64>,
+    /// The column's name.
+    pub column: Option<String>,
+}
+
+impl Place {
+    /// A file as a whole.
+    pub fn file(name: impl Into<String>) -> Self {
+        Self { file: Some(name.into()), ..Self::default() }
+    }
+}

@@ -1,0 +1,100 @@
+//! Objectives: the measures that a policy asks to be small, one or a weighted sum.
+//!
+//! An objective is declared here, read by [`policy`](crate::policy) and evaluated by [`measure`](crate::measure).
+
+mod loss;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::loss::Loss;
+
+/// One measure that is to be small, and how much it counts beside others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Goal {
+    /// The measure.
+    pub purpose: Purpose,
+    /// How much it counts.
+    pub weight: f64,
+}
+
+/// What the release is for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Purpose {
+    /// Nobody knows: values are to be precise.
+    Precision(Loss),
+    /// Whoever receives it predicts a class (CM).
+    Classification {
+        /// The column; the class where it is left out.
+        column: Option<String>,
+        /// What mistakes cost.
+        costs: Costs,
+    },
+    /// Whoever receives it predicts a number (RM).
+    Regression {
+        /// The column; the class where it is left out.
+        column: Option<String>,
+        /// How numbers that differ within a group are counted.
+        dispersion: Dispersion,
+    },
+}
+
+/// How far numbers are from each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dispersion {
+    /// Squares of the distances from the mean.
+    #[default]
+    Variance,
+    /// Distances from the median.
+    Deviation,
+}
+
+impl Dispersion {
+    /// Of so many records each, by the codes of ascending numbers: the sum over records.
+    pub fn of(self, numbers: &[f64], histogram: &[(u32, u64)]) -> f64 {
+        let number = |code: u32| numbers[code as usize];
+        let records: u64 = histogram.iter().map(|(_, records)| records).sum();
+        let sum = |of: &dyn Fn(f64) -> f64| histogram.iter().map(|&(code, n)| of(number(code)) * n as f64).sum::<f64>();
+        match self {
+            Self::Variance => {
+                let mean = sum(&|number| number) / records as f64;
+                sum(&|number| (number - mean).powi(2))
+            }
+            Self::Deviation => {
+                let mut below = 0;
+                let median = histogram.iter().find(|(_, n)| {
+                    below += n;
+                    2 * below >= records
+                });
+                let median = median.map_or(0.0, |(code, _)| number(*code));
+                sum(&|number| (number - median).abs())
+            }
+        }
+    }
+}
+
+/// What it costs when a record of one class (first key) is in a group whose majority is of another (second key). A pair
+/// that is not there costs 1; what is as it should be costs nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Costs(pub BTreeMap<String, BTreeMap<String, f64>>);
+
+impl Goal {
+    /// Precise values, and nothing else.
+    pub fn precision(loss: Loss) -> Self {
+        Self { purpose: Purpose::Precision(loss), weight: 1.0 }
+    }
+}
+
+impl Purpose {
+    /// What a policy and a report call it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Precision(loss) => loss.name(),
+            Self::Classification { .. } => "cm",
+            Self::Regression { .. } => "rm",
+        }
+    }
+}

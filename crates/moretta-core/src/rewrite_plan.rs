@@ -1,0 +1,97 @@
+//! From a verified recoding to the instructions an engine rewrites the records by.
+//!
+//! Only a [`Verified`] gets here. A cut without suppressed tuples is a map per column; everything else shares the
+//! distinct rows out among groups.
+
+use crate::{
+    counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
+    hierarchy::ROOT_LABEL,
+    profile::Profile,
+    recoding::{Cut, GroupShare, Groups, Recoding},
+    verify::Verified,
+};
+
+/// The rewrite of the very records that `counts` and `profile` were made of.
+pub fn rewrite(verified: &Verified<'_>, counts: &Counts, order: RecordOrder, seed: u64) -> Rewrite {
+    let (policy, profile) = (verified.policy(), verified.profile());
+    let p = profile.columns().len();
+    let key = |(position, column): (usize, &crate::counts::CountedColumn)| KeyColumn {
+        name: column.name.clone(),
+        values: column.values.clone(),
+        rewritten: position < p,
+    };
+    let mut key: Vec<KeyColumn> = counts.columns.iter().enumerate().map(key).collect();
+    let change = match verified.recoding() {
+        Recoding::Cut(cut) => {
+            let change = by_map(profile, counts, verified, cut);
+            if cut.suppressed.is_empty() {
+                key.truncate(p);
+            }
+            change
+        }
+        Recoding::Groups(groups) => by_shares(profile, counts, verified, groups),
+    };
+    let dropped = policy.identifiers().map(|column| column.name.clone()).collect();
+    Rewrite { key, change, dropped, order, seed }
+}
+
+fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut) -> Change {
+    let p = profile.columns().len();
+    let mut labels: Vec<Vec<Box<str>>> =
+        counts.columns[..p].iter().map(|column| vec![ROOT_LABEL.into(); column.values.len()]).collect();
+    let mut suppressed = Vec::new();
+    for row in 0..counts.rows() {
+        let tuple = profile.tuple_of(profile.variant_of_row(row));
+        if cut.suppressed.binary_search(&tuple).is_ok() {
+            suppressed.extend(counts.row(row));
+            continue;
+        }
+        let group = verified.released().place(tuple.index());
+        for (column, &raw) in counts.row(row)[..p].iter().enumerate() {
+            labels[column][raw as usize] = verified.released().label(group, column).into();
+        }
+    }
+    Change::Map { labels, suppressed }
+}
+
+fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups: &Groups) -> Change {
+    let released = verified.released();
+    let p = profile.columns().len();
+    let labels = (0..p)
+        .map(|column| (0..released.groups()).map(|group| released.label(group, column).into()).collect())
+        .collect();
+    let mut pieces: Vec<GroupShare> = groups.shares.clone();
+    pieces.sort_unstable_by_key(|share| (share.variant, share.group));
+    let mut starts = vec![0usize; profile.variants() + 1];
+    pieces.iter().for_each(|share| starts[share.variant.index() + 1] += 1);
+    (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
+    // Several texts may be one value (`1`, `1.0`), and so several rows one variant: the rows take its shares in the
+    // order of their first records, or of their texts, whatever order the engine found them in.
+    let mut order: Vec<usize> = (0..counts.rows()).collect();
+    let by_texts = |a: usize, b: usize| counts.texts(a).cmp(counts.texts(b));
+    order.sort_unstable_by(|&a, &b| counts.first_record(a).cmp(&counts.first_record(b)).then_with(|| by_texts(a, b)));
+    let (mut rows, mut offsets) = (Vec::with_capacity(counts.codes.len()), Vec::with_capacity(counts.rows() + 1));
+    let mut shares: Vec<Share> = Vec::with_capacity(pieces.len());
+    offsets.push(0);
+    for row in order {
+        let variant = profile.variant_of_row(row).index();
+        let (own, mut wanted) = (shares.len(), counts.counts[row]);
+        while wanted > 0 {
+            let piece = &mut pieces[starts[variant]];
+            let records = piece.records.min(wanted);
+            let group = released.place(piece.group.index()) as u32;
+            match shares[own..].last_mut().filter(|share| share.group == group) {
+                Some(share) => share.records += records,
+                None => shares.push(Share { group, records }),
+            }
+            wanted -= records;
+            piece.records -= records;
+            if piece.records == 0 {
+                starts[variant] += 1;
+            }
+        }
+        rows.extend(counts.row(row));
+        offsets.push(shares.len() as u32);
+    }
+    Change::Shares { rows, offsets, shares, labels }
+}

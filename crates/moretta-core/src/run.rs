@@ -1,0 +1,94 @@
+//! Search and verification in one call, for callers that need the figures of a release and not the release: comparisons
+//! of methods, errors on held-out records, the experiments of the papers. The result is [`Verified`] like a release.
+
+use crate::{
+    measure::{Measures, Scene, weights},
+    objective::Goal,
+    policy::{Policy, PolicyError},
+    privacy::{BoundPolicy, ModelError},
+    profile::Profile,
+    recoding::Step,
+    search::{Observer, Outcome, SearchError, Stop, Task, Unsupported, method_of},
+    verify::{Verified, VerifyError, verify},
+};
+
+/// What a method found, verified.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    /// The recoding, and the table under it.
+    pub verified: Verified<'a>,
+    /// Why the search ended.
+    pub stop: Stop,
+    /// The steps of the search, if it went step by step.
+    pub path: Vec<Step>,
+    /// Counters of the search, by name.
+    pub work: Vec<(&'static str, u64)>,
+}
+
+/// Why nothing was found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrialError {
+    /// The policy's method, its parameters or its objectives are wrong.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A model does not fit the table.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The method cannot serve the policy.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// There is nothing to be found.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// What was found does not hold.
+    #[error("what was found does not hold: {0}")]
+    Verify(#[from] VerifyError),
+}
+
+/// Runs the policy's method, if it can serve the policy.
+pub fn search(bound: &BoundPolicy<'_>, seed: u64, observer: &dyn Observer) -> Result<Outcome, TrialError> {
+    let method = method_of(bound.policy())?;
+    let task = Task::of(bound, seed);
+    method.supports(&task)?;
+    Ok(method.run(&task, observer)?)
+}
+
+impl<'a> Trial<'a> {
+    /// Searches and verifies.
+    pub fn run(
+        policy: &'a Policy,
+        profile: &'a Profile,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<Self, TrialError> {
+        let bound = BoundPolicy::new(policy, profile)?;
+        let outcome = search(&bound, seed, observer)?;
+        let verified = verify(&bound, outcome.recoding)?;
+        Ok(Self { verified, stop: outcome.stop, path: outcome.path, work: outcome.work })
+    }
+
+    /// Every measure of what a release of this would lose.
+    pub fn measures(&self) -> Measures {
+        Measures::of(&self.scene(&weights(self.verified.policy())), true)
+    }
+
+    /// The weighted sum of the policy's `[measure]`; `None` if it has none.
+    pub fn goal(&self) -> Option<f64> {
+        let policy = self.verified.policy();
+        let weights = weights(policy);
+        let scene = self.scene(&weights);
+        let value = |goal: &Goal| goal.value(&scene).map(|value| goal.weight * value);
+        policy.goals().iter().map(value).reduce(|sum, value| Some(sum? + value?)).flatten()
+    }
+
+    fn scene<'b>(&'b self, weights: &'b [f64]) -> Scene<'b> {
+        let (k, goals) = (self.verified.policy().privacy.k, self.verified.policy().goals());
+        Scene { released: self.verified.released(), records: self.verified.profile(), weights, k, goals }
+    }
+
+    /// One of the counters of what was done; 0 where there is none of that name.
+    pub fn worked(&self, name: &str) -> u64 {
+        self.work.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
+    }
+}

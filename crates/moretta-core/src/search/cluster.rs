@@ -1,0 +1,99 @@
+//! Clusters: groups under construction, and the local recoding that they become.
+
+use rayon::prelude::*;
+
+use super::{Outcome, Stop, Task};
+use crate::{
+    ids::{GroupId, TupleId},
+    profile::{Member, Profile},
+    recoding::{GroupShare, Groups, Recoding},
+};
+
+/// A bounding box: the least and greatest code of each column.
+pub(super) type Ranges = Vec<(u32, u32)>;
+
+/// Records that are released as one group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cluster {
+    /// A variant may occur more than once.
+    pub members: Vec<Member>,
+    /// The box around the members.
+    pub ranges: Ranges,
+}
+
+impl Cluster {
+    pub(super) fn records(&self) -> u64 {
+        self.members.iter().map(|member| member.records).sum()
+    }
+
+    pub(super) fn holds(&self, task: &Task<'_>) -> bool {
+        task.holds(&self.members)
+    }
+
+    /// The cluster of some members.
+    pub(super) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
+        Self { ranges: ranges_of(task.profile, &members), members }
+    }
+
+    /// The cluster of all records of some tuples.
+    pub(super) fn of_tuples(task: &Task<'_>, tuples: &[TupleId]) -> Self {
+        Self::around(task, members_of(task.profile, tuples.iter().copied()).collect())
+    }
+
+    /// Takes all records of another cluster in.
+    pub(super) fn join(&mut self, other: Self) {
+        self.members.extend(other.members);
+        widen(&mut self.ranges, &other.ranges);
+    }
+}
+
+/// All records of some tuples, in the order of the tuples.
+pub(super) fn members_of(profile: &Profile, tuples: impl IntoIterator<Item = TupleId>) -> impl Iterator<Item = Member> {
+    let variants = tuples.into_iter().flat_map(|tuple| profile.variants_of(tuple));
+    variants.map(|variant| Member { variant, records: profile.variant_records(variant) })
+}
+
+/// The box around some members.
+pub(super) fn ranges_of(profile: &Profile, members: &[Member]) -> Ranges {
+    let mut ranges = vec![(u32::MAX, 0); profile.columns().len()];
+    for member in members {
+        include(&mut ranges, profile.codes(profile.tuple_of(member.variant)));
+    }
+    ranges
+}
+
+/// Extends a box by a point.
+pub(super) fn include(ranges: &mut [(u32, u32)], codes: &[u32]) {
+    for (range, &code) in ranges.iter_mut().zip(codes) {
+        *range = (range.0.min(code), range.1.max(code));
+    }
+}
+
+/// Extends a box by another box.
+pub(super) fn widen(ranges: &mut [(u32, u32)], more: &[(u32, u32)]) {
+    for (range, more) in ranges.iter_mut().zip(more) {
+        *range = (range.0.min(more.0), range.1.max(more.1));
+    }
+}
+
+/// The outcome of a method whose result is the clusters; `stop` is `None` if it came to its end.
+pub(super) fn outcome(
+    task: &Task<'_>,
+    mut clusters: Vec<Cluster>,
+    stop: Option<Stop>,
+    work: Vec<(&'static str, u64)>,
+) -> Outcome {
+    clusters.par_iter_mut().for_each(|cluster| cluster.members.sort_unstable());
+    let mut groups = Groups::default();
+    for (index, cluster) in clusters.iter().enumerate() {
+        let cells = task.profile.columns().iter().zip(&cluster.ranges);
+        groups.boxes.extend(cells.map(|(column, &(first, last))| column.domain.cover(first, last)));
+        let same_variant = cluster.members.chunk_by(|a, b| a.variant == b.variant);
+        groups.shares.extend(same_variant.map(|members| GroupShare {
+            group: GroupId::from_index(index),
+            variant: members[0].variant,
+            records: members.iter().map(|member| member.records).sum(),
+        }));
+    }
+    Outcome { recoding: Recoding::Groups(groups), stop: stop.unwrap_or(Stop::Finished), path: Vec::new(), work }
+}

@@ -1,0 +1,82 @@
+//! "Did you mean": the nearest of the words that would have been right.
+
+/// Longer words are not compared: nobody misspells them by a letter, and the comparison is quadratic.
+const LONGEST: usize = 64;
+
+/// The candidate nearest to `word`, if one is near enough to be what was meant: at most a third of its letters away,
+/// not counting case. Ties go to the earlier one.
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let letters = |text: &str| -> Vec<char> { text.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect() };
+    let word = letters(word);
+    if word.is_empty() || word.len() > LONGEST {
+        return None;
+    }
+    let mut best: Option<(usize, &str)> = None;
+    for candidate in candidates {
+        let other = letters(candidate);
+        let allowed = (word.len().max(other.len()) / 3).max(1);
+        if other.is_empty() || other.len() > LONGEST || word.len().abs_diff(other.len()) > allowed {
+            continue;
+        }
+        let distance = edits(&word, &other);
+        // A word of one or two letters is one edit from everything: then only another case is near.
+        let near = distance <= allowed && distance < word.len().min(other.len());
+        if near && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// How many letters must be inserted, removed, replaced or swapped with their neighbour.
+fn edits(a: &[char], b: &[char]) -> usize {
+    let mut before_last = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    let mut now = vec![0; b.len() + 1];
+    for i in 1..=a.len() {
+        now[0] = i;
+        for j in 1..=b.len() {
+            let replaced = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            now[j] = replaced.min(last[j] + 1).min(now[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                now[j] = now[j].min(before_last[j - 2] + 1);
+            }
+        }
+        std::mem::swap(&mut before_last, &mut last);
+        std::mem::swap(&mut last, &mut now);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(a: &str, b: &str) -> usize {
+        edits(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn edits_are_counted() {
+        assert_eq!(distance("", ""), 0);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("role", "rloe"), 1);
+        assert_eq!(distance("weight", "wieght"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("größe", "grösse"), 2);
+    }
+
+    #[test]
+    fn the_nearest_is_suggested() {
+        let keys = ["role", "type", "hierarchy", "weight", "missing"];
+        assert_eq!(nearest("heirarchy", keys), Some("hierarchy"));
+        assert_eq!(nearest("Role", keys), Some("role"));
+        assert_eq!(nearest("ROLE", keys), Some("role"));
+        assert_eq!(nearest("colour", keys), None);
+        assert_eq!(nearest("", keys), None);
+        assert_eq!(nearest("x", ["k", "l", "t"]), None);
+        assert_eq!(nearest("K", ["k", "l"]), Some("k"));
+        assert_eq!(nearest(&"a".repeat(1000), keys), None);
+        assert_eq!(nearest("marital_status", ["marital-status", "status"]), Some("marital-status"));
+    }
+}

@@ -1,0 +1,153 @@
+//! The first pass: distinct rows and how many records carry each.
+//!
+//! Guarantee: the rows, their counts and first records are those of a `GROUP BY`, whatever the number of threads and
+//! size of pieces (only the order of codes and rows differs). Memory follows the distinct values and rows; past the budget
+//! the pass stops with an account of what would fit.
+//!
+//! Structure: each thread codes the wanted cells of its batches with dictionaries of its own and counts rows of codes
+//! ([`Grouper`]); at the end the threads' tables are folded into the first one's, and first places become record numbers.
+
+use crate::arrow::code::ColumnCoder;
+use crate::counter::RowCounter;
+use crate::dictionary::Dictionary;
+use crate::error::{EngineError, OutOfMemory};
+use crate::local::Settings;
+use crate::memory::Budget;
+use crate::scan::{Batch, Pieces, RecordNumbers, Request, scan};
+use crate::source::Source;
+use moretta_core::counts::{CountedColumn, Counts};
+use moretta_core::observer::Observer;
+
+/// One thread's dictionaries and rows.
+#[derive(Debug)]
+struct Grouper {
+    dictionaries: Vec<Dictionary>,
+    coders: Vec<ColumnCoder>,
+    rows: RowCounter,
+    codes: Vec<u32>,
+    sizes: Vec<usize>,
+    reported: u64,
+}
+
+impl Grouper {
+    /// Nothing seen of `width` columns.
+    fn new(width: usize) -> Self {
+        Self {
+            dictionaries: (0..width).map(|_| Dictionary::default()).collect(),
+            coders: (0..width).map(|_| ColumnCoder::default()).collect(),
+            rows: RowCounter::new(width),
+            codes: Vec::new(),
+            sizes: Vec::new(),
+            reported: 0,
+        }
+    }
+
+    /// Counts the records of a batch.
+    fn add(&mut self, batch: &Batch<'_>, wanted: &[usize]) -> Result<(), EngineError> {
+        let records = batch.records;
+        for first in (0..records.len()).step_by(records.chunk()) {
+            let chunk = records.chunk().min(records.len() - first);
+            self.codes.resize(chunk * wanted.len(), 0);
+            let codes = self.codes.chunks_exact_mut(chunk);
+            let columns = codes.zip(wanted).zip(self.dictionaries.iter_mut().zip(&mut self.coders));
+            for ((codes, &column), (dictionary, coder)) in columns {
+                let range = first..first + chunk;
+                records.code(column, range, coder, (codes, 1), &mut |text| Some(dictionary.code(text)))?;
+            }
+            self.sizes.clear();
+            self.sizes.extend(self.dictionaries.iter().map(Dictionary::len));
+            self.rows.add_each(&self.codes, chunk, &self.sizes, batch.place() + first as u64);
+        }
+        Ok(())
+    }
+
+    /// Tells the budget what is held; an error if that is too much after `read` of the input.
+    fn check(&mut self, budget: &Budget, names: &[String], read: f64) -> Result<(), EngineError> {
+        let holds = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
+        if budget.report(&mut self.reported, holds) {
+            return Ok(());
+        }
+        let widest = (0..names.len()).max_by_key(|&key| self.dictionaries[key].len()).unwrap_or(0);
+        let read = read.clamp(1e-6, 1.0);
+        Err(EngineError::OutOfMemory(Box::new(OutOfMemory {
+            budget: budget.limit(),
+            read,
+            distinct_rows: self.rows.len() as u64,
+            needed: (budget.used() as f64 / read) as u64,
+            column: names.get(widest).cloned().unwrap_or_default(),
+            distinct_values: self.dictionaries.get(widest).map_or(0, |dictionary| dictionary.len() as u64),
+        })))
+    }
+
+    /// Adds what another thread counted.
+    fn merge(&mut self, other: Grouper) {
+        let maps: Vec<Vec<u32>> = self
+            .dictionaries
+            .iter_mut()
+            .zip(&other.dictionaries)
+            .map(|(mine, theirs)| (0..theirs.len() as u32).map(|code| mine.code(theirs.value(code))).collect())
+            .collect();
+        let sizes: Vec<usize> = self.dictionaries.iter().map(Dictionary::len).collect();
+        self.rows.merge(&other.rows, &maps, &sizes);
+    }
+}
+
+/// Folds the threads' tables into one.
+fn finish(groupers: Vec<Grouper>, columns: &[String], numbers: &RecordNumbers) -> Counts {
+    let mut groupers = groupers.into_iter();
+    let mut all = groupers.next().unwrap_or_else(|| Grouper::new(columns.len()));
+    groupers.for_each(|other| all.merge(other));
+    let Grouper { dictionaries, rows, .. } = all;
+    let mut counts = Counts { records: numbers.records(), ..Counts::default() };
+    let mut first_records = Vec::with_capacity(rows.len());
+    let mut firsts: Vec<Vec<u64>> = dictionaries.iter().map(|dictionary| vec![u64::MAX; dictionary.len()]).collect();
+    counts.codes.reserve_exact(rows.len() * columns.len());
+    counts.counts.reserve_exact(rows.len());
+    rows.for_each(|codes, count, place| {
+        let first = numbers.number(place);
+        counts.codes.extend_from_slice(codes);
+        counts.counts.push(count);
+        first_records.push(first);
+        for (firsts, &code) in firsts.iter_mut().zip(codes) {
+            let known = &mut firsts[code as usize];
+            *known = first.min(*known);
+        }
+    });
+    drop(rows);
+    counts.first_records = Some(first_records);
+    counts.columns = columns
+        .iter()
+        .zip(dictionaries)
+        .zip(firsts)
+        .map(|((name, dictionary), first_records)| CountedColumn {
+            name: name.clone(),
+            values: (0..dictionary.len() as u32)
+                .map(|code| String::from_utf8_lossy(dictionary.value(code)).into_owned().into_boxed_str())
+                .collect(),
+            first_records: Some(first_records),
+        })
+        .collect();
+    counts
+}
+
+/// Groups and counts the records of a source by the columns at `wanted`.
+pub(crate) fn group_and_count(
+    source: &Source,
+    names: &[String],
+    wanted: &[usize],
+    settings: &Settings,
+    observer: &dyn Observer,
+) -> Result<Counts, EngineError> {
+    source.check_text(wanted)?;
+    let budget = Budget::new(settings.memory);
+    let states = (0..settings.threads).map(|_| Grouper::new(wanted.len())).collect();
+    let request = Request { coded: wanted, copied: &[], pieces: Pieces::Any, settings };
+    let (groupers, numbers) = scan(source.scan(), &request, states, observer, &[], |grouper: &mut Grouper, batch| {
+        grouper.add(&batch, wanted)?;
+        grouper.check(&budget, names, batch.done)
+    })?;
+    if numbers.records() == 0 {
+        return Err(EngineError::NoRecords { path: source.first_path() });
+    }
+    Ok(finish(groupers, names, &numbers))
+}

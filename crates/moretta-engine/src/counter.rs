@@ -1,0 +1,242 @@
+//! Distinct rows of codes, counted.
+//!
+//! Guarantee: the exact count and the earliest place of each row, whatever the codes and the order in which they come;
+//! merging the tables of several threads gives the same whatever each of them saw.
+//!
+//! Structure: as long as the codes of a row fit 64 bits, each column with as many as its dictionary needs, a row is one
+//! key of a [`PackedCounter`]. A column that outgrows its bits gets more and all keys change; since a bit stands for twice the
+//! values, that happens at most 64 times. Rows that need more than 64 bits go on in [`RowTable`], which takes any width.
+//! Cost: see there; a change of keys costs one pass over the distinct rows.
+
+use crate::packed::{Layout, PackedCounter, TOGETHER};
+use crate::row_table::RowTable;
+
+/// Rows with counts and first places.
+#[derive(Debug)]
+pub(crate) struct RowCounter {
+    width: usize,
+    layout: Layout,
+    packed: PackedCounter,
+    /// All rows, once they are too wide for keys.
+    wide: Option<RowTable>,
+    keys: Vec<u64>,
+    codes: Vec<u32>,
+}
+
+impl RowCounter {
+    /// No rows of `width` codes.
+    pub(crate) fn new(width: usize) -> Self {
+        let layout = Layout::new(width);
+        Self { width, layout, packed: PackedCounter::default(), wide: None, keys: Vec::new(), codes: Vec::new() }
+    }
+
+    /// Counts one record for each of some rows, met at `place` and the places after it. Codes come column by column;
+    /// those of a column are below its size in `sizes`.
+    pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, sizes: &[usize], place: u64) {
+        if records == 0 {
+            return;
+        }
+        self.make_room(sizes);
+        let Some(wide) = &mut self.wide else {
+            self.layout.pack_each(codes, records, &mut self.keys);
+            for (keys, place) in self.keys.chunks(TOGETHER).zip((place..).step_by(TOGETHER)) {
+                self.packed.add_each(keys, place);
+            }
+            return;
+        };
+        for first in (0..records).step_by(TOGETHER) {
+            let chunk = TOGETHER.min(records - first);
+            self.codes.resize(chunk * self.width, 0);
+            for (column, codes) in codes.chunks_exact(records).enumerate() {
+                let cells = self.codes.iter_mut().skip(column).step_by(self.width);
+                cells.zip(&codes[first..]).for_each(|(cell, &code)| *cell = code);
+            }
+            wide.add_each(&self.codes, chunk, place + first as u64);
+        }
+    }
+
+    /// Adds what another thread counted; `maps` turns its codes into those of this one, which are below `sizes`.
+    pub(crate) fn merge(&mut self, other: &RowCounter, maps: &[Vec<u32>], sizes: &[usize]) {
+        self.make_room(sizes);
+        let mut mapped = vec![0; self.width];
+        let mut counted = Vec::with_capacity(TOGETHER);
+        self.keys.clear();
+        other.for_each(|codes, count, place| {
+            for ((to, &code), map) in mapped.iter_mut().zip(codes).zip(maps) {
+                *to = map[code as usize];
+            }
+            if let Some(wide) = &mut self.wide {
+                return wide.add(&mapped, count, place);
+            }
+            self.keys.push(self.layout.pack(&mapped));
+            counted.push((count, place));
+            if counted.len() == TOGETHER {
+                self.packed.add_counted(&self.keys, &counted);
+                self.keys.clear();
+                counted.clear();
+            }
+        });
+        if !counted.is_empty() {
+            self.packed.add_counted(&self.keys, &counted);
+        }
+    }
+
+    /// Sees to it that codes below `sizes` can be counted.
+    fn make_room(&mut self, sizes: &[usize]) {
+        if self.wide.is_some() || self.layout.fits(sizes) {
+            return;
+        }
+        let Some(layout) = self.layout.widened(sizes) else {
+            let mut wide = RowTable::new(self.width);
+            self.for_each(|codes, count, place| wide.add(codes, count, place));
+            self.packed = PackedCounter::default();
+            self.wide = Some(wide);
+            return;
+        };
+        let mut packed = self.packed.emptied();
+        self.for_each(|codes, count, place| packed.add_counted(&[layout.pack(codes)], &[(count, place)]));
+        (self.packed, self.layout) = (packed, layout);
+    }
+
+    /// Calls `each` with the codes, count and first place of every row.
+    pub(crate) fn for_each(&self, mut each: impl FnMut(&[u32], u64, u64)) {
+        if let Some(wide) = &self.wide {
+            return wide.iter().for_each(|(codes, count, place)| each(codes, count, place));
+        }
+        let mut codes = vec![0; self.width];
+        for (key, count, place) in self.packed.iter() {
+            self.layout.unpack(key, &mut codes);
+            each(&codes, count, place);
+        }
+    }
+
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.wide.as_ref().map_or(self.packed.len(), RowTable::len)
+    }
+
+    /// Bytes held.
+    pub(crate) fn size(&self) -> u64 {
+        let scratch = self.keys.capacity() * size_of::<u64>() + self.codes.capacity() * size_of::<u32>();
+        self.packed.size() + self.wide.as_ref().map_or(0, RowTable::size) + scratch as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    type Naive = BTreeMap<Vec<u32>, (u64, u64)>;
+
+    /// Rows whose codes grow as dictionaries do, in batches at places that may go back.
+    #[derive(Debug, Clone)]
+    struct Case {
+        width: usize,
+        limit: u32,
+        /// Greatest size of a column, a place, and random numbers for codes.
+        batches: Vec<(u32, u64, Vec<u64>)>,
+    }
+
+    fn case() -> impl Strategy<Value = Case> {
+        let batch = (1..2000u32, 0..5u64, prop::collection::vec(any::<u64>(), 0..900));
+        (0..5usize, 0..40u32, prop::collection::vec(batch, 0..8)).prop_map(|(width, limit, batches)| Case {
+            width,
+            limit,
+            batches,
+        })
+    }
+
+    fn counted(case: &Case, naive: &mut Naive) -> (RowCounter, Vec<usize>) {
+        let mut counter = RowCounter::new(case.width);
+        counter.layout = counter.layout.with_limit(case.limit);
+        let mut sizes = vec![0; case.width];
+        for (most, place, random) in &case.batches {
+            let code =
+                |record: usize, column: usize| (random[record] >> (column * 11)) as u32 % (most >> (2 * column)).max(1);
+            let codes: Vec<u32> =
+                (0..case.width).flat_map(|column| (0..random.len()).map(move |record| code(record, column))).collect();
+            for (column, size) in sizes.iter_mut().enumerate() {
+                *size = (0..random.len()).map(|record| code(record, column) as usize + 1).fold(*size, usize::max);
+            }
+            let place = place << 32;
+            for record in 0..random.len() {
+                let row = (0..case.width).map(|column| code(record, column)).collect();
+                let at = place + record as u64;
+                let (count, first) = naive.entry(row).or_insert((0, at));
+                *count += 1;
+                *first = at.min(*first);
+            }
+            counter.add_each(&codes, random.len(), &sizes, place);
+        }
+        (counter, sizes)
+    }
+
+    fn all(counter: &RowCounter) -> Naive {
+        let mut all = Naive::new();
+        counter.for_each(|codes, count, place| assert_eq!(all.insert(codes.to_vec(), (count, place)), None));
+        assert_eq!(counter.len(), all.len());
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_a_map(case in case()) {
+            let mut naive = Naive::new();
+            let (counter, _) = counted(&case, &mut naive);
+            prop_assert_eq!(all(&counter), naive);
+        }
+
+        #[test]
+        fn merged_counts_are_those_of_a_map(one in case(), two in case(), turn in 0..2000u32) {
+            let two = Case { width: one.width, ..two };
+            let mut naive = Naive::new();
+            let (mut counter, mut sizes) = counted(&one, &mut naive);
+            let mut theirs = Naive::new();
+            let (other, other_sizes) = counted(&two, &mut theirs);
+            let map = |code: u32, size: usize| (code + turn) % size as u32;
+            let maps: Vec<Vec<u32>> =
+                other_sizes.iter().map(|&size| (0..size as u32).map(|code| map(code, size)).collect()).collect();
+            for (row, (count, place)) in theirs {
+                let row = row.iter().zip(&other_sizes).map(|(&code, &size)| map(code, size)).collect();
+                let (known, first) = naive.entry(row).or_insert((0, place));
+                *known += count;
+                *first = place.min(*first);
+            }
+            sizes.iter_mut().zip(&other_sizes).for_each(|(size, &other)| *size = other.max(*size));
+            counter.merge(&other, &maps, &sizes);
+            prop_assert_eq!(all(&counter), naive);
+        }
+    }
+
+    #[test]
+    fn large_tables_merge() {
+        let rows = 200_000;
+        let tables: Vec<RowCounter> = (0..2)
+            .map(|table| {
+                let mut counter = RowCounter::new(2);
+                let codes: Vec<u32> = (0..rows).chain((0..rows).map(|_| table)).collect();
+                counter.add_each(&codes, rows as usize, &[rows as usize, 2], 0);
+                counter
+            })
+            .collect();
+        let same: Vec<Vec<u32>> = vec![(0..rows).collect(), vec![0, 1]];
+        let mut all = RowCounter::new(2);
+        tables.iter().for_each(|table| all.merge(table, &same, &[rows as usize, 2]));
+        assert_eq!(all.len(), 2 * rows as usize);
+        assert!(all.size() > 24 * 2 * u64::from(rows));
+    }
+
+    #[test]
+    fn all_bits_of_a_key_can_be_used() {
+        let mut counter = RowCounter::new(4);
+        let sizes = [1 << 32, 1 << 16, 1 << 16, 1];
+        for place in [3, 1] {
+            counter.add_each(&[u32::MAX, 0, 0xFFFF, 1, 0xFFFF, 2, 0, 0], 2, &sizes, place);
+        }
+        assert!(counter.wide.is_none());
+        let rows = [(vec![0, 1, 2, 0], (2, 2)), (vec![u32::MAX, 0xFFFF, 0xFFFF, 0], (2, 1))];
+        assert_eq!(all(&counter), Naive::from(rows));
+    }
+}

@@ -1,0 +1,165 @@
+//! Records as the passes see them, in one of two representations: a parsed block of CSV, or an Arrow batch.
+//!
+//! Guarantee: what a pass does with records has the same result in either representation; only this file looks which
+//! one it is. Cost: the representation is looked at once for each column of a batch, or once for each run of cells that
+//! are copied together.
+
+use crate::arrow::code::ColumnCoder;
+use crate::arrow::text;
+use crate::csv::parse::Fields;
+use crate::csv::{Dialect, content, write};
+use crate::error::EngineError;
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Some records of a source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Records<'a> {
+    /// A parsed block, in which quotes around cells are still there.
+    Csv { bytes: &'a [u8], fields: &'a Fields, quote: u8 },
+    /// A batch, where the source's columns are in it, and the file that errors name.
+    Arrow { batch: &'a RecordBatch, places: &'a [usize], path: &'a Path },
+}
+
+/// Records of CSV that are coded at a time, so that their codes stay in the first-level cache.
+const CHUNK: usize = 256;
+
+impl<'a> Records<'a> {
+    /// How many records there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Records::Csv { fields, .. } => fields.records(),
+            Records::Arrow { batch, .. } => batch.num_rows(),
+        }
+    }
+
+    /// How many records are best coded at a time: a dictionary array is best coded whole.
+    pub(crate) fn chunk(&self) -> usize {
+        match self {
+            Records::Csv { .. } => CHUNK,
+            Records::Arrow { batch, .. } => batch.num_rows().max(1),
+        }
+    }
+
+    /// Writes the code that `look_up` has for the text of each cell to every `stride`-th of `codes`. Returns `false` if
+    /// a text has none.
+    #[inline]
+    pub(crate) fn code(
+        &self,
+        column: usize,
+        range: Range<usize>,
+        coder: &mut ColumnCoder,
+        (codes, stride): (&mut [u32], usize),
+        look_up: &mut impl FnMut(&[u8]) -> Option<u32>,
+    ) -> Result<bool, EngineError> {
+        match *self {
+            Records::Csv { bytes, fields, quote } => {
+                let mut code =
+                    |record, scratch: &mut Vec<u8>| look_up(content(fields.raw(bytes, record, column), quote, scratch));
+                Ok(fill(codes, stride, range, |record| code(record, &mut coder.scratch)).is_some())
+            }
+            Records::Arrow { batch, places, path } => {
+                let array = batch.column(places[column]);
+                let known = if range.len() == array.len() {
+                    coder.code(array, codes, stride, look_up)
+                } else {
+                    coder.code(&array.slice(range.start, range.len()), codes, stride, look_up)
+                };
+                known.map_err(EngineError::parquet(path))
+            }
+        }
+    }
+
+    /// The cells of the columns at `copied`, ready to be written as CSV.
+    pub(crate) fn csv_cells(&self, copied: &[usize]) -> Result<CsvCells<'a>, EngineError> {
+        let mut arrays = Vec::new();
+        if let Records::Arrow { batch, places, .. } = self {
+            arrays.extend(batch.columns().iter().cloned());
+            for &column in copied {
+                arrays[places[column]] = self.array(column)?;
+            }
+        }
+        Ok(CsvCells { records: *self, arrays, scratch: String::new() })
+    }
+
+    /// The values of a column, of their own type or as text.
+    pub(crate) fn array(&self, column: usize) -> Result<ArrayRef, EngineError> {
+        match *self {
+            Records::Arrow { batch, places, path } => {
+                text::flatten(batch.column(places[column])).map_err(EngineError::parquet(path))
+            }
+            Records::Csv { bytes, fields, quote } => {
+                let (mut values, mut scratch) = (Vec::new(), Vec::new());
+                let mut offsets: Vec<i32> = Vec::with_capacity(fields.records() + 1);
+                offsets.push(0);
+                for record in 0..fields.records() {
+                    values.extend_from_slice(content(fields.raw(bytes, record, column), quote, &mut scratch));
+                    offsets.push(values.len() as i32);
+                }
+                let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
+                let texts = StringArray::try_new(offsets, Buffer::from_vec(values), None);
+                Ok(Arc::new(texts.map_err(|error| EngineError::changed(error.to_string()))?))
+            }
+        }
+    }
+}
+
+/// Fills every `stride`-th of `codes`; `None` if a code is missing. A stride of 1 has a loop of its own, which is faster.
+#[inline]
+fn fill(
+    codes: &mut [u32],
+    stride: usize,
+    range: Range<usize>,
+    mut code: impl FnMut(usize) -> Option<u32>,
+) -> Option<()> {
+    if stride == 1 {
+        for (cell, record) in codes.iter_mut().zip(range) {
+            *cell = code(record)?;
+        }
+    } else {
+        for (cell, record) in codes.iter_mut().step_by(stride).zip(range) {
+            *cell = code(record)?;
+        }
+    }
+    Some(())
+}
+
+/// Cells that are written as CSV.
+#[derive(Debug)]
+pub(crate) struct CsvCells<'a> {
+    records: Records<'a>,
+    /// The columns of an Arrow batch, those that are copied without dictionaries.
+    arrays: Vec<ArrayRef>,
+    scratch: String,
+}
+
+impl CsvCells<'_> {
+    /// Appends the cells of a record from column `from` to column `to`. Cells of CSV keep their bytes.
+    #[inline]
+    pub(crate) fn append(&mut self, out: &mut Vec<u8>, record: usize, from: usize, to: usize, dialect: Dialect) {
+        match self.records {
+            Records::Csv { bytes, fields, .. } => {
+                let (first, last) = (fields.span(record, from), fields.span(record, to));
+                out.extend_from_slice(&bytes[first.0..last.1]);
+                if bytes[..last.1].last() == Some(&b'\r') && last.1 > last.0 {
+                    // At the end of a line a reader would see a bare CR as part of the line end.
+                    out.truncate(out.len() - (last.1 - last.0));
+                    write::cell(out, &bytes[last.0..last.1], dialect);
+                }
+            }
+            Records::Arrow { places, .. } => {
+                for (at, &place) in places[from..=to].iter().enumerate() {
+                    if at > 0 {
+                        out.push(dialect.delimiter);
+                    }
+                    self.scratch.clear();
+                    text::write(&self.arrays[place], record, &mut self.scratch);
+                    write::cell(out, self.scratch.as_bytes(), dialect);
+                }
+            }
+        }
+    }
+}

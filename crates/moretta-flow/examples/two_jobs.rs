@@ -1,0 +1,30 @@
+//! Makes a release with a progress callback of its own, and cancels another: `two_jobs PEOPLE.csv POLICY.toml OUT.csv`
+use moretta_core::observer::{Observer, Stage, Stop};
+use moretta_flow::{Anonymize, ErrorKind, FlowError, Output, ReleaseOptions, Resources, Session};
+
+struct Progress(Option<Stop>);
+
+impl Observer for Progress {
+    fn stage(&self, stage: Stage) {
+        println!("{} ..", stage.name());
+    }
+    fn stop(&self) -> Option<Stop> {
+        self.0
+    }
+}
+
+pub(crate) fn release(input: String, policy: String, output: String) -> Result<(), FlowError> {
+    let output = Output { release: output.into(), reports: Vec::new(), overwrite: false };
+    let options = ReleaseOptions::default();
+    let request = Anonymize { input, policy: policy.into(), output, recoding: None, options };
+    let cancelled = Session::new(Resources::default(), &Progress(Some(Stop::Cancelled)))?.anonymize(&request);
+    assert!(cancelled.is_err_and(|error| error.kind == ErrorKind::Interrupted));
+    let report = Session::new(Resources::default(), &Progress(None))?.anonymize(&request)?;
+    println!("{} groups, the smallest of {}", report.groups, report.privacy.smallest_group);
+    Ok(())
+}
+
+pub(crate) fn main() -> Result<(), FlowError> {
+    let argument = |at| std::env::args().nth(at).expect("two_jobs PEOPLE.csv POLICY.toml OUT.csv");
+    release(argument(1), argument(2), argument(3))
+}

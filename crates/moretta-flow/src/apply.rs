@@ -1,0 +1,119 @@
+//! `apply`: a saved recoding on new records, with the suppression needed there, verified again.
+
+use std::{path::PathBuf, time::Duration};
+
+use moretta_core::{
+    observer::{Deadline, Note, Stage, Stop},
+    privacy::BoundPolicy,
+    profile::Profile,
+    recoding::saved::Saved,
+    text::counted,
+    verify::{Verified, VerifyError, verify},
+};
+use moretta_insight::{
+    recoding_comparison::{self, Compared},
+    report::Report,
+};
+
+use crate::{
+    error::{ErrorKind, FlowError},
+    policy::read_text,
+    preflight,
+    release::{Clock, Output, Pass, check_files, order, publish, seed},
+    session::Session,
+};
+
+/// `moretta apply`
+#[derive(Debug, Clone)]
+pub struct Apply {
+    /// A file, a folder of files, or a pattern.
+    pub input: String,
+    /// The saved recoding, which has its policy.
+    pub recoding: PathBuf,
+    /// The release and its reports.
+    pub output: Output,
+    /// Decides the order of the records; drawn at random by default.
+    pub seed: Option<u64>,
+    /// Keeps the records in the order of the input.
+    pub keep_order: bool,
+    /// Runs the method on these records too, and compares.
+    pub compare: bool,
+    /// Ends that search.
+    pub time_limit: Option<Duration>,
+}
+
+impl Session<'_> {
+    /// Applies a saved recoding to new records. Returns the report.
+    pub fn apply(&self, request: &Apply) -> Result<Report, FlowError> {
+        self.install(|| self.applied(request))
+    }
+
+    fn applied(&self, request: &Apply) -> Result<Report, FlowError> {
+        let name = request.recoding.display().to_string();
+        let saved = Saved::parse(&read_text(&request.recoding, ErrorKind::Policy)?);
+        let saved = saved.map_err(|error| FlowError::of_file(ErrorKind::Policy, &name, error))?;
+        let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
+        let engine = self.open(&request.input, &policy.input)?;
+        let reads = std::slice::from_ref(&request.recoding);
+        let target = check_files(&request.output, None, reads, &engine)?;
+        let order = order(&engine, policy, request.keep_order)?;
+
+        let mut clock = Clock::start();
+        let mut counts = preflight::counts(policy, &engine, self.observer)?;
+        // Before the columns learn what occurs in the recoding alone.
+        let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
+        let in_input = |error| FlowError::domain(&request.input, &error);
+        let profile = saved.profile(&mut counts).map_err(in_input)?;
+        let fresh = fresh.transpose().map_err(in_input)?;
+        // Templates and objectives were checked on the recoding's own table: new records may lack a value, and nothing is
+        // minimized here.
+        preflight::population(policy, &profile, &name)?;
+        let profile_seconds = clock.lap();
+
+        let bound = BoundPolicy::new(policy, &profile)?;
+        let verified = verify(&bound, saved.apply(&profile, bound.models()));
+        let verified = verified.map_err(|error| refused(error, &saved, &profile))?;
+        let seed = seed(request.seed)?;
+        let columns = engine.source().columns().len();
+        let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);
+        report.seconds.profile = profile_seconds;
+        report.seconds.search = clock.lap();
+        if let Some(fresh) = fresh {
+            let mut compared = self.with_fresh(&verified, &fresh, seed, request.time_limit);
+            compared.seconds = clock.lap();
+            report.seconds.total = compared.seconds;
+            report.compared = Some(compared);
+        }
+        let pass = Pass { engine: &engine, hierarchies, counts: &counts, target: &target, order };
+        let release = self.write(&pass, &verified, &mut report, clock)?;
+        publish(release, &report, &request.output, None)?;
+        Ok(report)
+    }
+
+    /// The applied recoding beside a fresh one. The release is written even if this search is interrupted.
+    fn with_fresh(&self, applied: &Verified<'_>, fresh: &Profile, seed: u64, limit: Option<Duration>) -> Compared {
+        self.observer.stage(Stage::Comparing);
+        let observer = Deadline::after(self.observer, limit);
+        let compared = recoding_comparison::with_anew(applied, fresh, seed, &observer);
+        if compared.stop == Some(Stop::Cancelled) {
+            self.observer.note(&Note::ComparisonInterrupted);
+            self.observer.clear_stop();
+        }
+        compared
+    }
+}
+
+/// A saved recoding has its policy, so that is where to allow more suppression.
+fn refused(error: VerifyError, saved: &Saved, profile: &Profile) -> FlowError {
+    let too_many = matches!(error, VerifyError::Suppressed { .. });
+    let mut error = FlowError::from(error);
+    if too_many {
+        for (column, records) in saved.uncovered(profile) {
+            let records = counted(records, "record has", "records have");
+            error.message += &format!("; {records} a value of `{column}` that no released cell covers");
+        }
+        error.message +=
+            "; raise `max-suppressed` in the policy and save the recoding again with `anonymize --recoding`";
+    }
+    error
+}

@@ -1,0 +1,94 @@
+//! `check`: does a file satisfy a policy? It sees the file alone, as a recipient would.
+
+use std::path::PathBuf;
+
+use moretta_core::{
+    engine::Place,
+    ids::TupleId,
+    observer::Stage,
+    privacy::BoundPolicy,
+    profile::{Column, Profile},
+    readback,
+    verify::{self, Judgement},
+};
+use moretta_insight::report::Privacy;
+
+use crate::{
+    error::{ErrorKind, FlowError},
+    policy::LoadedPolicy,
+    preflight,
+    session::Session,
+};
+
+/// `moretta check`
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// A file, a folder of files, or a pattern.
+    pub released: String,
+    /// The policy file.
+    pub policy: PathBuf,
+}
+
+/// How a file fares under a policy.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// Records of the file.
+    pub records: u64,
+    /// Distinct combinations of quasi-identifier values.
+    pub groups: usize,
+    /// Records of the smallest group.
+    pub smallest: u64,
+    /// Records with `*` in every quasi-identifier.
+    pub suppressed: u64,
+    /// Identifiers that the file still has.
+    pub identifiers: Vec<String>,
+    /// How the file fares under each model.
+    pub judgements: Vec<Judgement>,
+    /// The same for reports.
+    pub privacy: Privacy,
+}
+
+impl Checked {
+    /// Whether the file satisfies the policy.
+    pub fn holds(&self) -> bool {
+        self.identifiers.is_empty() && self.judgements.iter().all(Judgement::holds)
+    }
+}
+
+impl Session<'_> {
+    /// Checks a file against every model of a policy.
+    pub fn check(&self, request: &Check) -> Result<Checked, FlowError> {
+        self.install(|| {
+            let loaded = LoadedPolicy::read(&request.policy)?;
+            let LoadedPolicy { policy, hierarchies, .. } = &loaded;
+            let engine = self.open(&request.released, &policy.input)?;
+            let file = preflight::release(&loaded, &engine, Stage::Checking, self.observer)?;
+            readback::check_forms(policy, hierarchies, &file).map_err(|error| {
+                let column = Some(error.column.clone());
+                let place = Place { record: error.record, column, ..Place::file(&request.released) };
+                let message = format!("{}: {error}", request.released);
+                FlowError { kind: ErrorKind::Input, place: Some(place), message }
+            })?;
+            let judgements = verify::check(&BoundPolicy::new(policy, &file)?);
+            let smallest = file.smallest_tuple();
+            let present = policy.identifiers().map(|column| column.name.clone());
+            Ok(Checked {
+                records: file.records(),
+                groups: file.tuples(),
+                smallest,
+                suppressed: suppressed(&file),
+                identifiers: present.filter(|name| engine.source().columns().contains(name)).collect(),
+                privacy: Privacy::of(policy, &judgements, smallest),
+                judgements,
+            })
+        })
+    }
+}
+
+/// Records with `*` in every quasi-identifier.
+fn suppressed(file: &Profile) -> u64 {
+    let is_star = |(column, code): (&Column, &u32)| column.domain.text(*code) == "*";
+    let tuples = (0..file.tuples()).map(TupleId::from_index);
+    let starred = tuples.filter(|tuple| file.columns().iter().zip(file.codes(*tuple)).all(is_star));
+    starred.map(|tuple| file.tuple_records(tuple)).sum()
+}

@@ -1,0 +1,414 @@
+//! `compare`: methods side by side for several k. Nothing is released.
+//!
+//! Every job (a method and a k) searches on the whole table; then its release is measured, queried and, if there is a
+//! class, used to train a model. Jobs run one after another: two at a time would disturb each other's seconds. A front
+//! end may run each job elsewhere ([`Session::compare_with`]), for instance in a process whose memory is its own.
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use moretta_core::{
+    counts::Counts,
+    observer::{CancelOnly, Deadline, NO_CLASS, Note, Observer, Stage},
+    policy::Policy,
+    privacy::BoundPolicy,
+    profile::Profile,
+    run::Trial,
+    search::{self, method_of, near_method},
+};
+use moretta_engine::{LocalEngine, peak_memory_bytes};
+use moretta_insight::{
+    comparison::{Answers, Comparison, Job, Refused, Row, RunResult, Splits},
+    evaluate::{
+        self, Errors, TestError, Tested,
+        holdout::{self, Plan, Split},
+        queries::{self, Draw},
+    },
+};
+
+use crate::{
+    error::{ErrorKind, FlowError},
+    evaluate::{HeldBack, check_size, class},
+    files::{Form, OutputFile},
+    policy::LoadedPolicy,
+    preflight,
+    session::{Session, check_stop},
+};
+
+/// `moretta compare`
+#[derive(Debug, Clone)]
+pub struct Compare {
+    /// A file, a folder of files, or a pattern.
+    pub input: String,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// Names of methods; all by default.
+    pub methods: Vec<String>,
+    /// Values of k; the policy's by default.
+    pub k: Vec<u64>,
+    /// Records to test with; some of the input's are held back by default.
+    pub test: Option<String>,
+    /// How records are held back.
+    pub held_back: HeldBack,
+    /// Random queries of each kind.
+    pub queries: u32,
+    /// Decides whatever is left to chance.
+    pub seed: u64,
+    /// Ends each search.
+    pub time_limit: Option<Duration>,
+    /// The comparison as .csv or .html.
+    pub output: OutputFile,
+}
+
+/// The result of one job: a comparison of one row, or why there is none.
+pub type JobResult = Result<Comparison, Refused>;
+
+/// Runs one job elsewhere, on a table of this many records.
+pub type RunElsewhere<'a> = dyn Fn(&Job, u64) -> Result<JobResult, FlowError> + Sync + 'a;
+
+/// A comparison with the jobs that found nothing.
+#[derive(Debug)]
+pub struct Compared {
+    /// One row per job, also for jobs that found nothing.
+    pub comparison: Comparison,
+    refused: Vec<(Job, Refused)>,
+}
+
+impl Compared {
+    /// The comparison; an error if no job found anything.
+    pub fn into_result(self) -> Result<Comparison, FlowError> {
+        if self.refused.len() < self.comparison.rows.len() {
+            return Ok(self.comparison);
+        }
+        let unsatisfied = self.refused.iter().any(|(_, refused)| refused.unsatisfied);
+        let kind = if unsatisfied { ErrorKind::Unsatisfied } else { ErrorKind::Policy };
+        let message = match &self.refused[..] {
+            [(_, first), rest @ ..] if rest.iter().all(|(_, other)| other.detail == first.detail) => {
+                first.detail.clone()
+            }
+            all => {
+                let line = |(job, refused): &(Job, Refused)| {
+                    format!("\n  {}: {}", job.name(), refused.detail.replace('\n', "\n  "))
+                };
+                format!("no method finds anything:{}", all.iter().map(line).collect::<String>())
+            }
+        };
+        Err(FlowError::new(kind, message))
+    }
+}
+
+/// The records that errors are counted on.
+enum TestRecords {
+    /// There is no class.
+    None,
+    Others(Counts),
+    /// Some of the table's own, by the index of the class.
+    HeldBack(usize, Plan),
+}
+
+/// A table and its policy, read once for all jobs.
+struct Table<'a> {
+    request: &'a Compare,
+    loaded: &'a LoadedPolicy,
+    counts: Counts,
+    profile: Profile,
+    test: TestRecords,
+    /// Whether the peak memory of the process is that of this job.
+    alone: bool,
+}
+
+impl Session<'_> {
+    /// Compares methods for several k.
+    pub fn compare(&self, request: &Compare) -> Result<Comparison, FlowError> {
+        self.compare_with(request, None)?.into_result()
+    }
+
+    /// The same. If there are several jobs, `elsewhere` runs each of them.
+    pub fn compare_with(&self, request: &Compare, elsewhere: Option<&RunElsewhere<'_>>) -> Result<Compared, FlowError> {
+        self.install(|| {
+            let loaded = LoadedPolicy::read(&request.policy)?;
+            let jobs = jobs(request, &loaded.policy)?;
+            let elsewhere = elsewhere.filter(|_| jobs.len() > 1);
+            if elsewhere.is_some() {
+                check_lasting(request, &loaded)?;
+            }
+            self.check_class(request, &loaded.policy)?;
+            let engine = self.open(&request.input, &loaded.policy.input)?;
+            let rule = "a comparison's name ends in .csv or .html; `--json` prints it as JSON";
+            let form = request.output.form(&[Form::Csv, Form::Html], rule)?;
+            let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
+            let test = test.transpose()?;
+            let inputs: Vec<&LocalEngine> = [&engine].into_iter().chain(&test).collect();
+            request.output.check(&loaded.files, &inputs)?;
+            let (counts, profile) = preflight::original(&loaded, &engine, self.observer)?;
+            BoundPolicy::new(&loaded.policy, &profile)?;
+            let plan = request.held_back.plan()?;
+            let test = match (class(&loaded.policy), test) {
+                (None, _) => TestRecords::None,
+                (Some(_), Some(test)) => TestRecords::Others(self.test_counts(&test, &loaded.policy)?),
+                (Some(class), None) => {
+                    check_size(&counts, plan, &request.input)?;
+                    TestRecords::HeldBack(class, plan)
+                }
+            };
+            let empty = empty(request, &loaded.policy, counts.records);
+            let compared = match elsewhere {
+                Some(elsewhere) => {
+                    // The jobs read the table again, and need the memory.
+                    drop((counts, profile, test));
+                    let records = empty.records;
+                    self.each(&jobs, empty, |job| elsewhere(job, records))?
+                }
+                None => {
+                    let alone = self.alone() && jobs.len() == 1;
+                    let table = Table { request, loaded: &loaded, counts, profile, test, alone };
+                    let one = jobs.len() == 1;
+                    let quiet = CancelOnly(self.observer);
+                    self.each(&jobs, empty, |job| run(&table, job, if one { self.observer } else { &quiet }))?
+                }
+            };
+            let found = &compared.comparison;
+            if compared.refused.len() < jobs.len() {
+                let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
+                request.output.write(|| match form {
+                    Some(Form::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
+                    _ => moretta_pages::comparison::csv(found),
+                })?;
+            }
+            Ok(compared)
+        })
+    }
+
+    /// Without a class no model is trained, and options on what it is tested with would be ignored.
+    fn check_class(&self, request: &Compare, policy: &Policy) -> Result<(), FlowError> {
+        if policy.class().is_some() {
+            return Ok(());
+        }
+        let HeldBack { folds, hold_out } = &request.held_back;
+        let given =
+            [("--test", request.test.is_some()), ("--folds", folds.is_some()), ("--hold-out", hold_out.is_some())];
+        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
+            return Err(FlowError::usage(format!("{flag}: {NO_CLASS}, and there is nothing to test")));
+        }
+        self.observer.note(&Note::NoClass);
+        Ok(())
+    }
+
+    /// Runs one job after another.
+    fn each(
+        &self,
+        jobs: &[Job],
+        mut comparison: Comparison,
+        run: impl Fn(&Job) -> Result<JobResult, FlowError>,
+    ) -> Result<Compared, FlowError> {
+        let mut refused = Vec::new();
+        if jobs.len() > 1 {
+            self.observer.stage(Stage::Comparing);
+        }
+        for (done, job) in jobs.iter().enumerate() {
+            if jobs.len() > 1 {
+                self.observer.progress(done as u64, jobs.len() as u64);
+                self.observer.task(&job.name());
+            }
+            match run(job)? {
+                Ok(one) => comparison.join(one),
+                Err(one) => {
+                    comparison.rows.push(one.row(job));
+                    refused.push((job.clone(), one));
+                }
+            }
+        }
+        Ok(Compared { comparison, refused })
+    }
+}
+
+/// Every method with every k, ordered by k.
+fn jobs(request: &Compare, policy: &Policy) -> Result<Vec<Job>, FlowError> {
+    let mut methods: Vec<&'static str> = Vec::new();
+    for asked in request.methods.iter().map(|name| name.trim()) {
+        let known = search::method_names().into_iter().find(|known| *known == asked).ok_or_else(|| unknown(asked))?;
+        if !methods.contains(&known) {
+            methods.push(known);
+        }
+    }
+    if methods.is_empty() {
+        methods = search::method_names();
+    }
+    if request.k.contains(&0) {
+        return Err(FlowError::usage("--k 0: k is at least 1"));
+    }
+    if request.k.contains(&1) && policy.privacy.has_k_alone() {
+        return Err(FlowError::usage("--k 1: the policy asks for nothing else, and that guarantees nothing"));
+    }
+    let mut ks: Vec<Option<u64>> = request.k.iter().copied().map(Some).collect();
+    ks.sort_unstable();
+    ks.dedup();
+    if ks.is_empty() {
+        ks = vec![policy.privacy.k];
+    }
+    Ok(ks.into_iter().flat_map(|k| methods.iter().map(move |&method| Job { method, k })).collect())
+}
+
+fn unknown(name: &str) -> FlowError {
+    let hint = match near_method(name) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there is `{}`", search::method_names().join("`, `")),
+    };
+    FlowError::usage(format!("--methods: there is no method `{name}`; {hint}"))
+}
+
+/// A job elsewhere reads everything again: what can be read only once, or is another thing there, will not do.
+fn check_lasting(request: &Compare, loaded: &LoadedPolicy) -> Result<(), FlowError> {
+    let data = [Some(&request.input), request.test.as_ref()].into_iter().flatten().map(Path::new);
+    let passing = |path: &&Path| {
+        let own = ["/dev/stdin", "/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder));
+        own || path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    };
+    match data.chain(loaded.files.iter().map(PathBuf::as_path)).find(passing) {
+        None => Ok(()),
+        Some(path) => Err(FlowError::usage(format!(
+            "{} can be read only once, and every method and k reads it again; save it in a file first",
+            path.display()
+        ))),
+    }
+}
+
+/// A comparison before the first row.
+fn empty(request: &Compare, policy: &Policy, records: u64) -> Comparison {
+    let names: Vec<&str> = policy.goals().iter().map(|goal| goal.purpose.name()).collect();
+    Comparison {
+        records,
+        seed: request.seed,
+        queries: request.queries,
+        summed: None,
+        measure: (!names.is_empty()).then(|| names.join(" + ")),
+        tested: None,
+        errors: None,
+        spread: None,
+        rows: Vec::new(),
+    }
+}
+
+/// One job: searches on the whole table, measures, asks, tests.
+fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResult, FlowError> {
+    let Table { request, profile, .. } = table;
+    let policy = job.policy(&table.loaded.policy);
+    // A complaint names the method, so its line in the policy is not needed; the policy may not even name it.
+    if let Err(error) = method_of(&policy) {
+        return Ok(Err(Refused::open(error.message)));
+    }
+    observer.stage(Stage::Searching);
+    let start = Instant::now();
+    let trial = Trial::run(&policy, profile, request.seed, &Deadline::after(observer, request.time_limit));
+    let seconds = start.elapsed().as_secs_f64();
+    let peak_memory_bytes = table.alone.then(peak_memory_bytes).flatten();
+    check_stop(observer)?;
+    let trial = match trial {
+        Ok(trial) => trial,
+        Err(error) => return Ok(Err(Refused::by(&error))),
+    };
+    let (queries, summed) = answers(request, &policy, &trial, observer)?;
+    let mut found = measured(&trial, queries, (seconds, peak_memory_bytes));
+    let mut tested = None;
+    match errors(table, &policy, trial, observer)? {
+        Ok(all) => {
+            let errors: Vec<Errors> = all.iter().map(|tested| tested.errors).collect();
+            found.set_errors(&errors);
+            let records = all.iter().map(|tested| tested.records.test).sum();
+            tested = (!all.is_empty()).then_some(Splits { splits: all.len(), records });
+        }
+        Err(reason) => found.untested = Some(reason),
+    }
+    Ok(Ok(Comparison {
+        summed,
+        tested,
+        errors: found.errors.map(Into::into),
+        spread: found.spread.map(Into::into),
+        rows: vec![Row { method: job.method.to_owned(), k: job.k, cannot: None, detail: None, found: Some(found) }],
+        ..empty(request, &policy, profile.records())
+    }))
+}
+
+/// The figures of a search on the whole table, still without errors of a model.
+fn measured(trial: &Trial<'_>, queries: Answers, (seconds, peak_memory_bytes): (f64, Option<u64>)) -> RunResult {
+    let released = trial.verified.released();
+    let sizes = (0..released.groups()).map(|group| released.records(group));
+    RunResult {
+        stop: trial.stop,
+        measures: trial.measures(),
+        goal: trial.goal(),
+        groups: released.groups() as u64,
+        smallest_group: sizes.min().unwrap_or(0),
+        suppressed_rows: trial.verified.recoding().suppressed_records(trial.verified.profile()),
+        errors: None,
+        spread: None,
+        untested: None,
+        queries,
+        seconds,
+        peak_memory_bytes,
+    }
+}
+
+/// The errors of the answers to random queries, and the column that is summed.
+fn answers(
+    request: &Compare,
+    policy: &Policy,
+    trial: &Trial<'_>,
+    observer: &dyn Observer,
+) -> Result<(Answers, Option<String>), FlowError> {
+    observer.stage(Stage::Asking);
+    let profile = trial.verified.profile();
+    let draw = Draw { count: request.queries as usize, seed: request.seed, columns: None };
+    let answered = queries::compare(profile, trial.verified.released(), &policy.release, None, &draw);
+    check_stop(observer)?;
+    let answered = answered.map_err(|error| FlowError::new(ErrorKind::Input, error.to_string()))?;
+    let count = queries::errors(&answered.count.answered);
+    let sum = answered.sum.map(|sum| queries::errors(&sum.answered));
+    let column = queries::summed(profile).map(|column| profile.columns()[column.index()].name.clone());
+    Ok((Answers { count, sum }, column))
+}
+
+/// The errors on each split, or why the search found nothing without the records held back.
+fn errors(
+    table: &Table<'_>,
+    policy: &Policy,
+    trial: Trial<'_>,
+    observer: &dyn Observer,
+) -> Result<Result<Vec<Tested>, String>, FlowError> {
+    let Table { request, loaded, counts, profile, test, .. } = table;
+    let tested = match test {
+        TestRecords::None => Ok(Vec::new()),
+        TestRecords::Others(test) => {
+            // The whole table is what is learned from, and its search has been done.
+            let recoding = trial.verified.recoding();
+            let tested = evaluate::tested(policy, &loaded.hierarchies, (profile, recoding), test.clone());
+            let whole = |(errors, records)| Tested { errors, records, stop: trial.stop, measures: trial.measures() };
+            tested.map(|tested| vec![whole(tested)])
+        }
+        TestRecords::HeldBack(class, plan) => {
+            drop(trial);
+            // A column is of numbers or not for all parts alike.
+            let policy = policy.with_kinds_of(profile);
+            let test = |split: Split| {
+                observer.stage(Stage::Searching);
+                let limited = Deadline::after(observer, request.time_limit);
+                let tested = Tested::run(&policy, &loaded.hierarchies, split, request.seed, &limited);
+                check_stop(observer).map(|()| tested)
+            };
+            let splits = holdout::splits(counts, *class, *plan, request.seed);
+            let tested: Vec<Result<Tested, TestError>> = splits.map(test).collect::<Result<_, FlowError>>()?;
+            tested.into_iter().collect()
+        }
+    };
+    // That a part of the table cannot be anonymized is a figure of the row; anything else is an error.
+    match tested {
+        Ok(tested) => Ok(Ok(tested)),
+        Err(error) => {
+            let of_row = matches!(error, TestError::Trial(_));
+            let error = FlowError::test(error, &request.input, request.test.as_deref());
+            if of_row { Ok(Err(error.message)) } else { Err(error) }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Errors of requests: one kind for programs, one place, one message for people.
+
+use std::{fmt, path::Path};
+
+use moretta_core::{
+    engine::{EngineFault, FaultKind, Place},
+    hierarchy::DomainError,
+    policy::PolicyError,
+    privacy::ModelError,
+    publish::ReadBackError,
+    run::TrialError,
+    search::SearchError,
+    verify::VerifyError,
+};
+use moretta_engine::EngineError;
+use moretta_insight::{evaluate::TestError, tradeoff::TradeOffError};
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowError {
+    /// For programs: exit codes, exception classes, HTTP statuses.
+    pub kind: ErrorKind,
+    /// Where, if one place is at fault.
+    pub place: Option<Place>,
+    /// For people: what is wrong, where, and what would be right. It shows at most one cell of the data.
+    pub message: String,
+}
+
+/// The kinds of errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// The request makes no sense, or names files that cannot be read or written.
+    Usage,
+    /// The policy, or a hierarchy file that it names, is wrong.
+    Policy,
+    /// The data is not what the policy declares, or cannot be read.
+    Input,
+    /// The data does not satisfy the policy, or cannot.
+    Unsatisfied,
+    /// The observer asked to stop.
+    Interrupted,
+    /// A defect of moretta.
+    Internal,
+}
+
+impl fmt::Display for FlowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for FlowError {}
+
+impl FlowError {
+    /// An error without a place.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, place: None, message: message.into() }
+    }
+
+    /// The request makes no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Usage, message)
+    }
+
+    /// The data does not satisfy the policy, or cannot.
+    pub fn unsatisfied(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unsatisfied, message)
+    }
+
+    /// The observer asked to stop.
+    pub fn interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "interrupted; nothing was written")
+    }
+
+    /// An error of one file; its name begins the message.
+    pub fn of_file(kind: ErrorKind, file: impl fmt::Display, message: impl fmt::Display) -> Self {
+        let file = file.to_string();
+        Self { kind, message: format!("{file}: {message}"), place: Some(Place::file(file)) }
+    }
+
+    /// The data of one file is wrong.
+    pub fn input(file: impl fmt::Display, message: impl fmt::Display) -> Self {
+        Self::of_file(ErrorKind::Input, file, message)
+    }
+
+    /// A file that cannot be read or written.
+    pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
+        let place = Some(Place::file(path.display().to_string()));
+        Self { kind: ErrorKind::Usage, place, message: format!("cannot {action} {}: {error}", path.display()) }
+    }
+
+    /// A wrong policy. The line is shown only if the file is named as a policy: the lines of a data file are persons.
+    pub fn policy(path: &Path, text: &str, error: &PolicyError) -> Self {
+        let help = error.help.as_deref().map_or(String::new(), |help| format!("\n  help: {help}"));
+        let is_policy = path.extension().is_some_and(|extension| extension == "toml");
+        let shown = error.line_column(text).filter(|_| is_policy);
+        let shown = shown.and_then(|at| Some((at, text.lines().nth(at.0 - 1)?)));
+        let file = path.display();
+        let message = match shown {
+            Some(((line, column), shown)) => {
+                let marked = marked(error, text, shown, (line, column));
+                format!("{file}, line {line}: {}\n{marked}{help}", error.message)
+            }
+            None => {
+                let line = error.line().map_or(String::new(), |line| format!(", line {line}"));
+                format!("{file}{line}: {}{help}", error.message)
+            }
+        };
+        let line = error.line().map(|line| line as u64);
+        let place = Some(Place { line, ..Place::file(file.to_string()) });
+        Self { kind: ErrorKind::Policy, place, message }
+    }
+
+    /// Data that its declaration does not allow.
+    pub fn domain(file: &str, error: &DomainError) -> Self {
+        let place = Place { record: error.record, column: Some(error.column.clone()), ..Place::file(file) };
+        Self { kind: ErrorKind::Input, place: Some(place), message: format!("{file}: {error}") }
+    }
+
+    /// A failure with records to learn from and, if they are a file of their own, to test with. Otherwise some records
+    /// of the input were held back, and what fails without them may succeed with all.
+    pub fn test(error: TestError, input: &str, test: Option<&str>) -> Self {
+        match error {
+            TestError::Train(error) => Self::domain(input, &error),
+            TestError::Test(error) => Self::domain(test.unwrap_or(input), &error),
+            TestError::Trial(error) => {
+                let mut error = Self::from(error);
+                if test.is_none() {
+                    error.message = format!("without the records held back: {}", error.message);
+                }
+                error
+            }
+            error => Self::new(ErrorKind::Input, error.to_string()),
+        }
+    }
+}
+
+/// The line of the policy that is wrong, with the place marked below it.
+fn marked(error: &PolicyError, text: &str, shown: &str, (line, column): (usize, usize)) -> String {
+    let within = error.span.as_ref().map_or(1, |span| text[span.clone()].lines().next().unwrap_or("").chars().count());
+    let room = shown.chars().count() + 1 - column.min(shown.chars().count());
+    let marks = "^".repeat(within.clamp(1, room.max(1)));
+    let gutter = line.to_string();
+    let blank = " ".repeat(gutter.len());
+    let before: String = shown.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    format!("  {gutter} | {shown}\n  {blank} | {before}{marks}")
+}
+
+impl From<EngineFault> for FlowError {
+    fn from(fault: EngineFault) -> Self {
+        let message = fault.to_string();
+        match fault {
+            EngineFault::Cancelled => Self::interrupted(),
+            EngineFault::Failed { kind: FaultKind::Source, place, .. } => {
+                Self { kind: ErrorKind::Input, place, message }
+            }
+            EngineFault::Failed { kind: FaultKind::Usage, place, .. } => {
+                Self { kind: ErrorKind::Usage, place, message }
+            }
+            _ => Self::new(ErrorKind::Internal, message),
+        }
+    }
+}
+
+impl From<EngineError> for FlowError {
+    fn from(error: EngineError) -> Self {
+        EngineFault::from(error).into()
+    }
+}
+
+impl From<SearchError> for FlowError {
+    fn from(error: SearchError) -> Self {
+        let kind = match error {
+            SearchError::Impossible { .. } => ErrorKind::Unsatisfied,
+            _ => ErrorKind::Policy,
+        };
+        Self::new(kind, error.to_string())
+    }
+}
+
+impl From<ModelError> for FlowError {
+    fn from(error: ModelError) -> Self {
+        Self::new(ErrorKind::Policy, error.to_string())
+    }
+}
+
+/// For requests that write no release.
+impl From<TrialError> for FlowError {
+    fn from(error: TrialError) -> Self {
+        match error {
+            TrialError::Search(error) => error.into(),
+            error @ TrialError::Verify(_) => Self::unsatisfied(error.to_string()),
+            error => Self::new(ErrorKind::Policy, error.to_string()),
+        }
+    }
+}
+
+/// For requests that write a release.
+impl From<VerifyError> for FlowError {
+    fn from(error: VerifyError) -> Self {
+        Self::unsatisfied(format!("nothing was written, because {error}"))
+    }
+}
+
+impl From<TradeOffError> for FlowError {
+    fn from(error: TradeOffError) -> Self {
+        match error {
+            TradeOffError::Interrupted => Self::interrupted(),
+            TradeOffError::Search(error) => error.into(),
+            TradeOffError::Policy(error) => Self::new(ErrorKind::Policy, error.to_string()),
+            error => Self::usage(error.to_string()),
+        }
+    }
+}
+
+impl From<ReadBackError> for FlowError {
+    fn from(error: ReadBackError) -> Self {
+        match error {
+            ReadBackError::Engine(fault) => fault.into(),
+            ReadBackError::Model(error) => error.into(),
+            error => Self::unsatisfied(format!("verification failed: {error}; output discarded")),
+        }
+    }
+}

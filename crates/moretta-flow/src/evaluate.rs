@@ -1,0 +1,160 @@
+//! `evaluate`: what a model can still learn from a release, counted on records that took no part in the search.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use moretta_core::{
+    counts::Counts,
+    observer::{Deadline, Stage},
+    policy::Policy,
+    privacy::BoundPolicy,
+    profile::Profile,
+};
+use moretta_engine::{LocalEngine, same_file};
+use moretta_insight::evaluate::{
+    EvaluateError, Tested,
+    holdout::{self, Plan, Split},
+};
+
+use crate::{
+    error::{ErrorKind, FlowError},
+    policy::LoadedPolicy,
+    preflight,
+    release::seed,
+    session::{Session, check_stop},
+};
+
+/// Cross-validation folds by default.
+const FOLDS: u16 = 5;
+
+/// `moretta evaluate`
+#[derive(Debug, Clone)]
+pub struct Evaluate {
+    /// A file, a folder of files, or a pattern.
+    pub input: String,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// Records to test with; some of the input's are held back by default.
+    pub test: Option<String>,
+    /// How records are held back.
+    pub held_back: HeldBack,
+    /// Decides the search and what is held back; drawn at random by default.
+    pub seed: Option<u64>,
+    /// Ends each search.
+    pub time_limit: Option<Duration>,
+}
+
+/// How records are held back.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct HeldBack {
+    /// Cross-validation folds, or draws if a share is given.
+    pub folds: Option<u16>,
+    /// The share of the records that each draw holds back.
+    pub hold_out: Option<f64>,
+}
+
+impl HeldBack {
+    pub(crate) fn plan(&self) -> Result<Plan, FlowError> {
+        let folds = usize::from(self.folds.unwrap_or(FOLDS));
+        match self.hold_out {
+            Some(share) => Ok(Plan::Draws { draws: folds, share }),
+            None if folds < 2 => Err(FlowError::usage(
+                "--folds 1: a table is divided into 2 parts at least; to hold back records once, give --hold-out 0.33 \
+                 too",
+            )),
+            None => Ok(Plan::Folds(folds)),
+        }
+    }
+}
+
+/// Errors on every split.
+#[derive(Debug, Clone)]
+pub struct Evaluation {
+    /// One entry per split.
+    pub splits: Vec<Tested>,
+    /// The policy's method.
+    pub method: String,
+    /// The seed that was used.
+    pub seed: u64,
+}
+
+impl Session<'_> {
+    /// Trains a classifier on a release and tests it on held-out records.
+    pub fn evaluate(&self, request: &Evaluate) -> Result<Evaluation, FlowError> {
+        self.install(|| {
+            let loaded = LoadedPolicy::read(&request.policy)?;
+            let without = || FlowError::of_file(ErrorKind::Policy, &loaded.name, EvaluateError::NoClass);
+            let class = class(&loaded.policy).ok_or_else(without)?;
+            let engine = self.open(&request.input, &loaded.policy.input)?;
+            let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
+            let test = test.transpose()?;
+            let (counts, whole) = preflight::original(&loaded, &engine, self.observer)?;
+            // Each part binds its own models; these are checked on the whole table.
+            BoundPolicy::new(&loaded.policy, &whole)?;
+            let seed = seed(request.seed)?;
+            let splits = match &test {
+                Some(test) => {
+                    let test = self.test_counts(test, &loaded.policy)?;
+                    vec![self.tested(&loaded.policy, &loaded, Split { train: counts, test }, (request, seed))?]
+                }
+                None => {
+                    // A column is of numbers or not for all parts alike.
+                    let policy = loaded.policy.with_kinds_of(&whole);
+                    let plan = request.held_back.plan()?;
+                    check_size(&counts, plan, &request.input)?;
+                    let splits = holdout::splits(&counts, class, plan, seed);
+                    let tested = |split| self.tested(&policy, &loaded, split, (request, seed));
+                    splits.map(tested).collect::<Result<_, _>>()?
+                }
+            };
+            Ok(Evaluation { splits, method: loaded.policy.method.name.clone(), seed })
+        })
+    }
+
+    fn tested(
+        &self,
+        policy: &Policy,
+        loaded: &LoadedPolicy,
+        split: Split,
+        (request, seed): (&Evaluate, u64),
+    ) -> Result<Tested, FlowError> {
+        self.observer.stage(Stage::Searching);
+        let observer = Deadline::after(self.observer, request.time_limit);
+        let found = Tested::run(policy, &loaded.hierarchies, split, seed, &observer);
+        check_stop(self.observer)?;
+        found.map_err(|error| FlowError::test(error, &request.input, request.test.as_deref()))
+    }
+
+    /// Opens the records to test with, which must not be those that are learned from.
+    pub(crate) fn open_test(&self, input: &str, test: &str, policy: &Policy) -> Result<LocalEngine, FlowError> {
+        if same_file(Path::new(input), Path::new(test)) {
+            return Err(FlowError::usage(format!(
+                "{test}: these are the records that are learned from; name others, or leave --test out to hold some \
+                 back"
+            )));
+        }
+        self.open(test, &policy.input)
+    }
+
+    /// The counts of the records to test with.
+    pub(crate) fn test_counts(&self, test: &LocalEngine, policy: &Policy) -> Result<Counts, FlowError> {
+        let counts = preflight::counts(policy, test, self.observer)?;
+        match counts.records {
+            0 => Err(FlowError::input(test.source().name(), EvaluateError::Empty { table: "test" })),
+            _ => Ok(counts),
+        }
+    }
+}
+
+/// The index of the class among the counted columns.
+pub(crate) fn class(policy: &Policy) -> Option<usize> {
+    let columns = Profile::grouped_columns(policy);
+    policy.class().and_then(|class| columns.iter().position(|name| *name == class.name))
+}
+
+/// Both parts need records.
+pub(crate) fn check_size(counts: &Counts, plan: Plan, input: &str) -> Result<(), FlowError> {
+    plan.check(counts.records).map_err(|error| FlowError::input(input, error))
+}

@@ -1,0 +1,59 @@
+//! `frontier`: the privacy-utility trade-off along a generalization path.
+
+use std::path::{Path, PathBuf};
+
+use moretta_core::{
+    observer::{Note, Stage},
+    privacy::BoundPolicy,
+    search::Task,
+};
+use moretta_insight::tradeoff::TradeOff;
+
+use crate::{
+    error::FlowError,
+    files::{Form, OutputFile},
+    policy::LoadedPolicy,
+    preflight,
+    session::Session,
+};
+
+/// `moretta frontier`
+#[derive(Debug, Clone)]
+pub struct Frontier {
+    /// A file, a folder of files, or a pattern.
+    pub input: String,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// Decides whatever is left to chance.
+    pub seed: u64,
+    /// The path as .csv, .svg or .html.
+    pub output: OutputFile,
+}
+
+impl Session<'_> {
+    /// Runs a generalization path to its end and measures every point.
+    pub fn frontier(&self, request: &Frontier) -> Result<TradeOff, FlowError> {
+        self.install(|| {
+            let loaded = LoadedPolicy::read(&request.policy)?;
+            let engine = self.open(&request.input, &loaded.policy.input)?;
+            let rule = "a frontier's name ends in .csv, .svg or .html; `--json` prints it as JSON";
+            let form = request.output.form(&[Form::Csv, Form::Svg, Form::Html], rule)?;
+            request.output.check(&loaded.files, &[&engine])?;
+            let (_, profile) = preflight::original(&loaded, &engine, self.observer)?;
+            let bound = BoundPolicy::new(&loaded.policy, &profile)?;
+            self.observer.stage(Stage::Searching);
+            let found = TradeOff::find(&loaded.policy, &Task::of(&bound, request.seed), self.observer)?;
+            if !found.is_own() {
+                let (own, shown) = (found.policy_method.clone(), found.method);
+                self.observer.note(&Note::NoPath { own, shown });
+            }
+            let name = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
+            request.output.write(|| match form {
+                Some(Form::Svg) => moretta_pages::tradeoff::svg(&found, &name),
+                Some(Form::Html) => moretta_pages::tradeoff::page(&found, &name),
+                _ => moretta_pages::tradeoff::csv(&found),
+            })?;
+            Ok(found)
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Requests in, releases and figures out: the library under every front end.
+//!
+//! A [`Session`] has threads of its own and reports to one [`Observer`](moretta_core::observer::Observer). Each request
+//! is a plain struct and has one method of the session; errors are [`FlowError`]s with a kind, a place and a message.
+//! Nothing here prints, parses arguments, or keeps state of the process.
+//!
+//! ```text
+//! Anonymize ─▶ policy ─▶ preflight ─▶ search ─▶ verify ─▶ write ─▶ read back ─▶ publish ─▶ Report
+//! ```
+//!
+//! Every request opens its policy ([`LoadedPolicy`]) and runs the same pre-flight checks in the same order; a release is
+//! made by [`moretta_core::publish`], for files by [`Session::anonymize`] and [`Session::apply`], for the records of any
+//! [`Engine`](moretta_core::engine::Engine) by [`Session::release`].
+//!
+//! ```
+//! use moretta_core::observer::NoObserver;
+//! use moretta_flow::{Anonymize, Output, ReleaseOptions, Resources, Session};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let path = |name: &str| folder.path().join(name);
+//! std::fs::write(path("people.csv"), "name,age\nAda,36\nAlan,41\nGrace,45\n")?;
+//! std::fs::write(
+//!     path("policy.toml"),
+//!     "version = 1\n[privacy]\nk = 3\n[columns]\nname.role = \"identifier\"\nage.role = \"quasi-identifier\"\n",
+//! )?;
+//! let report = Session::new(Resources::default(), &NoObserver)?.anonymize(&Anonymize {
+//!     input: path("people.csv").display().to_string(),
+//!     policy: path("policy.toml"),
+//!     output: Output { release: path("out.csv"), reports: vec![path("report.html")], overwrite: false },
+//!     recoding: None,
+//!     options: ReleaseOptions::default(),
+//! })?;
+//! assert_eq!(report.groups, 1);
+//! assert_eq!(std::fs::read_to_string(path("out.csv"))?, "age\n\"[36, 45]\"\n\"[36, 45]\"\n\"[36, 45]\"\n");
+//! # Ok(()) }
+//! ```
+
+mod apply;
+mod check;
+mod compare;
+mod error;
+mod evaluate;
+mod files;
+mod frontier;
+mod hierarchy;
+mod inferences;
+mod init;
+mod measure;
+mod policy;
+mod preflight;
+mod release;
+mod session;
+
+pub use self::{
+    apply::Apply,
+    check::{Check, Checked},
+    compare::{Compare, Compared, JobResult, RunElsewhere},
+    error::{ErrorKind, FlowError},
+    evaluate::{Evaluate, Evaluation, HeldBack},
+    files::OutputFile,
+    frontier::Frontier,
+    hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy},
+    inferences::Inferences,
+    init::{Draft, Init},
+    measure::{Measure, Measured, Queries},
+    policy::{LoadedPolicy, read_hierarchy},
+    release::{Anonymize, Output, Release, ReleaseOptions},
+    session::{Resources, Session},
+};

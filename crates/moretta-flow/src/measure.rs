@@ -1,0 +1,183 @@
+//! `measure` and `queries`: what a release lost, from the original and the release alone.
+
+use std::path::PathBuf;
+
+use moretta_core::{
+    measure::{self, Measures, Scene},
+    observer::{Note, Stage},
+    policy::{Numbers, Policy},
+    privacy::BoundPolicy,
+    profile::Profile,
+    released::Released,
+};
+use moretta_engine::LocalEngine;
+use moretta_insight::evaluate::queries::{self, Answers, Boxes, Draw, Original, Queries as Answered, QueryKind};
+
+use crate::{
+    error::{ErrorKind, FlowError},
+    files::{Form, OutputFile},
+    policy::{LoadedPolicy, read_text},
+    preflight,
+    session::{Session, check_stop},
+};
+
+/// `moretta measure`
+#[derive(Debug, Clone)]
+pub struct Measure {
+    /// A file, a folder of files, or a pattern.
+    pub original: String,
+    /// The same for the release.
+    pub released: String,
+    /// The policy file.
+    pub policy: PathBuf,
+}
+
+/// The information loss of a release.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Every measure.
+    pub measures: Measures,
+    /// Whether the file shows what its cells lost: one number per group does not show how wide the group is.
+    pub cells: bool,
+}
+
+/// `moretta queries`
+#[derive(Debug, Clone)]
+pub struct Queries {
+    /// A file, a folder of files, or a pattern.
+    pub original: String,
+    /// The same for the release.
+    pub released: String,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// A file of queries; random ones by default.
+    pub queries: Option<PathBuf>,
+    /// Random queries of each kind.
+    pub count: u32,
+    /// Columns that a random query asks about; all by default.
+    pub columns: Option<usize>,
+    /// The column that is summed; the first numeric quasi-identifier by default.
+    pub sum: Option<String>,
+    /// Decides which queries are drawn.
+    pub seed: u64,
+    /// Answers as .csv, or a picture of their errors as .svg.
+    pub output: OutputFile,
+}
+
+/// An original and its release, read from their files.
+struct OriginalAndRelease {
+    original: Profile,
+    file: Profile,
+    released: Released,
+    cells: bool,
+}
+
+impl Session<'_> {
+    /// Measures a release against its original.
+    pub fn measure(&self, request: &Measure) -> Result<Measured, FlowError> {
+        self.install(|| {
+            let loaded = LoadedPolicy::read(&request.policy)?;
+            let policy = &loaded.policy;
+            let before = self.open(&request.original, &policy.input)?;
+            let after = self.open(&request.released, &policy.input)?;
+            let OriginalAndRelease { file, released, cells, .. } = self.both(&loaded, &before, &after)?;
+            let weights = measure::weights(policy);
+            let (k, goals) = (policy.privacy.k, policy.goals());
+            let scene = Scene { released: &released, records: &file, weights: &weights, k, goals };
+            Ok(Measured { measures: Measures::of(&scene, cells), cells })
+        })
+    }
+
+    /// Compares the answers of a release with those of its original.
+    pub fn queries(&self, request: &Queries) -> Result<Answered, FlowError> {
+        self.install(|| {
+            let mut loaded = LoadedPolicy::read(&request.policy)?;
+            let own = request
+                .queries
+                .as_ref()
+                .map(|path| read_text(path, ErrorKind::Usage).map(|text| (path, text)))
+                .transpose()?;
+            loaded.files.extend(request.queries.clone());
+            let rule = "a file of answers ends in .csv, a picture of their errors in .svg; `--json` prints JSON";
+            let before = self.open(&request.original, &loaded.policy.input)?;
+            let after = self.open(&request.released, &loaded.policy.input)?;
+            let form = request.output.form(&[Form::Csv, Form::Svg], rule)?;
+            request.output.check(&loaded.files, &[&before, &after])?;
+            let both = self.both(&loaded, &before, &after)?;
+            self.observer.stage(Stage::Asking);
+            let answers = match &own {
+                Some((path, text)) => {
+                    let wrong = |error| FlowError::of_file(ErrorKind::Usage, path.display(), error);
+                    let own = queries::parse(text, &both.original).map_err(wrong)?;
+                    answer_own(request, &loaded.policy, &both, own)?
+                }
+                None => answer_random(request, &loaded.policy, &both)?,
+            };
+            check_stop(self.observer)?;
+            let found = Answered { file: request.released.clone(), records: both.original.records(), answers };
+            request.output.write(|| match form {
+                Some(Form::Svg) => moretta_pages::queries::svg(&found),
+                _ => moretta_pages::queries::csv(&found),
+            })?;
+            if own.is_some() || form == Some(Form::Csv) {
+                let (shown, like) = ("true answers", request.original.clone());
+                self.observer.note(&Note::Confidential { shown, like });
+            }
+            Ok(found)
+        })
+    }
+
+    fn both(
+        &self,
+        loaded: &LoadedPolicy,
+        before: &LocalEngine,
+        after: &LocalEngine,
+    ) -> Result<OriginalAndRelease, FlowError> {
+        let (_, original) = preflight::original(loaded, before, self.observer)?;
+        BoundPolicy::new(&loaded.policy, &original)?;
+        let file = preflight::release(loaded, after, Stage::Reading, self.observer)?;
+        let (name, of) = (after.source().name(), before.source().name());
+        if file.records() != original.records() {
+            let (found, expected) = (file.records(), original.records());
+            let message = format!("{found} records, but {of} has {expected}; these are not a release and its original");
+            return Err(FlowError::input(name, message));
+        }
+        let cells = loaded.policy.release.numbers == Numbers::Interval;
+        let released = match cells {
+            true => Released::of_file(&original, &file).map_err(|error| FlowError::input(name, error))?,
+            false => Released::of_opaque(&file),
+        };
+        Ok(OriginalAndRelease { original, file, released, cells })
+    }
+}
+
+fn answer_own(
+    request: &Queries,
+    policy: &Policy,
+    both: &OriginalAndRelease,
+    own: Vec<queries::Own>,
+) -> Result<Answers, FlowError> {
+    let asked: Vec<_> = own.iter().map(|own| own.query.clone()).collect();
+    let boxes = Boxes::new(&both.original, &both.released, &policy.release)
+        .map_err(|error| FlowError::input(&request.released, error))?;
+    let answered = queries::ask(&Original::new(&both.original), &boxes, &asked);
+    let named = |own: queries::Own| (QueryKind::of(own.query.aggregate, &both.original), own.conditions);
+    Ok(Answers::Own(own.into_iter().map(named).zip(answered).collect()))
+}
+
+fn answer_random(request: &Queries, policy: &Policy, both: &OriginalAndRelease) -> Result<Answers, FlowError> {
+    let profile = &both.original;
+    let known = profile.columns().len();
+    if let Some(columns) = request.columns.filter(|columns| *columns > known) {
+        return Err(FlowError::usage(format!("--columns {columns}: the policy has {known} quasi-identifiers")));
+    }
+    let sum = request.sum.as_ref().map(|name| {
+        queries::column_to_sum(profile, name).map_err(|problem| FlowError::usage(format!("--sum {name}: {problem}")))
+    });
+    let draw = Draw { count: request.count as usize, seed: request.seed, columns: request.columns };
+    let found = queries::compare(profile, &both.released, &policy.release, sum.transpose()?, &draw)
+        .map_err(|error| FlowError::input(&request.released, error))?;
+    let workloads = [Some(found.count), found.sum].into_iter().flatten();
+    let named = |workload: queries::Workload| (QueryKind::of(workload.aggregate, profile), workload);
+    Ok(Answers::Random { draw, workloads: workloads.map(named).collect() })
+}

@@ -1,0 +1,74 @@
+//! Opening policies and hierarchy files.
+
+use std::path::{Path, PathBuf};
+
+use moretta_core::{
+    engine::Place,
+    hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
+    policy::Policy,
+    search,
+};
+
+use crate::error::{ErrorKind, FlowError};
+
+/// A policy and the hierarchies it names, ready to be bound to a table.
+#[derive(Debug, Clone)]
+pub struct LoadedPolicy {
+    /// How messages name it.
+    pub name: String,
+    /// The policy; its method and parameters are checked.
+    pub policy: Policy,
+    /// The hierarchies of its columns, where they are files.
+    pub hierarchies: Hierarchies,
+    /// Every file that was read: none of them may be written by the same request.
+    pub files: Vec<PathBuf>,
+    /// Lines that still carry `init`'s mark CONFIRM.
+    pub unconfirmed: usize,
+}
+
+impl LoadedPolicy {
+    /// Reads a policy; hierarchy files are found relative to it.
+    pub fn read(path: &Path) -> Result<Self, FlowError> {
+        let text = read_text(path, ErrorKind::Policy)?;
+        let wrong = |error| FlowError::policy(path, &text, &error);
+        let policy = Policy::parse(&text, &search::method_names()).map_err(wrong)?;
+        search::method_of(&policy).map_err(wrong)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let (mut hierarchies, mut files) = (Hierarchies::default(), vec![path.to_owned()]);
+        for column in &policy.columns {
+            if let HierarchyChoice::File(name) = &column.hierarchy {
+                let file = folder.join(name);
+                let tree = read_hierarchy(&file).map_err(|mut error| {
+                    error.message += &format!(" (the hierarchy of `{}`)", column.name);
+                    error
+                })?;
+                hierarchies.insert(column.name.clone(), tree);
+                files.push(file);
+            }
+        }
+        let unconfirmed = text.lines().filter(|line| line.contains("# CONFIRM")).count();
+        Ok(Self { name: path.display().to_string(), policy, hierarchies, files, unconfirmed })
+    }
+}
+
+/// Reads a text file, which must be UTF-8.
+pub(crate) fn read_text(path: &Path, kind: ErrorKind) -> Result<String, FlowError> {
+    let bytes = std::fs::read(path).map_err(|error| FlowError::io("read", path, &error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        let file = path.display().to_string();
+        let message = format!("{file}, line {line}: not UTF-8 text; save the file as UTF-8");
+        FlowError { kind, place: Some(Place { line: Some(line), ..Place::file(file) }), message }
+    })
+}
+
+/// Reads a hierarchy file.
+pub fn read_hierarchy(path: &Path) -> Result<Tree, FlowError> {
+    file::parse(&read_text(path, ErrorKind::Policy)?).map_err(|error| {
+        let file = path.display().to_string();
+        let message = format!("{file}, {error}");
+        let place = Place { line: Some(error.row as u64), ..Place::file(file) };
+        FlowError { kind: ErrorKind::Policy, place: Some(place), message }
+    })
+}

@@ -1,0 +1,330 @@
+//! Making a release: `anonymize` searches for a recoding, `apply` takes a saved one; the rest is the same for both.
+//!
+//! Whatever goes wrong, the target holds what it held before: see [`moretta_core::publish`].
+
+use std::{
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use moretta_core::{
+    counts::{Counts, RecordOrder},
+    engine::{Engine, Staged},
+    hierarchy::Hierarchies,
+    observer::{Deadline, Note, Stage, Stop},
+    privacy::BoundPolicy,
+    publish::ReadBack,
+    recoding::saved::Saved,
+    run,
+    search::{Outcome, Task, method_of},
+    verify::{Verified, verify},
+};
+use moretta_engine::{Format, LocalEngine, Pending, Target, peak_memory_bytes, write_pending};
+use moretta_insight::{
+    report::{Report, Seconds},
+    tradeoff,
+};
+
+use crate::{
+    error::FlowError,
+    files::{Form, check_beside, check_outputs},
+    policy::LoadedPolicy,
+    preflight,
+    session::Session,
+};
+
+/// `moretta anonymize`: files in, files out.
+#[derive(Debug, Clone)]
+pub struct Anonymize {
+    /// A file, a folder of files, or a pattern.
+    pub input: String,
+    /// The policy file.
+    pub policy: PathBuf,
+    /// The release and its reports.
+    pub output: Output,
+    /// Where to save the recoding, for `apply`.
+    pub recoding: Option<PathBuf>,
+    /// How to search and write.
+    pub options: ReleaseOptions,
+}
+
+/// The files of a release.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// The release: .csv or .parquet.
+    pub release: PathBuf,
+    /// Reports: .json for programs, .html for people.
+    pub reports: Vec<PathBuf>,
+    /// Whether existing files may be replaced.
+    pub overwrite: bool,
+}
+
+/// How to search and write a release.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReleaseOptions {
+    /// Decides what the search tries and the order of the records; drawn at random by default.
+    pub seed: Option<u64>,
+    /// Keeps the records in the order of the input.
+    pub keep_order: bool,
+    /// Ends the search; the best result so far is released.
+    pub time_limit: Option<Duration>,
+    /// Releases a point of the method's generalization path instead of the search's result.
+    pub at: Option<usize>,
+    /// Measures every point of the method's generalization path, for the report.
+    pub path: bool,
+    /// Whether [`Session::release`] returns the recoding, for `apply`.
+    pub recoding: bool,
+}
+
+/// A published release.
+#[derive(Debug)]
+pub struct Release {
+    /// What was asked for, what holds, what was lost.
+    pub report: Report,
+    /// The recoding, if it was asked for.
+    pub recoding: Option<Saved>,
+}
+
+/// A release that was read back but not published.
+struct Prepared<S> {
+    report: Report,
+    recoding: Option<Saved>,
+    release: ReadBack<S>,
+}
+
+/// Seconds since the last lap.
+pub(crate) struct Clock(Instant);
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(crate) fn lap(&mut self) -> f64 {
+        let now = Instant::now();
+        let lap = now.duration_since(self.0).as_secs_f64();
+        self.0 = now;
+        lap
+    }
+}
+
+impl Session<'_> {
+    /// Makes a release of files, with reports and the recoding beside it. Returns the report.
+    pub fn anonymize(&self, request: &Anonymize) -> Result<Report, FlowError> {
+        self.install(|| {
+            let loaded = LoadedPolicy::read(&request.policy)?;
+            let engine = self.open(&request.input, &loaded.policy.input)?;
+            let target = check_files(&request.output, request.recoding.as_deref(), &loaded.files, &engine)?;
+            let path = request.options.path || !request.output.reports.is_empty();
+            let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
+            let Prepared { report, recoding, release } = self.prepare(&engine, &loaded, &target, &options)?;
+            let saved = request.recoding.as_ref().zip(recoding);
+            publish(release, &report, &request.output, saved)?;
+            Ok(report)
+        })
+    }
+
+    /// Makes and publishes a release of any engine's records.
+    pub fn release<E: Engine>(
+        &self,
+        engine: &E,
+        loaded: &LoadedPolicy,
+        target: &E::Target,
+        options: &ReleaseOptions,
+    ) -> Result<Release, FlowError> {
+        self.install(|| {
+            let Prepared { report, recoding, release } = self.prepare(engine, loaded, target, options)?;
+            release.publish()?;
+            Ok(Release { report, recoding })
+        })
+    }
+
+    /// Reads, searches, verifies, writes and reads back.
+    fn prepare<E: Engine>(
+        &self,
+        engine: &E,
+        loaded: &LoadedPolicy,
+        target: &E::Target,
+        options: &ReleaseOptions,
+    ) -> Result<Prepared<E::Staged>, FlowError> {
+        let mut clock = Clock::start();
+        let order = order(engine, &loaded.policy, options.keep_order)?;
+        let (counts, profile) = preflight::original(loaded, engine, self.observer)?;
+        let profile_seconds = clock.lap();
+
+        let policy = &loaded.policy;
+        let seed = seed(options.seed)?;
+        let bound = BoundPolicy::new(policy, &profile)?;
+        // The points of `moretta frontier` are counted from the same seed there and here.
+        let path_seed = if options.at.is_some() { options.seed.unwrap_or(0) } else { seed };
+        let task = Task::of(&bound, path_seed);
+        let (outcome, first_valid) = match options.at {
+            Some(at) => tradeoff::outcome_at(policy, &task, at, self.observer)?,
+            None => (self.search(&bound, seed, options.time_limit)?, None),
+        };
+        let verified = verify(&bound, outcome.recoding).map_err(|error| match options.at {
+            Some(at) => FlowError::unsatisfied(tradeoff::refused(at, first_valid, &error)),
+            None => error.into(),
+        })?;
+        let stopped = (outcome.stop, &outcome.work[..]);
+        let mut report = Report::of(policy, &profile, &verified, stopped, seed, engine.columns().len());
+        report.at = options.at;
+        report.seconds.profile = profile_seconds;
+        report.seconds.search = clock.lap();
+        if options.path && !outcome.path.is_empty() {
+            self.observer.stage(Stage::Measuring);
+            let points = tradeoff::measured(&profile, policy, &outcome.path, &[], self.observer);
+            report.path = points.ok_or_else(FlowError::interrupted)?;
+            report.seconds.total = clock.lap();
+        }
+        self.notes(loaded);
+        let saved = || Saved::of(policy, &loaded.hierarchies, &profile, verified.recoding());
+        let recoding = options.recoding.then(saved);
+        let pass = Pass { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
+        let release = self.write(&pass, &verified, &mut report, clock)?;
+        Ok(Prepared { report, recoding, release })
+    }
+
+    /// Runs the policy's method. A method whose result so far is worth releasing may be stopped by the observer.
+    fn search(&self, bound: &BoundPolicy<'_>, seed: u64, limit: Option<Duration>) -> Result<Outcome, FlowError> {
+        self.observer.stage(Stage::Searching);
+        let outcome = run::search(bound, seed, &Deadline::after(self.observer, limit))?;
+        if outcome.stop == Stop::Cancelled {
+            let anytime = method_of(bound.policy()).is_ok_and(|method| method.anytime());
+            if !anytime || !outcome.recoding.tells(bound.profile()) {
+                return Err(FlowError::interrupted());
+            }
+            self.observer.note(&Note::SearchInterrupted);
+            self.observer.clear_stop();
+        }
+        Ok(outcome)
+    }
+
+    /// Notes that a data holder should read before relying on a release.
+    fn notes(&self, loaded: &LoadedPolicy) {
+        let LoadedPolicy { policy, unconfirmed, .. } = loaded;
+        let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let (unguarded, unknown) = (owned(policy.unguarded()), owned(policy.taken_as_unknown()));
+        if !unguarded.is_empty() {
+            self.observer.note(&Note::Unguarded(unguarded));
+        }
+        if !unknown.is_empty() {
+            self.observer.note(&Note::TakenAsUnknown(unknown));
+        }
+        if *unconfirmed > 0 {
+            self.observer.note(&Note::Unconfirmed(*unconfirmed));
+        }
+    }
+
+    /// Writes the release and reads it back; completes the report's times.
+    pub(crate) fn write<E: Engine>(
+        &self,
+        pass: &Pass<'_, E>,
+        verified: &Verified<'_>,
+        report: &mut Report,
+        mut clock: Clock,
+    ) -> Result<ReadBack<E::Staged>, FlowError> {
+        let Pass { engine, hierarchies, counts, target, order } = *pass;
+        let written = verified.write(engine, counts, target, (order, report.seed), self.observer)?;
+        report.seconds.release = clock.lap();
+        let release = written.read_back(hierarchies, self.observer)?;
+        report.seconds.check = clock.lap();
+        // The total already has the time of optional steps.
+        let Seconds { profile, search, release: writing, check, total } = report.seconds;
+        report.seconds.total = total + profile + search + writing + check;
+        report.peak_memory_bytes = self.alone().then(peak_memory_bytes).flatten();
+        Ok(release)
+    }
+}
+
+/// The input of the second pass.
+pub(crate) struct Pass<'a, E: Engine> {
+    pub(crate) engine: &'a E,
+    pub(crate) hierarchies: &'a Hierarchies,
+    pub(crate) counts: &'a Counts,
+    pub(crate) target: &'a E::Target,
+    pub(crate) order: RecordOrder,
+}
+
+/// The order in which records are released; an error if the engine cannot keep the input's.
+pub(crate) fn order<E: Engine>(
+    engine: &E,
+    policy: &moretta_core::policy::Policy,
+    keep: bool,
+) -> Result<RecordOrder, FlowError> {
+    let order = if keep { RecordOrder::Input } else { policy.release.order };
+    match order {
+        RecordOrder::Input if !engine.keeps_order() => {
+            Err(FlowError::usage(format!("{}: its records have no order that could be kept", engine.name())))
+        }
+        order => Ok(order),
+    }
+}
+
+/// The requested seed, or a random one: an attacker who guesses the seed can undo the shuffle. 53 bits, because JSON readers keep
+/// whole numbers up to 2^53.
+pub(crate) fn seed(asked: Option<u64>) -> Result<u64, FlowError> {
+    let drawn = || getrandom::u64().map(|seed| seed >> 11);
+    asked
+        .map_or_else(drawn, Ok)
+        .map_err(|error| FlowError::usage(format!("no random seed to be had ({error}); give --seed N")))
+}
+
+/// Checks the files that a release writes, before anything else is done.
+pub(crate) fn check_files(
+    output: &Output,
+    recoding: Option<&Path>,
+    read: &[PathBuf],
+    engine: &LocalEngine,
+) -> Result<Target, FlowError> {
+    let source = engine.source();
+    check_beside(&output.release, source.name())?;
+    let mut paths = vec![output.release.as_path()];
+    paths.extend(output.reports.iter().map(PathBuf::as_path).chain(recoding));
+    let reads: Vec<PathBuf> = source.paths().map(PathBuf::from).chain(read.iter().cloned()).collect();
+    check_outputs(&paths, &reads, output.overwrite)?;
+    output.reports.iter().try_for_each(|report| report_form(report).map(|_| ()))?;
+    let wrong = |path: &Path, message: &str| FlowError::usage(format!("{}: {message}", path.display()));
+    let tabs = output.release.extension().is_some_and(|extension| extension == "tsv");
+    if tabs && source.format() == Format::Csv && source.csv_options().delimiter != Some(b'\t') {
+        let message = "the release has the delimiter of the input, which is no tab; name it .csv";
+        return Err(wrong(&output.release, message));
+    }
+    if let Some(path) = recoding.filter(|path| path.extension().is_none_or(|extension| extension != "json")) {
+        return Err(wrong(path, "a recoding's name ends in .json"));
+    }
+    Ok(Target { overwrite: output.overwrite, ..Target::new(output.release.clone())? })
+}
+
+fn report_form(path: &Path) -> Result<Form, FlowError> {
+    Form::of(path, &[Form::Json, Form::Html], "a report's name ends in .json or .html")
+}
+
+/// Publishes a release and then its reports and recoding. All are on the disk before the first is renamed.
+pub(crate) fn publish<S: Staged>(
+    release: ReadBack<S>,
+    report: &Report,
+    output: &Output,
+    recoding: Option<(&PathBuf, Saved)>,
+) -> Result<(), FlowError> {
+    let name = output.release.file_name().unwrap_or_default().to_string_lossy();
+    let mut beside: Vec<Pending> = Vec::new();
+    let mut add = |path: &Path, text: String| -> Result<(), FlowError> {
+        beside.push(write_pending(path, text.as_bytes(), output.overwrite)?);
+        Ok(())
+    };
+    if let Some((path, recoding)) = recoding {
+        add(path, recoding.to_json())?;
+    }
+    for path in &output.reports {
+        add(
+            path,
+            match report_form(path)? {
+                Form::Html => moretta_pages::report(report, &name),
+                _ => report.to_json(),
+            },
+        )?;
+    }
+    release.publish()?;
+    beside.into_iter().try_for_each(|file| Ok(file.persist()?))
+}

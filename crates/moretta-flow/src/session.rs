@@ -1,0 +1,61 @@
+//! A session: the threads, the memory and the observer of one job.
+
+use moretta_core::{observer::Observer, policy::InputOptions};
+use moretta_engine::{CsvOptions, LocalEngine, Settings, Source};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::FlowError;
+
+/// Stack of a worker: that of a main thread, where searches ran before they had a pool.
+const STACK_BYTES: usize = 8 << 20;
+
+/// Limits of a job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Threads; all processors by default.
+    pub threads: Option<u16>,
+    /// Bytes for distinct values and rows; unlimited by default.
+    pub memory: Option<u64>,
+    /// Whether the process runs nothing else, so that its peak memory is the job's and can be reported.
+    pub alone: bool,
+}
+
+/// Runs requests with threads of its own and reports to one observer. Several sessions can run in one process.
+pub struct Session<'a> {
+    pub(crate) observer: &'a dyn Observer,
+    resources: Resources,
+    pool: ThreadPool,
+}
+
+impl<'a> Session<'a> {
+    /// Starts the threads.
+    pub fn new(resources: Resources, observer: &'a dyn Observer) -> Result<Self, FlowError> {
+        let threads = resources.threads.map_or(0, |threads| usize::from(threads).max(1));
+        let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
+        let pool = pool.map_err(|error| FlowError::usage(format!("cannot start {threads} threads: {error}")))?;
+        Ok(Self { observer, resources, pool })
+    }
+
+    /// Runs work on the session's threads.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
+    }
+
+    /// Opens a file, a folder of files, or a pattern.
+    pub fn open(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
+        let csv = CsvOptions { delimiter: options.delimiter.map(|c| c as u8), quote: options.quote as u8 };
+        let mut settings = Settings { memory: self.resources.memory, ..Settings::default() };
+        settings.threads = self.resources.threads.map_or(settings.threads, usize::from);
+        Ok(LocalEngine::with_settings(Source::open(input, &csv)?, settings))
+    }
+
+    /// Whether the peak memory of the process is that of this session's job.
+    pub(crate) fn alone(&self) -> bool {
+        self.resources.alone
+    }
+}
+
+/// An error if the observer asked to stop.
+pub(crate) fn check_stop(observer: &dyn Observer) -> Result<(), FlowError> {
+    observer.stop().map_or(Ok(()), |_| Err(FlowError::interrupted()))
+}

@@ -1,0 +1,295 @@
+//! Bars over numbers and dates, which begin at round values and tell neither the least nor the greatest.
+//!
+//! Numbers: steps of 1, 2 or 5 times a power of ten. Dates: days, months, quarters, years, decades and so on. The step
+//! is the least that divides the middle of the records into about [`MOST_BINS`] parts. The middle leaves out one record
+//! of a hundred at either end, and in a small table as many as a bar needs but one, so that its ends are never those of
+//! one person. What lies beyond is in the first and the last bar, which are open: a single very large value neither
+//! shows nor squeezes all others into one bar. Where the middle is one value, there is one bar.
+//!
+//! Bins with too few records are then joined ([`Bins::merged`]). Only the joined ones count from there on, and those at
+//! the ends count as one step wide, however far their values reach: what a label without printed ends adds to a bar
+//! follows from the bars' labels and the step.
+
+use chrono::{DateTime, Datelike, NaiveDate};
+use moretta_core::{hierarchy::Domain, schema::Kind};
+
+use super::{Bar, Seen, spread};
+
+/// More bars than this are hard to take in.
+const MOST_BINS: f64 = 16.0;
+
+/// The share of the records that is left out at either end when the step is chosen.
+const TAIL: f64 = 0.01;
+
+const DAY: f64 = 86_400.0;
+
+/// Steps of the calendar in years. The longest is enough for all years that a date can have here, about 500,000.
+const YEARS: [i64; 15] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
+
+/// Bins one after the other: from each edge to just before the next.
+#[derive(Debug, Clone)]
+pub(super) struct Bins {
+    /// One more than there are bins. What is less than the first is in the first bin, what is more in the last.
+    pub(super) edges: Vec<f64>,
+    step: Step,
+    /// From one value to the next that could be, as the domain says.
+    pub(super) grid: Option<f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Step {
+    /// So many times ten to the power of the second.
+    Number(u32, i32),
+    Day,
+    Month,
+    Quarter,
+    Years(i64),
+    /// There is nothing to divide.
+    Whole,
+}
+
+/// The bars of a column of numbers or dates.
+pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
+    let bins = Bins::new(domain, &seen.before, floor);
+    let before = bins.count(domain, &seen.before);
+    let after = spread::over_bins(domain, seen, &bins);
+    let bar = |(bin, before)| Bar { label: bins.label(bin), before, after: after.bins[bin], sure: after.sure[bin] };
+    let mut bars: Vec<Bar> = before.into_iter().enumerate().map(bar).collect();
+    add_missing(&mut bars, seen.missing(domain), after.missing, floor);
+    bars
+}
+
+/// Missing values are a bar of their own, if that is not about a few people.
+fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, floor: u64) {
+    if before == 0 && after == 0.0 {
+        return;
+    }
+    let present: u64 = bars.iter().map(|bar| bar.before).sum();
+    match bars.last_mut() {
+        // Numbers that occur nowhere, or too few of them, cannot stand beside it either.
+        Some(last) if before < floor || present < floor => {
+            last.label += " or missing";
+            last.before += before;
+            last.after += after;
+            last.sure += after;
+        }
+        _ => bars.push(Bar { label: "missing".to_owned(), before, after, sure: after }),
+    }
+}
+
+/// Bins joined to their right neighbours until each part has enough records; the last part takes what is left.
+fn parts(before: &[u64], floor: u64) -> Vec<(usize, usize)> {
+    let mut parts: Vec<(usize, usize)> = Vec::new();
+    let (mut first, mut records) = (0, 0);
+    for (bin, here) in before.iter().enumerate() {
+        records += here;
+        if records >= floor {
+            parts.push((first, bin));
+            (first, records) = (bin + 1, 0);
+        }
+    }
+    match parts.last_mut() {
+        Some(last) => last.1 = before.len() - 1,
+        None => parts.push((0, before.len() - 1)),
+    }
+    // Only what had too few records was added to the last part.
+    parts
+}
+
+impl Bins {
+    /// For values that so many records have, by code: each bin has at least `floor` of them, or there is one bin.
+    pub(super) fn new(domain: &Domain, before: &[u64], floor: u64) -> Self {
+        let grid = domain.step();
+        let whole = Self { edges: vec![0.0, 0.0], step: Step::Whole, grid };
+        let Some((low, high)) = middle(domain, before, floor) else { return whole };
+        let divided = if domain.kind() == Kind::Date { dates(low, high) } else { numbers(low, high, grid) };
+        let merged = divided.and_then(|(edges, step)| {
+            let bins = Self { edges, step, grid };
+            bins.merged(&bins.count(domain, before), floor)
+        });
+        merged.unwrap_or(whole)
+    }
+
+    /// Bins with few records joined; none if that leaves one. The first and the last are as wide as the bin of theirs
+    /// that is next to the others: how far the bins went does not show.
+    fn merged(&self, before: &[u64], floor: u64) -> Option<Self> {
+        let parts = parts(before, floor);
+        let ([(_, first), .., (last, _)], step) = (&parts[..], self.step) else { return None };
+        let mut edges = vec![self.edges[*first]];
+        edges.extend(parts[1..].iter().map(|(first, _)| self.edges[*first]));
+        edges.push(self.edges[last + 1]);
+        Some(Self { edges, step, grid: self.grid })
+    }
+
+    /// How many records lie in each bin.
+    fn count(&self, domain: &Domain, before: &[u64]) -> Vec<u64> {
+        let mut bins = vec![0; self.len()];
+        for (code, records) in before.iter().enumerate() {
+            if let Some(value) = domain.number(code as u32) {
+                bins[self.bin(value)] += records;
+            }
+        }
+        bins
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.edges.len() - 1
+    }
+
+    /// The bin of a value.
+    pub(super) fn bin(&self, value: f64) -> usize {
+        self.edges[1..self.len()].partition_point(|edge| *edge <= value)
+    }
+
+    /// A bin in words; open where there is nothing beyond.
+    fn label(&self, bin: usize) -> String {
+        let (from, to) = (self.edges[bin], self.edges[bin + 1]);
+        match (bin == 0, bin + 1 == self.len()) {
+            (true, true) => "all values".to_owned(),
+            (true, false) => match self.before(to) {
+                Some(end) => format!("up to {end}"),
+                None => format!("below {}", self.text(to)),
+            },
+            (false, true) if self.is_date() => format!("{} or later", self.text(from)),
+            (false, true) => format!("{} or more", self.text(from)),
+            (false, false) => self.range(from, to),
+        }
+    }
+
+    /// `20–24` where there is a last value, `0.5 to 1.5` where values come as near to the end as they like.
+    fn range(&self, from: f64, to: f64) -> String {
+        let start = self.text(from);
+        let decade = || months_of(from).is_some_and(|from| months_of(to) == Some(from + 120));
+        if self.step == Step::Years(10) && decade() {
+            return format!("{start}s");
+        }
+        match self.before(to) {
+            Some(end) if end == start => start,
+            Some(end) if start.starts_with('−') => format!("{start} – {end}"),
+            Some(end) => format!("{start}–{end}"),
+            None => format!("{start} to {}", self.text(to)),
+        }
+    }
+
+    fn is_date(&self) -> bool {
+        !matches!(self.step, Step::Number(..) | Step::Whole)
+    }
+
+    /// What is the last before an edge, where there is such a thing.
+    fn before(&self, edge: f64) -> Option<String> {
+        match self.step {
+            Step::Number(..) => self.grid.map(|grid| self.text(edge - grid)),
+            // A second before midnight is still on the last day, month or year.
+            _ => Some(self.text(edge - 1.0)),
+        }
+    }
+
+    fn text(&self, edge: f64) -> String {
+        let date = || DateTime::from_timestamp(edge as i64, 0).map(|at| at.date_naive()).unwrap_or_default();
+        match self.step {
+            Step::Number(_, power) => number_text(edge, power),
+            Step::Day => date().to_string(),
+            Step::Month => date().format("%Y-%m").to_string(),
+            Step::Quarter => format!("{}-Q{}", date().year(), date().month().div_ceil(3)),
+            Step::Years(_) => date().year().to_string(),
+            Step::Whole => String::new(),
+        }
+    }
+}
+
+/// With as many decimals as the step has.
+fn number_text(value: f64, power: i32) -> String {
+    let text = match power {
+        -6..=12 => format!("{:.*}", (-power).max(0) as usize, value.abs()),
+        _ => format!("{:e}", value.abs()),
+    };
+    if value < 0.0 { format!("−{text}") } else { text }
+}
+
+/// The values between which all but the tails lie; none where these are one value or there are too few records.
+///
+/// The nearest to either end that are taken are the `floor`-th least and the `floor`-th greatest.
+fn middle(domain: &Domain, before: &[u64], floor: u64) -> Option<(f64, f64)> {
+    let values = || {
+        let number = |(code, &records): (usize, &u64)| domain.number(code as u32).map(|value| (value, records));
+        before.iter().enumerate().filter_map(number).filter(|(_, records)| *records > 0)
+    };
+    let records: u64 = values().map(|(_, records)| records).sum();
+    let at = |rank: u64| {
+        let mut seen = 0;
+        values().find_map(|(value, here)| {
+            seen += here;
+            (seen > rank).then_some(value)
+        })
+    };
+    let between = |tail: u64| {
+        let (low, high) = (at(tail)?, at(records.checked_sub(tail + 1)?)?);
+        (low < high).then_some((low, high))
+    };
+    let least = floor.saturating_sub(1);
+    between(least.max((records as f64 * TAIL) as u64)).or_else(|| between(least))
+}
+
+/// Edges at multiples of 1, 2 or 5 times a power of ten; none where there is nothing to divide.
+fn numbers(low: f64, high: f64, grid: Option<f64>) -> Option<(Vec<f64>, Step)> {
+    // Halves, so that a range near the greatest number does not overflow.
+    let wanted = (high / 2.0 - low / 2.0) / (MOST_BINS / 2.0);
+    let least = grid.map_or(wanted, |grid| wanted.max(grid));
+    if !(wanted > 0.0 && least.is_normal()) {
+        return None;
+    }
+    // One power lower than it could be, against rounding.
+    let start = least.log10().floor() as i32 - 1;
+    let steps = (start..=start + 3).flat_map(|power| [1, 2, 5].map(|digit| (digit, power)));
+    let times = |times: f64, digit: u32, power: i32| -> f64 {
+        // Read as a decimal: 3 x 0.1 is to be 0.3.
+        format!("{}e{power}", times * f64::from(digit)).parse().unwrap_or(f64::INFINITY)
+    };
+    let (digit, power) = steps.into_iter().find(|&(digit, power)| {
+        let step = times(1.0, digit, power);
+        step >= least && grid.is_none_or(|_| power >= 0)
+    })?;
+    let step = times(1.0, digit, power);
+    let first = (low / step + 1e-9).floor();
+    let last = (high / step + 1e-9).floor().min(first + MOST_BINS + 1.0);
+    let edges: Vec<f64> =
+        (0..=(last - first) as u32 + 1).map(|at| times(first + f64::from(at), digit, power)).collect();
+    ascend(&edges).then_some((edges, Step::Number(digit, power)))
+}
+
+fn ascend(edges: &[f64]) -> bool {
+    edges.windows(2).all(|two| two[0] < two[1]) && edges.iter().all(|edge| edge.is_finite())
+}
+
+/// Edges at the beginnings of days, months, quarters or years; none where all is on one day, or where an edge would be
+/// beyond the years that there are.
+pub(super) fn dates(low: f64, high: f64) -> Option<(Vec<f64>, Step)> {
+    let (first, last) = ((low / DAY).floor(), (high / DAY).floor());
+    if first == last {
+        return None;
+    }
+    if last - first < MOST_BINS {
+        let days = (last - first) as u32 + 1;
+        return Some(((0..=days).map(|day| (first + f64::from(day)) * DAY).collect(), Step::Day));
+    }
+    let (first, last) = (months_of(low)?, months_of(high)?);
+    let fits = |(months, _): &(i64, Step)| last.div_euclid(*months) - first.div_euclid(*months) < MOST_BINS as i64;
+    let years = YEARS.map(|years| (years * 12, Step::Years(years)));
+    let (months, step) = [(1, Step::Month), (3, Step::Quarter)].into_iter().chain(years).find(fits)?;
+    let parts = first.div_euclid(months)..=last.div_euclid(months) + 1;
+    let edges: Vec<f64> = parts.map(|part| seconds_of(part * months)).collect::<Option<_>>()?;
+    ascend(&edges).then_some((edges, step))
+}
+
+/// The month that a moment lies in, counted from the year 0; none beyond the years that there are.
+fn months_of(seconds: f64) -> Option<i64> {
+    let date = DateTime::from_timestamp(seconds.floor() as i64, 0)?.date_naive();
+    Some(i64::from(date.year()) * 12 + i64::from(date.month0()))
+}
+
+/// The beginning of a month; none beyond the years that there are.
+fn seconds_of(months: i64) -> Option<f64> {
+    let year = i32::try_from(months.div_euclid(12)).ok()?;
+    let date = NaiveDate::from_ymd_opt(year, months.rem_euclid(12) as u32 + 1, 1)?;
+    Some(date.and_hms_opt(0, 0, 0)?.and_utc().timestamp() as f64)
+}

@@ -1,0 +1,126 @@
+//! Bars over categories: values, or nodes of the hierarchy where there are many values.
+
+use std::cmp::Reverse;
+
+use moretta_core::{
+    hierarchy::{Domain, Tree},
+    ids::NodeId,
+};
+
+use super::{Bar, Seen, rounded, spread};
+
+/// More bars than this are hard to take in.
+const MOST_BARS: usize = 14;
+
+/// What may be named: a range of leaves.
+struct Part {
+    label: String,
+    first: u32,
+    last: u32,
+}
+
+/// The bars of a column of categories, in the order of its hierarchy; what may not be named is the last.
+pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
+    let parts = parts(domain);
+    let over = spread::over_leaves(domain, seen, &part_of(domain, &parts));
+    let mut bars: Vec<Bar> = Vec::new();
+    let mut others = Bar { label: "other values".to_owned(), before: 0, after: 0.0, sure: 0.0 };
+    for part in parts {
+        let range = part.first as usize..part.last as usize + 1;
+        let before = seen.before[range.clone()].iter().sum();
+        let (after, sure) = (over.leaves[range.clone()].iter().sum(), over.sure[range].iter().sum());
+        let bar = Bar { label: part.label, before, after, sure };
+        if before >= floor {
+            bars.push(bar);
+        } else {
+            join(&mut others, &bar);
+        }
+    }
+    // The least frequent go, so that the rest can be taken in; and one must go where the others would be a few people.
+    let mut frequent: Vec<(usize, Bar)> = bars.into_iter().enumerate().collect();
+    frequent.sort_by_key(|(place, bar)| (Reverse(bar.before), *place));
+    for (_, gone) in frequent.drain(frequent.len().min(MOST_BARS)..) {
+        join(&mut others, &gone);
+    }
+    while (1..floor).contains(&others.before)
+        && let Some((_, gone)) = frequent.pop()
+    {
+        join(&mut others, &gone);
+    }
+    frequent.sort_by_key(|(place, _)| *place);
+    let mut bars: Vec<Bar> = frequent.into_iter().map(|(_, bar)| bar).collect();
+    if bars.is_empty() {
+        others.label = "all values".to_owned();
+    }
+    // The noise of sums is no bar.
+    if bars.is_empty() || others.before > 0 || rounded(others.after) > 0.0 {
+        bars.push(others);
+    }
+    bars
+}
+
+fn join(others: &mut Bar, bar: &Bar) {
+    others.before += bar.before;
+    others.after += bar.after;
+    others.sure += bar.sure;
+}
+
+/// For each leaf, the part that has it.
+fn part_of(domain: &Domain, parts: &[Part]) -> Vec<usize> {
+    // What is in no part is in none with anything else.
+    let mut part_of: Vec<usize> = (parts.len()..parts.len() + domain.len()).collect();
+    for (place, part) in parts.iter().enumerate() {
+        part_of[part.first as usize..=part.last as usize].fill(place);
+    }
+    part_of
+}
+
+/// The values; where these are many, the nodes of the lowest level that has few enough; where none has, the values.
+/// A missing value is a part of its own unless it has its place below one of these nodes.
+fn parts(domain: &Domain) -> Vec<Part> {
+    let leaf = |code: u32| Part { label: domain.text(code).to_owned(), first: code, last: code };
+    let is_missing = |code: &u32| domain.missing() == Some(*code);
+    let many = domain.len() - usize::from(domain.missing().is_some()) > MOST_BARS;
+    let level = domain.tree().filter(|_| many).and_then(|tree| level(tree, domain.missing()));
+    let mut parts: Vec<Part> = match (domain.tree(), level) {
+        (Some(tree), Some(nodes)) => nodes.into_iter().map(|node| of_node(tree, node)).collect(),
+        _ => (0..domain.len() as u32).filter(|code| !is_missing(code)).map(leaf).collect(),
+    };
+    if let Some(code) = domain.missing()
+        && !parts.iter().any(|part| part.first <= code && code <= part.last)
+    {
+        parts.push(Part { label: "missing".to_owned(), first: code, last: code });
+    }
+    parts
+}
+
+fn of_node(tree: &Tree, node: NodeId) -> Part {
+    let (first, last) = tree.range(node);
+    Part { label: tree.label(node).to_owned(), first, last }
+}
+
+/// The nodes of the lowest level with at most [`MOST_BARS`], leaves that end above it included; none where that is the
+/// root. Levels only grow downwards.
+fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
+    let missing = missing.map(|code| tree.leaf(code));
+    let mut found = None;
+    let mut nodes = vec![Tree::ROOT];
+    loop {
+        let mut below = Vec::new();
+        for &node in &nodes {
+            if tree.is_leaf(node) {
+                below.push(node);
+            } else {
+                // One more than may be says enough.
+                let children = tree.children(node).filter(|child| Some(*child) != missing);
+                below.extend(children.take(MOST_BARS + 1));
+            }
+        }
+        if below.len() > MOST_BARS || below == nodes {
+            return found;
+        }
+        // A level of one node says no more than the root does.
+        found = (below.len() > 1).then(|| below.clone());
+        nodes = below;
+    }
+}

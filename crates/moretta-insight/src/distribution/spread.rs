@@ -1,0 +1,174 @@
+//! What a recipient reads off a release: the records of each released label, spread evenly over what it covers.
+//!
+//! A label adds to at most two sums of a list of differences, whatever it covers; one pass over that list then gives
+//! every leaf or bin its part.
+
+use moretta_core::hierarchy::{Domain, LabelReader, ReadCell, interval_ends};
+
+use super::{Seen, bins::Bins};
+
+/// Records over bins of numbers or dates.
+pub(super) struct OverBins {
+    pub(super) bins: Vec<f64>,
+    /// Those that are released as something within the bin.
+    pub(super) sure: Vec<f64>,
+    /// Records that are released as having no value.
+    pub(super) missing: f64,
+}
+
+/// Over numbers or dates.
+pub(super) fn over_bins(domain: &Domain, seen: &Seen<'_>, bins: &Bins) -> OverBins {
+    let reader = LabelReader::new(domain);
+    let mut over = Spread::new(bins);
+    let mut missing = 0.0;
+    for (label, &records) in seen.labels.iter().zip(&seen.after) {
+        let records = records as f64;
+        match side(domain, &reader, label) {
+            Side::Missing => missing += records,
+            Side::Value(value) => over.within(bins.bin(value), records),
+            Side::Printed(low, high) => over.interval(low, high, records),
+            Side::Touched(low, high) => over.touched(bins.bin(low), bins.bin(high), records),
+        }
+    }
+    let sure = over.sure.clone();
+    OverBins { bins: over.finish(), sure, missing }
+}
+
+/// Records over the leaves of a column of categories.
+pub(super) struct OverLeaves {
+    pub(super) leaves: Vec<f64>,
+    /// Those that are released as something within one part, all at the first leaf that it covers.
+    pub(super) sure: Vec<f64>,
+}
+
+/// Over the leaves of a column of categories, whose leaves are in parts. A missing value is a leaf like any other.
+pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>, part_of: &[usize]) -> OverLeaves {
+    let reader = LabelReader::new(domain);
+    let (mut leaves, mut sure) = (vec![0.0; domain.len()], vec![0.0; domain.len()]);
+    let mut changes = vec![0.0; domain.len() + 1];
+    let one_part = |first: u32, last: u32| part_of[first as usize] == part_of[last as usize];
+    for (label, &records) in seen.labels.iter().zip(&seen.after) {
+        let records = records as f64;
+        match reader.read(label) {
+            Some(ReadCell::Set(codes)) => {
+                codes.iter().for_each(|&code| leaves[code as usize] += records / codes.len() as f64);
+                if codes.windows(2).all(|two| one_part(two[0], two[1])) {
+                    sure[codes[0] as usize] += records;
+                }
+            }
+            // Where nothing can be read, it could be anything.
+            read => {
+                let cell = if let Some(ReadCell::Cell(cell)) = read { cell } else { domain.whole() };
+                if one_part(cell.first, cell.last) {
+                    sure[cell.first as usize] += records;
+                }
+                if cell.first == cell.last {
+                    leaves[cell.first as usize] += records;
+                } else {
+                    let part = records / f64::from(cell.last - cell.first + 1);
+                    changes[cell.first as usize] += part;
+                    changes[cell.last as usize + 1] -= part;
+                }
+            }
+        }
+    }
+    let mut density = 0.0;
+    for (leaf, change) in leaves.iter_mut().zip(changes) {
+        density += change;
+        *leaf += f64::max(density, 0.0);
+    }
+    OverLeaves { leaves, sure }
+}
+
+/// What a label stands for in a column of numbers or dates.
+enum Side {
+    /// One value, which prints.
+    Value(f64),
+    /// From the first to the second, both of which print.
+    Printed(f64, f64),
+    /// From the first to the second, which do not print.
+    Touched(f64, f64),
+    /// No value at all.
+    Missing,
+}
+
+fn side(domain: &Domain, reader: &LabelReader<'_>, label: &str) -> Side {
+    let cell = match reader.read(label) {
+        Some(ReadCell::Cell(cell)) => cell,
+        // One number for many need not be a value of the column.
+        _ => match domain.read_number(label) {
+            Some(number) => return Side::Value(number),
+            None => domain.whole(),
+        },
+    };
+    let Some((low, high)) = domain.ends(cell) else { return Side::Missing };
+    let printed =
+        interval_ends(label).and_then(|(low, high)| Some((domain.read_number(low)?, domain.read_number(high)?)));
+    match printed {
+        // What prints may be more than the values that occur, which the release does not tell.
+        Some((from, to)) if from <= low && high <= to => Side::Printed(from, to),
+        _ if low == high => Side::Value(low),
+        _ => Side::Touched(low, high),
+    }
+}
+
+/// Sums over bins while they are made.
+struct Spread<'a> {
+    bins: &'a Bins,
+    /// What falls into a bin as it is.
+    whole: Vec<f64>,
+    /// The records of labels that lie within a bin.
+    sure: Vec<f64>,
+    /// How much more there is in each half unit of length from this bin on than in the one before.
+    changes: Vec<f64>,
+}
+
+impl<'a> Spread<'a> {
+    fn new(bins: &'a Bins) -> Self {
+        let none = vec![0.0; bins.len()];
+        Self { bins, whole: none.clone(), sure: none, changes: vec![0.0; bins.len() + 1] }
+    }
+
+    fn edge(&self, at: usize) -> f64 {
+        self.bins.edges[at] / 2.0
+    }
+
+    fn within(&mut self, bin: usize, records: f64) {
+        self.whole[bin] += records;
+        self.sure[bin] += records;
+    }
+
+    /// Over an interval whose ends are both inside it. On a grid the last value takes as much room as any other.
+    fn interval(&mut self, low: f64, high: f64, records: f64) {
+        let (first, last) = (self.bins.bin(low), self.bins.bin(high));
+        // Halves, so that a range near the greatest number does not overflow.
+        let (low, high) = (low / 2.0, high / 2.0 + self.bins.grid.unwrap_or(0.0) / 2.0);
+        if first == last {
+            return self.within(first, records);
+        }
+        let density = records / (high - low);
+        self.whole[first] += (self.edge(first + 1) - low) * density;
+        self.whole[last] += (high - self.edge(last)) * density;
+        self.changes[first + 1] += density;
+        self.changes[last] -= density;
+    }
+
+    /// Over all bins from the first to the last, by how wide they are; an open one counts as one step wide.
+    fn touched(&mut self, first: usize, last: usize, records: f64) {
+        if first == last {
+            return self.within(first, records);
+        }
+        let density = records / (self.edge(last + 1) - self.edge(first));
+        self.changes[first] += density;
+        self.changes[last + 1] -= density;
+    }
+
+    fn finish(mut self) -> Vec<f64> {
+        let mut density = 0.0;
+        for bin in 0..self.bins.len() {
+            density += self.changes[bin];
+            self.whole[bin] += f64::max(density, 0.0) * (self.edge(bin + 1) - self.edge(bin));
+        }
+        self.whole
+    }
+}

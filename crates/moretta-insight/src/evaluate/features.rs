@@ -1,0 +1,190 @@
+//! Two profiles as tables for a tree, in the codes of the first.
+
+use hashbrown::HashMap;
+use moretta_core::{
+    hierarchy::ROOT_LABEL,
+    ids::{AttributeId, TupleId, VariantId},
+    policy::{Labels, Numbers, Policy, ReleaseOptions},
+    profile::{Attribute, Member, Profile},
+    recoding::{Recoding, saved::Saved},
+    released::Released,
+    schema::Role,
+};
+
+use super::{
+    EvaluateError,
+    c45::{Column, Table, UNKNOWN},
+};
+
+/// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
+const MISSING: f64 = f64::NEG_INFINITY;
+
+/// A column of both tables, and its place in the policy.
+type Placed = (usize, (Column, Column));
+
+/// A table to train on and one to test with.
+pub(super) struct Pair<'a> {
+    train: &'a Profile,
+    test: &'a Profile,
+    class: AttributeId,
+    /// The sensitive columns.
+    sensitive: Vec<AttributeId>,
+    /// For each quasi-identifier, then for each sensitive column, its place in the policy. Ties between columns go to the
+    /// one declared first, whatever its role: so the same columns make the same tree in every role.
+    places: Vec<usize>,
+}
+
+impl<'a> Pair<'a> {
+    pub(super) fn new(train: &'a Profile, test: &'a Profile, policy: &Policy) -> Result<Self, EvaluateError> {
+        let class = train.class().ok_or(EvaluateError::NoClass)?;
+        for (profile, table) in [(train, "training"), (test, "test")] {
+            if profile.records() == 0 {
+                return Err(EvaluateError::Empty { table });
+            }
+        }
+        let sensitive = |id: &AttributeId| train.attributes()[id.index()].role == Role::Sensitive;
+        let sensitive: Vec<AttributeId> =
+            (0..train.attributes().len()).map(AttributeId::from_index).filter(sensitive).collect();
+        let names = train.columns().iter().map(|column| &column.name);
+        let names = names.chain(sensitive.iter().map(|id| &train.attributes()[id.index()].name));
+        let place = |name: &String| policy.columns.iter().position(|column| column.name == *name);
+        let places = names.map(|name| place(name).unwrap_or(usize::MAX)).collect();
+        Ok(Self { train, test, class, sensitive, places })
+    }
+
+    pub(super) fn has_sensitive(&self) -> bool {
+        !self.sensitive.is_empty()
+    }
+
+    /// As they were, with these columns.
+    pub(super) fn raw(&self, quasi_identifiers: bool, sensitive: bool) -> (Table, Table) {
+        let (train, test) = (self.train.everything(), self.test.everything());
+        let (width, mut columns) = (self.train.columns().len(), Vec::new());
+        if quasi_identifiers {
+            let own = (0..width).map(|column| self.quasi_identifier(column, &train, &test));
+            columns.extend(self.places.iter().copied().zip(own));
+        }
+        if sensitive {
+            columns.extend(self.places[width..].iter().copied().zip(self.sensitive_columns(&train, &test)));
+        }
+        self.tables(columns, &train, &test)
+    }
+
+    /// As released, and the sensitive columns. The training table leaves as its own search says.
+    pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (Table, Table) {
+        let form = ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, ..saved.policy.release.clone() };
+        let released = Released::of_recoding(self.train, recoding, &form);
+        let (mut train, mut groups) = (Vec::new(), Vec::new());
+        for group in 0..released.groups() {
+            let members = released.grouping().members(group);
+            train.extend_from_slice(members);
+            groups.extend(members.iter().map(|_| group));
+        }
+        self.labelled(&train, |row, column| released.label(groups[row], column), saved)
+    }
+
+    /// As a recoding from elsewhere releases them, and the sensitive columns: both tables leave by its cells alone.
+    pub(super) fn applied(&self, saved: &Saved) -> (Table, Table) {
+        let train = self.train.everything();
+        let labels = saved.labels(self.train);
+        let label = |row: usize, column| applied_label(&labels, self.train.tuple_of(train[row].variant), column);
+        self.labelled(&train, label, saved)
+    }
+
+    /// Tables whose quasi-identifiers are these labels for training, and those of a saved recoding for the test.
+    fn labelled<'l>(
+        &self,
+        train: &[Member],
+        train_label: impl Fn(usize, usize) -> &'l str,
+        saved: &'l Saved,
+    ) -> (Table, Table) {
+        let test = self.test.everything();
+        let labels = saved.labels(self.test);
+        let column = |column: usize| {
+            let now = test.iter().map(|member| applied_label(&labels, self.test.tuple_of(member.variant), column));
+            categories((0..train.len()).map(|row| train_label(row, column)), now)
+        };
+        let own = (0..self.train.columns().len()).map(column);
+        let columns = own.chain(self.sensitive_columns(train, &test));
+        self.tables(self.places.iter().copied().zip(columns).collect(), train, &test)
+    }
+
+    fn quasi_identifier(&self, column: usize, train: &[Member], test: &[Member]) -> (Column, Column) {
+        let domain = |profile: &'a Profile| &profile.columns()[column].domain;
+        let code = |profile: &Profile, member: &Member| profile.codes(profile.tuple_of(member.variant))[column];
+        if domain(self.train).kind().is_ordered() {
+            let missing = if domain(self.train).missing().is_some() { MISSING } else { f64::NAN };
+            let numbers = |profile: &'a Profile, members: &[Member]| {
+                let number = |member: &Member| domain(profile).number(code(profile, member)).unwrap_or(missing);
+                Column::Numeric(members.iter().map(number).collect())
+            };
+            return (numbers(self.train, train), numbers(self.test, test));
+        }
+        let text = |profile: &'a Profile, member: &Member| domain(profile).text(code(profile, member));
+        categories(
+            train.iter().map(|member| text(self.train, member)),
+            test.iter().map(|member| text(self.test, member)),
+        )
+    }
+
+    fn sensitive_columns(&self, train: &[Member], test: &[Member]) -> Vec<(Column, Column)> {
+        let column = |&id: &AttributeId| {
+            let known = &self.train.attributes()[id.index()];
+            let train = train.iter().map(|member| self.train.value(member.variant, id));
+            if known.kind().is_ordered() {
+                let before = numbers(known, known);
+                let now = numbers(&self.test.attributes()[id.index()], known);
+                let test = test.iter().map(|member| now[self.test.value(member.variant, id) as usize]);
+                return (
+                    Column::Numeric(train.map(|value| before[value as usize]).collect()),
+                    Column::Numeric(test.collect()),
+                );
+            }
+            (Column::Categorical(train.collect()), Column::Categorical(self.test_codes(id, test)))
+        };
+        self.sensitive.iter().map(column).collect()
+    }
+
+    /// The values of the test table in the codes of the training table.
+    fn test_codes(&self, id: AttributeId, test: &[Member]) -> Vec<u32> {
+        let known = &self.train.attributes()[id.index()];
+        let values = self.test.attributes()[id.index()].values.iter();
+        let codes: Vec<u32> = values.map(|value| known.code(value).unwrap_or(UNKNOWN)).collect();
+        let value = |variant: VariantId| self.test.value(variant, id) as usize;
+        test.iter().map(|member| codes[value(member.variant)]).collect()
+    }
+
+    /// The tables of columns that come with their places.
+    fn tables(&self, mut columns: Vec<Placed>, train: &[Member], test: &[Member]) -> (Table, Table) {
+        columns.sort_by_key(|(place, _)| *place);
+        let weights = |members: &[Member]| members.iter().map(|member| member.records).collect();
+        let (before, after): (Vec<Column>, Vec<Column>) = columns.into_iter().map(|(_, columns)| columns).unzip();
+        let classes = train.iter().map(|member| self.train.value(member.variant, self.class)).collect();
+        let train = Table::new(before, classes, weights(train));
+        (train, Table::new(after, self.test_codes(self.class, test), weights(test)))
+    }
+}
+
+/// What a tuple leaves as in a column; `*` where no cell covers it.
+fn applied_label<'l>(labels: &[Option<Vec<&'l str>>], tuple: TupleId, column: usize) -> &'l str {
+    labels[tuple.index()].as_ref().map_or(ROOT_LABEL, |labels| labels[column])
+}
+
+/// The numbers or seconds of a column by code. What is none is missing where the training table has that too, otherwise unknown.
+fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
+    let none = |text: &str| if known.code(text).is_some() { MISSING } else { f64::NAN };
+    let number = |text: &str| known.reading().number(text).unwrap_or_else(|_| none(text));
+    attribute.values.iter().map(|text| number(text)).collect()
+}
+
+/// Texts as codes of the first column's texts.
+fn categories<'a>(train: impl Iterator<Item = &'a str>, test: impl Iterator<Item = &'a str>) -> (Column, Column) {
+    let mut known: HashMap<&str, u32> = HashMap::new();
+    let mut learn = |text: &'a str| {
+        let next = known.len() as u32;
+        *known.entry(text).or_insert(next)
+    };
+    let train = train.map(&mut learn).collect();
+    let test = test.map(|text| known.get(text).copied().unwrap_or(UNKNOWN)).collect();
+    (Column::Categorical(train), Column::Categorical(test))
+}

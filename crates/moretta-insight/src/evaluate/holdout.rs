@@ -1,0 +1,380 @@
+//! Records held back: a table divided by chance into some to learn from and some to test with.
+//!
+//! For whoever has one table and wants honest errors: the split is made on the counts, *before* anything else looks at
+//! them, so that nothing of the test records (a value, the greatest number, how often something occurs) can reach the
+//! search. It needs no records either: how many of each distinct row go where is drawn, and equal records are equal.
+//!
+//! A split is stratified: every part has its share of each class, as evenly as whole records allow. It depends on the
+//! table and the seed alone, not on the order in which an engine happened to count, nor on that of the columns (which
+//! roles decide).
+//!
+//! A [`Plan`] is held against the table by [`Plan::check`]: both parts of every split have records then.
+//!
+//! Within a class, record by record, a part is drawn with the chance of what it still lacks. Every division with the
+//! right numbers is then as likely as any other (it is how one deals from a shuffled deck), in `O(records × parts)`
+//! time and without the deck.
+
+use moretta_core::counts::Counts;
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+
+/// How a table is divided. [`Plan::check`] says whether it can be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Plan {
+    /// Cross-validation: so many parts, and each is once what the others are tested with. At least 2.
+    Folds(usize),
+    /// So many times anew, a share of the records is held back; more than 0 and less than 1.
+    Draws {
+        /// How many times.
+        draws: usize,
+        /// The share to test with.
+        share: f64,
+    },
+}
+
+/// Why a table cannot be divided like this.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// One fold, or none.
+    #[error("{folds} folds: a table is divided into 2 parts at least")]
+    Folds {
+        /// How many were asked for.
+        folds: usize,
+    },
+    /// Nothing is ever held back.
+    #[error("0 draws: records are held back once at least")]
+    NoDraws,
+    /// Not a part of the records.
+    #[error("a share of {share}: what is held back is more than 0 and less than 1")]
+    Share {
+        /// The share asked for.
+        share: f64,
+    },
+    /// A part would be without records.
+    #[error("{records} records are too few to be held back like this: one part would have none")]
+    TooFew {
+        /// How many there are.
+        records: u64,
+    },
+}
+
+impl Plan {
+    /// Whether a table of so many records can be divided like this, so that no part is without records.
+    pub fn check(&self, records: u64) -> Result<(), PlanError> {
+        let enough = match *self {
+            Plan::Folds(folds) if folds < 2 => return Err(PlanError::Folds { folds }),
+            Plan::Draws { draws: 0, .. } => return Err(PlanError::NoDraws),
+            Plan::Draws { share, .. } if !(share > 0.0 && share < 1.0) => return Err(PlanError::Share { share }),
+            Plan::Folds(folds) => records >= folds as u64,
+            Plan::Draws { share, .. } => (1..records).contains(&held_back(records, share)),
+        };
+        if enough { Ok(()) } else { Err(PlanError::TooFew { records }) }
+    }
+}
+
+/// How many records a share is.
+fn held_back(records: u64, share: f64) -> u64 {
+    (records as f64 * share).round() as u64
+}
+
+/// A table in two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Split {
+    /// To learn from.
+    pub train: Counts,
+    /// To test with.
+    pub test: Counts,
+}
+
+/// All splits of a plan, one after the other; none if [`Plan::check`] refuses it. `class` is a column of `counts`.
+pub fn splits(counts: &Counts, class: usize, plan: Plan, seed: u64) -> impl Iterator<Item = Split> + '_ {
+    let strata = strata(counts, class);
+    let (rounds, dealt) = match plan {
+        _ if plan.check(counts.records).is_err() => (0, None),
+        Plan::Folds(folds) => (folds, Some(deal(counts, &strata, &even(&strata, folds), seed, 0))),
+        Plan::Draws { draws, .. } => (draws, None),
+    };
+    (0..rounds).map(move |round| {
+        let test = match (plan, &dealt) {
+            (Plan::Draws { share, .. }, _) => {
+                deal(counts, &strata, &in_two(&strata, share), seed, round as u64).swap_remove(1)
+            }
+            (Plan::Folds(_), dealt) => dealt.as_ref().map_or_else(Vec::new, |parts| parts[round].clone()),
+        };
+        let train: Vec<u64> = counts.counts.iter().zip(&test).map(|(all, test)| all - test).collect();
+        Split { train: counts.part(&train), test: counts.part(&test) }
+    })
+}
+
+/// The records of one class.
+struct Stratum {
+    /// The distinct rows that have it, in the order of their texts.
+    rows: Vec<usize>,
+    records: u64,
+}
+
+/// The classes in the order of their texts.
+fn strata(counts: &Counts, class: usize) -> Vec<Stratum> {
+    let ranks: Vec<Vec<u32>> = counts.columns.iter().map(|column| ranks(&column.values)).collect();
+    let rank = |row: usize, column: usize| ranks[column][counts.row(row)[column] as usize];
+    let mut by_name: Vec<usize> = (0..ranks.len()).collect();
+    by_name.sort_by_key(|&column| &counts.columns[column].name);
+    let texts = |row: usize| by_name.iter().map(move |&column| rank(row, column));
+    let mut rows: Vec<usize> = (0..counts.rows()).collect();
+    rows.sort_by(|&a, &b| rank(a, class).cmp(&rank(b, class)).then_with(|| texts(a).cmp(texts(b))));
+    let stratum =
+        |rows: &[usize]| Stratum { rows: rows.to_vec(), records: rows.iter().map(|&row| counts.counts[row]).sum() };
+    rows.chunk_by(|&a, &b| rank(a, class) == rank(b, class)).map(stratum).collect()
+}
+
+/// The place of each text among all in order.
+fn ranks(texts: &[Box<str>]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..texts.len() as u32).collect();
+    order.sort_by_key(|&code| &texts[code as usize]);
+    let mut ranks = vec![0; texts.len()];
+    (0u32..).zip(order).for_each(|(rank, code)| ranks[code as usize] = rank);
+    ranks
+}
+
+/// For each class, how many records each of so many parts gets: as many as the others, give or take one. Where one class
+/// ends, the next goes on, so that the parts are of one size in all as well.
+fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
+    let mut next = 0;
+    let quota = |stratum: &Stratum| {
+        let each = stratum.records / parts as u64;
+        let more = (stratum.records % parts as u64) as usize;
+        let mut quota = vec![each; parts];
+        (0..more).for_each(|step| quota[(next + step) % parts] += 1);
+        next = (next + more) % parts;
+        quota
+    };
+    strata.iter().map(quota).collect()
+}
+
+/// For each class, how many records stay and how many are held back. In all it is the share as near as can be; what a class
+/// has too much or too little is less than one record.
+fn in_two(strata: &[Stratum], share: f64) -> Vec<Vec<u64>> {
+    let all: u64 = strata.iter().map(|stratum| stratum.records).sum();
+    let wanted = held_back(all, share);
+    let exact: Vec<f64> =
+        strata.iter().map(|stratum| stratum.records as f64 * wanted as f64 / (all as f64).max(1.0)).collect();
+    let mut held: Vec<u64> = exact.iter().map(|exact| exact.floor() as u64).collect();
+    let mut by_rest: Vec<usize> = (0..strata.len()).collect();
+    by_rest.sort_by(|&a, &b| exact[b].fract().total_cmp(&exact[a].fract()).then(a.cmp(&b)));
+    let missing = wanted.saturating_sub(held.iter().sum()) as usize;
+    by_rest.into_iter().take(missing).for_each(|at| held[at] += 1);
+    strata.iter().zip(held).map(|(stratum, held)| vec![stratum.records - held, held]).collect()
+}
+
+/// For each part and distinct row, how many of its records the part gets.
+fn deal(counts: &Counts, strata: &[Stratum], quotas: &[Vec<u64>], seed: u64, round: u64) -> Vec<Vec<u64>> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(round);
+    let mut parts = vec![vec![0; counts.rows()]; quotas.first().map_or(0, Vec::len)];
+    for (stratum, quota) in strata.iter().zip(quotas) {
+        let (mut lacking, mut left) = (quota.clone(), stratum.records);
+        for &row in &stratum.rows {
+            for _ in 0..counts.counts[row] {
+                let mut at = ((u128::from(random.next_u64()) * u128::from(left)) >> 64) as u64;
+                let part = lacking.iter().position(|&lacking| {
+                    let here = at < lacking;
+                    at = at.wrapping_sub(if here { 0 } else { lacking });
+                    here
+                });
+                // What all parts lack together is what is left, so one of them takes the record.
+                let Some(part) = part else { continue };
+                lacking[part] -= 1;
+                left -= 1;
+                parts[part][row] += 1;
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use moretta_core::counts::CountedColumn;
+
+    /// Rows of a town, a class and how many records.
+    fn counts(rows: &[(u8, u8, u64)]) -> Counts {
+        let column = |name: &str| CountedColumn { name: name.to_owned(), ..CountedColumn::default() };
+        let mut counts = Counts { columns: vec![column("town"), column("class")], ..Counts::default() };
+        for &(town, class, records) in rows {
+            let texts = [format!("t{town}"), format!("c{class}")];
+            for (column, text) in counts.columns.iter_mut().zip(texts) {
+                let known = column.values.iter().position(|value| **value == *text);
+                let code = known.unwrap_or_else(|| {
+                    column.values.push(text.into());
+                    column.first_records.get_or_insert_default().push(counts.records + 1);
+                    column.values.len() - 1
+                });
+                counts.codes.push(code as u32);
+            }
+            counts.counts.push(records);
+            counts.first_records.get_or_insert_default().push(counts.records + 1);
+            counts.records += records;
+        }
+        counts
+    }
+
+    /// Rows as texts with their records, in order.
+    fn written(counts: &Counts) -> Vec<(String, u64)> {
+        let text = |row: usize| {
+            let values = counts.row(row).iter().zip(&counts.columns);
+            values.map(|(&code, column)| &*column.values[code as usize]).collect::<Vec<_>>().join(",")
+        };
+        let mut rows: Vec<_> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
+        rows.sort();
+        rows
+    }
+
+    fn table() -> impl Strategy<Value = Vec<(u8, u8, u64)>> {
+        proptest::collection::btree_map((0u8..6, 0u8..3), 1u64..9, 1..15)
+            .prop_map(|rows| rows.into_iter().map(|((town, class), records)| (town, class, records)).collect())
+    }
+
+    fn of_class(counts: &Counts, class: &str) -> u64 {
+        written(counts).iter().filter(|(text, _)| text.ends_with(class)).map(|(_, records)| records).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn every_record_is_tested_once_and_nothing_is_lost(rows in table(), folds in 2usize..6, seed in 0u64..9) {
+            let counts = counts(&rows);
+            prop_assume!(Plan::Folds(folds).check(counts.records).is_ok());
+            let mut tested: Vec<(String, u64)> = Vec::new();
+            let sizes: Vec<u64> = splits(&counts, 1, Plan::Folds(folds), seed).map(|split| {
+                prop_assert_eq!(split.train.records + split.test.records, counts.records);
+                for part in [&split.train, &split.test] {
+                    prop_assert_eq!(part.counts.iter().sum::<u64>(), part.records);
+                    for (at, column) in part.columns.iter().enumerate() {
+                        // A value that only the other part has is not even known.
+                        prop_assert!(part.records_of(at).iter().all(|&records| records > 0));
+                        prop_assert_eq!(Some(column.values.len()), column.first_records.as_ref().map(Vec::len));
+                    }
+                }
+                tested.extend(written(&split.test));
+                Ok(split.test.records)
+            }).collect::<Result<_, _>>()?;
+            tested.sort();
+            let mut whole: Vec<(String, u64)> = Vec::new();
+            for (text, records) in tested {
+                match whole.last_mut().filter(|(last, _)| *last == text) {
+                    Some((_, sum)) => *sum += records,
+                    None => whole.push((text, records)),
+                }
+            }
+            prop_assert_eq!(whole, written(&counts));
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            prop_assert!(most - least <= 1, "{:?}", sizes);
+        }
+
+        #[test]
+        fn every_part_has_its_share_of_each_class(rows in table(), share in 0.05f64..0.95, seed in 0u64..9) {
+            let counts = counts(&rows);
+            for split in splits(&counts, 1, Plan::Draws { draws: 2, share }, seed) {
+                prop_assert_eq!(split.test.records, (counts.records as f64 * share).round() as u64);
+                let share = split.test.records as f64 / counts.records as f64;
+                for class in ["c0", "c1", "c2"] {
+                    let exact = of_class(&counts, class) as f64 * share;
+                    prop_assert!((of_class(&split.test, class) as f64 - exact).abs() < 1.0);
+                }
+            }
+        }
+
+        #[test]
+        fn the_order_of_rows_and_columns_does_not_matter(rows in table(), seed in 0u64..9) {
+            let (first, mut turned) = (counts(&rows), rows);
+            turned.reverse();
+            let mut turned = counts(&turned);
+            turned.columns.reverse();
+            turned.codes.chunks_mut(2).for_each(<[u32]>::reverse);
+            for plan in [Plan::Folds(3), Plan::Draws { draws: 3, share: 0.3 }] {
+                let parts = |counts: &Counts, class: usize| -> Vec<_> {
+                    splits(counts, class, plan, seed).map(|split| [split.train, split.test].map(|part| {
+                        let mut rows = written(&part);
+                        // Town before class, whatever the order.
+                        rows.iter_mut().filter(|_| class == 0).for_each(|(text, _)| {
+                            *text = text.split(',').rev().collect::<Vec<_>>().join(",");
+                        });
+                        rows.sort();
+                        rows
+                    })).collect()
+                };
+                prop_assert_eq!(parts(&first, 1), parts(&turned, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn every_division_is_as_likely_as_any_other() {
+        // Two rows of two records, half of all held back: of the six pairs, one is the first row's, one the second's.
+        let counts = counts(&[(0, 0, 2), (1, 0, 2)]);
+        let mut found = [0; 3];
+        for split in splits(&counts, 1, Plan::Draws { draws: 6000, share: 0.5 }, 7) {
+            let first =
+                written(&split.test).iter().find(|(text, _)| text == "t0,c0").map_or(0, |(_, records)| *records);
+            found[first as usize] += 1;
+        }
+        for (found, expected) in found.into_iter().zip([1000, 4000, 1000]) {
+            assert!(i32::abs(found - expected) < 200, "{found} instead of about {expected}");
+        }
+    }
+
+    #[test]
+    fn a_plan_that_leaves_a_part_without_records_is_refused_and_splits_nothing() {
+        let draws = |share| Plan::Draws { draws: 2, share };
+        let few = Err(PlanError::TooFew { records: 4 });
+        let cases = [
+            (Plan::Folds(0), Err(PlanError::Folds { folds: 0 })),
+            (Plan::Folds(1), Err(PlanError::Folds { folds: 1 })),
+            (Plan::Folds(2), Ok(())),
+            (Plan::Folds(4), Ok(())),
+            (Plan::Folds(5), few),
+            (Plan::Folds(usize::MAX), few),
+            (Plan::Draws { draws: 0, share: 0.5 }, Err(PlanError::NoDraws)),
+            (draws(0.0), Err(PlanError::Share { share: 0.0 })),
+            (draws(-0.5), Err(PlanError::Share { share: -0.5 })),
+            (draws(1.0), Err(PlanError::Share { share: 1.0 })),
+            (draws(f64::INFINITY), Err(PlanError::Share { share: f64::INFINITY })),
+            (draws(0.1), few),
+            (draws(0.125), Ok(())),
+            (draws(0.87), Ok(())),
+            (draws(0.9), few),
+        ];
+        let counts = counts(&[(0, 0, 3), (1, 1, 1)]);
+        for (plan, expected) in cases {
+            assert_eq!(plan.check(counts.records), expected, "{plan:?}");
+            let found: Vec<Split> = splits(&counts, 1, plan, 3).collect();
+            assert_eq!(found.is_empty(), expected.is_err(), "{plan:?}");
+            assert!(found.iter().all(|split| split.train.records > 0 && split.test.records > 0), "{plan:?}");
+        }
+        // Nothing equals NaN.
+        assert!(matches!(draws(f64::NAN).check(4), Err(PlanError::Share { .. })));
+        assert_eq!(splits(&counts, 1, draws(f64::NAN), 3).count(), 0);
+        for plan in [Plan::Folds(2), draws(0.5)] {
+            assert_eq!(plan.check(0), Err(PlanError::TooFew { records: 0 }));
+            assert!(plan.check(1).is_err(), "{plan:?}");
+        }
+    }
+
+    #[test]
+    fn other_seeds_and_rounds_give_other_splits() {
+        let rows: Vec<(u8, u8, u64)> = (0..40).map(|town| (town, town % 2, 3)).collect();
+        let counts = counts(&rows);
+        let tests = |seed| -> Vec<_> {
+            let plan = Plan::Draws { draws: 2, share: 0.5 };
+            splits(&counts, 1, plan, seed).map(|split| written(&split.test)).collect()
+        };
+        assert_eq!(tests(1), tests(1));
+        assert_ne!(tests(1), tests(2));
+        assert_ne!(tests(1)[0], tests(1)[1]);
+    }
+}

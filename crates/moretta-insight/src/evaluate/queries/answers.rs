@@ -1,0 +1,88 @@
+//! The answers of a release to queries, for whatever shows them.
+
+use moretta_core::profile::Profile;
+
+use super::{Aggregate, Answered, Draw, Workload};
+
+/// What is asked: how many, or the sum of the column of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryKind(Option<String>);
+
+impl QueryKind {
+    /// Of a table's query.
+    pub fn of(aggregate: Aggregate, profile: &Profile) -> Self {
+        match aggregate {
+            Aggregate::Count => Self(None),
+            Aggregate::Sum(column) => Self(Some(profile.columns()[column.index()].name.clone())),
+        }
+    }
+
+    /// For programs: what is asked.
+    pub fn aggregate(&self) -> &'static str {
+        if self.0.is_none() { "count" } else { "sum" }
+    }
+
+    /// For programs: of which column.
+    pub fn column(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    /// For people.
+    pub fn name(&self) -> String {
+        self.column().map_or("COUNT".to_owned(), |column| format!("SUM({column})"))
+    }
+}
+
+/// Columns with what must hold of them.
+pub type Conditions = Vec<(String, String)>;
+
+/// What was answered.
+#[derive(Debug)]
+pub enum Answers {
+    /// Random queries of each kind. They are not shown: one may be about a single person.
+    Random {
+        /// What was wanted.
+        draw: Draw,
+        /// What was found.
+        workloads: Vec<(QueryKind, Workload)>,
+    },
+    /// The user's own, in the order of the file.
+    Own(Vec<((QueryKind, Conditions), Answered)>),
+}
+
+/// Answers and the release they are of.
+#[derive(Debug)]
+pub struct Queries {
+    /// The release, as the user named it.
+    pub file: String,
+    /// Its records.
+    pub records: u64,
+    /// The answers.
+    pub answers: Answers,
+}
+
+impl Queries {
+    /// The answers of each kind, in order of first sight.
+    pub fn kinds(&self) -> Vec<(QueryKind, Vec<Answered>)> {
+        let own = match &self.answers {
+            Answers::Own(own) => own,
+            Answers::Random { workloads, .. } => {
+                return workloads.iter().map(|(kind, workload)| (kind.clone(), workload.answered.clone())).collect();
+            }
+        };
+        let mut kinds: Vec<(QueryKind, Vec<Answered>)> = Vec::new();
+        for ((kind, _), answered) in own {
+            match kinds.iter_mut().find(|(known, _)| known == kind) {
+                Some((_, all)) => all.push(*answered),
+                None => kinds.push((kind.clone(), vec![*answered])),
+            }
+        }
+        kinds
+    }
+}
+
+/// `age [20, 40], sex female`
+pub fn written(conditions: &Conditions) -> String {
+    let parts: Vec<String> = conditions.iter().map(|(column, text)| format!("{column} {text}")).collect();
+    parts.join(", ")
+}

@@ -1,0 +1,158 @@
+//! What a release answers.
+
+use moretta_core::{
+    hierarchy::{Domain, LabelReader, ReadCell},
+    policy::ReleaseOptions,
+    profile::Profile,
+    released::Released,
+    schema::Kind,
+};
+
+use super::{Aggregate, Condition, Query};
+
+/// The groups of a release as boxes, column by column.
+#[derive(Debug, Clone)]
+pub struct Boxes {
+    records: Vec<f64>,
+    columns: Vec<Column>,
+}
+
+#[derive(Debug, Clone)]
+struct Column {
+    /// From one value to the next, where all values lie on a grid.
+    step: Option<f64>,
+    /// What the column prints.
+    sides: Vec<Side>,
+    /// Which of them each group prints.
+    of_group: Vec<u32>,
+}
+
+/// A box in one column.
+#[derive(Debug, Clone, PartialEq)]
+enum Side {
+    /// Leaves from the first to the last, both inside.
+    Node(u32, u32),
+    /// Some leaves.
+    Set(Vec<u32>),
+    /// Numbers or seconds from the first to the second, both inside.
+    Interval(f64, f64),
+    /// No number at all.
+    Missing,
+}
+
+/// A released value that is no form of its column.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column `{column}`: `{value}` is not a released form of any value of the original")]
+pub struct UnreadLabel {
+    /// The column.
+    pub column: String,
+    /// The cell.
+    pub value: String,
+}
+
+impl Boxes {
+    /// Of a release of `original` that was printed with these options.
+    pub fn new(original: &Profile, released: &Released, options: &ReleaseOptions) -> Result<Self, UnreadLabel> {
+        let groups = 0..released.groups();
+        let column = |(index, column): (usize, &moretta_core::profile::Column)| {
+            let reader = LabelReader::new(&column.domain);
+            let unread = |label: &str| UnreadLabel { column: column.name.clone(), value: label.to_owned() };
+            let side = |label: &str| side(&column.domain, &reader, label, options).ok_or_else(|| unread(label));
+            let sides = released.labels(index).iter().map(|label| side(label)).collect::<Result<_, _>>()?;
+            let of_group = groups.clone().map(|group| released.label_of(group, index)).collect();
+            Ok(Column { step: column.domain.step(), sides, of_group })
+        };
+        let columns = original.columns().iter().enumerate().map(column).collect::<Result<_, _>>()?;
+        Ok(Self { records: groups.clone().map(|group| released.records(group) as f64).collect(), columns })
+    }
+
+    /// The answer from the release alone.
+    pub fn answer(&self, query: &Query) -> f64 {
+        let mut factors: Vec<(&[u32], Vec<f64>)> = Vec::new();
+        for (column, condition) in &query.conditions {
+            let column = &self.columns[column.index()];
+            let shares = column.sides.iter().map(|side| side.share(condition, column.step)).collect();
+            factors.push((&column.of_group, shares));
+        }
+        if let Aggregate::Sum(summed) = query.aggregate {
+            let column = &self.columns[summed.index()];
+            let own = query.conditions.iter().find(|(asked, _)| *asked == summed).map(|(_, condition)| condition);
+            let means = column.sides.iter().map(|side| side.mean(own, column.step)).collect();
+            factors.push((&column.of_group, means));
+        }
+        let of_group = |(group, records): (usize, &f64)| {
+            let mut part = *records;
+            for (of_group, factor) in &factors {
+                part *= factor[of_group[group] as usize];
+                if part == 0.0 {
+                    break;
+                }
+            }
+            part
+        };
+        self.records.iter().enumerate().map(of_group).sum()
+    }
+}
+
+fn side(domain: &Domain, reader: &LabelReader<'_>, label: &str, options: &ReleaseOptions) -> Option<Side> {
+    let is_ordered = domain.kind().is_ordered();
+    match reader.read(label) {
+        Some(ReadCell::Set(codes)) => Some(Side::Set(codes)),
+        Some(ReadCell::Cell(cell)) if !is_ordered => Some(Side::Node(cell.first, cell.last)),
+        Some(ReadCell::Cell(cell)) => {
+            Some(domain.ends(cell).map_or(Side::Missing, |(low, high)| Side::Interval(low, high)))
+        }
+        // One number for many need not be a value of the column.
+        None if domain.kind() == Kind::Number && options.has_own_form(Kind::Number) => {
+            domain.read_number(label).map(|number| Side::Interval(number, number))
+        }
+        None => None,
+    }
+}
+
+impl Side {
+    fn share(&self, condition: &Condition, step: Option<f64>) -> f64 {
+        match (self, *condition) {
+            (Self::Node(first, last), Condition::Codes(from, to)) => {
+                let inside = (*last.min(&to) + 1).saturating_sub(*first.max(&from));
+                f64::from(inside) / f64::from(last - first + 1)
+            }
+            (Self::Set(codes), Condition::Codes(from, to)) => {
+                codes.iter().filter(|&&code| from <= code && code <= to).count() as f64 / codes.len() as f64
+            }
+            (&Self::Interval(low, high), Condition::Between(from, to)) => {
+                match overlap((low, high), (from, to), step) {
+                    None => 0.0,
+                    Some(_) if low == high => 1.0,
+                    Some((first, last)) => match step {
+                        Some(step) => ((last - first) / step + 1.0) / ((high - low) / step + 1.0),
+                        // Halves, so that a range near the greatest number does not overflow.
+                        None => (last / 2.0 - first / 2.0) / (high / 2.0 - low / 2.0),
+                    },
+                }
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// The mean of the numbers inside; 0 where there are none, because then nothing is counted either.
+    fn mean(&self, condition: Option<&Condition>, step: Option<f64>) -> f64 {
+        let inside = match (self, condition) {
+            (&Self::Interval(low, high), None) => Some((low, high)),
+            (&Self::Interval(low, high), Some(&Condition::Between(from, to))) => overlap((low, high), (from, to), step),
+            _ => None,
+        };
+        inside.map_or(0.0, |(low, high)| low / 2.0 + high / 2.0)
+    }
+}
+
+/// The first and the last number of an interval that lie in a range, on the grid where there is one.
+fn overlap((low, high): (f64, f64), (from, to): (f64, f64), step: Option<f64>) -> Option<(f64, f64)> {
+    let (from, to) = match step {
+        // One number for many need not lie on the grid.
+        Some(step) if low < high => ((from / step).ceil() * step, (to / step).floor() * step),
+        _ => (from, to),
+    };
+    let (first, last) = (low.max(from), high.min(to));
+    (first <= last).then_some((first, last))
+}

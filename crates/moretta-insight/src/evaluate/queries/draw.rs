@@ -1,0 +1,105 @@
+//! Random queries.
+
+use moretta_core::{
+    hierarchy::Domain,
+    ids::{ColumnId, NodeId},
+    profile::Profile,
+};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
+use rayon::prelude::*;
+
+use super::{Aggregate, Condition, Original, Query, Truth};
+
+/// So many are drawn for each that is wanted, at most.
+const TRIES: u64 = 1000;
+/// So many at a time: how the draws are divided changes nothing.
+const BATCH: u64 = 4096;
+
+/// Which queries to draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Draw {
+    /// How many.
+    pub count: usize,
+    /// Decides which.
+    pub seed: u64,
+    /// How many columns each asks about, drawn anew for each; all quasi-identifiers where left out.
+    pub columns: Option<usize>,
+}
+
+/// Queries whose true answer is not 0.
+#[derive(Debug, Clone)]
+pub struct Drawn {
+    /// The queries; fewer than wanted where a thousand times as many draws do not bring enough.
+    pub queries: Vec<(Query, Truth)>,
+    /// How many were drawn, those with the answer 0 included.
+    pub drawn: u64,
+}
+
+/// Draws queries until there are enough whose true answer is not 0. Each has, in every column it asks about, a random
+/// range between two of the values that occur, or a random node of the hierarchy: a value or an inner node, not the root.
+pub fn draw(original: &Original<'_>, aggregate: Aggregate, plan: &Draw) -> Drawn {
+    let mut chance = Chance::new(plan.seed, aggregate);
+    let most = TRIES * plan.count as u64;
+    let mut found = Drawn { queries: Vec::with_capacity(plan.count), drawn: 0 };
+    while found.queries.len() < plan.count && found.drawn < most {
+        let batch = 0..BATCH.min(most - found.drawn);
+        let batch: Vec<Query> = batch.map(|_| chance.query(original.profile(), aggregate, plan.columns)).collect();
+        let truths: Vec<Truth> = batch.par_iter().map(|query| original.answer(query)).collect();
+        for (query, truth) in batch.into_iter().zip(truths) {
+            if found.queries.len() < plan.count {
+                found.drawn += 1;
+                found.queries.extend((truth.answer != 0.0).then_some((query, truth)));
+            }
+        }
+    }
+    found
+}
+
+struct Chance(ChaCha8Rng);
+
+impl Chance {
+    /// Queries that count and queries that sum are drawn apart.
+    fn new(seed: u64, aggregate: Aggregate) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(u64::from(aggregate != Aggregate::Count));
+        Self(random)
+    }
+
+    /// Evenly below a number.
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
+    }
+
+    fn query(&mut self, profile: &Profile, aggregate: Aggregate, columns: Option<usize>) -> Query {
+        let mut order: Vec<usize> = (0..profile.columns().len()).collect();
+        let wanted = columns.unwrap_or(order.len()).min(order.len());
+        if wanted < order.len() {
+            for at in 0..wanted {
+                let other = at + self.below(order.len() - at);
+                order.swap(at, other);
+            }
+            order.truncate(wanted);
+            order.sort_unstable();
+        }
+        let asked = |column: usize| {
+            let condition = self.condition(&profile.columns()[column].domain)?;
+            Some((ColumnId::from_index(column), condition))
+        };
+        Query { aggregate, conditions: order.into_iter().filter_map(asked).collect() }
+    }
+
+    /// None where a column has nothing to choose from.
+    fn condition(&mut self, domain: &Domain) -> Option<Condition> {
+        if domain.kind().is_ordered() {
+            let numbers = domain.len() - usize::from(domain.missing().is_some());
+            let (one, other) = (self.below(numbers) as u32, self.below(numbers) as u32);
+            return Some(Condition::Between(domain.number(one.min(other))?, domain.number(one.max(other))?));
+        }
+        let tree = domain.tree().filter(|tree| tree.len() > 1)?;
+        let (first, last) = tree.range(NodeId::from_index(1 + self.below(tree.len() - 1)));
+        Some(Condition::Codes(first, last))
+    }
+}

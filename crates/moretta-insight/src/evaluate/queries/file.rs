@@ -1,0 +1,261 @@
+//! Somebody's own queries, as a file.
+//!
+//! ```toml
+//! [[query]]
+//! count = true
+//! where = { age = [20, 40], sex = "female" }
+//! [[query]]
+//! sum = "age"
+//! where = { education = "Higher" }
+//! ```
+//!
+//! A column of numbers or dates has two ends, both inside, or one value; one of categories has a value or an inner node
+//! of its hierarchy. Without `where` all records are asked about.
+
+use moretta_core::{
+    hierarchy::{Domain, LabelReader, ReadCell},
+    ids::ColumnId,
+    profile::Profile,
+    schema::Kind,
+    suggest::nearest,
+};
+use toml::{Table, Value};
+
+use super::{Aggregate, Condition, Query};
+
+/// A query and how its conditions were written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Own {
+    /// The query.
+    pub query: Query,
+    /// Columns with what must hold of them, in the file's order.
+    pub conditions: Vec<(String, String)>,
+}
+
+/// What is wrong with a file of queries.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{problem}", .query.map_or(String::new(), |query| format!("query {query}: ")))]
+pub struct QueryFileError {
+    /// The number of the query (from 1); none where the whole file is at fault.
+    pub query: Option<usize>,
+    /// What is wrong.
+    pub problem: QueryFileProblem,
+}
+
+/// The ways in which a file of queries can be wrong.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QueryFileProblem {
+    /// Not TOML.
+    #[error("line {line}: {message}")]
+    Toml {
+        /// The line (from 1).
+        line: usize,
+        /// What the reader of TOML says.
+        message: String,
+    },
+    /// No queries.
+    #[error("there is no query; write `[[query]]`, below it `count = true` and `where = {{ age = [20, 40] }}`")]
+    None,
+    /// A key at the top other than `query`.
+    #[error("`{key}` is not known; the file is a list of queries, each under `[[query]]`")]
+    Top {
+        /// The key.
+        key: String,
+    },
+    /// A key of a query that does not exist.
+    #[error("`{key}` is not known; a query has `count = true` or `sum = \"COLUMN\"`, and `where`")]
+    Key {
+        /// The key.
+        key: String,
+    },
+    /// Neither count nor sum, or both.
+    #[error("say what is asked, by one of the two: `count = true`, or `sum = \"COLUMN\"`")]
+    Aggregate,
+    /// A `where` that is no table.
+    #[error("`where` names columns with what must hold of them: `where = {{ age = [20, 40], sex = \"female\" }}`")]
+    Where,
+    /// A column that cannot be asked about.
+    #[error("`{column}` is not a quasi-identifier of the policy; {}", one_of(.near, .known))]
+    Column {
+        /// The column.
+        column: String,
+        /// A name that may have been meant.
+        near: Option<String>,
+        /// Those that can.
+        known: Vec<String>,
+    },
+    /// A sum of something else than numbers.
+    #[error("column `{column}` does not have numbers to sum; {}", one_of(&None, .known))]
+    NoNumbers {
+        /// The column.
+        column: String,
+        /// Those that have.
+        known: Vec<String>,
+    },
+    /// No range of numbers or dates.
+    #[error("column `{column}`: write two {}", ends(*.kind, .column))]
+    NoRange {
+        /// The column.
+        column: String,
+        /// Whether it is one of numbers or of dates.
+        kind: Kind,
+    },
+    /// Something other than one name.
+    #[error("column `{column}`: write one value, or one inner node of its hierarchy, in quotes: `{column} = \"...\"`")]
+    NoName {
+        /// The column.
+        column: String,
+    },
+    /// A name that the column does not have.
+    #[error(
+        "column `{column}`: `{value}` is not a value of the original or an inner node of the hierarchy{}",
+        .near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+    )]
+    NoValue {
+        /// The column.
+        column: String,
+        /// The name.
+        value: String,
+        /// A name that may have been meant.
+        near: Option<String>,
+    },
+}
+
+fn ends(kind: Kind, column: &str) -> String {
+    match kind {
+        Kind::Date => "dates as the table writes them, the earlier one first; both are inside".to_owned(),
+        _ => format!("numbers, the lower one first; both are inside: `{column} = [20, 40]`"),
+    }
+}
+
+fn one_of(near: &Option<String>, known: &[String]) -> String {
+    match near {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.is_empty() => "and no other column has".to_owned(),
+        None => format!("use one of: {}", known.join(", ")),
+    }
+}
+
+/// Reads queries about a table. The file's name is for the caller to say.
+pub fn parse(text: &str, profile: &Profile) -> Result<Vec<Own>, QueryFileError> {
+    let whole = |problem| QueryFileError { query: None, problem };
+    let table: Table = text.parse().map_err(|error: toml::de::Error| whole(broken(text, &error)))?;
+    if let Some(key) = table.keys().find(|key| *key != "query") {
+        return Err(whole(QueryFileProblem::Top { key: key.clone() }));
+    }
+    let queries = table.get("query").and_then(Value::as_array).filter(|queries| !queries.is_empty());
+    let queries = queries.ok_or_else(|| whole(QueryFileProblem::None))?;
+    let own = |(index, query): (usize, &Value)| {
+        let query = query.as_table().ok_or(QueryFileProblem::Aggregate).and_then(|query| own(query, profile));
+        query.map_err(|problem| QueryFileError { query: Some(index + 1), problem })
+    };
+    queries.iter().enumerate().map(own).collect()
+}
+
+fn broken(text: &str, error: &toml::de::Error) -> QueryFileProblem {
+    let at = error.span().map_or(0, |span| span.start.min(text.len()));
+    let line = text.as_bytes()[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+    QueryFileProblem::Toml { line, message: error.message().to_owned() }
+}
+
+fn own(query: &Table, profile: &Profile) -> Result<Own, QueryFileProblem> {
+    if let Some(key) = query.keys().find(|key| !["count", "sum", "where"].contains(&key.as_str())) {
+        return Err(QueryFileProblem::Key { key: key.clone() });
+    }
+    let aggregate = match (query.get("count"), query.get("sum")) {
+        (Some(Value::Boolean(true)), None) => Aggregate::Count,
+        (None, Some(Value::String(name))) => Aggregate::Sum(column_to_sum(profile, name)?),
+        _ => return Err(QueryFileProblem::Aggregate),
+    };
+    let mut own = Own { query: Query { aggregate, conditions: Vec::new() }, conditions: Vec::new() };
+    let nothing = Value::Table(Table::new());
+    for (name, value) in query.get("where").unwrap_or(&nothing).as_table().ok_or(QueryFileProblem::Where)? {
+        let column = column(profile, name)?;
+        let (condition, text) = condition(profile.domain(column), name, value)?;
+        own.query.conditions.extend(condition.map(|condition| (column, condition)));
+        own.conditions.push((name.clone(), text));
+    }
+    Ok(own)
+}
+
+/// The quasi-identifier of this name.
+fn column(profile: &Profile, name: &str) -> Result<ColumnId, QueryFileProblem> {
+    let names = || profile.columns().iter().map(|column| column.name.as_str());
+    names().position(|known| known == name).map(ColumnId::from_index).ok_or_else(|| QueryFileProblem::Column {
+        column: name.to_owned(),
+        near: nearest(name, names()).map(str::to_owned),
+        known: names().map(str::to_owned).collect(),
+    })
+}
+
+/// The quasi-identifier of this name, which must be one of numbers.
+pub fn column_to_sum(profile: &Profile, name: &str) -> Result<ColumnId, QueryFileProblem> {
+    let found = column(profile, name)?;
+    if profile.domain(found).kind() == Kind::Number {
+        return Ok(found);
+    }
+    let numbers = profile.columns().iter().filter(|column| column.domain.kind() == Kind::Number);
+    let known = numbers.map(|column| column.name.clone()).collect();
+    Err(QueryFileProblem::NoNumbers { column: name.to_owned(), known })
+}
+
+/// What must hold, and how it was written; nothing for `*`.
+fn condition(domain: &Domain, name: &str, value: &Value) -> Result<(Option<Condition>, String), QueryFileProblem> {
+    let cell = match (value, LabelReader::new(domain)) {
+        (Value::String(label), reader) => match reader.read(label) {
+            Some(ReadCell::Cell(cell)) => Some((cell, label)),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some((cell, label)) = cell
+        && cell == domain.whole()
+        && domain.len() > 1
+    {
+        return Ok((None, label.clone()));
+    }
+    if domain.kind().is_ordered() {
+        let found = match cell {
+            Some((cell, label)) => domain.ends(cell).map(|ends| (ends, label.clone())),
+            None => range(domain, value),
+        };
+        let no_range = || QueryFileProblem::NoRange { column: name.to_owned(), kind: domain.kind() };
+        let ((low, high), text) = found.filter(|((low, high), _)| low <= high).ok_or_else(no_range)?;
+        return Ok((Some(Condition::Between(low, high)), text));
+    }
+    let Value::String(label) = value else { return Err(QueryFileProblem::NoName { column: name.to_owned() }) };
+    let (cell, _) = cell.ok_or_else(|| QueryFileProblem::NoValue {
+        column: name.to_owned(),
+        value: label.clone(),
+        near: nearest(label, names(domain)).map(str::to_owned),
+    })?;
+    Ok((Some(Condition::Codes(cell.first, cell.last)), label.clone()))
+}
+
+/// Values and inner nodes.
+fn names(domain: &Domain) -> impl Iterator<Item = &str> {
+    domain.tree().into_iter().flat_map(|tree| tree.nodes().skip(1).map(|node| tree.label(node)))
+}
+
+/// Two ends or one value, as numbers or seconds.
+fn range(domain: &Domain, value: &Value) -> Option<((f64, f64), String)> {
+    let end = |value: &Value| {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            Value::Datetime(at) => at.to_string(),
+            Value::Integer(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            _ => return None,
+        };
+        Some((domain.read_number(&text)?, text))
+    };
+    match value {
+        Value::Array(ends) => {
+            let [low, high] = ends.as_slice() else { return None };
+            let ((low, from), (high, to)) = (end(low)?, end(high)?);
+            Some(((low, high), format!("[{from}, {to}]")))
+        }
+        value => end(value).map(|(number, text)| ((number, number), text)),
+    }
+}

@@ -1,0 +1,247 @@
+//! The risk of being found, before and after.
+//!
+//! Three attackers are told apart, as the field does (Dankar and El Emam, 2008 and 2010).
+//! All of them know the quasi-identifiers of a person exactly, and nothing else:
+//!
+//! - the **prosecutor** knows that the person is in the table, and picks one record of those that look alike: 1 in `f`
+//!   for a group of `f` records;
+//! - the **journalist** does not know whether the person is in the table, and finds the record of one of the `F` people
+//!   of the population who look alike: 1 in `F`;
+//! - the **marketer** wants to find as many as possible and does not mind being wrong: the share of records that are
+//!   expected to be found, the sum of `f / F` over the groups, divided by the records.
+//!
+//! The population is not at hand. Where the holder says how large it is (`population` in `[input]`), everybody counts as
+//! drawn with the same chance `p = records / population`, and `1/F` is what is to be expected of it, given `f`, where `F`
+//! is negative binomial: the individual risk of Benedetti and Franconi (1998) and of Franconi and Polettini (2004). It is
+//! more than `p / f` for small groups: whoever is alone in the table may be alone outside. Without a population the table
+//! itself counts as that, `F = f`, the worst that can be. Either way the marketer's share is the journalist's mean; it
+//! stands by itself because it answers another question.
+//!
+//! Before, the groups are the table's distinct tuples. After, they are what prints alike. Suppressed records, and
+//! others that print `*` throughout, are a group like any other, as they are for every privacy model: the attacker is
+//! taken to know to which group the person belongs, which is the worst case.
+
+use moretta_core::{ids::TupleId, policy::Policy, profile::Profile, released::Released};
+use serde::Serialize;
+
+/// Without a k, a risk above 1 in 5 is high: groups of five are a common rule for health data.
+const LEAST_WITHOUT_K: u64 = 5;
+
+/// The risk of being found, before and after.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Risk {
+    /// How many people the table was drawn from; none where nobody said, or where it has more records than that.
+    pub population: Option<u64>,
+    /// A risk above this is high: 1/k, or 0.2 where no k was asked for.
+    pub threshold: f64,
+    /// In the table as it came.
+    pub before: Risks,
+    /// In the release.
+    pub after: Risks,
+}
+
+/// The risk in one table, by attacker. All figures are shares of 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Risks {
+    /// Who knows that the person is in the table.
+    pub prosecutor: Prosecutor,
+    /// Who does not.
+    pub journalist: Journalist,
+    /// Who wants to find as many as possible.
+    pub marketer: Marketer,
+}
+
+/// What somebody can do who knows that the person is in the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Prosecutor {
+    /// The chance of finding the person who is easiest to find.
+    pub highest: f64,
+    /// The chance of finding a person taken at random.
+    pub mean: f64,
+    /// The share of records whose risk is above the threshold.
+    pub above_threshold: f64,
+    /// The share of records that look like no other.
+    pub unique: f64,
+}
+
+/// What somebody can do who does not know whether the person is in the table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Journalist {
+    /// The chance of finding the person who is easiest to find.
+    pub highest: f64,
+    /// The chance of finding a person taken at random.
+    pub mean: f64,
+}
+
+/// What somebody can do who wants to find as many as possible.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Marketer {
+    /// The share of records that are expected to be found.
+    pub expected: f64,
+}
+
+impl Risk {
+    /// Of a table and its release.
+    pub fn of(policy: &Policy, profile: &Profile, released: &Released) -> Self {
+        let least = policy.privacy.k.unwrap_or(LEAST_WITHOUT_K).max(1);
+        // A recoding may be applied to more records than the population it was found for.
+        let population = policy.input.population.filter(|&population| population >= profile.records());
+        let before = (0..profile.tuples()).map(|tuple| profile.tuple_records(TupleId::from_index(tuple)));
+        let after = (0..released.groups()).map(|group| released.records(group));
+        Self {
+            population,
+            threshold: 1.0 / least as f64,
+            before: Risks::of(before, population, least),
+            after: Risks::of(after, population, least),
+        }
+    }
+}
+
+impl Risks {
+    /// From the sizes of groups. A group of fewer than `least` records is at high risk.
+    fn of(sizes: impl Iterator<Item = u64>, population: Option<u64>, least: u64) -> Self {
+        let sizes: Vec<u64> = sizes.filter(|&size| size > 0).collect();
+        let (mut groups, mut records, mut smallest, mut few, mut unique) = (0u64, 0u64, u64::MAX, 0u64, 0u64);
+        for &size in &sizes {
+            groups += 1;
+            records += size;
+            smallest = smallest.min(size);
+            few += if size < least { size } else { 0 };
+            unique += u64::from(size == 1);
+        }
+        if records == 0 {
+            return Self::default();
+        }
+        let share = |part: u64| part as f64 / records as f64;
+        let prosecutor = Prosecutor {
+            highest: 1.0 / smallest as f64,
+            mean: share(groups),
+            above_threshold: share(few),
+            unique: share(unique),
+        };
+        let drawn = records as f64 / population.unwrap_or(records) as f64;
+        let found: f64 = sizes.iter().map(|&size| size as f64 * individual(size, drawn)).sum();
+        let journalist = Journalist { highest: individual(smallest, drawn), mean: found / records as f64 };
+        Self { prosecutor, journalist, marketer: Marketer { expected: journalist.mean } }
+    }
+}
+
+/// The expected `1/F` of a group of `f` records, of which a share `p` of all people was drawn.
+fn individual(f: u64, p: f64) -> f64 {
+    let (rest, size) = (1.0 - p, f as f64);
+    let near = p / (size - rest);
+    // The closed forms of the smallest groups; where nearly all were drawn they are differences of nothing.
+    let exact = match f {
+        1 if rest > 0.01 => -p / rest * p.ln(),
+        2 if rest > 0.01 => p / rest.powi(2) * (p * p.ln() + rest),
+        3 if rest > 0.01 => p / (2.0 * rest.powi(3)) * (p * (3.0 * p - 4.0) - 2.0 * p * p * p.ln() + 1.0),
+        _ => near,
+    };
+    exact.min(1.0 / size)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use moretta_core::{policy::ReleaseOptions, recoding::Recoding, testing::TestTable};
+    use proptest::prelude::*;
+
+    const COLUMNS: &str = "[columns]\nage.role = \"quasi-identifier\"\nage.hierarchy = \"free\"";
+    /// Two are unique, three share an age, and five do.
+    const ROWS: &[(&str, u64)] = &[("20", 1), ("30", 3), ("40", 5), ("50", 1)];
+
+    fn risk(head: &str, suppressed: &[u32]) -> Risk {
+        let table = TestTable::new(&format!("{head}\n{COLUMNS}"), &[], ROWS);
+        let Recoding::Cut(mut cut) = Recoding::identity(&table.profile) else { panic!("the identity is a cut") };
+        cut.suppressed = suppressed.iter().map(|&tuple| TupleId(tuple)).collect();
+        let released = Released::of_recoding(&table.profile, &Recoding::Cut(cut), &ReleaseOptions::default());
+        Risk::of(&table.policy, &table.profile, &released)
+    }
+
+    #[test]
+    fn counted_by_hand() {
+        let risk = risk("[privacy]\nk = 4", &[]);
+        assert_eq!((risk.population, risk.threshold), (None, 0.25));
+        let prosecutor = Prosecutor { highest: 1.0, mean: 0.4, above_threshold: 0.5, unique: 0.2 };
+        assert_eq!(risk.before.prosecutor, prosecutor);
+        assert_eq!(risk.before.journalist, Journalist { highest: 1.0, mean: 0.4 }, "the table is the population");
+        assert_eq!(risk.before.marketer.expected, 0.4);
+        assert_eq!(risk.after, risk.before, "nothing was changed");
+    }
+
+    #[test]
+    fn suppressed_records_are_a_group_of_their_own() {
+        let risk = risk("[privacy]\nk = 2", &[0, 3]);
+        let prosecutor = Prosecutor { highest: 0.5, mean: 0.3, above_threshold: 0.0, unique: 0.0 };
+        assert_eq!(risk.after.prosecutor, prosecutor, "two suppressed, three and five");
+        assert_eq!(risk.before.prosecutor.above_threshold, 0.2);
+    }
+
+    #[test]
+    fn a_population_makes_a_journalist_less_sure() {
+        let risk = risk("input.population = 100\n[privacy]\nk = 4", &[0, 3]);
+        assert_eq!(risk.population, Some(100));
+        assert_eq!(risk.before.prosecutor.highest, 1.0, "who knows that somebody is in the table needs no population");
+        // A tenth was drawn. Alone: ln(10) / 9 instead of a tenth, because who is alone here may be alone outside.
+        let (alone, three, five) = (10f64.ln() / 9.0, individual(3, 0.1), 0.1 / 4.1);
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+        assert!(close(risk.before.journalist.highest, alone));
+        assert!(close(risk.before.journalist.mean, (2.0 * alone + 3.0 * three + 5.0 * five) / 10.0));
+        assert_eq!(risk.before.marketer.expected, risk.before.journalist.mean);
+        assert!(close(risk.after.journalist.highest, individual(2, 0.1)));
+        assert!(risk.after.journalist.mean < risk.before.journalist.mean);
+    }
+
+    #[test]
+    fn the_closed_forms_are_the_sum_over_all_populations() {
+        for (f, p) in [(1u64, 0.3f64), (2, 0.3), (3, 0.3), (1, 0.05), (3, 0.9)] {
+            // Of F people f were drawn, the last of them last: F is negative binomial.
+            let (mut chance, mut sum, mut people) = (p.powi(f as i32), 0.0, f as f64);
+            for _ in 0..20_000 {
+                sum += chance / people;
+                chance *= people * (1.0 - p) / (people + 1.0 - f as f64);
+                people += 1.0;
+            }
+            assert!((individual(f, p) - sum).abs() < 1e-9, "{f}, {p}: {} and {sum}", individual(f, p));
+        }
+        for f in 1..9 {
+            assert_eq!(individual(f, 1.0), 1.0 / f as f64, "where everybody is in the table");
+            assert!((individual(f, 0.989) - individual(f, 0.991)).abs() < 0.01, "no leap between the forms");
+            assert!(individual(f, 1e-6) > 0.0 && individual(f, 1e-6) < 1e-4);
+        }
+    }
+
+    #[test]
+    fn a_population_smaller_than_the_table_is_not_believed() {
+        assert_eq!(risk("input.population = 9\n[privacy]\nk = 4", &[]).population, None);
+        assert_eq!(risk("input.population = 10\n[privacy]\nk = 4", &[]).population, Some(10));
+    }
+
+    #[test]
+    fn without_k_one_in_five_is_high() {
+        let sizes = [4, 5, 6].into_iter();
+        let least = LEAST_WITHOUT_K;
+        assert_eq!(Risks::of(sizes, None, least).prosecutor.above_threshold, 4.0 / 15.0);
+        assert_eq!(Risks::of([].into_iter(), Some(5), least), Risks::default(), "an empty table has no risk");
+    }
+
+    proptest! {
+        #[test]
+        fn means_are_those_of_the_records(sizes in prop::collection::vec(1u64..9, 1..40), more in 0u64..1000) {
+            let records: u64 = sizes.iter().sum();
+            let population = records + more;
+            let risks = Risks::of(sizes.iter().copied(), Some(population), 3);
+            // Record by record: its own group, and the people whom that stands for.
+            let each: Vec<u64> = sizes.iter().flat_map(|&size| (0..size).map(move |_| size)).collect();
+            let mean = |of: &dyn Fn(u64) -> f64| each.iter().map(|&size| of(size)).sum::<f64>() / records as f64;
+            let drawn = records as f64 / population as f64;
+            let close = |a: f64, b: f64| (a - b).abs() < 1e-9;
+            prop_assert!(close(risks.prosecutor.mean, mean(&|size| 1.0 / size as f64)));
+            prop_assert!(close(risks.journalist.mean, mean(&|size| individual(size, drawn))));
+            prop_assert!(close(risks.marketer.expected, mean(&|size| individual(size, drawn))));
+            prop_assert!(close(risks.prosecutor.unique, mean(&|size| f64::from(size == 1))));
+            prop_assert!(close(risks.prosecutor.above_threshold, mean(&|size| f64::from(size < 3))));
+            prop_assert!(risks.journalist.highest <= risks.prosecutor.highest);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Steps and paths in sentences, without a value of the data.
+
+use moretta_core::{
+    recoding::Action,
+    search::Holds,
+    text::{count, counted},
+};
+
+use super::{Change, Point, TradeOff};
+
+/// `zip → 537**`, `zip: 537** taken back`, `zip: 537** told`, `7 changes in age, zip`.
+pub fn what(point: &Point) -> String {
+    let Some(action) = point.action else { return "the table as it is".to_owned() };
+    let mut columns: Vec<&str> = point.changes.iter().map(|change| change.column.as_str()).collect();
+    columns.dedup();
+    match (action, &point.changes[..], &columns[..]) {
+        (Action::Generalize, [change], _) => format!("{} → {}", change.column, to(change)),
+        (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} taken back", to(change)),
+        (Action::Disclose, [change], _) => format!("{}: {} told", change.column, change.told().unwrap_or("a value")),
+        (Action::Disclose, _, [column]) => format!("{column}: an interval split"),
+        (_, changes, _) => {
+            columns.sort_unstable();
+            columns.dedup();
+            let changes = match changes.len() {
+                1 => "1 change".to_owned(),
+                many => format!("{many} changes"),
+            };
+            format!("{changes} in {}", columns.join(", "))
+        }
+    }
+}
+
+fn to(change: &Change) -> &str {
+    change.name().unwrap_or(if change.is_whole() { "the whole range" } else { "a wider interval" })
+}
+
+/// What the prices of a path are not: a sentence or two each on the climb, the suppression, the method.
+pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
+    let TradeOff { method, policy_method, .. } = tradeoff;
+    let mut sentences = Vec::new();
+    if !tradeoff.is_own() {
+        sentences
+            .push(format!("This is the path of `{method}`; the policy names `{policy_method}`, which leaves none."));
+    }
+    sentences.push(match (tradeoff.is_own(), tradeoff.takes_back) {
+        (true, false) => "These are the prices of the climb alone.".to_owned(),
+        (true, true) => "These are the prices of the climb alone. A release by `moretta anonymize` takes back what is \
+                         not needed and searches on, and loses less, often much less; compare k by this, not the loss \
+                         of a release."
+            .to_owned(),
+        (false, _) => format!(
+            "These are the prices of the climb alone. A release by `moretta anonymize` goes by `{policy_method}`, at \
+             other prices; compare k by this, not the loss of a release."
+        ),
+    });
+    sentences.push(match tradeoff.max_suppressed_rows {
+        0 => "Nothing is suppressed at any point.".to_owned(),
+        allowed => format!(
+            "Nothing is suppressed at any point, though the policy allows {}, which can make a release more precise.",
+            records(allowed)
+        ),
+    });
+    sentences
+}
+
+/// Where the policy first holds.
+pub fn held(holds: Option<Holds>) -> String {
+    match holds {
+        Some(Holds { step, suppressed_rows: 0 }) => format!("the policy first holds at step {step}"),
+        Some(Holds { step, suppressed_rows }) => {
+            format!("the policy first holds at step {step}, with {} suppressed", records(suppressed_rows))
+        }
+        None => "the policy holds at no step, not even with all values at the root: no point of this path can be \
+                 released, and the policy has to ask for less"
+            .to_owned(),
+    }
+}
+
+/// For what to run the command of a release: `release with k = 10`.
+pub fn release(tradeoff: &TradeOff) -> String {
+    tradeoff.k.map_or("release under this policy".to_owned(), |k| format!("release with k = {}", count(k)))
+}
+
+/// The share of precision lost at a point.
+pub fn lost(point: &Point) -> Option<f64> {
+    point.measures.get("gcp")
+}
+
+fn records(number: u64) -> String {
+    counted(number, "record", "records")
+}
+
+/// A text in lines of at most so many characters, as far as its words are not longer.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    joined(text.split(' '), width)
+}
+
+/// Words, or other parts that stay whole, with blanks between them in lines of at most so many characters.
+pub fn joined<'a>(parts: impl IntoIterator<Item = &'a str>, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + part.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(part);
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{joined, wrapped};
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrapped("which k costs what", 8), ["which k", "costs", "what"]);
+        assert_eq!(wrapped("", 8), [""]);
+        assert_eq!(joined(["a = 1,", "b = 2 3"], 8), ["a = 1,", "b = 2 3"]);
+    }
+}

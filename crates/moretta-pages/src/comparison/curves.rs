@@ -1,0 +1,119 @@
+//! Figures against k, a line for each method; bars where there is only one k.
+
+use maud::{Markup, PreEscaped, html};
+use moretta_insight::comparison::{Comparison, Figure, Unit};
+
+use super::{method, shown};
+use crate::{
+    chart::{
+        Axis, Chart, Line,
+        embedded::{Embedded, Level, swatch},
+    },
+    shell::bar,
+};
+
+/// Values that differ by more than so many times are shown by equal factors.
+const FAR: f64 = 10.0;
+/// The same for k, which people choose by equal factors.
+const FAR_K: f64 = 4.0;
+
+pub(super) fn section(comparison: &Comparison) -> Markup {
+    let figures: Vec<&Figure> = comparison.figures().into_iter().filter(|figure| figure.drawn).collect();
+    let ks: Vec<u64> = comparison.ks().into_iter().flatten().collect();
+    html! {
+        section aria-labelledby="curves" {
+            @if ks.len() > 1 {
+                h2 #curves { "Against k" }
+                ul.legend aria-label="Methods" {
+                    @for (at, name) in comparison.methods().into_iter().enumerate() {
+                        li { (PreEscaped(swatch(at))) " " (method(name)) }
+                    }
+                }
+                div.panels { @for figure in figures { figure { (curve(comparison, figure, &ks)) figcaption { (caption(figure)) } } } }
+            } @else {
+                h2 #curves { "Side by side" }
+                @for figure in figures { (bars(comparison, figure)) }
+            }
+        }
+    }
+}
+
+/// Its name above the picture, and what it counts in.
+fn titles(figure: &Figure) -> (&'static str, &'static str) {
+    match figure.name {
+        "E" => ("error E", "%"),
+        "count" => ("COUNT error", "%"),
+        "seconds" => ("time", "s"),
+        name => (name, figure.unit.name()),
+    }
+}
+
+fn caption(figure: &Figure) -> String {
+    let levels = if figure.name == "E" { "; B on the data as it is, W without the quasi-identifiers" } else { "" };
+    crate::shell::in_front(figure.summary) + levels
+}
+
+/// A value as it stands at the axis.
+fn scaled(unit: Unit, value: f64) -> f64 {
+    match unit {
+        Unit::Share => 100.0 * value,
+        Unit::Bytes => value / 1e6,
+        _ => value,
+    }
+}
+
+fn curve(comparison: &Comparison, figure: &Figure, ks: &[u64]) -> Markup {
+    let point = |name: &str, k: u64| {
+        let value = comparison.value(figure, name, Some(k))?;
+        Some((k as f64, scaled(figure.unit, value)))
+    };
+    let line = |name: &str| {
+        let points = ks.iter().filter_map(|&k| point(name, k)).collect();
+        Line { name: name.to_owned(), points }
+    };
+    let lines: Vec<Line> = comparison.methods().into_iter().map(line).collect();
+    let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
+    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let log = least > 0.0 && most / least > FAR;
+    let far = ks.first().zip(ks.last()).is_some_and(|(first, last)| *last as f64 / *first as f64 > FAR_K);
+    let (title, unit) = titles(figure);
+    let y = Axis { title: unit, log };
+    let chart = Chart { title: title.to_owned(), x: Axis { title: "k", log: far }, y, lines };
+    let levels = levels(comparison, figure);
+    let description =
+        format!("{} against k, a line for each method; the figures are in the tables below", figure.summary);
+    // Errors lie between B and W, often close to one of them.
+    let from_zero = levels.is_empty();
+    // The chart escapes whatever it is given.
+    PreEscaped(Embedded { chart: &chart, id: figure.name, description: &description, levels: &levels, from_zero }.svg())
+}
+
+fn levels(comparison: &Comparison, figure: &Figure) -> Vec<Level> {
+    match comparison.errors.filter(|_| figure.name == "E") {
+        Some(errors) => {
+            let level = |name: &str, error: f64| Level { name: name.to_owned(), value: 100.0 * error };
+            vec![level("B", errors.raw), level("W", errors.root)]
+        }
+        None => Vec::new(),
+    }
+}
+
+fn bars(comparison: &Comparison, figure: &Figure) -> Markup {
+    let value = |name: &str| comparison.ks().first().and_then(|&k| comparison.value(figure, name, k));
+    let most = comparison.methods().into_iter().filter_map(value).fold(0.0, f64::max);
+    let (title, _) = titles(figure);
+    html! {
+        table.compact.methods.bars {
+            caption { (title) ": " (figure.summary) }
+            tbody { @for name in comparison.methods() {
+                @if let Some(value) = value(name) {
+                    tr {
+                        th scope="row" { (method(name)) }
+                        td.wide { (bar(if most > 0.0 { value / most } else { 0.0 }, None)) }
+                        td.number { (shown(figure.unit, Some(value))) }
+                    }
+                }
+            } }
+        }
+    }
+}

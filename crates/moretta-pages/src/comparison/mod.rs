@@ -1,0 +1,245 @@
+//! The page on a comparison of methods: who lost least, erred least, was fastest, and all the figures behind it.
+
+mod csv;
+mod curves;
+#[cfg(test)]
+mod tests;
+
+use maud::{Markup, html};
+use moretta_core::{measure::MEASURES, policy::Policy, search::METHODS, text::listed};
+use moretta_insight::comparison::{Comparison, Figure, Row, RunResult, Unit, caveats, verdicts};
+
+use crate::{
+    chart::embedded,
+    describe,
+    numbers::{self, NOTHING, count, counted, figure, percent},
+    shell::{folded, in_code, in_front, scrolling, styled_shell},
+};
+
+pub use self::csv::csv;
+
+/// Tables of a dozen columns: what wraps may wrap, and the method stays in sight while the rest scrolls.
+const STYLE: &str = "\
+.method { overflow-wrap: normal; } p + .guarantees { margin-top: .5rem; } .bars { margin-top: 1.2rem; }
+.methods th, .methods td { padding-right: .5rem; } .methods thead th.number { white-space: normal; }
+.methods th:first-child { position: sticky; left: 0; background: var(--paper); }
+.methods .method { font-family: inherit; font-size: 1em; } .methods .muted { display: block; }
+";
+
+/// The page. `title` says of what: the name of the input.
+pub fn page(comparison: &Comparison, policy: &Policy, title: &str) -> String {
+    let main = html! {
+        section.verdict.good aria-labelledby="found" { (found(comparison)) }
+        (asked(comparison, policy))
+        (refused(comparison))
+        (curves::section(comparison))
+        @for k in comparison.ks() { (figures(comparison, k)) }
+        section aria-labelledby="meaning" {
+            h2 #meaning { "What the figures say" }
+            (meaning(comparison))
+        }
+    };
+    let next = html! {
+        "Name the method of your choice under " code { "[method]" } " in the policy and release: "
+        code { "moretta anonymize INPUT --policy POLICY --output OUT" } "."
+    };
+    styled_shell("Methods side by side", title, &main, &next, &(embedded::STYLE.to_owned() + STYLE))
+}
+
+fn found(comparison: &Comparison) -> Markup {
+    let verdicts = verdicts(comparison);
+    html! {
+        h2 #found {
+            (counted(comparison.methods().len() as u64, "method", "methods")) " on "
+            (counted(comparison.records, "record", "records")) (at(comparison))
+        }
+        @if verdicts.is_empty() {
+            p { "There is nothing to choose between: at no k have two methods different figures." }
+        } @else {
+            ul.guarantees { @for verdict in verdicts { li { (in_front(&verdict.what)) ": " strong { (unbroken(&verdict.who)) } "." } } }
+        }
+    }
+}
+
+/// Numbers stay with their units.
+fn unbroken(text: &str) -> String {
+    [" %", " s)", " ±", "± "]
+        .into_iter()
+        .fold(text.to_owned(), |text, unit| text.replace(unit, &unit.replace(' ', "\u{a0}")))
+}
+
+/// `, k = 5, 10 and 50`
+fn at(comparison: &Comparison) -> String {
+    let ks: Vec<String> = comparison.ks().into_iter().flatten().map(count).collect();
+    if ks.is_empty() { String::new() } else { format!(", k = {}", listed(&ks)) }
+}
+
+fn asked(comparison: &Comparison, policy: &Policy) -> Markup {
+    let mut rest = policy.clone();
+    // Which k is another for each row.
+    rest.privacy.k = None;
+    let guarantees = describe::guarantees(&rest);
+    let allowed = policy.privacy.max_suppressed;
+    html! {
+        section aria-labelledby="asked" {
+            h2 #asked { "What was compared" }
+            p {
+                "Every method searched the whole table for what it would release, under the same policy. Nothing was "
+                "released. "
+                @if !comparison.ks().contains(&None) {
+                    "Every combination of " (describe::listed(&describe::quasi_identifiers(policy), "and"))
+                    " was to be shared by at least k records."
+                }
+            }
+            @if !guarantees.is_empty() || allowed > 0.0 {
+                ul.guarantees {
+                    @for sentence in guarantees { li.sentence { (sentence) "." } }
+                    @if allowed > 0.0 {
+                        li { "At most " (numbers::limit_percent(allowed)) " of the records might be suppressed." }
+                    }
+                }
+            }
+            @if !policy.method.parameters.is_empty() {
+                p.note {
+                    "The policy's own method, " (describe::name(&policy.method.name))
+                    ", ran with its parameters there, the others with their defaults."
+                }
+            }
+            @for sentence in caveats(comparison) { p.note { (in_code(&unbroken(&in_front(&sentence)))) } }
+        }
+    }
+}
+
+/// Those that cannot, with the reason that everybody may read.
+fn refused(comparison: &Comparison) -> Markup {
+    let reason = |row: &Row| Some((describe::name(&row.name()), row.cannot.as_deref().map(in_code)?));
+    let rows: Vec<_> = comparison.rows.iter().filter_map(reason).collect();
+    html! {
+        @if !rows.is_empty() {
+            section aria-labelledby="refused" {
+                h2 #refused { "What cannot be had" }
+                ul.guarantees {
+                    @for (name, reason) in rows { li { (name) ": " (reason) } }
+                }
+            }
+        }
+    }
+}
+
+fn figures(comparison: &Comparison, k: Option<u64>) -> Markup {
+    let title = k.map_or("All figures".to_owned(), |k| format!("k = {}", count(k)));
+    let id = k.map_or("all".to_owned(), |k| format!("k-{k}"));
+    let shown = comparison.figures();
+    html! {
+        section aria-labelledby=(id) {
+            h2 id=(id) { (title) }
+            (scrolling(&title, table(comparison, &shown, k)))
+            (folded(true, "All measures", &scrolling(&format!("{title}, all measures"), measures(comparison, k))))
+        }
+    }
+}
+
+fn table(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> Markup {
+    html! {
+        table.compact.methods {
+            thead { tr {
+                th scope="col" { "Method" }
+                @for figure in figures { th.number scope="col" { (head(figure)) } }
+            } }
+            tbody { @for row in comparison.at(k) { tr {
+                th scope="row" { (method(&row.method)) }
+                @match &row.found {
+                    Some(found) => { @for figure in figures { (cell(comparison, figure, row, found)) } }
+                    None => td colspan=(figures.len()) { "cannot, see above" },
+                }
+            } } }
+        }
+    }
+}
+
+fn head(figure: &Figure) -> Markup {
+    html! {
+        @match figure.name {
+            "count" => "COUNT error",
+            "sum" => "SUM error",
+            "groups" => "Groups",
+            "suppressed" => "Suppressed",
+            "seconds" => "Time",
+            "memory" => "Memory",
+            name => code { (name) },
+        }
+    }
+}
+
+/// A name that may go on in the next line after its hyphens.
+fn method(name: &str) -> Markup {
+    html! { code.method { (name) } }
+}
+
+fn cell(comparison: &Comparison, figure: &Figure, row: &Row, found: &RunResult) -> Markup {
+    let value = (figure.value)(found);
+    let best = value.is_some() && comparison.best(figure, row.k) == value;
+    let spread = (figure.spread)(found).map(|spread| format!("±\u{a0}{}", figure.unit.cell(spread)));
+    html! {
+        td.number {
+            @if best { strong.good title="the best of this column" { (shown(figure.unit, value)) } }
+            @else { (shown(figure.unit, value)) }
+            @if let Some(spread) = spread { " " span.muted { (spread) } }
+        }
+    }
+}
+
+fn shown(unit: Unit, value: Option<f64>) -> String {
+    let Some(value) = value else { return NOTHING.to_owned() };
+    match unit {
+        Unit::Own => Unit::Own.cell(value),
+        Unit::Share => percent(value),
+        Unit::Count => count(value as u64),
+        Unit::Seconds => numbers::seconds(value),
+        Unit::Bytes => numbers::bytes(value as u64),
+    }
+}
+
+/// Every measure, and what the main table leaves out.
+fn measures(comparison: &Comparison, k: Option<u64>) -> Markup {
+    let rows: Vec<(&Row, &RunResult)> = comparison.at(k).filter_map(|row| Some((row, row.found.as_ref()?))).collect();
+    let known = |name: &&str| rows.iter().any(|(_, found)| found.measures.get(name).is_some());
+    let names: Vec<&str> = MEASURES.iter().map(|entry| entry.name).filter(known).collect();
+    let some = |value: Option<f64>, text: fn(f64) -> String| value.map_or(NOTHING.to_owned(), text);
+    html! {
+        table.compact.methods {
+            thead { tr {
+                th scope="col" { "Method" }
+                @for name in &names { th.number scope="col" { code { (name) } } }
+                @for name in ["COUNT error, median", "SUM error, median", "Smallest group"] { th.number scope="col" { (name) } }
+            } }
+            tbody { @for (row, found) in rows { tr {
+                th scope="row" { (method(&row.method)) }
+                @for name in &names { td.number { (some(found.measures.get(name), figure)) } }
+                td.number { (some(found.queries.count.median, percent)) }
+                td.number { (some(found.queries.sum.and_then(|sum| sum.median), percent)) }
+                td.number { (count(found.smallest_group)) }
+            } } }
+        }
+    }
+}
+
+fn meaning(comparison: &Comparison) -> Markup {
+    let methods = comparison.methods();
+    html! {
+        p { "The best of each column stands out; less is better, but for groups." }
+        dl.facts {
+            @for figure in comparison.figures() {
+                dt { (head(figure)) }
+                dd { (in_front(figure.summary)) "." }
+            }
+        }
+        h3 { "Methods" }
+        dl.facts {
+            @for entry in METHODS.iter().filter(|entry| methods.contains(&entry.name)) {
+                dt { (method(entry.name)) }
+                dd { (in_front(entry.summary)) "." }
+            }
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! What a file gives away, as CSV or JSON.
+
+mod csv;
+mod json;
+
+pub use self::{csv::csv, json::json};

@@ -1,0 +1,7 @@
+//! The answers of a release and their errors, as CSV, JSON or a picture.
+
+mod csv;
+mod json;
+mod svg;
+
+pub use self::{csv::csv, json::json, svg::svg};

@@ -1,0 +1,85 @@
+//! What a recoding made for these records would have kept, where somebody asked.
+
+use maud::{Markup, html};
+use moretta_core::search::Stop;
+use moretta_insight::{
+    recoding_comparison::{Both, Compared},
+    report::Report,
+};
+
+use crate::{
+    describe,
+    numbers::{count, figure, seconds},
+    shell::{head, number, scrolling, text},
+};
+
+pub(super) fn section(report: &Report) -> Markup {
+    html! {
+        @if let Some(compared) = &report.compared {
+            section aria-labelledby="compared" {
+                h2 #compared { "What a recoding made for these records would have kept" }
+                p {
+                    "This release has the cells of an earlier one. For comparison the same method, "
+                    code { (report.method) } ", was run anew on these records"
+                    @match &compared.refused {
+                        Some(reason) => { ", and found nothing to compare with: " (reason) "." }
+                        None => {
+                            ", which took " (seconds(compared.seconds)) (stopped(compared.stop))
+                            ". Nothing of what it found is in the release. Both are measured by the range of these records."
+                        }
+                    }
+                }
+                (scrolling("Comparison", table(compared)))
+            }
+        }
+    }
+}
+
+fn stopped(stop: Option<Stop>) -> &'static str {
+    match stop {
+        Some(Stop::OutOfTime) => " and was ended by the time limit, so that more time might have kept more",
+        Some(Stop::Cancelled) => " and was ended by hand, so that more time might have kept more",
+        Some(Stop::Finished) | None => "",
+    }
+}
+
+fn table(compared: &Compared) -> Markup {
+    let Both { applied, anew } = compared.suppressed_rows;
+    let rows = Both { applied: applied as f64, anew: anew.map(|rows| rows as f64) };
+    html! {
+        table.measures {
+            caption { "The release and what was found anew; less is better" }
+            (head(&[text("Measure"), number("Release"), number("Anew"), number("Difference"), number("Ratio")]))
+            tbody {
+                tr { th scope="row" { "Suppressed records" } (cells(rows, |rows| count(rows as u64))) }
+                @for measure in &compared.measures {
+                    tr {
+                        th scope="row" {
+                            code { (measure.name) }
+                            @if let Some(column) = &measure.column { " of " (describe::name(column)) }
+                        }
+                        (cells(measure.value, figure))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn cells(value: Both<f64>, shown: fn(f64) -> String) -> Markup {
+    let none = || html! { span.muted { "n/a" } };
+    let signed = |difference: f64| match difference {
+        0.0 => shown(0.0),
+        more if more > 0.0 => format!("+{}", shown(more)),
+        less => format!("−{}", shown(-less)),
+    };
+    let worse = value.worse();
+    html! {
+        td.number { (shown(value.applied)) }
+        td.number { @match value.anew { Some(anew) => (shown(anew)), None => (none()) } }
+        td.number { @match worse { Some((difference, _)) => (signed(difference)), None => (none()) } }
+        td.number {
+            @match worse.and_then(|(_, ratio)| ratio) { Some(ratio) => (format!("{ratio:.2}")), None => (none()) }
+        }
+    }
+}

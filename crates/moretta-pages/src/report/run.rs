@@ -1,0 +1,125 @@
+//! What was done: counts, the search, time and memory.
+
+use maud::{Markup, html};
+use moretta_core::search::Stop;
+use moretta_insight::report::{Report, Seconds};
+
+use super::{groups::swatch, verdict::share};
+use crate::{
+    describe,
+    numbers::{bytes, count, counted, length, limit_percent, percent, seconds},
+};
+
+/// A rest below this share of the time is not worth a colour.
+const NO_REST: f64 = 0.005;
+
+pub(super) fn section(report: &Report) -> Markup {
+    html! {
+        section aria-labelledby="done" {
+            h2 #done { "What was done" }
+            dl.facts {
+                dt { "Read" }
+                dd {
+                    (counted(report.input.rows, "record", "records")) " of "
+                    (counted(report.input.columns as u64, "column", "columns"))
+                }
+                dt { "Suppressed" }
+                dd {
+                    (counted(report.suppressed_rows, "record", "records")) " ("
+                    (percent(share(report.suppressed_rows, report.input.rows))) "; the policy allows "
+                    (limit_percent(report.policy.privacy.max_suppressed)) ")"
+                }
+                dt { "Groups" }
+                dd { (count(report.groups as u64)) }
+                dt { "Search" }
+                dd {
+                    (stop(report.stop))
+                    @if let Some(blocks) = report.blocks() {
+                        "; the table was cut into " (count(blocks)) " blocks first, each searched on its own"
+                    }
+                }
+                @if !report.work.is_empty() { dt { "Work" } dd { (work(report)) } }
+                @if report.path.len() > 1 {
+                    dt { "Path" }
+                    dd { (counted(report.path[report.path.len() - 1].step as u64, "step", "steps")) ", in the JSON report" }
+                }
+                @if !report.nested.is_empty() {
+                    dt { "Labels" }
+                    dd {
+                        "In " (describe::listed(&report.nested, "and"))
+                        " a label stands for the values below it that are not released under a narrower one"
+                    }
+                }
+                @if let Some(memory) = report.peak_memory_bytes {
+                    dt { "Memory" }
+                    dd { (bytes(memory)) " at the most" }
+                }
+                dt { "Program" }
+                dd { "moretta " (env!("CARGO_PKG_VERSION")) }
+                dt { "Seed" }
+                dd {
+                    "in the JSON report only. With the input it undoes the shuffle, so that report stays in the house."
+                }
+            }
+            (time(&report.seconds))
+        }
+    }
+}
+
+fn stop(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Finished => "went on to its end",
+        Stop::OutOfTime => "ended by the time limit: the release is valid, and more time might have lost less",
+        Stop::Cancelled => "ended by hand: the release is valid, and more time might have lost less",
+    }
+}
+
+fn work(report: &Report) -> Markup {
+    html! {
+        @for (index, (name, value)) in report.work.iter().enumerate() {
+            @if index > 0 { ", " }
+            (name.replace('_', " ")) ": " (value.as_u64().map_or_else(|| value.to_string(), count))
+        }
+    }
+}
+
+fn time(times: &Seconds) -> Markup {
+    let stations = [
+        ("profile", "group and count", times.profile),
+        ("search", "search and verify", times.search),
+        ("release", "write", times.release),
+        ("check", "read back and check", times.check),
+    ];
+    let known: f64 = stations.iter().map(|(_, _, seconds)| seconds).sum();
+    let whole = times.total.max(known);
+    let rest = whole - known;
+    let rest = (rest > NO_REST * whole).then_some(("rest", "the rest", rest));
+    let parts: Vec<_> = stations.into_iter().filter(|(_, _, seconds)| *seconds > 0.0).chain(rest).collect();
+    let left = |index: usize| parts[..index].iter().map(|(_, _, seconds)| seconds).sum::<f64>();
+    html! {
+        @if whole > 0.0 {
+            h3 { "Time" }
+            figure {
+                svg.time width="100%" height="22" role="img" aria-labelledby="time-title time-desc" {
+                    title #time-title { "Time by station" }
+                    desc #time-desc {
+                        @for (_, words, part) in &parts { (words) " " (seconds(*part)) "; " }
+                        "together " (seconds(whole))
+                    }
+                    @for (index, (series, _, part)) in parts.iter().enumerate() {
+                        rect class=(series) x=(length(100.0 * left(index) / whole)) width=(length(100.0 * part / whole))
+                            y="0" height="22" {}
+                    }
+                }
+                figcaption {
+                    ul.legend {
+                        @for (series, words, part) in &parts {
+                            li { (swatch(series)) " " (words) " " span.figure { (seconds(*part)) } }
+                        }
+                        li { "together " span.figure { (seconds(whole)) } }
+                    }
+                }
+            }
+        }
+    }
+}

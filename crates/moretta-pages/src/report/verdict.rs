@@ -1,0 +1,85 @@
+//! The first thing read: does the release do what was asked, and the five figures behind it.
+
+use maud::{Markup, html};
+use moretta_insight::report::Report;
+
+use crate::{
+    describe,
+    numbers::{NOTHING, count, percent},
+};
+
+pub(super) fn section(report: &Report) -> Markup {
+    let models = &report.privacy.models;
+    let broken = models.iter().filter(|model| !model.holds).count();
+    let class = match (models.is_empty(), broken) {
+        (false, 0) => "verdict good",
+        _ => "verdict bad",
+    };
+    html! {
+        section class=(class) aria-labelledby="verdict" {
+            @if models.is_empty() {
+                h2 #verdict { "No guarantee was checked" }
+                p { "The report carries no privacy model, so it says nothing about what holds in this release." }
+            } @else if broken == 0 {
+                h2 #verdict { (mark(true)) " This release satisfies the policy" }
+                (satisfied(report))
+            } @else {
+                h2 #verdict { (mark(false)) " This release does not satisfy the policy" }
+                p {
+                    (broken) " of " (models.len()) @if models.len() == 1 { " check" } @else { " checks" }
+                    @if broken == 1 { " fails" } @else { " fail" } ", below. It must not leave as it is."
+                }
+            }
+            (glance(report))
+        }
+    }
+}
+
+/// A tick or a cross; words beside it say the same.
+pub(super) fn mark(holds: bool) -> Markup {
+    html! { span.good[holds].bad[!holds] aria-hidden="true" { @if holds { "✓" } @else { "✗" } } }
+}
+
+fn satisfied(report: &Report) -> Markup {
+    let mut guarantees = describe::guarantees(&report.policy).into_iter();
+    let rest = guarantees.len().saturating_sub(1);
+    html! {
+        @if let Some(first) = guarantees.next() { p.sentence { (first) "." } }
+        @match rest {
+            0 => {}
+            1 => p { "The other guarantee, below, holds too." },
+            n => p { "The " (n) " other guarantees, below, hold too." },
+        }
+    }
+}
+
+fn glance(report: &Report) -> Markup {
+    let rows = report.input.rows;
+    let starred = (report.starred_rows > report.suppressed_rows).then_some(report.starred_rows);
+    let facts = [
+        ("Records", count(rows)),
+        ("Smallest group", count(report.privacy.smallest_group)),
+        ("Highest risk of being found", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
+        ("Records suppressed", percent(share(report.suppressed_rows, rows))),
+        ("Detail lost (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
+    ];
+    html! {
+        dl.glance {
+            @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
+            @if let Some(starred) = starred {
+                div { dt { "Records that leave with * throughout" } dd { (percent(share(starred, rows))) } }
+            }
+        }
+    }
+}
+
+/// The chance of picking the right record of the person who is easiest to find.
+fn highest_risk(report: &Report) -> Option<f64> {
+    let smallest = report.privacy.smallest_group;
+    (smallest > 0).then(|| share(1, smallest))
+}
+
+/// 0 of nothing.
+pub(super) fn share(part: u64, whole: u64) -> f64 {
+    if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
+}

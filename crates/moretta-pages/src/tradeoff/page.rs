@@ -1,0 +1,142 @@
+//! The page on a path: which k costs what.
+
+use maud::{Markup, html};
+use moretta_core::measure::MEASURES;
+use moretta_insight::tradeoff::{Point, TradeOff, caveat, held, lost, release, what};
+
+use super::svg::{is_left_out, with_panel};
+use crate::{
+    numbers::{NOTHING, count, counted, figure, percent},
+    shell::{folded, in_code, in_front, scrolling, shell},
+};
+
+/// More steps than this are folded away.
+const MOST_OPEN: usize = 30;
+
+/// The page on a path. `title` says of what: the name of the input.
+pub fn page(tradeoff: &TradeOff, title: &str) -> String {
+    let measures = tradeoff.measures();
+    let main = html! {
+        section.verdict.good[tradeoff.holds.is_some()].bad[tradeoff.holds.is_none()] aria-labelledby="found" {
+            (found(tradeoff))
+        }
+        section aria-labelledby="which" {
+            h2 #which { "Which k costs what" }
+            p {
+                "For each k the first step at which every combination of values is shared by at least k records, with "
+                "nothing suppressed, and what has been lost by then."
+            }
+            (scrolling("Which k costs what", costs(tradeoff, &measures)))
+        }
+        section aria-labelledby="curves" {
+            h2 #curves { "Anonymity against each measure" }
+            p { "Every dot is a step: further to the right is safer, lower is more precise." }
+            div.panels {
+                @for name in &measures {
+                    figure {
+                        (with_panel(tradeoff, name, |panel| panel.in_page()))
+                        figcaption {
+                            (summary(name))
+                            @if tradeoff.points.iter().any(|point| is_left_out(point, name)) {
+                                ". Left out: where everything prints *. Such records count as suppressed, so " (name)
+                                " is 1 there by definition."
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        section aria-labelledby="steps" {
+            h2 #steps { "All steps" }
+            (folded(tradeoff.points.len() > MOST_OPEN, "Show them", &scrolling("All steps", steps(tradeoff, &measures))))
+        }
+    };
+    let next = html! {
+        (in_front(&release(tradeoff))) ": " code { "moretta anonymize INPUT --policy POLICY --output OUT" } "."
+        @if let Some(holds) = tradeoff.holds.filter(|_| tradeoff.is_own()) {
+            " " code { "--at " (holds.step) } " releases exactly the first point that satisfies the policy."
+        }
+    };
+    shell("Which k costs what", title, &main, &next)
+}
+
+fn found(tradeoff: &TradeOff) -> Markup {
+    let steps = tradeoff.steps() as u64;
+    html! {
+        @match tradeoff.holds {
+            Some(holds) => {
+                @let point = tradeoff.points.iter().find(|point| point.step == holds.step).unwrap_or(&tradeoff.points[0]);
+                h2 #found {
+                    @if let Some(k) = tradeoff.k { "k = " (count(k)) ": " }
+                    "the climb alone loses " (lost(point).map_or(NOTHING.to_owned(), percent)) " of the precision, "
+                    @match holds.suppressed_rows {
+                        0 => "nothing suppressed",
+                        records => { (counted(records, "record", "records")) " suppressed besides" }
+                    }
+                }
+                p.sentence { (in_front(&held(tradeoff.holds))) "." }
+            }
+            None => {
+                h2 #found { "The policy holds at no step" }
+                p.sentence { (in_front(&held(None))) "." }
+            }
+        }
+        p {
+            "The method " code { (tradeoff.method) } " took " (counted(tradeoff.rows, "record", "records"))
+            " from the table as it is to all values at the root in " (counted(steps, "step", "steps")) "."
+        }
+        @for sentence in caveat(tradeoff) { p { (in_code(&sentence)) } }
+    }
+}
+
+fn summary(name: &str) -> &'static str {
+    MEASURES.iter().find(|entry| entry.name == name).map_or("", |entry| entry.summary)
+}
+
+fn header(first: &[&str], measures: &[&str]) -> Markup {
+    html! {
+        thead { tr {
+            @for name in first { th.number[*name != "What"] scope="col" { (name) } }
+            @for name in measures { th.number scope="col" { code { (name) } } }
+        } }
+    }
+}
+
+fn values(point: Option<&Point>, measures: &[&str]) -> Markup {
+    let value = |name: &str| point.and_then(|point| point.measures.get(name)).map_or(NOTHING.to_owned(), figure);
+    html! { @for name in measures { td.number { (value(name)) } } }
+}
+
+fn costs(tradeoff: &TradeOff, measures: &[&str]) -> Markup {
+    html! {
+        table.compact {
+            (header(&["k", "Step", "Anonymity"], measures))
+            tbody { @for (k, point) in tradeoff.costs() {
+                tr.chosen[Some(k) == tradeoff.k] {
+                    th.number scope="row" { (count(k)) }
+                    td.number { (point.map_or(NOTHING.to_owned(), |point| point.step.to_string())) }
+                    td.number { (point.map_or(NOTHING.to_owned(), |point| count(point.anonymity))) }
+                    (values(point, measures))
+                }
+            } }
+        }
+    }
+}
+
+fn steps(tradeoff: &TradeOff, measures: &[&str]) -> Markup {
+    let holds = tradeoff.holds.map(|holds| holds.step);
+    html! {
+        table.compact.steps {
+            (header(&["Step", "What", "Anonymity", "Groups"], measures))
+            tbody { @for point in &tradeoff.points {
+                tr.chosen[Some(point.step) == holds] {
+                    th.number scope="row" { (point.step) }
+                    td { bdi { (what(point)) } }
+                    td.number { (count(point.anonymity)) }
+                    td.number { (count(point.groups as u64)) }
+                    (values(Some(point), measures))
+                }
+            } }
+        }
+    }
+}

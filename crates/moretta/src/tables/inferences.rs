@@ -1,0 +1,189 @@
+//! The counts and the surest inferences on a terminal, in a hundred columns.
+
+use std::{fmt::Write as _, path::Path};
+
+use anstyle::{AnsiColor, Style};
+use moretta_core::text::{count, counted};
+use moretta_insight::{
+    inferences::{Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns},
+    tradeoff::joined,
+};
+
+/// So many are shown unless all are asked for.
+pub const SHOWN: usize = 20;
+/// More guarded values than this are counted, not named.
+const NAMED: usize = 3;
+/// Lines break here.
+const WIDTH: usize = 96;
+const FAINT: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// The counts, and the surest inferences or all of them.
+pub fn text(listing: &Listing, all: bool) -> String {
+    let listed = &listing.found.listed;
+    let mut text = counts_table(listing);
+    if listed.is_empty() {
+        return text + &format!("no inference has a confidence above {}\n", percent(listing.above));
+    }
+    let shown = if all { &listed[..] } else { &listed[..listed.len().min(SHOWN)] };
+    let _ = writeln!(text, "{}, the surest first", found_above(listing));
+    text += &list(listing, shown);
+    let more = listing.found.all.listed.inferences - shown.len() as u64;
+    if more > 0 {
+        let _ = writeln!(text, "{FAINT}… and {} more; --all lists them{FAINT:#}", count(more));
+    }
+    text
+}
+
+/// What is said where the list went to a file.
+pub fn written(listing: &Listing, path: &Path) -> String {
+    counts_table(listing) + &format!("{GOOD}wrote{GOOD:#} {}: {}\n", path.display(), found_above(listing))
+}
+
+fn found_above(listing: &Listing) -> String {
+    let Tally { inferences, records } = listing.found.all.listed;
+    let (inferences, records) = (counted(inferences, "inference", "inferences"), exposed(records));
+    format!("{inferences} with a confidence above {} ({records})", percent(listing.above))
+}
+
+fn counts_table(listing: &Listing) -> String {
+    let mut text = format!("{}: {}\n", listing.file, counted(listing.profile.records(), "record", "records"));
+    if !listing.is_limited() {
+        text += "the policy has no template: every value of each sensitive column, given all quasi-identifiers\n";
+    }
+    // Nothing is greater than what all questions have above the least threshold.
+    let most = listing.found.all.above[0];
+    let width = count(most.inferences.max(most.records)).len().max(8) + 2;
+    let thresholds: String = THRESHOLDS.iter().map(|threshold| format!("{:>width$}", percent(*threshold))).collect();
+    let _ = writeln!(text, "\n{FAINT}{:<18}{thresholds}{FAINT:#}", "confidence above");
+    if listing.questions.len() > 1 {
+        text += "all\n";
+        text += &rows(&listing.found.all, width);
+    }
+    for (question, tallies) in listing.questions.iter().zip(&listing.found.by_question) {
+        text += &lines(describe(listing, question).split(' '), 0);
+        text += &rows(tallies, width);
+    }
+    text.push('\n');
+    let Tally { inferences, records } = listing.found.all.broken;
+    if inferences > 0 {
+        let what = counted(inferences, "inference is", "inferences are");
+        let _ = writeln!(text, "{BAD}!{BAD:#} {what} surer than the policy allows ({})\n", exposed(records));
+    } else if listing.is_limited() {
+        let _ = writeln!(text, "{GOOD}none{GOOD:#} is surer than the policy allows\n");
+    }
+    text
+}
+
+/// `bankruptcy = Discharged, given job, country (at most 75 %)`, `diagnosis (9 values), given any 2 of 5 columns`
+fn describe(listing: &Listing, question: &Question) -> String {
+    let attribute = listing.attribute(question);
+    let values = match question.values.len() {
+        1..=NAMED => {
+            let named = question.values.iter().map(|of| shown(&attribute.values[of.value as usize]));
+            format!(" = {}", named.collect::<Vec<_>>().join(" or "))
+        }
+        many => format!(" ({})", counted(many as u64, "value", "values")),
+    };
+    let given = match &question.known[..] {
+        [given] => listing.names(given).map(shown).collect::<Vec<_>>().join(", "),
+        sets => format!("any {} of {} columns", sets[0].len(), columns(question).len()),
+    };
+    format!("{}{values}, given {given}{}", shown(&attribute.name), allowed(question))
+}
+
+fn list(listing: &Listing, shown: &[Inference]) -> String {
+    let support = |of: &Inference| format!("{} of {}", count(of.support), count(of.records));
+    let widest = shown.iter().map(|of| support(of).chars().count()).max().unwrap_or(0).max("support".len());
+    let mut text = format!("{FAINT}  confidence  {:>widest$}{FAINT:#}\n", "support");
+    for inference in shown {
+        let (sign, style) = if inference.is_broken() { ("!", BAD) } else { (" ", Style::new()) };
+        let confidence = format!("{:.1} %", 100.0 * inference.confidence());
+        let head = format!("{style}{sign}{style:#} {confidence:>10}  {:>widest$}  ", support(inference));
+        let parts = parts(listing, inference);
+        text += &head;
+        text += lines(parts.iter().map(String::as_str), 2 + 10 + 2 + widest + 2).trim_start();
+    }
+    text
+}
+
+/// `bankruptcy = Discharged,` `given job = Trader,` `country = UK`
+fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
+    let pair = |(column, value): (&str, &str)| format!("{} = {}", shown(column), shown(value));
+    let mut known: Vec<String> = listing.known(inference).map(pair).collect();
+    let last = known.len() - 1;
+    known[..last].iter_mut().for_each(|pair| pair.push(','));
+    known[0].insert_str(0, "given ");
+    known.insert(0, pair(listing.inferred(inference)) + ",");
+    known
+}
+
+/// What the policy allows, where it is the same for all values.
+fn allowed(question: &Question) -> String {
+    let limits = || question.values.iter().map(|guarded| guarded.max_confidence);
+    match limits().next().flatten() {
+        Some(most) if limits().all(|limit| limit == Some(most)) => format!(" (at most {})", percent(most)),
+        _ => String::new(),
+    }
+}
+
+fn exposed(records: u64) -> String {
+    counted(records, "record exposed", "records exposed")
+}
+
+fn rows(tallies: &Tallies, width: usize) -> String {
+    let row = |name: &str, figure: fn(&Tally) -> u64| {
+        let figures: String = tallies.above.iter().map(|tally| format!("{:>width$}", count(figure(tally)))).collect();
+        format!("  {name:<16}{figures}\n")
+    };
+    row("inferences", |tally| tally.inferences) + &row("records exposed", |tally| tally.records)
+}
+
+/// In lines that start after so many blanks.
+fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, indent: usize) -> String {
+    let lines = joined(parts, WIDTH.saturating_sub(indent).max(40));
+    lines.into_iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}
+
+/// `12.5 %`, without figures that only say how a share is kept in binary.
+fn percent(share: f64) -> String {
+    format!("{} %", (share * 1e8).round() / 1e6)
+}
+
+/// A value or name on one line, without anything that a terminal would obey or that would put it in another order.
+fn shown(text: &str) -> String {
+    if text.is_empty() {
+        return "\"\"".to_owned();
+    }
+    let harmless = |c: char| if is_obeyed(c) { c.escape_default().collect() } else { c.to_string() };
+    text.chars().map(harmless).collect()
+}
+
+/// Controls, and characters without a shape of their own: marks, overrides and isolates of direction, blanks of no
+/// width, breaks of lines. Joiners stay, without which some scripts cannot be written.
+fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{percent, shown};
+
+    #[test]
+    fn shares_are_percents() {
+        assert_eq!([0.1, 0.7, 0.125, 0.0, 0.999].map(percent), ["10 %", "70 %", "12.5 %", "0 %", "99.9 %"]);
+    }
+
+    #[test]
+    fn a_terminal_obeys_no_value() {
+        assert_eq!(["", "a b", "\u{1b}[2J\n"].map(shown), ["\"\"", "a b", "\\u{1b}[2J\\n"]);
+        for c in ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}'] {
+            assert_eq!(shown(&format!("a{c}b")), format!("a\\u{{{:x}}}b", u32::from(c)));
+        }
+        assert_eq!(["Ünï", "שלום", "👨\u{200d}👩"].map(shown), ["Ünï", "שלום", "👨\u{200d}👩"]);
+    }
+}

@@ -1,0 +1,6 @@
+//! Results as tables on a terminal.
+
+pub mod comparison;
+pub mod inferences;
+pub mod queries;
+pub mod tradeoff;

@@ -1,0 +1,120 @@
+//! Errors on a terminal, in a hundred columns.
+
+use std::{fmt::Write as _, path::Path};
+
+use anstyle::{AnsiColor, Style};
+use moretta_core::text::{count, counted};
+use moretta_insight::evaluate::queries::{
+    Answered, Answers, Class, Conditions, Draw, Errors, Queries, QueryKind, Workload, errors, errors_by_class,
+    written as conditions_text,
+};
+
+const FAINT: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+/// The first column of the table of errors.
+const FIRST: usize = 16;
+
+/// The errors; of one's own queries, each with its answers.
+pub fn text(queries: &Queries) -> String {
+    let mut text = format!("{}: {}\n\n", queries.file, counted(queries.records, "record", "records"));
+    match &queries.answers {
+        Answers::Random { draw, workloads } => {
+            text += &error_table(queries);
+            text.push('\n');
+            workloads.iter().for_each(|(kind, workload)| text += &drawn(kind, workload, draw));
+        }
+        Answers::Own(own) => {
+            text += &listed(own);
+            let answered: Vec<Answered> = own.iter().map(|(_, answered)| *answered).collect();
+            let Errors { queries, mean, median } = errors(&answered);
+            let _ = writeln!(
+                text,
+                "\nmean error {}, median {}, of {} with a true answer other than 0",
+                percent(mean),
+                percent(median),
+                counted(queries as u64, "query", "queries")
+            );
+        }
+    }
+    text
+}
+
+/// What is said where the answers went to a file.
+pub fn written(queries: &Queries, path: &Path) -> String {
+    let mut text = error_table(queries);
+    let queries = queries.kinds().iter().map(|(_, answered)| answered.len() as u64).sum();
+    let queries = counted(queries, "query", "queries");
+    let _ = writeln!(text, "\n{GOOD}wrote{GOOD:#} {}: {queries}", path.display());
+    text
+}
+
+fn error_table(queries: &Queries) -> String {
+    let kinds = queries.kinds();
+    let width = kinds.iter().map(|(kind, _)| kind.name().chars().count()).max().unwrap_or(0).max(28);
+    let names: String = kinds.iter().map(|(kind, _)| format!("  {:>width$}", kind.name())).collect();
+    let head = format!("{:>8}{:>10}{:>10}", "queries", "mean", "median");
+    let heads: String = kinds.iter().map(|_| format!("  {head:>width$}")).collect();
+    let mut text = format!("{FAINT}{:<FIRST$}{names}\n{:<FIRST$}{heads}{FAINT:#}\n", "relative error", "records asked");
+    let cells = |errors: &Errors| {
+        let figures =
+            format!("{:>8}{:>10}{:>10}", count(errors.queries as u64), percent(errors.mean), percent(errors.median));
+        format!("  {figures:>width$}")
+    };
+    let all: String = kinds.iter().map(|(_, answered)| cells(&errors(answered))).collect();
+    let _ = writeln!(text, "{:<FIRST$}{all}", "all");
+    let classes: Vec<Vec<Class>> =
+        kinds.iter().map(|(_, answered)| errors_by_class(answered, queries.records)).collect();
+    for row in 0..classes.first().map_or(0, Vec::len) {
+        let Class { above, up_to, .. } = classes[0][row];
+        let (above, up_to) = (100.0 * above, 100.0 * up_to);
+        let name = if above == 0.0 { format!("up to {up_to} %") } else { format!("{above} to {up_to} %") };
+        let figures: String = classes.iter().map(|of_kind| cells(&of_kind[row].errors)).collect();
+        let _ = writeln!(text, "{name:<FIRST$}{figures}");
+    }
+    text
+}
+
+/// How many draws it took, and what to do where they were not enough.
+fn drawn(kind: &QueryKind, workload: &Workload, draw: &Draw) -> String {
+    let (found, drawn) = (workload.answered.len() as u64, workload.drawn);
+    let mut text = format!("{}: {} with an answer among {} drawn\n", kind.name(), count(found), count(drawn));
+    if (found as usize) < draw.count {
+        let wanted = count(draw.count as u64);
+        let _ = writeln!(text, "  too few: {wanted} were asked for; ask about fewer columns, `--columns 2`");
+    }
+    text
+}
+
+fn listed(own: &[((QueryKind, Conditions), Answered)]) -> String {
+    let rows: Vec<[String; 6]> = own
+        .iter()
+        .enumerate()
+        .map(|(index, ((kind, conditions), answered))| {
+            let (truth, answer) = (figure(answered.truth.answer), figure(answered.answer));
+            let all = if conditions.is_empty() { "all records".to_owned() } else { conditions_text(conditions) };
+            [(index + 1).to_string(), kind.name(), truth, answer, percent(answered.error()), all]
+        })
+        .collect();
+    let head = ["", "", "truth", "release", "error", ""].map(str::to_owned);
+    let width = |column: usize| rows.iter().chain([&head]).map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let line = |[number, kind, truth, answer, error, conditions]: &[String; 6]| {
+        let (a, b, c, d, e) = (widths[0], widths[1], widths[2], widths[3], widths[4]);
+        format!("{number:>a$}  {kind:<b$}  {truth:>c$}  {answer:>d$}  {error:>e$}  {conditions}").trim_end().to_owned()
+    };
+    let mut text = format!("{FAINT}{}{FAINT:#}\n", line(&head));
+    rows.iter().for_each(|row| text += &(line(row) + "\n"));
+    text
+}
+
+/// Whole numbers as they are, others with two decimals.
+fn figure(value: f64) -> String {
+    match value {
+        whole if whole.fract() == 0.0 && (0.0..1e15).contains(&whole) => count(whole as u64),
+        value => format!("{value:.2}"),
+    }
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}

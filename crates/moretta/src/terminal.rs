@@ -1,0 +1,116 @@
+//! The terminal: progress bars, Ctrl-C and notes of a job.
+
+use std::{
+    io::IsTerminal,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use moretta_core::observer::{Note, Observer, Stage, Stop};
+
+use crate::{INTERRUPTED_CODE, summary};
+
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on Ctrl-C asks for a clean stop; a second one ends the process at once.
+pub fn catch_interrupts() {
+    // Without a handler Ctrl-C still ends the process, and temporary files bear no release's name.
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Relaxed) {
+            std::process::exit(i32::from(INTERRUPTED_CODE));
+        }
+    });
+}
+
+/// Shows the progress of one job as a bar; shows nothing in a pipe.
+#[derive(Debug)]
+pub struct TerminalProgress {
+    /// The bar of the current stage, and the stage's name.
+    bar: Mutex<Option<(ProgressBar, &'static str)>>,
+    visible: bool,
+}
+
+impl TerminalProgress {
+    /// No bar until the first stage.
+    pub fn new() -> Self {
+        Self { bar: Mutex::new(None), visible: std::io::stderr().is_terminal() }
+    }
+
+    /// Redraws the bar of work that reports nothing.
+    pub fn tick(&self) {
+        self.with_bar(|bar, _| bar.tick());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(ProgressBar, &'static str)>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn with_bar(&self, act: impl FnOnce(&ProgressBar, &'static str)) {
+        if self.visible
+            && let Some((bar, stage)) = &*self.lock()
+        {
+            act(bar, stage);
+        }
+    }
+
+    fn clear(&self) {
+        if let Some((bar, _)) = self.lock().take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for TerminalProgress {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl Observer for TerminalProgress {
+    fn stage(&self, stage: Stage) {
+        self.clear();
+        if self.visible {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{msg:10} {bar:40} {percent:>3} %  {elapsed}");
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_message(stage.name());
+            *self.lock() = Some((bar, stage.name()));
+        }
+    }
+
+    fn task(&self, name: &str) {
+        self.with_bar(|bar, _| bar.set_message(name.to_owned()));
+    }
+
+    fn progress(&self, done: u64, of: u64) {
+        self.with_bar(|bar, _| {
+            bar.set_length(of);
+            // Reports come out of order from several threads: the bar never goes back.
+            if done > bar.position() {
+                bar.set_position(done);
+            }
+        });
+    }
+
+    fn best(&self, value: f64) {
+        self.with_bar(|bar, stage| bar.set_message(format!("{stage}  best {value:.4}")));
+    }
+
+    fn note(&self, note: &Note) {
+        self.clear();
+        let again = matches!(note, Note::SearchInterrupted | Note::ComparisonInterrupted);
+        let hint = if again { "; press Ctrl-C again to abort without output" } else { "" };
+        summary::note(&format!("{note}{hint}"));
+    }
+
+    fn stop(&self) -> Option<Stop> {
+        INTERRUPTED.load(Relaxed).then_some(Stop::Cancelled)
+    }
+
+    fn clear_stop(&self) {
+        INTERRUPTED.store(false, Relaxed);
+    }
+}
