@@ -162,9 +162,8 @@ impl Session<'_> {
                     self.each(&jobs, empty, |job| elsewhere(job, records))?
                 }
                 None => {
-                    let alone = self.alone() && jobs.len() == 1;
-                    let table = Table { request, loaded: &loaded, counts, profile, test, alone };
                     let one = jobs.len() == 1;
+                    let table = Table { request, loaded: &loaded, counts, profile, test, alone: one && self.alone() };
                     let quiet = CancelOnly(self.observer);
                     self.each(&jobs, empty, |job| run(&table, job, if one { self.observer } else { &quiet }))?
                 }

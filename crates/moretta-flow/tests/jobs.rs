@@ -11,7 +11,7 @@ use std::{
 };
 
 use moretta_core::observer::{NoObserver, Observer, Stage, Stop};
-use moretta_flow::{Anonymize, ErrorKind, Output, ReleaseOptions, Resources, Session};
+use moretta_flow::{Anonymize, Compare, ErrorKind, HeldBack, Output, OutputFile, ReleaseOptions, Resources, Session};
 use moretta_synthetic::{COLUMNS, People, header, hierarchy, policy};
 
 /// The demo's people, hierarchies and policy.
@@ -87,6 +87,33 @@ fn one_of_two_jobs_is_cancelled_and_the_other_writes_the_same_bytes_as_alone() {
     let left: Vec<PathBuf> = fs::read_dir(folder).expect("folder").map(|entry| entry.expect("entry").path()).collect();
     assert!(!left.iter().any(|path| path.ends_with("cancelled.csv") || path.extension().is_some_and(|of| of == "tmp")));
     assert!(observers.iter().all(|observer| observer.stages.load(Relaxed) >= 2), "each has its own progress");
+}
+
+#[test]
+fn methods_are_compared_in_this_process_without_a_figure_of_memory() {
+    let folder = tempfile::tempdir().expect("folder");
+    let folder = folder.path();
+    demo(folder, 500);
+    let request = Compare {
+        input: folder.join("people.csv").display().to_string(),
+        policy: folder.join("policy.toml"),
+        methods: ["mondrian", "k-member"].map(str::to_owned).to_vec(),
+        k: vec![5],
+        test: None,
+        held_back: HeldBack { folds: Some(2), hold_out: None },
+        queries: 20,
+        seed: 1,
+        time_limit: None,
+        output: OutputFile { path: Some(folder.join("c.csv")), overwrite: false },
+    };
+    let session = Session::new(Resources::default(), &NoObserver).expect("a session");
+    let found = session.compare(&request).expect("a comparison");
+    let results: Vec<_> = found.rows.iter().map(|row| row.found.as_ref().expect("figures")).collect();
+    assert_eq!(results.len(), 2);
+    for result in results {
+        assert!(result.smallest_group >= 5 && result.errors.is_some() && result.peak_memory_bytes.is_none());
+    }
+    assert_eq!(fs::read_to_string(folder.join("c.csv")).expect("a file").lines().count(), 3);
 }
 
 #[path = "../examples/two_jobs.rs"]

@@ -16,6 +16,16 @@ fn the_demo_runs_twice_in_one_folder() {
 }
 
 #[test]
+fn init_may_write_its_policy_beside_the_data() {
+    let folder = people::folder(300);
+    std::fs::create_dir(folder.path("data")).unwrap();
+    std::fs::copy(folder.path("people.csv"), folder.path("data/people.csv")).unwrap();
+    folder.ok(&["init", "data", "--output", "data/policy.toml"]);
+    let run = folder.run(&["anonymize", "data", "-p", "policy.toml", "-o", "data/out.csv"]);
+    assert!(run.code == 2 && run.stderr.contains("would be read as input the next time"), "{}", run.stderr);
+}
+
+#[test]
 fn what_init_writes_can_be_used_as_it_is() {
     let folder = people::folder(3000);
     folder.ok(&["init", "people.csv", "--output", "guessed.toml"]);
