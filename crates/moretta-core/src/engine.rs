@@ -88,7 +88,7 @@ pub enum EngineFault {
     Cancelled,
     /// Anything else; the message is the error's own.
     Failed {
-        /// What is at fault.
+        /// Whether the data, the request or the program is at fault.
         kind: FaultKind,
         /// Where, if the engine knows.
         place: Option<Place>,
@@ -97,19 +97,19 @@ pub enum EngineFault {
     },
 }
 
-/// What is at fault when a pass fails.
+/// The party at fault when a pass fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// The records, or the place they are read from.
     Source,
     /// The place that the release should be written to, or a source that does not exist.
     Usage,
-    /// The program.
+    /// A defect of the program.
     Internal,
 }
 
 impl EngineFault {
-    /// The records are at fault, nobody knows where.
+    /// The records are at fault, at an unknown place.
     pub fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Failed { kind: FaultKind::Source, place: None, error: error.into() }
     }

@@ -23,7 +23,7 @@ pub enum HierarchyChoice {
     Widths(Vec<f64>),
     /// Intervals between these edges: at least two, ascending.
     Bins(Vec<f64>),
-    /// The first characters of a code, so many on each level: descending, at least 1.
+    /// The first characters of a code, this many per level: descending, at least 1.
     Prefix(Vec<u32>),
     /// These levels of the calendar, the finest first.
     Dates(Vec<DateLevel>),

@@ -1,4 +1,4 @@
-//! Objectives: the measures that a policy asks to be small, one or a weighted sum.
+//! Objectives: the measures that a policy asks to minimize, one or a weighted sum.
 //!
 //! An objective is declared here, read by [`policy`](crate::policy) and evaluated by [`measure`](crate::measure).
 
@@ -10,28 +10,28 @@ use serde::{Deserialize, Serialize};
 
 pub use self::loss::Loss;
 
-/// One measure that is to be small, and how much it counts beside others.
+/// One measure to minimize, and its weight among others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Goal {
-    /// The measure.
+    /// The measure to minimize.
     pub purpose: Purpose,
     /// How much it counts.
     pub weight: f64,
 }
 
-/// What the release is for.
+/// The purpose of the release.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Purpose {
-    /// Nobody knows: values are to be precise.
+    /// Unknown: values should be precise.
     Precision(Loss),
-    /// Whoever receives it predicts a class (CM).
+    /// The recipient predicts a class (CM).
     Classification {
         /// The column; the class where it is left out.
         column: Option<String>,
-        /// What mistakes cost.
+        /// Costs of mistakes.
         costs: Costs,
     },
-    /// Whoever receives it predicts a number (RM).
+    /// The recipient predicts a number (RM).
     Regression {
         /// The column; the class where it is left out.
         column: Option<String>,
