@@ -165,7 +165,7 @@ pub enum Note {
     NoClass,
     /// The result shows values of the data.
     Confidential {
-        /// What it shows.
+        /// The kind of values shown.
         shown: &'static str,
         /// The data that it is as confidential as.
         like: String,

@@ -12,7 +12,7 @@ use crate::{
     verify::{Verified, VerifyError, verify},
 };
 
-/// What a method found, verified.
+/// The verified result of a method.
 #[derive(Debug)]
 pub struct Trial<'a> {
     /// The recoding, and the table under it.
@@ -41,7 +41,7 @@ pub enum TrialError {
     /// There is nothing to be found.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// What was found does not hold.
+    /// The recoding does not satisfy the policy.
     #[error("what was found does not hold: {0}")]
     Verify(#[from] VerifyError),
 }

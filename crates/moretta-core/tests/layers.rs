@@ -1,4 +1,4 @@
-//! The core's modules are layers: this fails when two of them come to depend on each other, however indirectly.
+//! The core's modules are layers: this fails when two of them depend on each other, directly or not.
 //!
 //! The check reads the source text of `src`. It strips comments, literals and `#[cfg(test)]` items, then resolves every
 //! path that starts with `crate`, `self` or `super` (in `use` trees and in code) to the top-level module it names.

@@ -79,7 +79,7 @@ pub struct ReleaseOptions {
 /// A published release.
 #[derive(Debug)]
 pub struct Release {
-    /// What was asked for, what holds, what was lost.
+    /// The policy, the guarantees that hold, and the information loss.
     pub report: Report,
     /// The recoding, if it was asked for.
     pub recoding: Option<Saved>,

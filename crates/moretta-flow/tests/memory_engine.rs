@@ -24,7 +24,7 @@ struct Memory {
     defect: Option<Defect>,
 }
 
-/// What an engine may do wrong when it writes.
+/// Defects of an engine that writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Defect {
     AnotherLabel,

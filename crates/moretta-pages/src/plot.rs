@@ -194,7 +194,7 @@ impl Panel<'_> {
     }
 }
 
-/// A picture of its own, as a file: panels and words on the page's paper. `title` is for whoever does not see it.
+/// A picture of its own, as a file: panels and words on the page's paper. `title` is for readers who do not see it.
 pub fn picture(title: &str, width: f64, height: f64, content: &Markup) -> String {
     let picture = html! {
         svg.plot xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)

@@ -52,7 +52,7 @@ pub enum Dispersion {
 }
 
 impl Dispersion {
-    /// Of so many records each, by the codes of ascending numbers: the sum over records.
+    /// The dispersion summed over the records of a histogram; codes index `numbers`, which ascend.
     pub fn of(self, numbers: &[f64], histogram: &[(u32, u64)]) -> f64 {
         let number = |code: u32| numbers[code as usize];
         let records: u64 = histogram.iter().map(|(_, records)| records).sum();
@@ -75,8 +75,8 @@ impl Dispersion {
     }
 }
 
-/// What it costs when a record of one class (first key) is in a group whose majority is of another (second key). A pair
-/// that is not there costs 1; what is as it should be costs nothing.
+/// The cost of a record of one class (first key) in a group whose majority is of another (second key). A pair that is not
+/// listed costs 1; a record of the majority class costs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Costs(pub BTreeMap<String, BTreeMap<String, f64>>);
@@ -89,7 +89,7 @@ impl Goal {
 }
 
 impl Purpose {
-    /// What a policy and a report call it.
+    /// Its name in policies and reports.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Precision(loss) => loss.name(),

@@ -1,4 +1,4 @@
-//! Steps of a generalization path: what changes from one cut to the next.
+//! Steps of a generalization path: the changes from one cut to the next.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::{hierarchy::Cell, ids::ColumnId};
 /// From one point of a path to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What kind of step it is.
+    /// The kind of step.
     pub action: Action,
-    /// What changes, in this order: from here on, all codes inside the cell leave as the cell.
+    /// Changes in this order: from here on, all codes inside the cell are released as the cell.
     pub changes: Vec<(ColumnId, Cell)>,
 }
 
-/// What a step does.
+/// The kinds of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -21,8 +21,8 @@ pub enum Action {
     Generalize,
     /// Values become more precise again, because the policy holds without.
     TakeBack,
-    /// Values that were suppressed are told.
+    /// Suppressed values are disclosed.
     Disclose,
-    /// A better cut found elsewhere takes the place of the one at hand.
+    /// A better cut found elsewhere replaces the current one.
     Search,
 }

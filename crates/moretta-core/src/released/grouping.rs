@@ -1,7 +1,7 @@
 //! Groups of records that print alike.
 //!
 //! Verification stands on this, so it is a plain map of whole keys that shares no code with the groupings of searches
-//! (`search/grouping.rs`): a mistake there must not pass for a result here. Cost: one pass over the pieces.
+//! (`search/grouping.rs`): a defect there must be found here. Cost: one pass over the pieces.
 
 use hashbrown::HashMap;
 

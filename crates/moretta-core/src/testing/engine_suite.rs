@@ -20,7 +20,7 @@ pub struct TextTable {
 
 /// Makes engines of one kind for the suite.
 pub trait EngineUnderTest {
-    /// The kind.
+    /// The engine under test.
     type Engine: Engine;
 
     /// An engine over these records.
@@ -29,7 +29,7 @@ pub trait EngineUnderTest {
     /// A target that nothing was published to.
     fn target(&self) -> <Self::Engine as Engine>::Target;
 
-    /// What a recipient finds at the target.
+    /// The table that a recipient finds at the target.
     fn published(&self, target: &<Self::Engine as Engine>::Target) -> Option<TextTable>;
 }
 

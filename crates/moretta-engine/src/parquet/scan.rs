@@ -81,7 +81,7 @@ impl Scan for ParquetScan {
     }
 }
 
-/// What the readers share.
+/// State shared by all readers.
 struct Opened<'a> {
     files: &'a [ParquetFile],
     units: Vec<Unit>,

@@ -28,7 +28,7 @@ use spill::Spill;
 /// Writes all records of a job and returns how many.
 pub(crate) type Writer = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError>;
 
-/// What a writer needs.
+/// The input of a writer.
 pub(crate) struct Job<'a> {
     source: &'a Source,
     settings: &'a Settings,

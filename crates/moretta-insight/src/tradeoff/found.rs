@@ -169,7 +169,7 @@ pub fn outcome_at(
     Ok((Outcome { recoding: Recoding::Cut(cut), stop: Stop::Finished, path, work }, holds))
 }
 
-/// The cut after so many steps, with those tuples suppressed that would break a model. It need not satisfy the policy:
+/// The cut after `at` steps, with those tuples suppressed that would break a model. It need not satisfy the policy:
 /// that is for [`verify`](mod@moretta_core::verify) to say.
 pub fn cut_at(profile: &Profile, models: &[Box<dyn BoundModel>], steps: &[Step], at: usize, suppress: bool) -> Cut {
     let mut cut = Cut::identity(profile);

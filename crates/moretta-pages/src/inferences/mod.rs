@@ -1,4 +1,4 @@
-//! What a file gives away, as CSV or JSON.
+//! Inferences from a file, as CSV or JSON.
 
 mod csv;
 mod json;

@@ -9,7 +9,7 @@ use moretta_insight::{
     tradeoff::joined,
 };
 
-/// So many are shown unless all are asked for.
+/// Inferences shown unless all are requested.
 pub const SHOWN: usize = 20;
 /// More guarded values than this are counted, not named.
 const NAMED: usize = 3;
@@ -36,7 +36,7 @@ pub fn text(listing: &Listing, all: bool) -> String {
     text
 }
 
-/// What is said where the list went to a file.
+/// The text printed when the list was written to a file.
 pub fn written(listing: &Listing, path: &Path) -> String {
     counts_table(listing) + &format!("{GOOD}wrote{GOOD:#} {}: {}\n", path.display(), found_above(listing))
 }
@@ -119,7 +119,7 @@ fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
     known
 }
 
-/// What the policy allows, where it is the same for all values.
+/// The policy's limit, if it is the same for all values.
 fn allowed(question: &Question) -> String {
     let limits = || question.values.iter().map(|guarded| guarded.max_confidence);
     match limits().next().flatten() {
@@ -140,7 +140,7 @@ fn rows(tallies: &Tallies, width: usize) -> String {
     row("inferences", |tally| tally.inferences) + &row("records exposed", |tally| tally.records)
 }
 
-/// In lines that start after so many blanks.
+/// Wraps text in lines indented by a number of blanks.
 fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, indent: usize) -> String {
     let lines = joined(parts, WIDTH.saturating_sub(indent).max(40));
     lines.into_iter().map(|line| format!("{:indent$}{line}\n", "")).collect()

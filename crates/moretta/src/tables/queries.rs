@@ -39,7 +39,7 @@ pub fn text(queries: &Queries) -> String {
     text
 }
 
-/// What is said where the answers went to a file.
+/// The text printed when the answers were written to a file.
 pub fn written(queries: &Queries, path: &Path) -> String {
     let mut text = error_table(queries);
     let queries = queries.kinds().iter().map(|(_, answered)| answered.len() as u64).sum();

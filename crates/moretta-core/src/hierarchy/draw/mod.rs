@@ -111,7 +111,7 @@ impl What {
     }
 }
 
-/// What is written at a line: a name, and how many values are below it unless it is a leaf.
+/// The text of a line: a name, and the number of values below it unless it is a leaf.
 struct Label {
     name: String,
     count: String,

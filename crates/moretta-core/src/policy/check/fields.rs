@@ -68,7 +68,7 @@ impl<'t> Fields<'t> {
         self.item(key).map_or(&self.table.span, |item| &item.span)
     }
 
-    /// What `read` makes of a key's value; `right` says what it accepts.
+    /// Reads a key's value by `read`; `right` says which values are accepted.
     pub fn read<T>(
         &self,
         key: &str,

@@ -14,7 +14,7 @@
 //! it was that stayed small is remembered: as long as that vid's own nodes are the same, no other can have come to
 //! agree with it. The cost is never more than twice that of the walk over all carriers.
 //!
-//! Grouping all tuples anew after each generalization (`group_rows`) takes 2.2 times as long as the whole climb does now
+//! Regrouping all tuples after each generalization (`group_rows`) takes 2.2 times as long as the whole climb does now
 //! (Adult, 5,988 tuples, k = 50, one thread), and 3.3 times on the enlarged table (154,151 tuples, k = 150).
 
 use hashbrown::HashTable;

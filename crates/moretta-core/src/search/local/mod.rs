@@ -22,7 +22,7 @@ pub(super) use self::{
 use super::{NoObserver, Task, cluster::Cluster, mondrian};
 use crate::{privacy::Limit, profile::Member};
 
-/// What a group must have to satisfy every model.
+/// The requirements of a group that satisfies every model.
 #[derive(Clone, Copy)]
 pub(super) struct Needs<'a> {
     task: &'a Task<'a>,

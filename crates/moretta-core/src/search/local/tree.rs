@@ -30,7 +30,7 @@ struct Node {
     first: u32,
 }
 
-/// What is directly below a node.
+/// The direct children of a node.
 pub(in crate::search) enum Below<'a> {
     Nodes([u32; 2]),
     Items(&'a [u32]),

@@ -4,12 +4,12 @@ use moretta_core::profile::Profile;
 
 use super::{Aggregate, Answered, Draw, Workload};
 
-/// What is asked: how many, or the sum of the column of this name.
+/// The aggregate: COUNT, or the SUM of the column of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryKind(Option<String>);
 
 impl QueryKind {
-    /// Of a table's query.
+    /// The kind of a table's query.
     pub fn of(aggregate: Aggregate, profile: &Profile) -> Self {
         match aggregate {
             Aggregate::Count => Self(None),
@@ -17,12 +17,12 @@ impl QueryKind {
         }
     }
 
-    /// For programs: what is asked.
+    /// For programs: the aggregate.
     pub fn aggregate(&self) -> &'static str {
         if self.0.is_none() { "count" } else { "sum" }
     }
 
-    /// For programs: of which column.
+    /// For programs: the summed column.
     pub fn column(&self) -> Option<&str> {
         self.0.as_deref()
     }
@@ -36,14 +36,14 @@ impl QueryKind {
 /// Columns with what must hold of them.
 pub type Conditions = Vec<(String, String)>;
 
-/// What was answered.
+/// Answered queries.
 #[derive(Debug)]
 pub enum Answers {
     /// Random queries of each kind. They are not shown: one may be about a single person.
     Random {
-        /// What was wanted.
+        /// How the queries were drawn.
         draw: Draw,
-        /// What was found.
+        /// Answers by kind.
         workloads: Vec<(QueryKind, Workload)>,
     },
     /// The user's own, in the order of the file.
@@ -55,9 +55,9 @@ pub enum Answers {
 pub struct Queries {
     /// The release, as the user named it.
     pub file: String,
-    /// Its records.
+    /// Records of the release.
     pub records: u64,
-    /// The answers.
+    /// Answers with the truth beside them.
     pub answers: Answers,
 }
 
