@@ -9,7 +9,7 @@ use std::time::Instant;
 use hashbrown::HashMap;
 use moretta_core::{
     ids::{AttributeId, TupleId},
-    privacy::{BoundModel, Limit},
+    privacy::{BoundModel, Limit, ShareLimit},
     profile::Profile,
 };
 
@@ -25,7 +25,7 @@ pub struct Run {
 struct Template {
     attribute: AttributeId,
     value: u32,
-    most: f64,
+    share: ShareLimit,
 }
 
 struct Naive<'a> {
@@ -58,7 +58,7 @@ pub fn run(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Run {
             let after = naive.confidences();
             naive.set(column, code, false);
             run.trials += 1;
-            let holds = naive.templates.iter().zip(&after).all(|(template, after)| *after <= template.most + 1e-9);
+            let holds = naive.templates.iter().zip(&after).all(|(template, after)| template.share.allows(*after));
             let loss = after.iter().zip(&now).map(|(after, now)| after - now).sum::<f64>() / now.len() as f64;
             let useful = hidden[column].iter().filter(|records| **records > 0).count() > 1;
             if holds && useful {
@@ -83,11 +83,12 @@ impl<'a> Naive<'a> {
         let width = profile.columns().len();
         assert!(models.iter().all(|model| model.scope().len() == width), "a template knows all columns");
         let template = |limit| match limit {
-            Limit::Share { attribute, value, most } => Some(Template { attribute, value, most }),
+            Limit::Share { attribute, value, share } => Some(Template { attribute, value, share }),
             Limit::Records(_) => None,
         };
         let limits = models.iter().filter_map(|model| model.limits()).flatten();
         let templates: Vec<Template> = limits.filter_map(template).collect();
+        assert!(templates.iter().all(|template| !template.share.has_lower()), "only the highest shares are kept");
         let tuples = (0..profile.tuples() as u32).map(TupleId);
         let mut counts = Vec::with_capacity(profile.tuples() * (1 + templates.len()));
         for tuple in tuples {

@@ -1,6 +1,9 @@
 //! Small tables for tests: a policy, hierarchies and rows with multiplicities, as texts.
 
 pub mod engine_suite;
+mod near_shares;
+
+pub use near_shares::NearShares;
 
 use std::{
     fs,

@@ -5,7 +5,8 @@
 //! maximum over all `qid` in the table, `*` included as a value. A template over several values is one for each.
 
 use super::{
-    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, TOLERANCE, attribute_named, below,
+    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, ShareLimit, TOLERANCE, attribute_named,
+    below,
 };
 use crate::{
     ids::{AttributeId, ColumnId},
@@ -143,7 +144,8 @@ impl BoundModel for Bound {
     }
 
     fn limits(&self) -> Option<Vec<Limit>> {
-        let limit = |value| Limit::Share { attribute: self.attribute, value, most: self.asked.max_confidence };
+        let share = ShareLimit::at_most(self.asked.max_confidence);
+        let limit = |value| Limit::Share { attribute: self.attribute, value, share };
         Some(self.code.map(limit).into_iter().collect())
     }
 

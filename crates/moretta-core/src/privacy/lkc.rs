@@ -9,7 +9,8 @@
 //! one judgement of them.
 
 use super::{
-    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, attribute_named, below, every_column,
+    BoundModel, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel, ShareLimit, attribute_named, below,
+    every_column,
 };
 use crate::{
     ids::{AttributeId, ColumnId},
@@ -159,7 +160,7 @@ impl BoundModel for Bound {
     }
 
     fn holds(&self, group: &Group<'_>) -> bool {
-        group.records() >= self.asked.k && Limit::allows(self.asked.c, self.inferred(group).0)
+        group.records() >= self.asked.k && ShareLimit::at_most(self.asked.c).allows(self.inferred(group).0)
     }
 
     fn least_records(&self) -> u64 {
@@ -167,9 +168,10 @@ impl BoundModel for Bound {
     }
 
     fn limits(&self) -> Option<Vec<Limit>> {
+        let share = ShareLimit::at_most(self.asked.c);
         let mut limits = vec![Limit::Records(self.asked.k)];
         for &Guarded { attribute, values, .. } in &self.sensitive {
-            limits.extend((0..values).map(|value| Limit::Share { attribute, value, most: self.asked.c }));
+            limits.extend((0..values).map(|value| Limit::Share { attribute, value, share }));
         }
         Some(limits)
     }
@@ -273,8 +275,8 @@ mod tests {
         let limits = table.models[0].limits().unwrap();
         assert_eq!((limits[0], limits.len()), (Limit::Records(4), 5));
         for limit in &limits[1..] {
-            let &Limit::Share { attribute, value, most } = limit else { panic!("{limit:?}") };
-            assert!(Limit::allows(most, group.records_with(attribute, value) as f64 / 4.0));
+            let &Limit::Share { attribute, value, share } = limit else { panic!("{limit:?}") };
+            assert!(share.allows(group.records_with(attribute, value) as f64 / 4.0));
         }
     }
 }

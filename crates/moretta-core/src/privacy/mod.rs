@@ -11,6 +11,7 @@ mod bound;
 mod confidence;
 mod k_anonymity;
 mod l_diversity;
+mod limit;
 mod lkc;
 mod redundancy;
 mod t_closeness;
@@ -22,6 +23,7 @@ pub use bound::BoundPolicy;
 pub use bound::bind_all;
 pub use confidence::Confidence;
 pub use k_anonymity::KAnonymity;
+pub use limit::{Limit, ShareLimit};
 pub use lkc::{LkcPrivacy, known_sets};
 pub use redundancy::redundant;
 
@@ -133,29 +135,6 @@ pub trait BoundModel: Send + Sync {
     /// What the model is, for programs.
     fn facts(&self) -> ModelFacts {
         ModelFacts::Other
-    }
-}
-
-/// A limit on what may be counted in a group.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Limit {
-    /// It has at least so many records.
-    Records(u64),
-    /// At most this share of its records carries a value.
-    Share {
-        /// The sensitive or class column.
-        attribute: AttributeId,
-        /// The value.
-        value: u32,
-        /// The greatest share.
-        most: f64,
-    },
-}
-
-impl Limit {
-    /// Whether a share (0 to 1) is at most `most`, up to the rounding tolerance of all models.
-    pub fn allows(most: f64, share: f64) -> bool {
-        share - most < TOLERANCE
     }
 }
 

@@ -3,6 +3,7 @@
 //! A template is redundant where another has the same value of the same column, a threshold no larger, and known
 //! columns that contain its own: groups by fewer columns are unions of groups by more, and a share that no part
 //! exceeds is not exceeded by the whole. A search may leave such a template aside; verification does not.
+//! Only upper limits are compared: a model that also limits a share from below is never redundant.
 
 use hashbrown::HashMap;
 
@@ -36,7 +37,11 @@ pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
     let mut templates: HashMap<Guarded, Vec<Template<'_>>> = HashMap::new();
     for (index, model) in models.iter().enumerate() {
         let ModelFacts::Confidence { column, value, max_confidence, .. } = model.facts() else { continue };
-        let code = model.limits().unwrap_or_default().into_iter().find_map(|limit| match limit {
+        let limits = model.limits().unwrap_or_default();
+        if limits.iter().any(|limit| matches!(limit, Limit::Share { share, .. } if share.has_lower())) {
+            continue;
+        }
+        let code = limits.into_iter().find_map(|limit| match limit {
             Limit::Share { value, .. } => Some(value),
             Limit::Records(_) => None,
         });
@@ -59,7 +64,10 @@ pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::TestTable;
+    use crate::{
+        privacy::{Group, ShareLimit},
+        testing::TestTable,
+    };
     use proptest::prelude::*;
 
     const COLUMNS: &str = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\nc.role = \
@@ -106,6 +114,47 @@ mod tests {
             template(&["c"], "s", "7", 0.1),
         ];
         assert_eq!(found(&chain), [(0, 3), (1, 3), (2, 3)]);
+    }
+
+    /// A template that also limits the share of its value from below.
+    struct WithLower(Box<dyn BoundModel>);
+
+    impl BoundModel for WithLower {
+        fn describe(&self) -> String {
+            self.0.describe()
+        }
+        fn scope(&self) -> &[ColumnId] {
+            self.0.scope()
+        }
+        fn margin(&self, group: &Group<'_>) -> f64 {
+            self.0.margin(group)
+        }
+        fn figure(&self, group: &Group<'_>) -> String {
+            self.0.figure(group)
+        }
+        fn facts(&self) -> ModelFacts {
+            self.0.facts()
+        }
+        fn limits(&self) -> Option<Vec<Limit>> {
+            let lower = |limit| match limit {
+                Limit::Share { attribute, value, share } => {
+                    Limit::Share { attribute, value, share: share.and(ShareLimit::between(0.1, 1.0)) }
+                }
+                records => records,
+            };
+            Some(self.0.limits()?.into_iter().map(lower).collect())
+        }
+    }
+
+    #[test]
+    fn a_limit_with_a_lower_side_is_kept() {
+        let templates = [template(&["a"], "s", "7", 0.5), template(&["a", "b"], "s", "7", 0.5)];
+        let policy = format!("{COLUMNS}{}", templates.concat());
+        let mut models = TestTable::new(&policy, &[], &[("1,1,1,7,x", 1), ("1,1,2,8,y", 1)]).models;
+        assert_eq!(redundant(&models), [(0, 1)]);
+        let lower = WithLower(models.remove(0));
+        models.insert(0, Box::new(lower));
+        assert_eq!(redundant(&models), []);
     }
 
     proptest! {

@@ -29,7 +29,7 @@ use std::cmp::Ordering;
 use moretta_core::{
     ids::{AttributeId, ColumnId, TupleId, VariantId},
     policy::{Lkc, Policy},
-    privacy::{Confidence, Group, Limit, ModelError, known_sets},
+    privacy::{Confidence, Group, ModelError, ShareLimit, known_sets},
     profile::{Attribute, Member, Profile},
     released::Grouping,
     schema::Role,
@@ -205,7 +205,7 @@ pub struct Inferences {
 
 /// Whether a confidence is strictly above a threshold.
 fn is_above(confidence: f64, threshold: f64) -> bool {
-    !Limit::allows(threshold, confidence)
+    !ShareLimit::at_most(threshold).allows(confidence)
 }
 
 /// Counts all inferences and lists those with a confidence above `above`, or the first `most` of them.

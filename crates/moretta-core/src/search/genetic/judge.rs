@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 use super::{grouping::Grouping, recoded::Recoded, table::Table};
 use crate::{
     ids::{AttributeId, TupleId, VariantId},
-    privacy::{BoundModel, Group, Limit},
+    privacy::{BoundModel, Group, Limit, ShareLimit},
     profile::{Member, Profile},
     search::{
         Task,
@@ -22,7 +22,7 @@ pub(super) struct Judge<'a> {
     /// How many records may be suppressed.
     pub allowed: u64,
     scopes: Vec<Scope<'a>>,
-    /// The values of which not too many records of a group may carry one.
+    /// The values whose share in a group is limited.
     pub guarded: Vec<(AttributeId, u32)>,
     /// Whether some model looks at more than counts.
     pub by_record: bool,
@@ -34,8 +34,8 @@ struct Scope<'a> {
     columns: Vec<usize>,
     /// The least number of records.
     least: u64,
-    /// For guarded values, the greatest share.
-    most: Vec<(usize, f64)>,
+    /// Limits on the shares of guarded values.
+    shares: Vec<(usize, ShareLimit)>,
     /// Models that look at more than counts.
     models: Vec<&'a dyn BoundModel>,
 }
@@ -60,12 +60,12 @@ impl<'a> Judge<'a> {
             for limit in limits {
                 match limit {
                     Limit::Records(least) => scopes[place].least = scopes[place].least.max(least),
-                    Limit::Share { attribute, value, most } => {
+                    Limit::Share { attribute, value, share } => {
                         let guard = *known.entry((attribute, value)).or_insert_with(|| {
                             guarded.push((attribute, value));
                             guarded.len() - 1
                         });
-                        scopes[place].most.push((guard, most));
+                        scopes[place].shares.push((guard, share));
                     }
                 }
             }
@@ -78,8 +78,8 @@ impl<'a> Judge<'a> {
         match self.scopes.as_slice() {
             _ if self.by_record => None,
             [] => Some(1),
-            [Scope { columns, least, most, .. }]
-                if most.is_empty() && columns.len() == self.profile.columns().len() =>
+            [Scope { columns, least, shares, .. }]
+                if shares.is_empty() && columns.len() == self.profile.columns().len() =>
             {
                 Some(*least)
             }
@@ -200,9 +200,9 @@ impl<'a> Counts<'a> {
                 };
                 let records = sums(&self.grouping.sizes);
                 let mut fails: Vec<bool> = records.iter().map(|&records| records < scope.least).collect();
-                for &(guard, most) in &scope.most {
+                for &(guard, share) in &scope.shares {
                     for ((fails, carried), &records) in fails.iter_mut().zip(sums(&self.guarded[guard])).zip(&records) {
-                        *fails |= records > 0 && !Limit::allows(most, carried as f64 / records as f64);
+                        *fails |= records > 0 && !share.allows(carried as f64 / records as f64);
                     }
                 }
                 if !scope.models.is_empty() {
@@ -249,12 +249,12 @@ impl<'a> Counts<'a> {
         let members = if self.judge.by_record { members() } else { Vec::new() };
         records == 0
             || self.judge.scopes.iter().all(|scope| {
-                let within = |&(guard, most): &(usize, f64)| {
-                    Limit::allows(most, sum(&self.guarded[guard]) as f64 / records as f64)
+                let within = |&(guard, share): &(usize, ShareLimit)| {
+                    share.allows(sum(&self.guarded[guard]) as f64 / records as f64)
                 };
                 let group = Group::new(self.judge.profile, &members);
                 records >= scope.least
-                    && scope.most.iter().all(within)
+                    && scope.shares.iter().all(within)
                     && scope.models.iter().all(|model| model.holds(&group))
             })
     }

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::{
     ids::AttributeId,
-    privacy::{BoundModel, Limit, redundant},
+    privacy::{BoundModel, Limit, ShareLimit, redundant},
     profile::Profile,
     search::Task,
 };
 
-/// Whoever knows the columns of the scope must not infer the value with more than this confidence.
+/// In every group of records that are alike in the columns of the scope, the share of the value is limited.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Template {
     pub(super) scope: Vec<usize>,
     pub(super) attribute: AttributeId,
     pub(super) value: u32,
-    pub(super) most: f64,
+    pub(super) share: ShareLimit,
 }
 
 /// Everything that is asked.
@@ -32,7 +32,7 @@ pub(super) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     pub(super) fn of(task: &Task<'a>) -> Self {
-        let mut templates: BTreeMap<(Vec<usize>, AttributeId, u32), f64> = BTreeMap::new();
+        let mut templates: BTreeMap<(Vec<usize>, AttributeId, u32), ShareLimit> = BTreeMap::new();
         let (mut least, mut others) = (BTreeMap::new(), BTreeMap::new());
         let mut masked = vec![false; task.profile.columns().len()];
         // What follows from another template is looked after with that one.
@@ -50,15 +50,15 @@ impl<'a> Asked<'a> {
                         let known = least.entry(scope.clone()).or_insert(0);
                         *known = records.max(*known);
                     }
-                    Limit::Share { attribute, value, most } => {
-                        let known = templates.entry((scope.clone(), attribute, value)).or_insert(most);
-                        *known = most.min(*known);
+                    Limit::Share { attribute, value, share } => {
+                        let known = templates.entry((scope.clone(), attribute, value)).or_insert(share);
+                        *known = known.and(share);
                     }
                 }
             }
         }
         least.retain(|_, records| *records > 1);
-        let template = |((scope, attribute, value), most)| Template { scope, attribute, value, most };
+        let template = |((scope, attribute, value), share)| Template { scope, attribute, value, share };
         Self { templates: templates.into_iter().map(template).collect(), least, others, masked }
     }
 

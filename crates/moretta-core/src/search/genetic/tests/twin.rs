@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::{genetic, plain, small, task};
 use crate::{
     hierarchy::Cell,
+    ids::ColumnId,
     measure::{Scene, weights},
     objective::{Costs, Dispersion, Goal, Loss, Purpose},
     recoding::{Cut, Recoding, suppressed_by},
@@ -19,7 +20,7 @@ use crate::{
             table::Table,
         },
     },
-    testing::TestTable,
+    testing::{NearShares, TestTable},
     verify::verify_against,
 };
 
@@ -44,6 +45,8 @@ const ASKED: [&str; 7] = [
 struct World {
     rows: Vec<[u8; 5]>,
     asked: usize,
+    /// Models with lower limits: known columns, guarded values, and the factor.
+    near: Vec<(u8, usize, u64)>,
     goals: Vec<(u8, u8)>,
     allowed: u64,
     seed: u64,
@@ -52,9 +55,12 @@ struct World {
 fn worlds() -> impl Strategy<Value = World> {
     let rows = prop::collection::vec(any::<[u8; 5]>(), 1..40);
     let goals = prop::collection::vec((0u8..7, 1u8..5), 1..4);
-    (rows, 0..ASKED.len(), goals, 0u64..12, any::<u64>()).prop_map(|(rows, asked, goals, allowed, seed)| World {
+    let near = prop::collection::vec((1u8..8, 1usize..4, 2u64..9), 0..3);
+    let asked = (0..ASKED.len(), near);
+    (rows, asked, goals, 0u64..12, any::<u64>()).prop_map(|(rows, (asked, near), goals, allowed, seed)| World {
         rows,
         asked,
+        near,
         goals,
         allowed,
         seed,
@@ -73,7 +79,12 @@ impl World {
         let rows: Vec<(&str, u64)> =
             rows.iter().zip(self.rows.iter()).map(|(row, [n, ..])| (row.as_str(), 1 + u64::from(n % 3))).collect();
         let policy = format!("[privacy]\n{}{COLUMNS}", ASKED[self.asked]);
-        TestTable::new(&policy, &[("zip", ZIP)], &rows)
+        let mut table = TestTable::new(&policy, &[("zip", ZIP)], &rows);
+        for &(columns, values, factor) in &self.near {
+            let scope = (0..3).filter(|bit| columns >> bit & 1 == 1).map(ColumnId::from_index).collect();
+            table.models.push(Box::new(NearShares::new(&table.profile, scope, "s", values, factor)));
+        }
+        table
     }
 
     fn goals(&self) -> Vec<Goal> {
@@ -217,7 +228,7 @@ proptest! {
 #[test]
 fn it_is_never_worse_than_those_it_starts_from() {
     use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Measure};
-    let world = World { rows: Vec::new(), asked: 1, goals: vec![(1, 1)], allowed: 6, seed: 1 };
+    let world = World { rows: Vec::new(), asked: 1, near: Vec::new(), goals: vec![(1, 1)], allowed: 6, seed: 1 };
     let mut chance = crate::search::chance::Chance::new(5, 0);
     let rows = (0..300).map(|_| std::array::from_fn(|_| chance.below(256) as u8)).collect();
     let table = World { rows, ..world }.table();

@@ -46,7 +46,7 @@ impl Scope {
                 }
             }
         }
-        let mut confidences = vec![0.0f64; self.most.len()];
+        let mut confidences = vec![0.0f64; self.limits.len()];
         for (printed, (sums, entries)) in &expected {
             assert_eq!(&self.kept(columns, printed), sums);
             for (place, confidence) in confidences.iter_mut().enumerate() {

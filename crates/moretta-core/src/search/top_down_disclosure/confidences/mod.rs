@@ -8,6 +8,10 @@
 //! **Confidences never fall.** When a group splits, one of its parts has at least its share of a value. So the highest
 //! confidence after telling a candidate is the running maximum over all entries it ever had, and only new ones are
 //! looked at. A group without any guarded value has none ever after, and is forgotten.
+//!
+//! **Lowest shares never rise**, for the same reason. A candidate that breaks a lower limit in one group is given up at
+//! once, so no running minimum is kept; lower limits do not affect the score. A group without any guarded value violates
+//! every lower limit, so a scope with a lower limit never has such a group to forget.
 
 #[cfg(test)]
 mod audit;
@@ -23,7 +27,7 @@ use super::{
     candidates::{Columns, NONE},
     rows::{Collapsed, Rows},
 };
-use crate::{ids::TupleId, privacy::Limit, profile::Profile, search::Observer};
+use crate::{ids::TupleId, privacy::ShareLimit, profile::Profile, search::Observer};
 
 /// All sets of known columns.
 pub(super) struct Confidences {
@@ -40,8 +44,10 @@ pub(super) struct Confidences {
 #[derive(Default)]
 struct Scope {
     rows: Arc<Rows>,
-    /// By guarded value, the greatest share.
-    most: Vec<f64>,
+    /// By guarded value, the limit on its share.
+    limits: Vec<ShareLimit>,
+    /// Whether one of them has a lower side.
+    has_lower: bool,
     /// By guarded value, the highest confidence in the table as it is told now.
     now: Vec<f64>,
     /// By candidate and guarded value, the highest confidence in what telling it changes. Empty for other columns.
@@ -183,7 +189,8 @@ impl Scope {
             groups: vec![Entries::default()],
             sums: vec![0; width],
             rows,
-            most: templates.iter().map(|template| template.most).collect(),
+            limits: templates.iter().map(|template| template.share).collect(),
+            has_lower: templates.iter().any(|template| template.share.has_lower()),
             counts,
             ..Self::default()
         };
@@ -192,7 +199,7 @@ impl Scope {
     }
 
     fn width(&self) -> usize {
-        1 + self.most.len()
+        1 + self.limits.len()
     }
 
     fn start(&mut self, columns: &Columns<'_>) {
@@ -210,7 +217,7 @@ impl Scope {
     }
 
     fn enter_candidates(&mut self, columns: &Columns<'_>) {
-        let templates = self.most.len();
+        let templates = self.limits.len();
         for id in self.after.len()..columns.len() {
             let known = self.rows.place(columns.candidate(id as u32).column).is_some();
             self.after.push(vec![0.0; if known { templates } else { 0 }]);
@@ -265,12 +272,22 @@ impl Scope {
                 let left = sums[1 + place] - told;
                 // Nothing can be inferred of nobody: 0 / 0 is no number, and the maximum passes it over.
                 *after = after.max(f64::from(told) / leaving).max(f64::from(left) / staying);
-                breaks |= !Limit::allows(self.most[place], *after);
+                breaks |= self.limits[place].is_too_large(*after);
             }
-            if breaks {
+            if breaks || (self.has_lower && self.breaks_lower(&entry[1..], sums)) {
                 self.broken.push(entry[0]);
             }
         }
+    }
+
+    /// Whether splitting a group would make a part with too small a share of a value: of the counts `sums`, `leaving` go.
+    fn breaks_lower(&self, leaving: &[u32], sums: &[u32]) -> bool {
+        let staying = sums[0] - leaving[0];
+        self.limits.iter().zip(leaving[1..].iter().zip(&sums[1..])).any(|(limit, (&told, &all))| {
+            // If all records leave, no group stays behind that could be judged.
+            limit.is_too_small(f64::from(told) / f64::from(leaving[0]))
+                || (staying > 0 && limit.is_too_small(f64::from(all - told) / f64::from(staying)))
+        })
     }
 
     /// Entries that were moved or are no longer needed leave gaps. Where most of the arena is such, it is made anew.

@@ -1,4 +1,5 @@
 mod golden;
+mod lower;
 mod numbers;
 mod published;
 mod random;

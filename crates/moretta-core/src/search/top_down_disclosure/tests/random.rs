@@ -12,7 +12,7 @@ use crate::{
         Method, NoObserver, Observer, SearchError, Stop, Task,
         top_down_disclosure::{Measure, Settings, TopDownDisclosure, search::Search},
     },
-    testing::TestTable,
+    testing::{NearShares, TestTable},
     verify::verify_against,
 };
 
@@ -39,6 +39,8 @@ struct World {
     rows: Vec<[u8; 7]>,
     spread: u8,
     templates: Vec<(u8, bool, u8, u8)>,
+    /// Models with lower limits: known columns, whether of `t` or of `s`, guarded values, and the factor.
+    near: Vec<(u8, bool, usize, u64)>,
     others: usize,
     measure: usize,
     tries: u32,
@@ -49,15 +51,11 @@ struct World {
 fn worlds() -> impl Strategy<Value = World> {
     let rows = prop::collection::vec(any::<[u8; 7]>(), 1..60);
     let templates = prop::collection::vec((1u8..16, any::<bool>(), 0u8..3, 1u8..10), 0..4);
+    let near = prop::collection::vec((1u8..16, any::<bool>(), 1usize..5, 2u64..12), 0..3);
     let choices = (0..OTHERS.len(), 0..MEASURES.len(), 1u32..4, any::<(bool, bool)>());
-    (rows, 2u8..9, templates, choices).prop_map(|(rows, spread, templates, (others, measure, tries, missing))| World {
-        rows,
-        spread,
-        templates,
-        others,
-        measure,
-        tries,
-        missing,
+    let asked = (templates, near);
+    (rows, 2u8..9, asked, choices).prop_map(|(rows, spread, (templates, near), (others, measure, tries, missing))| {
+        World { rows, spread, templates, near, others, measure, tries, missing }
     })
 }
 
@@ -94,7 +92,13 @@ impl World {
         let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
         let missing = |suppressed: bool| if suppressed { "suppress" } else { "category" };
         let columns = COLUMNS.replace("ZIP", missing(self.missing.0)).replace("AGE", missing(self.missing.1));
-        TestTable::new(&format!("{policy}{columns}"), &[("zip", ZIP)], &rows)
+        let mut table = TestTable::new(&format!("{policy}{columns}"), &[("zip", ZIP)], &rows);
+        for &(columns, second, values, factor) in &self.near {
+            let scope = (0..4).filter(|bit| columns >> bit & 1 == 1).map(ColumnId::from_index).collect();
+            let model = NearShares::new(&table.profile, scope, if second { "t" } else { "s" }, values, factor);
+            table.models.push(Box::new(model));
+        }
+        table
     }
 }
 
@@ -112,7 +116,7 @@ impl Observer for After {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn the_sequence_is_the_naive_twins(world in worlds()) {

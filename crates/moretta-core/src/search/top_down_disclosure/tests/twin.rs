@@ -19,6 +19,13 @@ pub struct Disclosure {
     source: Cell,
 }
 
+/// The lowest and the highest share of a value, over all groups.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    low: f64,
+    high: f64,
+}
+
 pub struct Twin<'a> {
     profile: &'a Profile,
     models: &'a [Box<dyn BoundModel>],
@@ -54,13 +61,13 @@ impl<'a> Twin<'a> {
                 if let Limit::Records(k) = limit {
                     model.scope().iter().for_each(|column| least[column.index()] = least[column.index()].max(k));
                 }
-                if let Limit::Share { attribute, value, most } = limit {
+                if let Limit::Share { attribute, value, share } = limit {
                     let scope = model.scope().iter().map(|column| column.index()).collect();
-                    let new = Template { scope, attribute, value, most };
+                    let new = Template { scope, attribute, value, share };
                     let same =
                         |old: &&mut Template| (&old.scope, old.attribute, old.value) == (&new.scope, attribute, value);
                     match templates.iter_mut().find(same) {
-                        Some(old) => old.most = old.most.min(most),
+                        Some(old) => old.share = old.share.and(share),
                         None => templates.push(new),
                     }
                 }
@@ -210,8 +217,8 @@ impl<'a> Twin<'a> {
         }
     }
 
-    /// The highest confidence of every template that knows the column, or of all.
-    fn confidences(&self, disclosure: Option<&Disclosure>) -> Vec<f64> {
+    /// The lowest and the highest share of every template that knows the column, or of all.
+    fn shares(&self, disclosure: Option<&Disclosure>) -> Vec<Range> {
         // A number for every cell of a column, so that what prints alike is one number, too.
         let numbers: Vec<Vec<u128>> = (0..self.cells.len())
             .map(|column| {
@@ -228,7 +235,7 @@ impl<'a> Twin<'a> {
         let known = |template: &&Template| disclosure.is_none_or(|new| template.scope.contains(&new.column));
         let known: Vec<&Template> = self.templates.iter().filter(known).collect();
         let mut scopes: HashMap<&[usize], HashMap<u128, Vec<u64>>> = HashMap::new();
-        let mut all = vec![0.0f64; known.len()];
+        let mut all = vec![Range { low: 1.0, high: 0.0 }; known.len()];
         for template in &known {
             if scopes.contains_key(&template.scope[..]) {
                 continue;
@@ -251,21 +258,24 @@ impl<'a> Twin<'a> {
             }
             for counts in groups.values() {
                 for (count, &other) in counts[1..].iter().zip(&same) {
-                    all[other] = all[other].max(*count as f64 / counts[0] as f64);
+                    let share = *count as f64 / counts[0] as f64;
+                    all[other] = Range { low: all[other].low.min(share), high: all[other].high.max(share) };
                 }
             }
         }
         all
     }
 
-    fn keeps(&self, disclosure: &Disclosure, after: &[f64]) -> bool {
+    fn keeps(&self, disclosure: &Disclosure, after: &[Range]) -> bool {
         let templates = self.templates.iter().filter(|template| template.scope.contains(&disclosure.column));
-        templates.zip(after).all(|(template, &after)| after <= template.most + 1e-9)
+        templates
+            .zip(after)
+            .all(|(template, after)| [after.low, after.high].iter().all(|&share| template.share.allows(share)))
     }
 
-    fn privacy_loss(&self, disclosure: &Disclosure, now: &[f64], after: &[f64]) -> f64 {
+    fn privacy_loss(&self, disclosure: &Disclosure, now: &[Range], after: &[Range]) -> f64 {
         let known = self.templates.iter().zip(now).filter(|(template, _)| template.scope.contains(&disclosure.column));
-        let rises: Vec<f64> = known.zip(after).map(|((_, now), after)| after - now).collect();
+        let rises: Vec<f64> = known.zip(after).map(|((_, now), after)| after.high - now.high).collect();
         if rises.is_empty() { 0.0 } else { rises.iter().sum::<f64>() / rises.len() as f64 }
     }
 
@@ -308,7 +318,7 @@ impl<'a> Twin<'a> {
         let mut told = Vec::new();
         loop {
             let candidates = self.candidates();
-            let after: Vec<Vec<f64>> = candidates.iter().map(|candidate| self.confidences(Some(candidate))).collect();
+            let after: Vec<Vec<Range>> = candidates.iter().map(|candidate| self.shares(Some(candidate))).collect();
             let all = || candidates.iter().zip(&after);
             let broken: Vec<&Disclosure> = all()
                 .filter(|(candidate, after)| !self.keeps(candidate, after))
@@ -318,9 +328,9 @@ impl<'a> Twin<'a> {
                 broken.into_iter().for_each(|broken| self.give_up(broken));
                 continue;
             }
-            let now = self.confidences(None);
+            let now = self.shares(None);
             let useful = all().filter(|(candidate, _)| self.is_beneficial(candidate));
-            let score = |(candidate, after): (&Disclosure, &Vec<f64>)| {
+            let score = |(candidate, after): (&Disclosure, &Vec<Range>)| {
                 (self.gain(candidate) / (self.privacy_loss(candidate, &now, after) + 1.0), *candidate)
             };
             let scored: Vec<(f64, Disclosure)> = useful.map(score).collect();
