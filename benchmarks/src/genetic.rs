@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use moretta_core::{
     hierarchy::Cell,
     ids::TupleId,
-    measure::{self, Measures, Scene},
+    measure::{MeasureContext, Measures},
     policy::Policy,
     privacy::BoundPolicy,
     profile::Profile,
@@ -160,9 +160,8 @@ fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
     let mut cut = Cut { cells, suppressed: Vec::new() };
     cut.suppressed = recoding::suppressed_by(&profile, bound.models(), &cut);
     let verified = verify::verify(&bound, Recoding::Cut(cut))?;
-    let weights = measure::weights(policy);
-    let scene = Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k), goals: &[] };
-    Ok(Measures::of(&scene, true).get("lm").unwrap_or(f64::NAN))
+    let context = MeasureContext::of_recoding(policy, &profile, verified.released());
+    Ok(Measures::of(&context, true).get("lm").unwrap_or(f64::NAN))
 }
 
 /// How many records a cut suppresses for k-anonymity, and what they lose that they would not lose otherwise.

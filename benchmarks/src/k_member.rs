@@ -6,7 +6,7 @@ use std::{error::Error, fmt::Write as _, fs};
 use moretta_core::{
     counts::Counts,
     hierarchy::Hierarchies,
-    measure::{self, Measures, Scene},
+    measure::{MeasureContext, Measures},
     policy::Policy,
     privacy::BoundPolicy,
     profile::Profile,
@@ -57,10 +57,8 @@ pub fn run_policy(
     let bound = BoundPolicy::new(policy, &profile)?;
     let (outcome, seconds) = search_timed(&bound, seed, turns)?;
     let verified = verify::verify(&bound, outcome.recoding)?;
-    let weights = measure::weights(policy);
-    let scene =
-        Scene { released: verified.released(), records: &profile, weights: &weights, k: policy.privacy.k, goals: &[] };
-    Ok(Run { seconds, measures: Measures::of(&scene, true), work: outcome.work })
+    let context = MeasureContext::of_recoding(policy, &profile, verified.released());
+    Ok(Run { seconds, measures: Measures::of(&context, true), work: outcome.work })
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {

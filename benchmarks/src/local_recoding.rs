@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use moretta_core::{
     counts::Counts,
     hierarchy::Hierarchies,
-    measure::{self, Measures, Scene},
+    measure::{MeasureContext, Measures},
     policy::Policy,
     privacy::BoundPolicy,
     profile::Profile,
@@ -215,9 +215,8 @@ fn blocks(data: &Data) -> Result<String, Box<dyn Error>> {
 }
 
 fn gcp(policy: &Policy, profile: &Profile, verified: &Verified) -> f64 {
-    let weights = measure::weights(policy);
-    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k: None, goals: &[] };
-    Measures::of(&scene, true).get("gcp").unwrap_or(f64::NAN)
+    let context = MeasureContext::of_recoding(policy, profile, verified.released());
+    Measures::of(&context, true).get("gcp").unwrap_or(f64::NAN)
 }
 
 /// How seconds grow with records between two points.

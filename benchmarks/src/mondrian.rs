@@ -4,7 +4,7 @@ use std::{error::Error, fmt::Write as _, fs};
 
 use moretta_core::{
     counts::Counts,
-    measure::{self, Measures, Scene},
+    measure::{MeasureContext, Measures},
     privacy::BoundPolicy,
     profile::Profile,
     verify,
@@ -40,10 +40,8 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         let bound = BoundPolicy::new(&policy, &profile)?;
         let (outcome, seconds) = search_timed(&bound, 1, turns)?;
         let verified = verify::verify(&bound, outcome.recoding)?;
-        let weights = measure::weights(&policy);
-        let scene =
-            Scene { released: verified.released(), records: &profile, weights: &weights, k: Some(k), goals: &[] };
-        let measures = Measures::of(&scene, true);
+        let context = MeasureContext::of_recoding(&policy, &profile, verified.released());
+        let measures = Measures::of(&context, true);
         let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
         Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds })
     };

@@ -2,7 +2,7 @@
 //! of methods, errors on held-out records, the experiments of the papers. The result is [`Verified`] like a release.
 
 use crate::{
-    measure::{Measures, Scene, weights},
+    measure::{MeasureContext, Measures},
     objective::Goal,
     policy::{Policy, PolicyError},
     privacy::{BoundPolicy, ModelError},
@@ -70,21 +70,18 @@ impl<'a> Trial<'a> {
 
     /// Every measure of what a release of this would lose.
     pub fn measures(&self) -> Measures {
-        Measures::of(&self.scene(&weights(self.verified.policy())), true)
+        Measures::of(&self.context(), true)
     }
 
     /// The weighted sum of the policy's `[measure]`; `None` if it has none.
     pub fn goal(&self) -> Option<f64> {
-        let policy = self.verified.policy();
-        let weights = weights(policy);
-        let scene = self.scene(&weights);
-        let value = |goal: &Goal| goal.value(&scene).map(|value| goal.weight * value);
-        policy.goals().iter().map(value).reduce(|sum, value| Some(sum? + value?)).flatten()
+        let context = self.context();
+        let value = |goal: &Goal| goal.value(&context).map(|value| goal.weight * value);
+        context.objectives.iter().map(value).reduce(|sum, value| Some(sum? + value?)).flatten()
     }
 
-    fn scene<'b>(&'b self, weights: &'b [f64]) -> Scene<'b> {
-        let (k, goals) = (self.verified.policy().privacy.k, self.verified.policy().goals());
-        Scene { released: self.verified.released(), records: self.verified.profile(), weights, k, goals }
+    fn context(&self) -> MeasureContext<'_> {
+        MeasureContext::of_recoding(self.verified.policy(), self.verified.profile(), self.verified.released())
     }
 
     /// One of the counters of what was done; 0 where there is none of that name.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use moretta_core::{
-    measure::{self, Measures, Scene},
+    measure::{MeasureContext, Measures},
     observer::{Note, Stage},
     policy::{Numbers, Policy},
     privacy::BoundPolicy,
@@ -80,11 +80,9 @@ impl Session<'_> {
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
             let after = self.open(&request.released, &policy.input)?;
-            let OriginalAndRelease { file, released, cells, .. } = self.both(&loaded, &before, &after)?;
-            let weights = measure::weights(policy);
-            let (k, goals) = (policy.privacy.k, policy.goals());
-            let scene = Scene { released: &released, records: &file, weights: &weights, k, goals };
-            Ok(Measured { measures: Measures::of(&scene, cells), cells })
+            let OriginalAndRelease { original, file, released, cells } = self.both(&loaded, &before, &after)?;
+            let context = MeasureContext::of_file(policy, &original, &file, &released);
+            Ok(Measured { measures: Measures::of(&context, cells), cells })
         })
     }
 

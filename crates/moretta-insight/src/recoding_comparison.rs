@@ -5,7 +5,7 @@
 //! which its intervals would look shorter than they are.
 
 use moretta_core::{
-    measure::{Scene, weights},
+    measure::MeasureContext,
     objective::{Costs, Goal, Loss, Purpose},
     policy::Policy,
     profile::Profile,
@@ -70,14 +70,10 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     let found = Trial::run(policy, fresh, seed, observer);
     let scaled = profile.on_scale_of(fresh);
     let released = Released::of_recoding(&scaled, applied.recoding(), &policy.release);
-    let weights = weights(policy);
-    let scene = |released, records| {
-        let (k, goals) = (policy.privacy.k, policy.goals());
-        Scene { released, records, weights: &weights, k, goals }
-    };
     let measured = |goal: Goal| {
-        let applied = goal.value(&scene(&released, &scaled))?;
-        let anew = found.as_ref().ok().and_then(|found| goal.value(&scene(found.verified.released(), fresh)));
+        let value = |profile, released| goal.value(&MeasureContext::of_recoding(policy, profile, released));
+        let applied = value(&scaled, &released)?;
+        let anew = found.as_ref().ok().and_then(|found| value(fresh, found.verified.released()));
         let column = goal.purpose.attribute(fresh).map(|attribute| attribute.name.clone());
         Some(MeasuredBoth { name: goal.purpose.name(), column, value: Both { applied, anew } })
     };

@@ -5,7 +5,7 @@
 use moretta_core::{
     hierarchy::Cell,
     ids::TupleId,
-    measure::{Measures, Scene},
+    measure::{MeasureContext, Measures},
     objective::Goal,
     policy::Policy,
     privacy::ModelFacts,
@@ -272,8 +272,7 @@ impl Report {
         input_columns: usize,
     ) -> Self {
         let released = verified.released();
-        let weights = moretta_core::measure::weights(policy);
-        let scene = Scene { released, records: profile, weights: &weights, k: policy.privacy.k, goals: policy.goals() };
+        let context = MeasureContext::of_recoding(policy, profile, released);
         let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
         let distributions = distribution::all(policy, profile, released);
         let column_loss =
@@ -289,7 +288,7 @@ impl Report {
             measure: goal.purpose.name(),
             column: goal.purpose.attribute(profile).map(|attribute| attribute.name.clone()),
             weight: goal.weight,
-            value: goal.value(&scene),
+            value: goal.value(&context),
         };
         let (stop, work) = outcome;
         Self {
@@ -307,7 +306,7 @@ impl Report {
             groups: released.groups(),
             group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
             goals: policy.goals().iter().map(goal_result).collect(),
-            measures: Measures::of(&scene, true),
+            measures: Measures::of(&context, true),
             compared: None,
             columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),
             nested: nested(policy, profile, verified.recoding()),

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Scene, classes, penalties};
+use super::{MeasureContext, classes, penalties};
 use crate::{
     ids::AttributeId,
     objective::{Costs, Goal, Purpose},
@@ -21,8 +21,8 @@ pub struct BoundCosts {
 impl Goal {
     /// What it comes to in a release, without its weight: for precision, the weighted sum over columns of the mean loss
     /// of a cell. None where the table has nothing it could be computed from.
-    pub fn value(&self, scene: &Scene<'_>) -> Option<f64> {
-        self.purpose.value(scene)
+    pub fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
+        self.purpose.value(context)
     }
 
     /// Why it cannot be asked of a table, in words: it is about numbers that are none, or costs of values that do not
@@ -108,14 +108,14 @@ impl BoundCosts {
 }
 
 impl Purpose {
-    pub(super) fn value(&self, scene: &Scene<'_>) -> Option<f64> {
+    pub(super) fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
         match self {
-            Self::Precision(loss) => Some(penalties::mean(scene, *loss)),
+            Self::Precision(loss) => Some(penalties::mean(context, *loss)),
             Self::Classification { costs, .. } => {
-                Some(classes::mistakes(scene, self.attribute_id(scene.records)?, costs))
+                Some(classes::mistakes(context, self.attribute_id(context.records)?, costs))
             }
             Self::Regression { dispersion, .. } => {
-                classes::dispersed(scene, self.attribute_id(scene.records)?, *dispersion)
+                classes::dispersed(context, self.attribute_id(context.records)?, *dispersion)
             }
         }
     }

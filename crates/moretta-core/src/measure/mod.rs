@@ -1,6 +1,7 @@
 //! Measures: what a release lost, each computed once for all methods, from what is released alone.
 
 mod classes;
+mod context;
 mod goal;
 mod groups;
 mod penalties;
@@ -9,23 +10,7 @@ mod tests;
 
 use serde::Serialize;
 
-pub use self::goal::BoundCosts;
-use crate::{objective::Goal, policy::Policy, profile::Profile, released::Released};
-
-/// What a measure looks at.
-#[derive(Debug, Clone, Copy)]
-pub struct Scene<'a> {
-    /// The released table.
-    pub released: &'a Released,
-    /// The profile its records belong to: that of the original for a recoding, the file's own for a file.
-    pub records: &'a Profile,
-    /// How much each quasi-identifier counts.
-    pub weights: &'a [f64],
-    /// The k that was asked for.
-    pub k: Option<u64>,
-    /// What the release is to be good for, as far as the policy says so: `cm` and `rm` are by the first that is one.
-    pub goals: &'a [Goal],
-}
+pub use self::{context::MeasureContext, goal::BoundCosts};
 
 /// A measure's entry in the registry.
 #[derive(Debug, Clone, Copy)]
@@ -40,7 +25,7 @@ pub struct MeasureEntry {
     pub needs_cells: bool,
 }
 
-type Value = fn(&Scene<'_>) -> Option<f64>;
+type Value = fn(&MeasureContext<'_>) -> Option<f64>;
 
 impl MeasureEntry {
     const fn of_cells(name: &'static str, value: Value, summary: &'static str) -> Self {
@@ -82,9 +67,9 @@ pub const MEASURES: &[MeasureEntry] = &[
 pub struct Measures(pub Vec<(&'static str, Option<f64>)>);
 
 impl Measures {
-    /// Of a release. `cells` says whether the scene knows what each cell lost.
-    pub fn of(scene: &Scene<'_>, cells: bool) -> Self {
-        let value = |entry: &MeasureEntry| if entry.needs_cells && !cells { None } else { (entry.value)(scene) };
+    /// Values in a release. `cells` says whether the loss of each cell is known.
+    pub fn of(context: &MeasureContext<'_>, cells: bool) -> Self {
+        let value = |entry: &MeasureEntry| if entry.needs_cells && !cells { None } else { (entry.value)(context) };
         Self(MEASURES.iter().map(|entry| (entry.name, value(entry))).collect())
     }
 
@@ -97,22 +82,5 @@ impl Measures {
 impl Serialize for Measures {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
-    }
-}
-
-/// The weights of a policy's quasi-identifiers.
-pub fn weights(policy: &Policy) -> Vec<f64> {
-    policy.quasi_identifiers().map(|column| column.weight).collect()
-}
-
-impl Scene<'_> {
-    fn total(&self) -> f64 {
-        self.records.records() as f64
-    }
-
-    /// The mean over records of something known of each group.
-    fn mean_over_records(&self, of_group: impl Fn(usize) -> f64) -> f64 {
-        let released = self.released;
-        (0..released.groups()).map(|group| released.records(group) as f64 * of_group(group)).sum::<f64>() / self.total()
     }
 }

@@ -1,6 +1,6 @@
 //! Worked examples of the papers, and the corners.
 
-use super::{Measures, Scene, weights};
+use super::{MeasureContext, Measures};
 use crate::{
     ids::{GroupId, TupleId},
     objective::{Dispersion, Goal},
@@ -10,25 +10,13 @@ use crate::{
 };
 
 fn measures(table: &TestTable, verified: &Verified) -> Measures {
-    let weights = weights(&table.policy);
-    let k = table.policy.privacy.k;
-    Measures::of(
-        &Scene {
-            released: verified.released(),
-            records: &table.profile,
-            weights: &weights,
-            k,
-            goals: table.policy.goals(),
-        },
-        true,
-    )
+    Measures::of(&MeasureContext::of_recoding(&table.policy, &table.profile, verified.released()), true)
 }
 
 /// What each of the policy's goals comes to.
 fn values(table: &TestTable, verified: &Verified) -> Vec<Option<f64>> {
-    let (weights, goals) = (weights(&table.policy), table.policy.goals());
-    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals };
-    goals.iter().map(|goal| goal.value(&scene)).collect()
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    context.objectives.iter().map(|goal| goal.value(&context)).collect()
 }
 
 fn released(table: &TestTable, recoding: Recoding) -> Verified<'_> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    measure::{Measures, Scene, weights},
+    measure::{MeasureContext, Measures},
     testing::TestTable,
     verify::verify_against,
 };
@@ -106,15 +106,8 @@ fn each_measure_is_less_when_it_is_asked_for() {
             let method = method_of(&policy(entry.name, &format!("[measure]\nname = \"{measure}\""))).unwrap();
             let outcome = method.run(&task, &NoObserver).unwrap();
             let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
-            let weights = weights(&table.policy);
-            let scene = Scene {
-                released: verified.released(),
-                records: &table.profile,
-                weights: &weights,
-                k: Some(2),
-                goals: &[],
-            };
-            let measures = Measures::of(&scene, true);
+            let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+            let measures = Measures::of(&context, true);
             ["lm", "ncp"].map(|name| measures.get(name).unwrap())
         };
         let ([lm, ncp_of_lm], [lm_of_ncp, ncp]) = (lost("lm"), lost("ncp"));

@@ -1,7 +1,7 @@
 //! A file as it stands: what the checker says of it, and what it lost.
 
 use moretta_core::{
-    measure::{MEASURES, Measures, Scene, weights},
+    measure::{MEASURES, MeasureContext, Measures},
     policy::Numbers,
     privacy::bind_all,
     profile::Profile,
@@ -56,10 +56,8 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
         let forms = readback::check_forms(&world.policy, &world.hierarchies, &file);
         prop_assert!(forms.is_ok(), "{:?}", forms);
     }
-    let weights = weights(&world.policy);
-    let k = world.policy.privacy.k;
-    let scene = Scene { released: verified.released(), records: profile, weights: &weights, k, goals: &[] };
-    let own = Measures::of(&scene, true);
+    let context = MeasureContext::of_recoding(&world.policy, profile, verified.released());
+    let own = Measures::of(&context, true);
     let naive = losses::measures(&Printed { world, header: &header, rows: &rows });
     let cells = world.policy.release.numbers == Numbers::Interval;
     for entry in MEASURES.iter().filter(|entry| cells || !entry.needs_cells) {
@@ -75,8 +73,8 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     if cells {
         let read = Released::of_file(profile, &file);
         let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let scene = Scene { released: &read, records: &file, weights: &weights, k, goals: &[] };
-        let again = Measures::of(&scene, true);
+        let context = MeasureContext::of_file(&world.policy, profile, &file, &read);
+        let again = Measures::of(&context, true);
         for ((name, own), (_, again)) in own.0.iter().zip(&again.0) {
             prop_assert!(close(*own, *again), "{name}: {own:?}, read back {again:?} of {rows:?}");
         }

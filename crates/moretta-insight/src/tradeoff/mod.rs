@@ -17,7 +17,7 @@ mod walk;
 
 use moretta_core::{
     hierarchy::{Cell, Domain},
-    measure::{self, Measures, Scene},
+    measure::{MeasureContext, Measures},
     policy::Policy,
     profile::Profile,
     recoding::{Action, Cut, Step},
@@ -159,10 +159,11 @@ pub fn measured(
     wanted: &[usize],
     observer: &dyn Observer,
 ) -> Option<Vec<Point>> {
-    let weights = measure::weights(policy);
     let mut walk = Walk::new(profile, &policy.release);
-    let start = Point::new(&walk.look(walk.cut()), &weights, policy);
-    let mut points = vec![start];
+    let point = |(released, coarsened): (Released, &Profile)| {
+        Point::new(&MeasureContext::of_coarsened(policy, profile, coarsened, &released))
+    };
+    let mut points = vec![point(walk.look(walk.cut()))];
     let shown = sampled(steps.len(), most_points(steps, profile.tuples()), wanted);
     let up = steps.iter().take_while(|step| step.action == Action::Generalize).count();
     let (up, after) = shown.split_at(shown.partition_point(|&step| step <= up));
@@ -185,9 +186,11 @@ pub fn measured(
                     (to, changes, walk.cut().clone())
                 })
                 .collect();
-            points.par_extend(walked.into_par_iter().map(|(step, changes, cut)| {
-                let point = Point::new(&walk.look(&cut), &weights, policy);
-                Point { step, action: Some(steps[step - 1].action), changes, ..point }
+            points.par_extend(walked.into_par_iter().map(|(step, changes, cut)| Point {
+                step,
+                action: Some(steps[step - 1].action),
+                changes,
+                ..point(walk.look(&cut))
             }));
             walk.settle(points[points.len() - 1].groups);
         }
@@ -196,9 +199,9 @@ pub fn measured(
 }
 
 impl Point {
-    /// Of a release, as if it were the first.
-    fn new((released, records): &(Released, &Profile), weights: &[f64], policy: &Policy) -> Self {
-        let (k, goals) = (policy.privacy.k, policy.goals());
+    /// Figures of a release; which step led there is not filled in.
+    fn new(context: &MeasureContext<'_>) -> Self {
+        let released = context.released;
         let sizes = || (0..released.groups()).map(|group| released.records(group));
         Self {
             step: 0,
@@ -206,8 +209,8 @@ impl Point {
             changes: Vec::new(),
             groups: released.groups(),
             anonymity: sizes().min().unwrap_or(0),
-            below_k: k.map(|k| sizes().filter(|&size| size < k).sum()),
-            measures: Measures::of(&Scene { released, records, weights, k, goals }, true),
+            below_k: context.k.map(|k| sizes().filter(|&size| size < k).sum()),
+            measures: Measures::of(context, true),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use moretta_core::{
     ids::ColumnId,
-    measure::{Measures, Scene, weights},
+    measure::{MeasureContext, Measures},
     recoding::{Action, Cut, Recoding, Step},
     released::Released,
     search::{NoObserver, Stop},
@@ -80,11 +80,10 @@ fn random_steps(table: &TestTable, dice: &[(u8, u8, u8)]) -> Vec<Step> {
 
 fn naive(table: &TestTable, cut: &Cut) -> (usize, u64, Option<u64>, Measures) {
     let released = Released::of_recoding(&table.profile, &Recoding::Cut(cut.clone()), &table.policy.release);
-    let (weights, k) = (weights(&table.policy), table.policy.privacy.k);
-    let scene = Scene { released: &released, records: &table.profile, weights: &weights, k, goals: &[] };
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, &released);
     let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
-    let below_k = k.map(|k| sizes.iter().filter(|size| **size < k).sum());
-    (sizes.len(), *sizes.iter().min().expect("a group"), below_k, Measures::of(&scene, true))
+    let below_k = context.k.map(|k| sizes.iter().filter(|size| **size < k).sum());
+    (sizes.len(), *sizes.iter().min().expect("a group"), below_k, Measures::of(&context, true))
 }
 
 fn close(a: &Measures, b: &Measures) -> bool {

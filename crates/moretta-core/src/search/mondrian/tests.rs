@@ -8,7 +8,7 @@ use super::{Choose, Mondrian, Settings};
 use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
     ids::VariantId,
-    measure::{Measures, Scene, weights},
+    measure::{MeasureContext, Measures},
     privacy::Group,
     profile::{Column, Member},
     recoding::{Cut, Recoding},
@@ -27,10 +27,8 @@ fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified<'_>> {
 }
 
 fn ncp(table: &TestTable, verified: &Verified) -> f64 {
-    let weights = weights(&table.policy);
-    let scene =
-        Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
-    Measures::of(&scene, true).get("ncp").unwrap()
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    Measures::of(&context, true).get("ncp").unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::{Settings, Sweep, join, levels};
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
-    measure::{Measures, Scene, weights},
+    measure::{MeasureContext, Measures},
     objective::Loss,
     search::{
         Method, NoObserver, Observer, Outcome, Stop, Task, cluster::Cluster, local::Penalties, mondrian,
@@ -193,10 +193,8 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
         let table = TestTable::new(&policy, &files, &rows);
         let outcome = run(&table, Settings::default(), &NoObserver);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
-        let weights = weights(&table.policy);
-        let scene =
-            Scene { released: verified.released(), records: &table.profile, weights: &weights, k: Some(k), goals: &[] };
-        let lm = Measures::of(&scene, true).get("lm").unwrap() / 8.0;
+        let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+        let lm = Measures::of(&context, true).get("lm").unwrap() / 8.0;
         assert!(lm <= at_most, "k = {k}: {lm:.4}");
     }
 }

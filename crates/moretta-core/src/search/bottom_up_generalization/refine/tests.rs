@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     ids::NodeId,
-    measure::{Measures, Scene},
+    measure::{MeasureContext, Measures},
     recoding::{Cut, Recoding},
     search::{
         Method, NoObserver, Task,
@@ -42,10 +42,8 @@ fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let records = table.profile.records();
     let recoding = Recoding::Cut(cut.clone());
     let verified = verify_against(&table.profile, recoding, &[], &table.policy, records).unwrap();
-    let weights = vec![1.0; table.profile.columns().len()];
-    let scene =
-        Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
-    let measures = Measures::of(&scene, true);
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    let measures = Measures::of(&context, true);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap())
 }
 

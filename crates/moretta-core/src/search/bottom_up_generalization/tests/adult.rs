@@ -3,7 +3,7 @@
 use super::{plain, run, twin::Twin};
 use crate::{
     hierarchy::{Hierarchies, file},
-    measure::{Measures, Scene},
+    measure::{MeasureContext, Measures},
     search::{
         bottom_up_generalization::{BottomUpGeneralization, Settings},
         taxonomy::Taxonomy,
@@ -54,9 +54,8 @@ fn measured(table: &TestTable, settings: Settings, share: f64) -> (f64, f64, u64
     let recoding = run(BottomUpGeneralization(settings), table, allowed).unwrap().recoding;
     let suppressed = recoding.suppressed_records(&table.profile);
     let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
-    let scene =
-        Scene { released: verified.released(), records: &table.profile, weights: &[1.0; 7], k: None, goals: &[] };
-    let measures = Measures::of(&scene, true);
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    let measures = Measures::of(&context, true);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap(), suppressed)
 }
 

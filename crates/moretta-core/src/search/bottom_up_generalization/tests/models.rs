@@ -2,7 +2,7 @@
 
 use super::{plain, run};
 use crate::{
-    measure::{Measures, Scene},
+    measure::{MeasureContext, Measures},
     recoding::Recoding,
     search::{
         Task,
@@ -88,14 +88,8 @@ fn a_group_that_tells_nothing_is_no_gain() {
         let cm = |settings| {
             let recoding = run(BottomUpGeneralization(settings), &table, 0).unwrap().recoding;
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).unwrap();
-            let scene = Scene {
-                released: verified.released(),
-                records: &table.profile,
-                weights: &[1.0; 2],
-                k: None,
-                goals: &[],
-            };
-            Measures::of(&scene, true).get("cm").unwrap()
+            let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+            Measures::of(&context, true).get("cm").unwrap()
         };
         let (climbed, refined) = (cm(plain().0), cm(Settings { search: 20, ..Settings::default() }));
         assert!(refined <= climbed + 1e-9, "{climbed} -> {refined}: {rows:?}");

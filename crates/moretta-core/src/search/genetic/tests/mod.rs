@@ -10,7 +10,7 @@ use std::{
 
 use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
 use crate::{
-    measure::Scene,
+    measure::MeasureContext,
     objective::{Goal, Loss, Purpose},
     recoding::{Cut, Recoding},
     search::{Method, NoObserver, Observer, Stop, Task},
@@ -83,9 +83,9 @@ fn it_finds_what_the_use_needs() {
         let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
         assert_ne!(cut.cells[0][4], cut.cells[0][5]);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
-        let (released, weights) = (verified.released(), [1.0, 1.0]);
-        let scene = Scene { released, records: &table.profile, weights: &weights, k: Some(4), goals: &[] };
-        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&scene), Some(0.0));
+        let released = verified.released();
+        let context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
+        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&context), Some(0.0));
     }
 }
 
@@ -135,9 +135,9 @@ fn the_best_so_far_gets_better_until_it_is_what_leaves() {
         let told = listener.0.into_inner().unwrap();
         assert!(told.len() > 1 && told.windows(2).all(|two| two[1] <= two[0]), "{told:?}");
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 20).unwrap();
-        let (released, weights) = (verified.released(), [1.0, 1.0]);
-        let scene = Scene { released, records: &table.profile, weights: &weights, k: Some(2), goals: &[] };
-        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&scene), told.last().copied());
+        let released = verified.released();
+        let context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
+        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&context), told.last().copied());
     }
 }
 

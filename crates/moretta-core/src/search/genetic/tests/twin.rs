@@ -7,7 +7,7 @@ use super::{genetic, plain, small, task};
 use crate::{
     hierarchy::Cell,
     ids::ColumnId,
-    measure::{Scene, weights},
+    measure::MeasureContext,
     objective::{Costs, Dispersion, Goal, Loss, Purpose},
     recoding::{Cut, Recoding, suppressed_by},
     search::{
@@ -114,9 +114,8 @@ fn naive_cells(table: &TestTable, goals: &[Goal], cells: Vec<Vec<Cell>>, allowed
     let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
     let all = table.profile.records();
     let verified = verify_against(&table.profile, Recoding::Cut(cut), &[], &table.policy, all).expect("sound");
-    let weights = weights(&table.policy);
-    let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals };
-    let value = goals.iter().map(|goal| goal.weight * goal.value(&scene).expect("what the table has")).sum();
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    let value = goals.iter().map(|goal| goal.weight * goal.value(&context).expect("what the table has")).sum();
     (suppressed.saturating_sub(allowed), value)
 }
 
@@ -216,9 +215,8 @@ proptest! {
             let outcome = Genetic { settings, goals: goals.clone() }.run(&task, &NoObserver).unwrap();
             let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, world.allowed);
             let verified = verified.unwrap();
-            let weights = weights(&table.policy);
-            let scene = Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &goals };
-            let found: f64 = goals.iter().map(|goal| goal.weight * goal.value(&scene).unwrap()).sum();
+            let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+            let found: f64 = goals.iter().map(|goal| goal.weight * goal.value(&context).unwrap()).sum();
             // A node that stands for some of its children may do better than any cut.
             prop_assert!(found <= least + 1e-9 && (!exact || found >= least - 1e-9), "{found} instead of {least}, exact {exact}");
         }
@@ -240,15 +238,8 @@ fn it_is_never_worse_than_those_it_starts_from() {
         let ours = genetic(own, Purpose::Precision(Loss::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
-            let weights = weights(&table.policy);
-            let scene = Scene {
-                released: verified.released(),
-                records: &table.profile,
-                weights: &weights,
-                k: None,
-                goals: &[],
-            };
-            Goal::precision(Loss::Lm).value(&scene).unwrap()
+            let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+            Goal::precision(Loss::Lm).value(&context).unwrap()
         };
         let (ours, theirs) = (lost(ours.recoding), lost(theirs.recoding));
         assert!(ours <= theirs + 1e-9, "{allowed} {partial}: {ours} {theirs}");

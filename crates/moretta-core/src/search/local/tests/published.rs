@@ -2,7 +2,7 @@
 
 use super::{BOTH, run};
 use crate::{
-    measure::{Measures, Scene, weights},
+    measure::{MeasureContext, Measures},
     testing::TestTable,
     verify::{Verified, verify_against},
 };
@@ -10,10 +10,8 @@ use crate::{
 fn released<'a>(method: &dyn crate::search::Method, table: &'a TestTable, seed: u64) -> (Verified<'a>, f64) {
     let recoding = run(method, table, seed).recoding;
     let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).expect("a valid release");
-    let weights = weights(&table.policy);
-    let scene =
-        Scene { released: verified.released(), records: &table.profile, weights: &weights, k: None, goals: &[] };
-    let ncp = Measures::of(&scene, true).get("ncp").unwrap();
+    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    let ncp = Measures::of(&context, true).get("ncp").unwrap();
     (verified, ncp)
 }
 

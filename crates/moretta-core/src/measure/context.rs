@@ -1,0 +1,64 @@
+//! Everything that a measure may look at.
+
+use crate::{objective::Goal, policy::Policy, profile::Profile, released::Released};
+
+/// A released table, the profiles behind it, and what a policy says about measuring it.
+///
+/// There are two profiles because they differ in two cases: a file read back has a profile of its own, whose values are
+/// the released labels; and a point of a generalization path is measured on a coarsened profile, in which one value
+/// stands for all values of its cell. A measure of classes, numbers or group sizes reads `records`; one that counts
+/// original values of quasi-identifiers reads `original`.
+#[derive(Debug, Clone)]
+pub struct MeasureContext<'a> {
+    /// The released table.
+    pub released: &'a Released,
+    /// Profile of the original records, with their own values. Its domains are those of the released cells.
+    pub original: &'a Profile,
+    /// Profile that the members of released groups belong to. Its classes and numbers of records are the original's,
+    /// its quasi-identifier values need not be.
+    pub records: &'a Profile,
+    /// Weight of each quasi-identifier.
+    pub weights: Vec<f64>,
+    /// The policy's k, if it has one.
+    pub k: Option<u64>,
+    /// The policy's objectives: `cm` and `rm` use the column and the parameters of the first of their kind.
+    pub objectives: &'a [Goal],
+}
+
+impl<'a> MeasureContext<'a> {
+    /// A recoding of a profile.
+    pub fn of_recoding(policy: &'a Policy, profile: &'a Profile, released: &'a Released) -> Self {
+        Self::new(policy, profile, profile, released)
+    }
+
+    /// A recoding of a profile, computed on [`Profile::coarsened`] of that profile.
+    pub fn of_coarsened(
+        policy: &'a Policy,
+        original: &'a Profile,
+        coarsened: &'a Profile,
+        released: &'a Released,
+    ) -> Self {
+        Self::new(policy, original, coarsened, released)
+    }
+
+    /// A released file, with its own profile ([`Profile::of_release`]) and that of its original.
+    pub fn of_file(policy: &'a Policy, original: &'a Profile, file: &'a Profile, released: &'a Released) -> Self {
+        Self::new(policy, original, file, released)
+    }
+
+    fn new(policy: &'a Policy, original: &'a Profile, records: &'a Profile, released: &'a Released) -> Self {
+        let weights = policy.quasi_identifiers().map(|column| column.weight).collect();
+        Self { released, original, records, weights, k: policy.privacy.k, objectives: policy.goals() }
+    }
+
+    /// Number of records.
+    pub(super) fn total(&self) -> f64 {
+        self.records.records() as f64
+    }
+
+    /// Mean over records of a figure that all records of a group share.
+    pub(super) fn mean_over_records(&self, of_group: impl Fn(usize) -> f64) -> f64 {
+        let released = self.released;
+        (0..released.groups()).map(|group| released.records(group) as f64 * of_group(group)).sum::<f64>() / self.total()
+    }
+}
