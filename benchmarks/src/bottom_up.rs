@@ -133,7 +133,7 @@ fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Bo
             let bound = BoundPolicy::new(&run.policy, &table.profile)?;
             let verified = verify::verify(&bound, run.recoding)?;
             let released = verified.released();
-            let measures = Measures::of(&MeasureContext::of_recoding(&run.policy, &table.profile, released), true);
+            let measures = Measures::of(&MeasureContext::of_recoding(&run.policy, &table.profile, released));
             let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
             let kept = (0..released.groups()).filter(|&group| !released.is_suppressed(group));
             let smallest = kept.map(|group| released.records(group)).min().unwrap_or(0);

@@ -161,7 +161,7 @@ fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
     cut.suppressed = recoding::suppressed_by(&profile, bound.models(), &cut);
     let verified = verify::verify(&bound, Recoding::Cut(cut))?;
     let context = MeasureContext::of_recoding(policy, &profile, verified.released());
-    Ok(Measures::of(&context, true).get("lm").unwrap_or(f64::NAN))
+    Ok(Measures::of(&context).get("lm").unwrap_or(f64::NAN))
 }
 
 /// How many records a cut suppresses for k-anonymity, and what they lose that they would not lose otherwise.

@@ -58,7 +58,7 @@ pub fn run_policy(
     let (outcome, seconds) = search_timed(&bound, seed, turns)?;
     let verified = verify::verify(&bound, outcome.recoding)?;
     let context = MeasureContext::of_recoding(policy, &profile, verified.released());
-    Ok(Run { seconds, measures: Measures::of(&context, true), work: outcome.work })
+    Ok(Run { seconds, measures: Measures::of(&context), work: outcome.work })
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {

@@ -216,7 +216,7 @@ fn blocks(data: &Data) -> Result<String, Box<dyn Error>> {
 
 fn gcp(policy: &Policy, profile: &Profile, verified: &Verified) -> f64 {
     let context = MeasureContext::of_recoding(policy, profile, verified.released());
-    Measures::of(&context, true).get("gcp").unwrap_or(f64::NAN)
+    Measures::of(&context).get("gcp").unwrap_or(f64::NAN)
 }
 
 /// How seconds grow with records between two points.

@@ -41,7 +41,7 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         let (outcome, seconds) = search_timed(&bound, 1, turns)?;
         let verified = verify::verify(&bound, outcome.recoding)?;
         let context = MeasureContext::of_recoding(&policy, &profile, verified.released());
-        let measures = Measures::of(&context, true);
+        let measures = Measures::of(&context);
         let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
         Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds })
     };

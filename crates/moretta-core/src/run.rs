@@ -70,7 +70,7 @@ impl<'a> Trial<'a> {
 
     /// Every measure of what a release of this would lose.
     pub fn measures(&self) -> Measures {
-        Measures::of(&self.context(), true)
+        Measures::of(&self.context())
     }
 
     /// The weighted sum of the policy's `[measure]`; `None` if it has none.

@@ -69,7 +69,6 @@ struct OriginalAndRelease {
     original: Profile,
     file: Profile,
     released: Released,
-    cells: bool,
 }
 
 impl Session<'_> {
@@ -80,9 +79,9 @@ impl Session<'_> {
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
             let after = self.open(&request.released, &policy.input)?;
-            let OriginalAndRelease { original, file, released, cells } = self.both(&loaded, &before, &after)?;
+            let OriginalAndRelease { original, file, released } = self.both(&loaded, &before, &after)?;
             let context = MeasureContext::of_file(policy, &original, &file, &released);
-            Ok(Measured { measures: Measures::of(&context, cells), cells })
+            Ok(Measured { measures: Measures::of(&context), cells: released.knows_cells() })
         })
     }
 
@@ -140,12 +139,11 @@ impl Session<'_> {
             let message = format!("{found} records, but {of} has {expected}; these are not a release and its original");
             return Err(FlowError::input(name, message));
         }
-        let cells = loaded.policy.release.numbers == Numbers::Interval;
-        let released = match cells {
+        let released = match loaded.policy.release.numbers == Numbers::Interval {
             true => Released::of_file(&original, &file).map_err(|error| FlowError::input(name, error))?,
-            false => Released::of_opaque(&file),
+            false => Released::of_opaque(&original, &file),
         };
-        Ok(OriginalAndRelease { original, file, released, cells })
+        Ok(OriginalAndRelease { original, file, released })
     }
 }
 

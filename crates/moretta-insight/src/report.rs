@@ -306,7 +306,7 @@ impl Report {
             groups: released.groups(),
             group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
             goals: policy.goals().iter().map(goal_result).collect(),
-            measures: Measures::of(&context, true),
+            measures: Measures::of(&context),
             compared: None,
             columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),
             nested: nested(policy, profile, verified.recoding()),

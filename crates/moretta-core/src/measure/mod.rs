@@ -67,9 +67,10 @@ pub const MEASURES: &[MeasureEntry] = &[
 pub struct Measures(pub Vec<(&'static str, Option<f64>)>);
 
 impl Measures {
-    /// Values in a release. `cells` says whether the loss of each cell is known.
-    pub fn of(context: &MeasureContext<'_>, cells: bool) -> Self {
-        let value = |entry: &MeasureEntry| if entry.needs_cells && !cells { None } else { (entry.value)(context) };
+    /// Values in a release.
+    pub fn of(context: &MeasureContext<'_>) -> Self {
+        let computable = |entry: &MeasureEntry| !entry.needs_cells || context.released.knows_cells();
+        let value = |entry: &MeasureEntry| if computable(entry) { (entry.value)(context) } else { None };
         Self(MEASURES.iter().map(|entry| (entry.name, value(entry))).collect())
     }
 

@@ -10,7 +10,7 @@ use crate::{
 };
 
 fn measures(table: &TestTable, verified: &Verified) -> Measures {
-    Measures::of(&MeasureContext::of_recoding(&table.policy, &table.profile, verified.released()), true)
+    Measures::of(&MeasureContext::of_recoding(&table.policy, &table.profile, verified.released()))
 }
 
 /// What each of the policy's goals comes to.

@@ -10,6 +10,8 @@ mod attribute;
 mod coarse;
 mod order;
 
+use std::sync::OnceLock;
+
 pub use self::attribute::Attribute;
 pub(crate) use self::order::sorted_rows;
 
@@ -47,6 +49,8 @@ pub struct Profile {
     variant_records: Vec<u64>,
     variant_first: Option<Vec<u64>>,
     rows: Vec<VariantId>,
+    /// Filled on first use.
+    code_records: OnceLock<Vec<Vec<u64>>>,
 }
 
 /// Some of a variant's records.
@@ -129,6 +133,7 @@ impl Profile {
             variant_records: Vec::new(),
             variant_first: counts.first_records.is_some().then(Vec::new),
             rows: vec![VariantId(0); counts.rows()],
+            code_records: OnceLock::new(),
         };
         let recoded = |row: u32| counts.row(row as usize).iter().zip(maps).map(|(&raw, map)| map[raw as usize]);
         let mut previous: Vec<u32> = Vec::new();
@@ -215,6 +220,18 @@ impl Profile {
     pub fn codes(&self, tuple: TupleId) -> &[u32] {
         let p = self.columns.len();
         &self.tuple_codes[tuple.index() * p..(tuple.index() + 1) * p]
+    }
+
+    /// Number of records that have each code of a column. Counted once, on first use: it costs a pass over the tuples.
+    pub fn code_records(&self, column: ColumnId) -> &[u64] {
+        let counted = self.code_records.get_or_init(|| {
+            let mut records: Vec<Vec<u64>> = self.columns.iter().map(|column| vec![0; column.domain.len()]).collect();
+            for (codes, tuple_records) in self.tuple_codes.chunks(self.columns.len().max(1)).zip(&self.tuple_records) {
+                codes.iter().zip(&mut records).for_each(|(&code, records)| records[code as usize] += tuple_records);
+            }
+            records
+        });
+        &counted[column.index()]
     }
 
     /// How many records carry a tuple.

@@ -1,15 +1,19 @@
-//! The released table as a recipient sees it: groups of records that print alike, and what each cell lost.
+//! The released table as a recipient sees it: groups of records with equal labels, the cells of the labels, and the loss
+//! of each cell.
 //!
 //! It comes from a recoding of a profile, or from a release read back; measures and privacy models look at nothing
 //! else, so a method cannot be judged by its own account of what it did.
 
+mod cells;
 mod grouping;
 mod table;
+#[cfg(test)]
+mod tests;
 
-pub use self::grouping::Grouping;
-use self::table::Table;
+use self::{cells::ColumnCells, table::Table};
+pub use self::{cells::Covered, grouping::Grouping};
 use crate::{
-    hierarchy::{Domain, LabelReader, ROOT_LABEL, ReadCell},
+    hierarchy::{Domain, ROOT_LABEL},
     ids::TupleId,
     policy::ReleaseOptions,
     profile::{Member, Profile},
@@ -31,6 +35,8 @@ pub struct Loss {
 pub struct Released {
     grouping: Grouping,
     labels: Vec<Vec<Box<str>>>,
+    cells: Vec<ColumnCells>,
+    knows_cells: bool,
     losses: Vec<Loss>,
     suppressed: Vec<bool>,
     /// For each group of the recoding (tuple of a cut or of the file), the group here.
@@ -117,12 +123,13 @@ impl Released {
 
     /// A release read back: `release` is the file's profile ([`Profile::of_release`]), `original` gives the domains.
     pub fn of_file(original: &Profile, release: &Profile) -> Result<Self, ReadError> {
-        let mut read: Vec<Vec<Option<Loss>>> = Vec::new();
-        for (column, released) in original.columns().iter().zip(release.columns()) {
-            let reader = LabelReader::new(&column.domain);
-            let loss = |code: u32| Some(loss_of(&column.domain, &reader.read(released.domain.text(code))?));
-            read.push((0..released.domain.len() as u32).map(loss).collect());
-        }
+        let labels = texts(release);
+        let cells = read_cells(original, &labels);
+        let loss = |column: usize, code: u32| {
+            cells[column].covered(code).map(|covered| loss_of(&original.columns()[column].domain, covered))
+        };
+        let read: Vec<Vec<Option<Loss>>> =
+            (0..labels.len()).map(|c| (0..labels[c].len() as u32).map(|code| loss(c, code)).collect()).collect();
         let grouping = Grouping::of_tuples(release);
         let mut losses = Vec::new();
         for tuple in (0..release.tuples() as u32).map(TupleId) {
@@ -135,13 +142,18 @@ impl Released {
             }
         }
         let places = (0..grouping.len()).collect();
-        Ok(Self::new(grouping, texts(release), losses, places))
+        Ok(Self::new(grouping, (labels, cells), losses, places))
     }
 
     /// A group that prints `*` everywhere is suppressed, however it came to that: a recipient cannot tell.
-    fn new(grouping: Grouping, labels: Vec<Vec<Box<str>>>, losses: Vec<Loss>, places: Vec<usize>) -> Self {
+    fn new(
+        grouping: Grouping,
+        (labels, cells): (Vec<Vec<Box<str>>>, Vec<ColumnCells>),
+        losses: Vec<Loss>,
+        places: Vec<usize>,
+    ) -> Self {
         let suppressed = vec![false; grouping.len()];
-        let mut released = Self { grouping, labels, losses, suppressed, places };
+        let mut released = Self { grouping, labels, cells, knows_cells: true, losses, suppressed, places };
         let p = released.grouping.columns;
         for group in 0..released.groups() {
             if (0..p).all(|column| released.label(group, column) == ROOT_LABEL) {
@@ -152,15 +164,18 @@ impl Released {
         released
     }
 
-    /// A file of which only the groups are of interest, not what its cells lost.
-    pub fn of_opaque(release: &Profile) -> Self {
+    /// A file whose losses are not known, such as one with means of numbers. Labels are read as far as possible.
+    pub fn of_opaque(original: &Profile, release: &Profile) -> Self {
+        let labels = texts(release);
         let grouping = Grouping::of_tuples(release);
         let groups = grouping.len();
         Self {
             losses: vec![Loss::default(); groups * release.columns().len()],
             suppressed: vec![false; groups],
             places: (0..groups).collect(),
-            labels: texts(release),
+            cells: read_cells(original, &labels),
+            knows_cells: false,
+            labels,
             grouping,
         }
     }
@@ -211,6 +226,39 @@ impl Released {
         self.grouping.key(group)[column]
     }
 
+    /// Values that a recipient reads in a label of a column. `None` if the label is a number that was printed for many
+    /// and need not be a value of the column, or, in a file that was not read strictly, no form of the column at all.
+    pub fn covered(&self, column: usize, label: u32) -> Option<Covered<'_>> {
+        self.cells[column].covered(label)
+    }
+
+    /// Whether the cell and the loss of every label are known. They are not if a file prints one number for many.
+    pub fn knows_cells(&self) -> bool {
+        self.knows_cells
+    }
+
+    /// Cells of a column, each with the number of records released under it; a cell may come several times. Numbers
+    /// printed for many have the cells of their recoding. `None` if not [`knows_cells`](Self::knows_cells).
+    pub fn cells(&self, column: usize) -> Option<Vec<(Covered<'_>, u64)>> {
+        if !self.knows_cells {
+            return None;
+        }
+        if let Some(cells) = &self.cells[column].of_group {
+            return Some((0..).zip(cells).map(|(group, &cell)| (Covered::Cell(cell), self.records(group))).collect());
+        }
+        let records = self.label_records(column);
+        (0..).zip(records).map(|(label, records)| Some((self.covered(column, label)?, records))).collect()
+    }
+
+    /// Number of records released under each label of a column.
+    pub fn label_records(&self, column: usize) -> Vec<u64> {
+        let mut records = vec![0; self.labels[column].len()];
+        for group in 0..self.groups() {
+            records[self.label_of(group, column) as usize] += self.records(group);
+        }
+        records
+    }
+
     /// The group here of a group of the recoding; for a cut, of a tuple.
     pub fn place(&self, piece: usize) -> usize {
         self.places[piece]
@@ -223,9 +271,15 @@ fn texts(release: &Profile) -> Vec<Vec<Box<str>>> {
     release.columns().iter().map(|column| texts(&column.domain)).collect()
 }
 
-fn loss_of(domain: &Domain, read: &ReadCell) -> Loss {
-    match read {
-        ReadCell::Cell(cell) => Loss { ncp: domain.ncp(*cell), lm: domain.lm(*cell) },
-        ReadCell::Set(codes) => Loss { ncp: domain.set_ncp(codes.len()), lm: domain.set_lm(codes.len()) },
+/// The cells of a file's labels, column by column.
+fn read_cells(original: &Profile, labels: &[Vec<Box<str>>]) -> Vec<ColumnCells> {
+    let columns = original.columns().iter().zip(labels);
+    columns.map(|(column, labels)| ColumnCells::read(&column.domain, labels.iter().map(|label| &**label))).collect()
+}
+
+fn loss_of(domain: &Domain, covered: Covered<'_>) -> Loss {
+    match covered {
+        Covered::Cell(cell) => Loss { ncp: domain.ncp(cell), lm: domain.lm(cell) },
+        Covered::Set(codes) => Loss { ncp: domain.set_ncp(codes.len()), lm: domain.set_lm(codes.len()) },
     }
 }

@@ -2,9 +2,9 @@
 
 use hashbrown::HashMap;
 
-use super::{Grouping, Loss, Released};
+use super::{Covered, Grouping, Loss, Released, cells::ColumnCells, loss_of};
 use crate::{
-    hierarchy::{Cell, Domain, ROOT_LABEL, numeric::number_text},
+    hierarchy::{Cell, Domain, ROOT_LABEL, ReadCell, numeric::number_text},
     policy::{Numbers, ReleaseOptions},
     profile::{Member, Profile},
     schema::Kind,
@@ -18,6 +18,9 @@ pub(super) struct Table<'a> {
     /// Whether a cell prints alike in all pieces, whatever their records: in a global recoding.
     global: bool,
     labels: Vec<Vec<Box<str>>>,
+    cells: Vec<ColumnCells>,
+    /// By column and piece, in columns that print one number for many.
+    piece_cells: Vec<Option<Vec<Cell>>>,
     ids: Vec<HashMap<String, u32>>,
     known: Vec<HashMap<Cell, (u32, Loss)>>,
     keys: Vec<u32>,
@@ -29,11 +32,15 @@ pub(super) struct Table<'a> {
 impl<'a> Table<'a> {
     pub(super) fn new(profile: &'a Profile, options: &'a ReleaseOptions, global: bool) -> Self {
         let p = profile.columns().len();
+        let many = |kind: Kind| kind == Kind::Number && options.has_own_form(kind);
+        let piece_cells = profile.columns().iter().map(|column| many(column.domain.kind()).then(Vec::new));
         Self {
+            piece_cells: piece_cells.collect(),
             profile,
             options,
             global,
             labels: vec![Vec::new(); p],
+            cells: vec![ColumnCells::default(); p],
             ids: vec![HashMap::new(); p],
             known: vec![HashMap::new(); p],
             keys: Vec::new(),
@@ -50,11 +57,11 @@ impl<'a> Table<'a> {
         let shared = self.global || !own_form;
         let known = self.known[column].get(&cell).filter(|_| shared).copied();
         let (id, loss) = known.unwrap_or_else(|| {
-            let (label, loss) = match own_form {
+            let (label, read, loss) = match own_form {
                 true => form(domain, cell, codes(), self.options),
-                false => (domain.label(cell), Loss { ncp: domain.ncp(cell), lm: domain.lm(cell) }),
+                false => plain(domain, cell),
             };
-            let entry = (self.intern(column, label), loss);
+            let entry = (self.intern(column, label, read), loss);
             if shared {
                 self.known[column].insert(cell, entry);
             }
@@ -62,15 +69,18 @@ impl<'a> Table<'a> {
         });
         self.keys.push(id);
         self.losses.push(loss);
+        let star = domain.is_star(cell);
+        self.piece_cells[column].iter_mut().for_each(|cells| cells.push(if star { domain.whole() } else { cell }));
     }
 
     /// All columns of the piece at hand print `*`.
     pub(super) fn suppressed(&mut self) {
         for (column, described) in self.profile.columns().iter().enumerate() {
             let domain = &described.domain;
-            let id = self.intern(column, ROOT_LABEL.to_owned());
+            let id = self.intern(column, ROOT_LABEL.to_owned(), None);
             self.keys.push(id);
             self.losses.push(Loss { ncp: domain.ncp(domain.whole()), lm: 1.0 });
+            self.piece_cells[column].iter_mut().for_each(|cells| cells.push(domain.whole()));
         }
     }
 
@@ -80,16 +90,21 @@ impl<'a> Table<'a> {
         self.offsets.push(self.members.len());
     }
 
-    fn intern(&mut self, column: usize, label: String) -> u32 {
-        let labels = &mut self.labels[column];
+    /// The number of a label; `read` is what a recipient reads in it.
+    fn intern(&mut self, column: usize, label: String, read: Option<ReadCell>) -> u32 {
+        let (labels, cells) = (&mut self.labels[column], &mut self.cells[column]);
+        let domain = &self.profile.columns()[column].domain;
+        // A missing value may print `*` too, and a recipient cannot distinguish it from any other value.
+        let read = if label == ROOT_LABEL { Some(ReadCell::Cell(domain.whole())) } else { read };
         let printed = label.as_str().into();
         *self.ids[column].entry(label).or_insert_with(|| {
             labels.push(printed);
+            cells.push(read);
             labels.len() as u32 - 1
         })
     }
 
-    pub(super) fn finish(self) -> Released {
+    pub(super) fn finish(mut self) -> Released {
         let p = self.profile.columns().len();
         let pieces = self.offsets.len() - 1;
         let piece = |i: usize| (&self.keys[i * p..(i + 1) * p], &self.members[self.offsets[i]..self.offsets[i + 1]]);
@@ -107,8 +122,29 @@ impl<'a> Table<'a> {
                 into.lm += (from.lm - into.lm) * share;
             }
         }
-        Released::new(grouping, self.labels, losses, places)
+        for ((cells, pieces), column) in self.cells.iter_mut().zip(self.piece_cells).zip(self.profile.columns()) {
+            cells.of_group = pieces.map(|pieces| around(&column.domain, &places, grouping.len(), &pieces));
+        }
+        Released::new(grouping, (self.labels, self.cells), losses, places)
     }
+}
+
+/// For each group, the smallest cell around those of its pieces.
+fn around(domain: &Domain, places: &[usize], groups: usize, pieces: &[Cell]) -> Vec<Cell> {
+    let mut cells: Vec<Option<Cell>> = vec![None; groups];
+    for (&group, piece) in places.iter().zip(pieces) {
+        let cell = &mut cells[group];
+        *cell = Some(match *cell {
+            Some(known) if known != *piece => domain.cover(known.first.min(piece.first), known.last.max(piece.last)),
+            _ => *piece,
+        });
+    }
+    cells.into_iter().map(|cell| cell.expect("a group has a piece")).collect()
+}
+
+/// A cell under its own label.
+fn plain(domain: &Domain, cell: Cell) -> (String, Option<ReadCell>, Loss) {
+    (domain.label(cell), Some(ReadCell::Cell(cell)), loss_of(domain, Covered::Cell(cell)))
 }
 
 /// A set of values, or one number for many. `codes` come with records, in any order and maybe repeated.
@@ -117,27 +153,31 @@ fn form(
     cell: Cell,
     codes: impl Iterator<Item = (u32, u64)>,
     options: &ReleaseOptions,
-) -> (String, Loss) {
+) -> (String, Option<ReadCell>, Loss) {
     let mut codes: Vec<(u32, u64)> = codes.collect();
     codes.sort_unstable();
     merge_counts(&mut codes);
-    let whole = Loss { ncp: domain.ncp(cell), lm: domain.lm(cell) };
+    let whole = loss_of(domain, Covered::Cell(cell));
     if domain.kind() == Kind::Category {
         let set: Vec<u32> = codes.iter().map(|(code, _)| *code).collect();
         let hidden = set.iter().any(|&code| domain.is_star(domain.cover(code, code)));
-        return if hidden {
-            (ROOT_LABEL.to_owned(), whole)
-        } else {
-            (domain.set_label(&set), Loss { ncp: domain.set_ncp(set.len()), lm: domain.set_lm(set.len()) })
+        let (label, loss) = match hidden {
+            true => (ROOT_LABEL.to_owned(), whole),
+            false => (domain.set_label(&set), loss_of(domain, Covered::Set(&set))),
         };
+        let read = match set[..] {
+            [one] => ReadCell::Cell(domain.cover(one, one)),
+            _ => ReadCell::Set(set),
+        };
+        return (label, Some(read), loss);
     }
     let numbers: Option<Vec<(f64, u64)>> =
         codes.iter().map(|&(code, records)| Some((domain.number(code)?, records))).collect();
     match numbers {
-        None => (domain.label(cell), whole),
-        Some(numbers) if numbers.is_empty() => (domain.label(cell), whole),
-        Some(numbers) if numbers.len() == 1 => (domain.text(codes[0].0).to_owned(), whole),
-        Some(numbers) => (number_text(rounded(one_for_many(&numbers, options.numbers))), whole),
+        None => plain(domain, cell),
+        Some(numbers) if numbers.is_empty() => plain(domain, cell),
+        Some(numbers) if numbers.len() == 1 => (domain.text(codes[0].0).to_owned(), None, whole),
+        Some(numbers) => (number_text(rounded(one_for_many(&numbers, options.numbers))), None, whole),
     }
 }
 

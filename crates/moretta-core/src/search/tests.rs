@@ -107,7 +107,7 @@ fn each_measure_is_less_when_it_is_asked_for() {
             let outcome = method.run(&task, &NoObserver).unwrap();
             let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            let measures = Measures::of(&context, true);
+            let measures = Measures::of(&context);
             ["lm", "ncp"].map(|name| measures.get(name).unwrap())
         };
         let ([lm, ncp_of_lm], [lm_of_ncp, ncp]) = (lost("lm"), lost("ncp"));

@@ -1,12 +1,13 @@
 //! A file as it stands: what the checker says of it, and what it lost.
 
 use moretta_core::{
+    hierarchy::{LabelReader, ReadCell},
     measure::{MEASURES, MeasureContext, Measures},
     policy::Numbers,
     privacy::bind_all,
     profile::Profile,
     readback,
-    released::Released,
+    released::{Covered, Released},
     search::{NoObserver, Task},
     verify::{Judgement, Verified, check_against, verify_against},
 };
@@ -46,6 +47,24 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
+/// Every kept cell covers the values that its label is read as.
+fn cells_are_those_of_the_labels(profile: &Profile, released: &Released) -> Result<(), TestCaseError> {
+    for (index, column) in profile.columns().iter().enumerate() {
+        let reader = LabelReader::new(&column.domain);
+        for (label, text) in (0..).zip(released.labels(index)) {
+            match (released.covered(index, label), reader.read(text)) {
+                (Some(Covered::Cell(kept)), Some(ReadCell::Cell(read))) => {
+                    prop_assert_eq!((kept.first, kept.last), (read.first, read.last), "{}", text);
+                }
+                (Some(Covered::Set(kept)), Some(ReadCell::Set(read))) => prop_assert_eq!(kept, &read[..]),
+                (None, _) => prop_assert!(column.domain.read_number(text).is_some(), "{}", text),
+                other => prop_assert!(false, "{text}: {other:?}"),
+            }
+        }
+    }
+    Ok(())
+}
+
 /// The measures of a verified recoding, of the file it prints, and of the records one by one.
 fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(), TestCaseError> {
     let counts = world.counts();
@@ -56,8 +75,9 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
         let forms = readback::check_forms(&world.policy, &world.hierarchies, &file);
         prop_assert!(forms.is_ok(), "{:?}", forms);
     }
+    cells_are_those_of_the_labels(profile, verified.released())?;
     let context = MeasureContext::of_recoding(&world.policy, profile, verified.released());
-    let own = Measures::of(&context, true);
+    let own = Measures::of(&context);
     let naive = losses::measures(&Printed { world, header: &header, rows: &rows });
     let cells = world.policy.release.numbers == Numbers::Interval;
     for entry in MEASURES.iter().filter(|entry| cells || !entry.needs_cells) {
@@ -74,7 +94,7 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
         let read = Released::of_file(profile, &file);
         let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;
         let context = MeasureContext::of_file(&world.policy, profile, &file, &read);
-        let again = Measures::of(&context, true);
+        let again = Measures::of(&context);
         for ((name, own), (_, again)) in own.0.iter().zip(&again.0) {
             prop_assert!(close(*own, *again), "{name}: {own:?}, read back {again:?} of {rows:?}");
         }

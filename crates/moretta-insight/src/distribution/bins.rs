@@ -50,8 +50,8 @@ pub(super) enum Step {
 
 /// The bars of a column of numbers or dates.
 pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
-    let bins = Bins::new(domain, &seen.before, floor);
-    let before = bins.count(domain, &seen.before);
+    let bins = Bins::new(domain, seen.before, floor);
+    let before = bins.count(domain, seen.before);
     let after = spread::over_bins(domain, seen, &bins);
     let bar = |(bin, before)| Bar { label: bins.label(bin), before, after: after.bins[bin], sure: after.sure[bin] };
     let mut bars: Vec<Bar> = before.into_iter().enumerate().map(bar).collect();

@@ -14,8 +14,7 @@
 //!   own values: else the after of a bar would tell where the values begin. An open bar counts as one step wide, so the
 //!   sums do not tell how far it reaches. (A label that does print its ends, as `[17, 90]`, tells them by itself.)
 //!
-//! Cost: a pass over the tuples and one over the groups for each column; each distinct released label is read once and
-//! costs the logarithm of the number of bars, or as much as it is long where it is a set.
+//! Cost: a pass over the tuples and one over the groups for each column; each distinct released label costs the logarithm of the number of bars, or as much as it is long where it is a set.
 
 mod bins;
 mod categories;
@@ -23,7 +22,13 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-use moretta_core::{hierarchy::Domain, ids::TupleId, policy::Policy, profile::Profile, released::Released};
+use moretta_core::{
+    hierarchy::Domain,
+    ids::ColumnId,
+    policy::Policy,
+    profile::Profile,
+    released::{Covered, Released},
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -83,26 +88,29 @@ fn floor(policy: &Policy) -> u64 {
 
 /// What is counted of one column.
 struct Seen<'a> {
-    /// The records of the table, by code.
-    before: Vec<u64>,
-    /// The records of the release, by label.
-    after: Vec<u64>,
-    /// The labels.
-    labels: &'a [Box<str>],
+    /// Records of the original table, by code.
+    before: &'a [u64],
+    /// Labels of the release.
+    after: Vec<SeenLabel<'a>>,
+}
+
+/// A label of the release.
+struct SeenLabel<'a> {
+    text: &'a str,
+    /// As [`Released::covered`] says.
+    covered: Option<Covered<'a>>,
+    records: f64,
 }
 
 impl<'a> Seen<'a> {
-    fn of(profile: &Profile, released: &'a Released, column: usize) -> Self {
-        let mut before = vec![0; profile.columns()[column].domain.len()];
-        for tuple in (0..profile.tuples()).map(TupleId::from_index) {
-            before[profile.codes(tuple)[column] as usize] += profile.tuple_records(tuple);
-        }
-        let labels = released.labels(column);
-        let mut after = vec![0; labels.len()];
-        for group in 0..released.groups() {
-            after[released.label_of(group, column) as usize] += released.records(group);
-        }
-        Self { before, after, labels }
+    fn of(profile: &'a Profile, released: &'a Released, column: usize) -> Self {
+        let labels = (0..).zip(released.labels(column)).zip(released.label_records(column));
+        let after = labels.map(|((label, text), records)| SeenLabel {
+            text,
+            covered: released.covered(column, label),
+            records: records as f64,
+        });
+        Self { before: profile.code_records(ColumnId::from_index(column)), after: after.collect() }
     }
 
     fn missing(&self, domain: &Domain) -> u64 {

@@ -3,9 +3,12 @@
 //! A label adds to at most two sums of a list of differences, whatever it covers; one pass over that list then gives
 //! every leaf or bin its part.
 
-use moretta_core::hierarchy::{Domain, LabelReader, ReadCell, interval_ends};
+use moretta_core::{
+    hierarchy::{Domain, interval_ends},
+    released::Covered,
+};
 
-use super::{Seen, bins::Bins};
+use super::{Seen, SeenLabel, bins::Bins};
 
 /// Records over bins of numbers or dates.
 pub(super) struct OverBins {
@@ -18,12 +21,11 @@ pub(super) struct OverBins {
 
 /// Over numbers or dates.
 pub(super) fn over_bins(domain: &Domain, seen: &Seen<'_>, bins: &Bins) -> OverBins {
-    let reader = LabelReader::new(domain);
     let mut over = Spread::new(bins);
     let mut missing = 0.0;
-    for (label, &records) in seen.labels.iter().zip(&seen.after) {
-        let records = records as f64;
-        match side(domain, &reader, label) {
+    for label in &seen.after {
+        let records = label.records;
+        match side(domain, label) {
             Side::Missing => missing += records,
             Side::Value(value) => over.within(bins.bin(value), records),
             Side::Printed(low, high) => over.interval(low, high, records),
@@ -43,22 +45,20 @@ pub(super) struct OverLeaves {
 
 /// Over the leaves of a column of categories, whose leaves are in parts. A missing value is a leaf like any other.
 pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>, part_of: &[usize]) -> OverLeaves {
-    let reader = LabelReader::new(domain);
     let (mut leaves, mut sure) = (vec![0.0; domain.len()], vec![0.0; domain.len()]);
     let mut changes = vec![0.0; domain.len() + 1];
     let one_part = |first: u32, last: u32| part_of[first as usize] == part_of[last as usize];
-    for (label, &records) in seen.labels.iter().zip(&seen.after) {
-        let records = records as f64;
-        match reader.read(label) {
-            Some(ReadCell::Set(codes)) => {
+    for &SeenLabel { covered, records, .. } in &seen.after {
+        match covered {
+            Some(Covered::Set(codes)) => {
                 codes.iter().for_each(|&code| leaves[code as usize] += records / codes.len() as f64);
                 if codes.windows(2).all(|two| one_part(two[0], two[1])) {
                     sure[codes[0] as usize] += records;
                 }
             }
             // Where nothing can be read, it could be anything.
-            read => {
-                let cell = if let Some(ReadCell::Cell(cell)) = read { cell } else { domain.whole() };
+            covered => {
+                let cell = if let Some(Covered::Cell(cell)) = covered { cell } else { domain.whole() };
                 if one_part(cell.first, cell.last) {
                     sure[cell.first as usize] += records;
                 }
@@ -92,18 +92,18 @@ enum Side {
     Missing,
 }
 
-fn side(domain: &Domain, reader: &LabelReader<'_>, label: &str) -> Side {
-    let cell = match reader.read(label) {
-        Some(ReadCell::Cell(cell)) => cell,
+fn side(domain: &Domain, label: &SeenLabel<'_>) -> Side {
+    let cell = match label.covered {
+        Some(Covered::Cell(cell)) => cell,
         // One number for many need not be a value of the column.
-        _ => match domain.read_number(label) {
+        _ => match domain.read_number(label.text) {
             Some(number) => return Side::Value(number),
             None => domain.whole(),
         },
     };
     let Some((low, high)) = domain.ends(cell) else { return Side::Missing };
     let printed =
-        interval_ends(label).and_then(|(low, high)| Some((domain.read_number(low)?, domain.read_number(high)?)));
+        interval_ends(label.text).and_then(|(low, high)| Some((domain.read_number(low)?, domain.read_number(high)?)));
     match printed {
         // What prints may be more than the values that occur, which the release does not tell.
         Some((from, to)) if from <= low && high <= to => Side::Printed(from, to),

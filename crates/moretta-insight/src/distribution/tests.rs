@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use moretta_core::{
     hierarchy::{LabelReader, ReadCell, interval_ends},
-    ids::GroupId,
+    ids::{GroupId, TupleId},
     policy::ReleaseOptions,
     recoding::{Cut, GroupShare, Groups, Recoding},
     testing::TestTable,
@@ -237,8 +237,13 @@ fn the_noise_of_sums_is_no_bar() {
     let domain = &table.profile.columns()[0].domain;
     let released = release(&table, &whole(&table));
     // A third of 2, a sixth and a seventh begin one after the other and end at once: what is left is not quite nothing.
-    let labels = ["n3", "n2", "n1"].map(Box::from);
-    let seen = Seen { after: vec![2, 1, 1], labels: &labels, ..Seen::of(&table.profile, &released, 0) };
+    let tree = domain.tree().unwrap();
+    let label = |(text, records)| {
+        let node = tree.nodes().find(|&node| tree.label(node) == text).unwrap();
+        SeenLabel { text, covered: Some(Covered::Cell(domain.node_cell(node))), records }
+    };
+    let after = [("n3", 2.0), ("n2", 1.0), ("n1", 1.0)].map(label).into();
+    let seen = Seen { after, ..Seen::of(&table.profile, &released, 0) };
     assert!(spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves[7] > 0.0);
     assert_eq!(categories::bars(domain, &seen, 10).len(), 7);
 }
@@ -399,7 +404,7 @@ proptest! {
         let domain = &table.profile.columns()[0].domain;
         let (seen, floor) = (Seen::of(&table.profile, &released, 0), floor(&table.policy));
         let (found, expected) = if domain.kind().is_ordered() {
-            let bins = bins::Bins::new(domain, &seen.before, floor);
+            let bins = bins::Bins::new(domain, seen.before, floor);
             let found = spread::over_bins(domain, &seen, &bins);
             let (expected, missing) = twin(domain, &released, Some(&bins));
             prop_assert!((found.missing - missing).abs() < 1e-6);

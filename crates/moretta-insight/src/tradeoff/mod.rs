@@ -210,7 +210,7 @@ impl Point {
             groups: released.groups(),
             anonymity: sizes().min().unwrap_or(0),
             below_k: context.k.map(|k| sizes().filter(|&size| size < k).sum()),
-            measures: Measures::of(context, true),
+            measures: Measures::of(context),
         }
     }
 }

@@ -83,7 +83,7 @@ fn naive(table: &TestTable, cut: &Cut) -> (usize, u64, Option<u64>, Measures) {
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, &released);
     let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
     let below_k = context.k.map(|k| sizes.iter().filter(|size| **size < k).sum());
-    (sizes.len(), *sizes.iter().min().expect("a group"), below_k, Measures::of(&context, true))
+    (sizes.len(), *sizes.iter().min().expect("a group"), below_k, Measures::of(&context))
 }
 
 fn close(a: &Measures, b: &Measures) -> bool {

@@ -146,7 +146,7 @@ proptest! {
         // As if it were read from the file.
         let file = crate::expand::group_and_count(&header, &rows, &Profile::grouped_columns(&world.policy));
         let file = Profile::of_release(&world.policy, &world.hierarchies, &file).unwrap();
-        let read = Boxes::new(&profile, &Released::of_opaque(&file), options).unwrap();
+        let read = Boxes::new(&profile, &Released::of_opaque(&profile, &file), options).unwrap();
         let aggregates = [Some(Aggregate::Count), summed(&profile).map(Aggregate::Sum)];
         for aggregate in aggregates.into_iter().flatten() {
             for (query, truth) in draw(&original, aggregate, &Draw { count: 5, seed, columns }).queries {

@@ -28,7 +28,7 @@ fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified<'_>> {
 
 fn ncp(table: &TestTable, verified: &Verified) -> f64 {
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-    Measures::of(&context, true).get("ncp").unwrap()
+    Measures::of(&context).get("ncp").unwrap()
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
         let outcome = run(&table, Settings::default(), &NoObserver);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-        let lm = Measures::of(&context, true).get("lm").unwrap() / 8.0;
+        let lm = Measures::of(&context).get("lm").unwrap() / 8.0;
         assert!(lm <= at_most, "k = {k}: {lm:.4}");
     }
 }

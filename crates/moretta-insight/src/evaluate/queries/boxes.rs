@@ -1,10 +1,10 @@
 //! What a release answers.
 
 use moretta_core::{
-    hierarchy::{Domain, LabelReader, ReadCell},
+    hierarchy::Domain,
     policy::ReleaseOptions,
     profile::Profile,
-    released::Released,
+    released::{Covered, Released},
     schema::Kind,
 };
 
@@ -55,10 +55,13 @@ impl Boxes {
     pub fn new(original: &Profile, released: &Released, options: &ReleaseOptions) -> Result<Self, UnreadLabel> {
         let groups = 0..released.groups();
         let column = |(index, column): (usize, &moretta_core::profile::Column)| {
-            let reader = LabelReader::new(&column.domain);
             let unread = |label: &str| UnreadLabel { column: column.name.clone(), value: label.to_owned() };
-            let side = |label: &str| side(&column.domain, &reader, label, options).ok_or_else(|| unread(label));
-            let sides = released.labels(index).iter().map(|label| side(label)).collect::<Result<_, _>>()?;
+            let labels = (0..).zip(released.labels(index).iter().map(|label| &**label));
+            let side = |(id, label): (u32, &str)| {
+                let covered = released.covered(index, id);
+                side(&column.domain, covered, label, options).ok_or_else(|| unread(label))
+            };
+            let sides = labels.map(side).collect::<Result<_, _>>()?;
             let of_group = groups.clone().map(|group| released.label_of(group, index)).collect();
             Ok(Column { step: column.domain.step(), sides, of_group })
         };
@@ -94,12 +97,12 @@ impl Boxes {
     }
 }
 
-fn side(domain: &Domain, reader: &LabelReader<'_>, label: &str, options: &ReleaseOptions) -> Option<Side> {
+fn side(domain: &Domain, covered: Option<Covered<'_>>, label: &str, options: &ReleaseOptions) -> Option<Side> {
     let is_ordered = domain.kind().is_ordered();
-    match reader.read(label) {
-        Some(ReadCell::Set(codes)) => Some(Side::Set(codes)),
-        Some(ReadCell::Cell(cell)) if !is_ordered => Some(Side::Node(cell.first, cell.last)),
-        Some(ReadCell::Cell(cell)) => {
+    match covered {
+        Some(Covered::Set(codes)) => Some(Side::Set(codes.to_vec())),
+        Some(Covered::Cell(cell)) if !is_ordered => Some(Side::Node(cell.first, cell.last)),
+        Some(Covered::Cell(cell)) => {
             Some(domain.ends(cell).map_or(Side::Missing, |(low, high)| Side::Interval(low, high)))
         }
         // One number for many need not be a value of the column.

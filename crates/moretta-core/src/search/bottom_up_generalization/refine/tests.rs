@@ -43,7 +43,7 @@ fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let recoding = Recoding::Cut(cut.clone());
     let verified = verify_against(&table.profile, recoding, &[], &table.policy, records).unwrap();
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-    let measures = Measures::of(&context, true);
+    let measures = Measures::of(&context);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap())
 }
 

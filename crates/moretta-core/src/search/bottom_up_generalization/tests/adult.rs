@@ -55,7 +55,7 @@ fn measured(table: &TestTable, settings: Settings, share: f64) -> (f64, f64, u64
     let suppressed = recoding.suppressed_records(&table.profile);
     let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-    let measures = Measures::of(&context, true);
+    let measures = Measures::of(&context);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap(), suppressed)
 }
 

@@ -89,7 +89,7 @@ fn a_group_that_tells_nothing_is_no_gain() {
             let recoding = run(BottomUpGeneralization(settings), &table, 0).unwrap().recoding;
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            Measures::of(&context, true).get("cm").unwrap()
+            Measures::of(&context).get("cm").unwrap()
         };
         let (climbed, refined) = (cm(plain().0), cm(Settings { search: 20, ..Settings::default() }));
         assert!(refined <= climbed + 1e-9, "{climbed} -> {refined}: {rows:?}");

@@ -11,7 +11,7 @@ fn released<'a>(method: &dyn crate::search::Method, table: &'a TestTable, seed: 
     let recoding = run(method, table, seed).recoding;
     let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).expect("a valid release");
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-    let ncp = Measures::of(&context, true).get("ncp").unwrap();
+    let ncp = Measures::of(&context).get("ncp").unwrap();
     (verified, ncp)
 }
 
