@@ -165,17 +165,23 @@ pub struct GoalResult {
     pub value: Option<f64>,
 }
 
-/// What a column lost: the mean over its released cells.
+/// Information loss of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnLoss {
     /// The column.
     pub name: String,
-    /// Normalised certainty penalty, 0 to 1.
-    pub ncp: f64,
-    /// Iyengar's loss, 0 to 1.
-    pub lm: f64,
+    /// Every measure that has a value per column, as a field of its own.
+    #[serde(flatten)]
+    pub losses: Measures,
     /// How its values were spread, and how they look from the release.
     pub distribution: Distribution,
+}
+
+impl ColumnLoss {
+    /// The first of its losses, which is a share from 0 to 1 and drawn as a bar.
+    pub fn share(&self) -> f64 {
+        self.losses.0.first().and_then(|(_, value)| *value).unwrap_or(0.0)
+    }
 }
 
 /// Groups of about one size.
@@ -259,7 +265,7 @@ impl Report {
 
     /// Whether any value of a quasi-identifier is told at all.
     pub fn tells(&self) -> bool {
-        self.columns.iter().any(|column| column.lm < 1.0)
+        self.columns.iter().any(|column| column.losses.get("lm").is_some_and(|lm| lm < 1.0))
     }
 
     /// On a release that was verified; path, times and memory are filled in by whoever ran it.
@@ -277,12 +283,8 @@ impl Report {
         let distributions = distribution::all(policy, profile, released);
         let column_loss =
             |((column, described), distribution): ((usize, &moretta_core::profile::Column), Distribution)| {
-                let mean = |loss: fn(&moretta_core::released::Loss) -> f64| {
-                    let weighted = |group| released.records(group) as f64 * loss(&released.losses(group)[column]);
-                    (0..released.groups()).map(weighted).sum::<f64>() / profile.records() as f64
-                };
-                let (ncp, lm) = (mean(|loss| loss.ncp), mean(|loss| loss.lm));
-                ColumnLoss { name: described.name.clone(), ncp, lm, distribution }
+                let losses = Measures::of_column(&context, column);
+                ColumnLoss { name: described.name.clone(), losses, distribution }
             };
         let goal_result = |goal: &Goal| GoalResult {
             measure: goal.purpose.name(),

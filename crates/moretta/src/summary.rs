@@ -94,9 +94,13 @@ pub fn release(report: &Report, output: &Output) -> String {
     let _ = writeln!(text, "  lost   {:.1} % of the precision (gcp {:.4})", 100.0 * share("gcp"), share("gcp"));
     let widest = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     for column in &report.columns {
-        let bar = "█".repeat((column.ncp * 20.0).round() as usize);
-        let _ =
-            writeln!(text, "         {:<widest$}  {:>5.1} %  {FAINT}{bar}{FAINT:#}", column.name, 100.0 * column.ncp);
+        let bar = "█".repeat((column.share() * 20.0).round() as usize);
+        let _ = writeln!(
+            text,
+            "         {:<widest$}  {:>5.1} %  {FAINT}{bar}{FAINT:#}",
+            column.name,
+            100.0 * column.share()
+        );
     }
     for goal in &report.goals {
         let _ = writeln!(text, "  goal   {}", goal_line(goal));

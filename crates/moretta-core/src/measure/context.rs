@@ -1,6 +1,11 @@
 //! Everything that a measure may look at.
 
-use crate::{objective::Goal, policy::Policy, profile::Profile, released::Released};
+use crate::{
+    objective::Goal,
+    policy::Policy,
+    profile::Profile,
+    released::{Loss, Released},
+};
 
 /// A released table, the profiles behind it, and what a policy says about measuring it.
 ///
@@ -54,6 +59,14 @@ impl<'a> MeasureContext<'a> {
     /// Number of records.
     pub(super) fn total(&self) -> f64 {
         self.records.records() as f64
+    }
+
+    /// Sum over columns, by their weights, of the mean loss of a cell.
+    pub(super) fn weighted_mean_loss(&self, loss: impl Fn(&Loss) -> f64) -> f64 {
+        self.mean_over_records(|group| {
+            let cells = self.released.losses(group).iter().zip(&self.weights);
+            cells.map(|(cell, weight)| weight * loss(cell)).sum::<f64>()
+        })
     }
 
     /// Mean over records of a figure that all records of a group share.

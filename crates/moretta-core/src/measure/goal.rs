@@ -2,10 +2,10 @@
 
 use hashbrown::HashMap;
 
-use super::{MeasureContext, classes, penalties};
+use super::{MeasureContext, cm, rm};
 use crate::{
     ids::AttributeId,
-    objective::{Costs, Goal, Purpose},
+    objective::{Costs, Goal, Loss, Purpose},
     profile::{Attribute, Profile},
     suggest::nearest,
 };
@@ -107,15 +107,23 @@ impl BoundCosts {
     }
 }
 
+/// Value of the policy's first objective of the same kind as the default, with its column and parameters; of the default
+/// if the policy has none.
+pub(super) fn of_policy(context: &MeasureContext<'_>, default: &Purpose) -> Option<f64> {
+    let mut purposes = context.objectives.iter().map(|goal| &goal.purpose);
+    purposes.find(|purpose| purpose.name() == default.name()).unwrap_or(default).value(context)
+}
+
 impl Purpose {
     pub(super) fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
         match self {
-            Self::Precision(loss) => Some(penalties::mean(context, *loss)),
+            Self::Precision(Loss::Ncp) => Some(context.weighted_mean_loss(|cell| cell.ncp)),
+            Self::Precision(Loss::Lm) => Some(context.weighted_mean_loss(|cell| cell.lm)),
             Self::Classification { costs, .. } => {
-                Some(classes::mistakes(context, self.attribute_id(context.records)?, costs))
+                Some(cm::mistakes(context, self.attribute_id(context.records)?, costs))
             }
             Self::Regression { dispersion, .. } => {
-                classes::dispersed(context, self.attribute_id(context.records)?, *dispersion)
+                rm::dispersed(context, self.attribute_id(context.records)?, *dispersion)
             }
         }
     }

@@ -1,10 +1,20 @@
-//! Measures: what a release lost, each computed once for all methods, from what is released alone.
+//! Measures of information loss, each computed once for all methods, from the release alone.
+//!
+//! One file per measure, each with an `ENTRY`; [`MEASURES`] lists them. Reports, pages, commands and the conformance suite
+//! follow from that list.
 
-mod classes;
+mod avg;
+mod cm;
 mod context;
+mod dm;
+mod gcp;
 mod goal;
-mod groups;
-mod penalties;
+mod lm;
+mod ncp;
+mod nil1;
+mod nil_inf;
+mod ntil;
+mod rm;
 #[cfg(test)]
 mod tests;
 
@@ -15,66 +25,60 @@ pub use self::{context::MeasureContext, goal::BoundCosts};
 /// A measure's entry in the registry.
 #[derive(Debug, Clone, Copy)]
 pub struct MeasureEntry {
-    /// Its key in a report.
+    /// Key in a report.
     pub name: &'static str,
-    /// One line on what it says.
+    /// Meaning in one line.
     pub summary: &'static str,
-    /// Its value; none where the table has nothing it could be computed from.
-    pub value: Value,
-    /// Whether it needs the lost precision of each cell, which numbers released as one value do not show.
+    /// Value of a release; `None` if the table has nothing it could be computed from.
+    pub value: fn(&MeasureContext<'_>) -> Option<f64>,
+    /// Value of one quasi-identifier, by its index; `None` for measures of whole records.
+    pub of_column: Option<fn(&MeasureContext<'_>, usize) -> Option<f64>>,
+    /// Whether it needs the cell or the loss of each label ([`Released::knows_cells`](crate::released::Released::knows_cells)).
     pub needs_cells: bool,
 }
 
-type Value = fn(&MeasureContext<'_>) -> Option<f64>;
-
 impl MeasureEntry {
-    const fn of_cells(name: &'static str, value: Value, summary: &'static str) -> Self {
-        Self { name, summary, value, needs_cells: true }
-    }
-
-    const fn of_groups(name: &'static str, value: Value, summary: &'static str) -> Self {
-        Self { name, summary, value, needs_cells: false }
+    fn is_computable(&self, context: &MeasureContext<'_>) -> bool {
+        !self.needs_cells || context.released.knows_cells()
     }
 }
 
-/// All measures, in the order of a report.
-#[rustfmt::skip]
+/// All measures, in the order of a report. The first with a value per column is drawn as a bar: it must be a share from 0
+/// to 1.
 pub const MEASURES: &[MeasureEntry] = &[
-    MeasureEntry::of_cells("gcp", penalties::gcp,
-        "NCP as a share of the worst possible: 0 nothing lost, 1 everything"),
-    MeasureEntry::of_cells("ncp", penalties::ncp,
-        "normalised certainty penalty: over records and columns, the weighted share of the range a cell spans"),
-    MeasureEntry::of_cells("lm", penalties::lm,
-        "Iyengar's loss: over columns, the mean share of other values a cell could be"),
-    MeasureEntry::of_groups("cm", classes::cm,
-        "classification metric: share of records suppressed or not of their group's majority class, by `costs` if any"),
-    MeasureEntry::of_groups("rm", classes::rm,
-        "regression metric: variance (or deviation) of a numeric class within groups, over that in the table"),
-    MeasureEntry::of_groups("dm", groups::dm,
-        "discernibility: sum of squared group sizes; a suppressed record counts as the whole table"),
-    MeasureEntry::of_groups("avg", groups::avg,
-        "mean group size over k: 1 is the best there is"),
-    MeasureEntry::of_cells("ntil", penalties::ntil,
-        "normalised total information loss: mean share of the range spanned, over records and columns"),
-    MeasureEntry::of_cells("nil1", penalties::nil1,
-        "the same, over groups and columns"),
-    MeasureEntry::of_cells("nil_inf", penalties::nil_inf,
-        "the same for each column's worst group, over columns"),
+    gcp::ENTRY,
+    ncp::ENTRY,
+    lm::ENTRY,
+    cm::ENTRY,
+    rm::ENTRY,
+    dm::ENTRY,
+    avg::ENTRY,
+    ntil::ENTRY,
+    nil1::ENTRY,
+    nil_inf::ENTRY,
 ];
 
-/// The values of all measures, in order; none where one does not apply.
+/// Values of measures by name, in the order of the registry; `None` if a measure does not apply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measures(pub Vec<(&'static str, Option<f64>)>);
 
 impl Measures {
-    /// Values in a release.
+    /// Every measure of a release.
     pub fn of(context: &MeasureContext<'_>) -> Self {
-        let computable = |entry: &MeasureEntry| !entry.needs_cells || context.released.knows_cells();
-        let value = |entry: &MeasureEntry| if computable(entry) { (entry.value)(context) } else { None };
+        let value = |entry: &MeasureEntry| entry.is_computable(context).then(|| (entry.value)(context)).flatten();
         Self(MEASURES.iter().map(|entry| (entry.name, value(entry))).collect())
     }
 
-    /// One of them.
+    /// The measures that have a value per column, of one column.
+    pub fn of_column(context: &MeasureContext<'_>, column: usize) -> Self {
+        let value = |entry: &MeasureEntry| {
+            let of_column = entry.of_column?;
+            Some((entry.name, entry.is_computable(context).then(|| of_column(context, column)).flatten()))
+        };
+        Self(MEASURES.iter().filter_map(value).collect())
+    }
+
+    /// The value of one measure.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.0.iter().find(|(known, _)| *known == name).and_then(|(_, value)| *value)
     }

@@ -90,6 +90,13 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
             rows
         );
     }
+    let by_column = losses::by_column(&Printed { world, header: &header, rows: &rows });
+    for column in (0..profile.columns().len()).filter(|_| cells) {
+        for (name, own) in Measures::of_column(&context, column).0 {
+            let naive = by_column[name][column];
+            prop_assert!(close(own, Some(naive)), "{name} of column {column}: {own:?}, naively {naive} of {rows:?}");
+        }
+    }
     if cells {
         let read = Released::of_file(profile, &file);
         let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;

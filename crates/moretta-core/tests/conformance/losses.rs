@@ -179,6 +179,24 @@ impl<'a> Original<'a> {
     }
 }
 
+/// By name, the measures that have a value per column.
+pub fn by_column(printed: &Printed<'_>) -> BTreeMap<&'static str, Vec<f64>> {
+    let originals = Original::all(printed.world);
+    let columns: Vec<Vec<&str>> = printed.world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
+    let suppressed = |record: usize| columns.iter().all(|cells| cells[record] == "*");
+    let mean = |of: &dyn Fn(&Original<'_>, &str, bool) -> f64| -> Vec<f64> {
+        let of_column = |(original, cells): (&Original<'_>, &Vec<&str>)| {
+            let losses = cells.iter().enumerate().map(|(record, cell)| of(original, cell, suppressed(record)));
+            losses.sum::<f64>() / cells.len() as f64
+        };
+        originals.iter().zip(&columns).map(of_column).collect()
+    };
+    BTreeMap::from([
+        ("ncp", mean(&|original, cell, _| original.loss(cell).0)),
+        ("lm", mean(&|original, cell, suppressed| if suppressed { 1.0 } else { original.loss(cell).1 })),
+    ])
+}
+
 /// All measures of a printed table, by name.
 pub fn measures(printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
     let world = printed.world;

@@ -31,16 +31,21 @@ pub(super) fn section(report: &Report) -> Markup {
     }
 }
 
+/// The first measure of a column as a bar, all others as figures under their names.
 fn columns(columns: &[ColumnLoss]) -> Markup {
+    let others = MEASURES.iter().filter(|entry| entry.of_column.is_some()).skip(1).map(|entry| number(entry.name));
+    let headings: Vec<_> =
+        [text("Column"), wide("Share of the range"), number("Lost")].into_iter().chain(others).collect();
     html! {
         table.bars {
             caption { "Loss by column (normalised certainty penalty), in the order of the policy" }
-            (head(&[text("Column"), wide("Share of the range"), number("Lost")]))
+            (head(&headings))
             tbody { @for column in columns {
                 tr {
                     th scope="row" { (describe::name(&column.name)) }
-                    td.wide { (bar(column.ncp, None)) }
-                    td.number { (percent(column.ncp)) }
+                    td.wide { (bar(column.share(), None)) }
+                    td.number { (percent(column.share())) }
+                    @for (_, loss) in column.losses.0.iter().skip(1) { td.number { (value(*loss)) } }
                 }
             } }
         }

@@ -1,0 +1,11 @@
+//! Normalized average group size (LeFevre et al. 2006). A policy without k has none.
+
+use super::MeasureEntry;
+
+pub(super) const ENTRY: MeasureEntry = MeasureEntry {
+    name: "avg",
+    summary: "mean group size over k: 1 is the best there is",
+    value: |context| Some(context.total() / (context.released.groups() as f64 * context.k? as f64)),
+    of_column: None,
+    needs_cells: false,
+};

@@ -1,0 +1,16 @@
+//! Loss metric (Iyengar 2002). Columns are not weighted.
+
+use super::MeasureEntry;
+
+pub(super) const ENTRY: MeasureEntry = MeasureEntry {
+    name: "lm",
+    summary: "Iyengar's loss: over columns, the mean share of other values a cell could be",
+    value: |context| {
+        let of_group = |group| context.released.losses(group).iter().map(|cell| cell.lm).sum::<f64>();
+        Some(context.mean_over_records(of_group))
+    },
+    of_column: Some(|context, column| {
+        Some(context.mean_over_records(|group| context.released.losses(group)[column].lm))
+    }),
+    needs_cells: true,
+};
