@@ -8,8 +8,7 @@ use moretta_core::{
     hierarchy::Cell,
     ids::TupleId,
     measure::{MeasureContext, Measures},
-    policy::Policy,
-    privacy::BoundPolicy,
+    policy::{BoundPolicy, Policy},
     profile::Profile,
     recoding::{self, Cut, Recoding},
     schema::Kind,
@@ -143,7 +142,7 @@ fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
         combinations = combinations.iter().flat_map(with).collect();
     }
     combinations.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let k = policy.privacy.k.unwrap_or(1);
+    let k = policy.privacy.k().unwrap_or(1);
     let mut best: Option<(f64, Vec<usize>)> = None;
     for (least, chosen) in combinations {
         if best.as_ref().is_some_and(|(best, _)| least >= *best) {

@@ -18,7 +18,7 @@ mod top_down;
 
 use std::{error::Error, path::PathBuf, time::Instant};
 
-use moretta_core::{observer::NoObserver, privacy::BoundPolicy, run, search::Outcome};
+use moretta_core::{observer::NoObserver, policy::BoundPolicy, run, search::Outcome};
 use moretta_papers::data::Data;
 
 /// A benchmark's name and what runs it.

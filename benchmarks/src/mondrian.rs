@@ -5,7 +5,7 @@ use std::{error::Error, fmt::Write as _, fs};
 use moretta_core::{
     counts::Counts,
     measure::{MeasureContext, Measures},
-    privacy::BoundPolicy,
+    policy::BoundPolicy,
     profile::Profile,
     verify,
 };

@@ -1,13 +1,13 @@
 //! Top-down disclosure on Adult: how long it takes with one QID and with several, and how that grows.
 
-use std::{error::Error, fmt::Write as _, fs, time::Instant};
+use std::{error::Error, fmt::Write as _, fs, sync::Arc, time::Instant};
 
 use hashbrown::HashMap;
 use moretta_core::{
     counts::Counts,
     hierarchy::Hierarchies,
-    policy::{Policy, Privacy, Template, TemplateValues},
-    privacy::BoundPolicy,
+    policy::{BoundPolicy, Policy},
+    privacy::{PrivacyModel, Template, TemplateValues},
     profile::Profile,
     recoding::{Action, Step},
     search::{self, NoObserver, Task},
@@ -126,15 +126,17 @@ fn all_columns() -> Qid {
 
 /// The rarer half of the sensitive values must not be inferred from any of the QIDs.
 fn policy(qids: &[Qid], confidence: f64) -> Result<Policy, Box<dyn Error>> {
-    let template = |qid: &Qid| Template {
-        given: qid.iter().map(|name| (*name).to_owned()).collect(),
-        column: SET_UP.sensitive.unwrap_or_default().to_owned(),
-        values: TemplateValues::Rarest(0.5),
-        max_confidence: confidence,
+    let template = |qid: &Qid| -> Arc<dyn PrivacyModel> {
+        Arc::new(Template {
+            given: qid.iter().map(|name| (*name).to_owned()).collect(),
+            column: SET_UP.sensitive.unwrap_or_default().to_owned(),
+            values: TemplateValues::Rarest(0.5),
+            max_confidence: confidence,
+        })
     };
     // A file that asks for no more than a confidence of 1 is refused, so the templates come in after it was read.
     let mut policy = SET_UP.policy("k = 2", METHOD)?;
-    policy.privacy = Privacy { k: None, templates: qids.iter().map(template).collect(), ..policy.privacy };
+    policy.privacy.models = qids.iter().map(template).collect();
     Ok(policy)
 }
 

@@ -19,10 +19,12 @@
 //!
 //! - [`ids`], [`text`], [`suggest`]: newtypes over `u32`, parts of messages, "did you mean".
 //! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: what columns are, the contract with engines, progress.
-//! - [`hierarchy`], [`objective`], [`policy`]: what the data holder declares.
+//! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: a policy's sections, and what it declares of a table.
 //! - [`profile`], [`privacy`]: the counted table, and the models bound to it.
 //! - [`recoding`], [`released`]: how the table is changed, and the table that results.
-//! - [`measure`], [`search`]: what a release loses, and the methods that look for one that loses little.
+//! - [`measure`]: what a release loses.
+//! - [`policy`], [`saved`]: what the data holder asks for, and a recoding as a file.
+//! - [`search`]: the methods.
 //! - [`mod@verify`], [`rewrite_plan`], [`readback`], [`publish`]: proof before and after writing.
 //! - [`run`]: search and verification in one call.
 //!
@@ -31,6 +33,8 @@
 
 pub mod counts;
 pub mod dates;
+pub mod declaration;
+pub mod document;
 pub mod engine;
 pub mod hierarchy;
 pub mod ids;
@@ -46,6 +50,7 @@ pub mod recoding;
 pub mod released;
 pub mod rewrite_plan;
 pub mod run;
+pub mod saved;
 pub mod schema;
 pub mod search;
 pub mod suggest;

@@ -150,6 +150,10 @@ pub enum Note {
     TakenAsUnknown(Vec<String>),
     /// Lines of the policy that still carry `init`'s mark CONFIRM.
     Unconfirmed(usize),
+    /// Advice of a privacy model before the search, such as a group size that it implies.
+    ModelAdvice(String),
+    /// The search ran with this larger k, because smaller groups violate a model of the policy that searches cannot judge.
+    RaisedK(u64),
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,
     /// The comparison was interrupted; the release is still written.
@@ -189,6 +193,10 @@ impl fmt::Display for Note {
                 columns.join("`, `")
             ),
             Self::Unconfirmed(lines) => write!(f, "{lines} lines of the policy are still marked CONFIRM"),
+            Self::ModelAdvice(advice) => f.write_str(advice),
+            Self::RaisedK(k) => {
+                write!(f, "groups have at least {k} records, because smaller ones violate the policy")
+            }
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
             Self::ComparisonInterrupted => {
                 f.write_str("interrupted: the comparison ends here and the release is written")

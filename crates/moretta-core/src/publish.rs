@@ -58,8 +58,9 @@ use crate::{
     engine::{Engine, EngineFault, ReadBackProof, Staged},
     hierarchy::{DomainError, Hierarchies},
     observer::{Observer, Stage},
-    privacy::{BoundPolicy, ModelError},
-    profile::Profile,
+    policy::BoundPolicy,
+    privacy::ModelError,
+    profile::{Profile, Tables},
     readback::{self, Mismatch},
     rewrite_plan,
     verify::{self, Verified},
@@ -138,9 +139,9 @@ impl<S: Staged> Written<'_, S> {
         let file = Profile::of_release(policy, hierarchies, &counts)?;
         drop(counts);
         readback::compare(verified, &file)?;
-        let bound = BoundPolicy::new(policy, &file)?;
-        match verify::check(&bound).into_iter().find(|judgement| !judgement.holds()) {
-            Some(broken) => Err(ReadBackError::Broken(broken.model)),
+        let bound = BoundPolicy::with_tables(policy, Tables { table: &file, ..verified.tables() })?;
+        match verify::check(&bound).into_iter().find(|judgement| !judgement.holds) {
+            Some(broken) => Err(ReadBackError::Broken(broken.model.to_string())),
             None => Ok(ReadBack { staged, proof: ReadBackProof::of_read_back() }),
         }
     }

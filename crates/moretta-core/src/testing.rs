@@ -1,6 +1,8 @@
 //! Small tables for tests: a policy, hierarchies and rows with multiplicities, as texts.
 
+pub mod conformance;
 pub mod engine_suite;
+pub mod models;
 mod near_shares;
 
 pub use near_shares::NearShares;
@@ -17,8 +19,8 @@ use crate::{
     counts::{CountedColumn, Counts},
     hierarchy::{Hierarchies, file},
     ids::{TupleId, VariantId},
-    policy::Policy,
-    privacy::{BoundModel, Group, bind_all},
+    policy::{Policy, bind_all},
+    privacy::{BoundModel, Group},
     profile::{Member, Profile},
     recoding::Recoding,
     search::{Observer, Stop, method_names},

@@ -10,9 +10,9 @@ use std::cmp::Reverse;
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId, VariantId},
-    policy::Policy,
-    privacy::{BoundModel, BoundPolicy, Group, ModelFacts, redundant},
-    profile::Profile,
+    policy::{BoundPolicy, Policy},
+    privacy::{BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelFacts, Sentence, redundant},
+    profile::{Profile, Tables},
     recoding::{Cut, Groups, Recoding},
     released::{Grouping, Released},
 };
@@ -21,57 +21,139 @@ use crate::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The model, in words.
-    pub model: String,
+    pub model: Description,
     /// The model, for programs.
     pub facts: ModelFacts,
-    /// How many groups were judged: where the model speaks of several sets of columns, those by each of them.
+    /// Whether the model holds.
+    pub holds: bool,
+    /// Groups that were judged: for a model of several sets of columns, those by each of them.
     pub groups: usize,
-    /// How many records the smallest of them has.
+    /// Records of the smallest of them.
     pub smallest_group: u64,
-    /// How many of them break the model.
+    /// Groups that violate the model. A model of the whole table may be violated although no single group does it.
     pub failing_groups: usize,
-    /// How many records are in those, a record once for each of its groups.
+    /// Records in those, a record once for each of its groups.
     pub failing_records: u64,
-    /// The least margin of all groups.
+    /// The smallest margin of all groups, as a share of the limit.
     pub worst_margin: f64,
-    /// The figure of the group with the least margin, in words.
+    /// The figure with the smallest margin, in words.
     pub worst: String,
-    /// The highest confidence with which a guarded value is inferred, where the model limits that.
+    /// The same as a number; not finite if the model's definition has none.
+    pub worst_figure: f64,
+    /// The highest confidence of inferring a guarded value, if the model limits that.
     pub confidence: Option<f64>,
+    /// A sentence on what was found, if the worst figure does not say all.
+    pub finding: Option<Sentence>,
+    /// Whether a record may be in several of the groups, by several sets of columns.
+    pub overlapping: bool,
     /// For some failing groups (the worst first), the number of their first record (from 1). No values: where, not who.
     pub where_: Vec<u64>,
-    /// The judgement (its place among all) on a template that this one follows from.
+    /// The judgement (its index among all) on a template that this one follows from.
     pub implied_by: Option<usize>,
+}
+
+/// The labels of a released table: those of a recoding, or the texts of a file.
+#[derive(Clone, Copy)]
+enum ReleasedLabels<'a> {
+    Recoding(&'a Released),
+    File(&'a Profile),
+}
+
+impl<'a> ReleasedLabels<'a> {
+    fn text(self, column: ColumnId, label: u32) -> &'a str {
+        match self {
+            Self::Recoding(released) => &released.labels(column.index())[label as usize],
+            Self::File(file) => file.domain(column).text(label),
+        }
+    }
 }
 
 /// How many failing groups are named.
 const NAMED: usize = 5;
 
 impl Judgement {
-    /// Whether no group breaks the model.
-    pub fn holds(&self) -> bool {
-        self.failing_groups == 0
+    /// A judgement before any group was judged.
+    fn new(model: Description, facts: ModelFacts) -> Self {
+        Self {
+            model,
+            facts,
+            holds: true,
+            groups: 0,
+            smallest_group: 0,
+            failing_groups: 0,
+            failing_records: 0,
+            worst_margin: f64::INFINITY,
+            worst: String::new(),
+            worst_figure: f64::NAN,
+            confidence: None,
+            finding: None,
+            overlapping: false,
+            where_: Vec::new(),
+            implied_by: None,
+        }
     }
 
-    /// Every model's judgement, in the order of the models; those of LKC-privacy, one for each set of columns, have one.
-    fn of_all(profile: &Profile, grouping: &Grouping, models: &[Box<dyn BoundModel>]) -> Vec<Self> {
+    /// The judgement of every model: those of groups in their order, parts of a model together, then those of the table.
+    fn of_all(
+        profile: &Profile,
+        grouping: &Grouping,
+        labels: ReleasedLabels<'_>,
+        models: &[Box<dyn BoundModel>],
+        table_models: &[Box<dyn BoundTableModel>],
+    ) -> Vec<Self> {
         let (mut tallies, places) = tallies(models);
-        // In the order of what they know, so that those that know the same columns share the regrouping, and only one
-        // regrouping is held at a time.
+        // In the order of their scopes, so that models of the same scope share the regrouping, and only one regrouping
+        // is in memory at a time.
         let mut order: Vec<usize> = (0..models.len()).collect();
         order.sort_by_key(|&index| models[index].scope());
         for alike in order.chunk_by(|&a, &b| models[a].scope() == models[b].scope()) {
             let scope = models[alike[0]].scope();
             let coarse = (scope.len() < profile.columns().len()).then(|| grouping.coarsened(scope));
+            let view = View { profile, grouping: coarse.as_ref().unwrap_or(grouping), scope, labels };
             for &index in alike {
-                tallies[places[index]].add(profile, coarse.as_ref().unwrap_or(grouping), &*models[index]);
+                tallies[places[index]].add(&view, &*models[index]);
             }
         }
         let mut judgements: Vec<Self> = tallies.into_iter().map(Tally::finish).collect();
         for (model, by) in redundant(models) {
             judgements[places[model]].implied_by = Some(places[by]);
         }
+        let sizes = GroupSizes::of((0..grouping.len()).map(|group| grouping.records(group)));
+        judgements.extend(table_models.iter().map(|model| Self::of_table(&**model, &sizes)));
         judgements
+    }
+
+    fn of_table(model: &dyn BoundTableModel, sizes: &GroupSizes) -> Self {
+        let (margin, figure) = (model.margin(sizes), model.figure(sizes));
+        Self {
+            holds: margin >= 0.0,
+            groups: sizes.groups() as usize,
+            smallest_group: sizes.smallest(),
+            worst_margin: margin,
+            worst: figure.words,
+            worst_figure: figure.value,
+            ..Self::new(model.describe(), model.facts())
+        }
+    }
+}
+
+/// The groups that a model judges, and what they look like.
+struct View<'a> {
+    profile: &'a Profile,
+    grouping: &'a Grouping,
+    /// The columns of the grouping's keys.
+    scope: &'a [ColumnId],
+    labels: ReleasedLabels<'a>,
+}
+
+impl View<'_> {
+    /// Judges one group with its released labels.
+    fn with_group<T>(&self, index: usize, judge: impl FnOnce(&Group<'_>) -> T) -> T {
+        let label = |column: ColumnId| {
+            let place = self.scope.binary_search(&column).ok()?;
+            Some(self.labels.text(column, self.grouping.key(index)[place]))
+        };
+        judge(&Group::new(self.profile, self.grouping.members(index)).released(&label))
     }
 }
 
@@ -99,77 +181,59 @@ impl Worst {
     }
 }
 
-/// A tally for each model, but one for all of LKC-privacy; and each model's tally.
+/// A tally for each model, one for all neighboring parts of a model; and the index of each model's tally.
 fn tallies(models: &[Box<dyn BoundModel>]) -> (Vec<Tally>, Vec<usize>) {
     let mut tallies: Vec<Tally> = Vec::new();
-    let mut lkc = None;
     let mut places = Vec::with_capacity(models.len());
     for model in models {
-        let is_lkc = matches!(model.facts(), ModelFacts::Lkc { .. });
-        let place = lkc.filter(|_| is_lkc).unwrap_or(tallies.len());
-        if place == tallies.len() {
-            tallies.push(Tally::of(&**model));
+        let description = model.describe();
+        let same = |tally: &Tally| tally.judgement.overlapping && tally.judgement.model == description;
+        if !(model.is_part() && tallies.last().is_some_and(same)) {
+            let judgement = Judgement { overlapping: model.is_part(), ..Judgement::new(description, model.facts()) };
+            tallies.push(Tally { judgement, failing: Worst::default() });
         }
-        if is_lkc {
-            lkc = Some(place);
-        }
-        places.push(place);
+        places.push(tallies.len() - 1);
     }
     (tallies, places)
 }
 
 impl Tally {
-    fn of(model: &dyn BoundModel) -> Self {
-        let judgement = Judgement {
-            model: model.describe(),
-            facts: model.facts(),
-            groups: 0,
-            smallest_group: u64::MAX,
-            failing_groups: 0,
-            failing_records: 0,
-            worst_margin: f64::INFINITY,
-            worst: String::new(),
-            confidence: None,
-            where_: Vec::new(),
-            implied_by: None,
-        };
-        Self { judgement, failing: Worst::default() }
-    }
-
-    /// Groups that are alike in what the model takes to be known.
-    fn add(&mut self, profile: &Profile, grouping: &Grouping, model: &dyn BoundModel) {
+    fn add(&mut self, view: &View<'_>, model: &dyn BoundModel) {
         let judgement = &mut self.judgement;
-        judgement.groups += grouping.len();
+        let View { profile, grouping, .. } = *view;
         let mut worst_group = None;
         for index in 0..grouping.len() {
-            let group = Group::new(profile, grouping.members(index));
-            let margin = model.margin(&group);
+            let records = grouping.records(index);
+            let (margin, holds, confidence) =
+                view.with_group(index, |group| (model.margin(group), model.holds(group), model.confidence(group)));
             if margin < judgement.worst_margin {
                 (judgement.worst_margin, worst_group) = (margin, Some(index));
             }
-            judgement.smallest_group = judgement.smallest_group.min(group.records());
-            if let Some(confidence) = model.confidence(&group) {
+            judgement.smallest_group =
+                if judgement.groups == 0 { records } else { judgement.smallest_group.min(records) };
+            judgement.groups += 1;
+            if let Some(confidence) = confidence {
                 judgement.confidence = Some(judgement.confidence.map_or(confidence, |most| most.max(confidence)));
             }
-            if !model.holds(&group) {
+            if !holds {
+                judgement.holds = false;
                 judgement.failing_groups += 1;
-                judgement.failing_records += group.records();
+                judgement.failing_records += records;
                 let first =
                     grouping.members(index).iter().filter_map(|member| profile.first_record(member.variant)).min();
                 first.into_iter().for_each(|record| self.failing.add(margin, record));
             }
         }
         if let Some(index) = worst_group {
-            judgement.worst = model.figure(&Group::new(profile, grouping.members(index)));
+            let figure = view.with_group(index, |group| model.figure(group));
+            (judgement.worst, judgement.worst_figure) = (figure.words, figure.value);
         }
+        judgement.finding = model.finding(judgement.smallest_group, judgement.confidence);
     }
 
     fn finish(self) -> Judgement {
         let Self { mut judgement, failing } = self;
         judgement.where_ = failing.0.into_iter().map(|(_, record)| record).collect();
-        if judgement.groups == 0 {
-            judgement.smallest_group = 0;
-        }
         judgement
     }
 }
@@ -177,14 +241,16 @@ impl Tally {
 /// Every model's judgement of a file as it stands. The policy is bound to the file's own profile
 /// ([`Profile::of_release`]).
 pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
-    Judgement::of_all(bound.profile(), &Grouping::of_tuples(bound.profile()), bound.models())
+    let file = bound.profile();
+    let labels = ReleasedLabels::File(file);
+    Judgement::of_all(file, &Grouping::of_tuples(file), labels, bound.models(), bound.table_models())
 }
 
 /// A recoding that was found to satisfy every model of its policy. Only [`verify`] makes one.
 #[derive(Debug)]
 pub struct Verified<'a> {
     policy: &'a Policy,
-    profile: &'a Profile,
+    tables: Tables<'a>,
     recoding: Recoding,
     released: Released,
     judgements: Vec<Judgement>,
@@ -198,7 +264,12 @@ impl<'a> Verified<'a> {
 
     /// The table it recodes.
     pub fn profile(&self) -> &'a Profile {
-        self.profile
+        self.tables.table
+    }
+
+    /// The table, and the second tables that models looked at.
+    pub fn tables(&self) -> Tables<'a> {
+        self.tables
     }
 
     /// The recoding.
@@ -251,13 +322,20 @@ pub enum VerifyError {
         allowed: u64,
     },
     /// A privacy model that does not hold.
-    #[error("{} of {} groups break {}, the worst with {}", .0.failing_groups, .0.groups, .0.model, .0.worst)]
+    #[error("{}", broken(.0))]
     Broken(Box<Judgement>),
+}
+
+fn broken(Judgement { model, groups, failing_groups, worst, .. }: &Judgement) -> String {
+    match failing_groups {
+        0 => format!("the table violates {model}: {worst}"),
+        _ => format!("{failing_groups} of {groups} groups break {model}, the worst with {worst}"),
+    }
 }
 
 /// Makes a recoding a [`Verified`], or returns why it must not be released.
 pub fn verify<'a>(bound: &BoundPolicy<'a>, recoding: Recoding) -> Result<Verified<'a>, VerifyError> {
-    judge(bound.policy(), bound.profile(), recoding, bound.models(), bound.max_suppressed())
+    judge(bound.policy(), bound.tables(), recoding, (bound.models(), bound.table_models()), bound.max_suppressed())
 }
 
 /// Verifies against any models, for tests that need a released table and no guarantee.
@@ -269,22 +347,23 @@ pub fn verify_against<'a>(
     policy: &'a Policy,
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
-    judge(policy, profile, recoding, models, max_suppressed)
+    judge(policy, Tables::of(profile), recoding, (models, &[]), max_suppressed)
 }
 
 /// Every model's judgement of a file, by any models.
 #[cfg(any(test, feature = "testing"))]
 pub fn check_against(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
-    Judgement::of_all(profile, &Grouping::of_tuples(profile), models)
+    Judgement::of_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models, &[])
 }
 
 fn judge<'a>(
     policy: &'a Policy,
-    profile: &'a Profile,
+    tables: Tables<'a>,
     recoding: Recoding,
-    models: &[Box<dyn BoundModel>],
+    (models, table_models): (&[Box<dyn BoundModel>], &[Box<dyn BoundTableModel>]),
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
+    let profile = tables.table;
     match &recoding {
         Recoding::Cut(cut) => check_cut(profile, cut)?,
         Recoding::Groups(groups) => check_groups(profile, groups)?,
@@ -298,11 +377,12 @@ fn judge<'a>(
     if suppressed > max_suppressed {
         return Err(VerifyError::Suppressed { found: suppressed, allowed: max_suppressed });
     }
-    let judgements = Judgement::of_all(profile, released.grouping(), models);
-    if let Some(broken) = judgements.iter().find(|judgement| !judgement.holds()) {
+    let labels = ReleasedLabels::Recoding(&released);
+    let judgements = Judgement::of_all(profile, released.grouping(), labels, models, table_models);
+    if let Some(broken) = judgements.iter().find(|judgement| !judgement.holds) {
         return Err(VerifyError::Broken(Box::new(broken.clone())));
     }
-    Ok(Verified { policy, profile, recoding, released, judgements })
+    Ok(Verified { policy, tables, recoding, released, judgements })
 }
 
 fn not_covered(profile: &Profile, column: usize) -> VerifyError {

@@ -11,7 +11,8 @@ use std::{
     path::Path,
 };
 
-/// Support for tests, compiled only for them; it may use everything.
+/// Support for tests, compiled only for them. It may use everything, and a use of it is no dependency: without the
+/// feature the module does not exist, so the compiler refuses such a use in code that is not for tests.
 const TESTING: &str = "testing";
 
 /// For each pair of top-level modules where the first uses the second, the places that do, as `file:line`.
@@ -199,7 +200,7 @@ fn uses(sources: &[(String, String)]) -> Uses {
         let own = &module_of(path)[0];
         for (name, line) in names_in_root(path, text) {
             assert!(modules.contains(&name), "src/{path}:{line}: `{name}` in the root of the crate is no module");
-            if name != *own {
+            if name != *own && name != TESTING {
                 uses.entry((own.clone(), name)).or_default().insert(format!("src/{path}:{line}"));
             }
         }

@@ -1,12 +1,15 @@
 //! `apply`: a saved recoding on new records, with the suppression needed there, verified again.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use moretta_core::{
     observer::{Deadline, Note, Stage, Stop},
-    privacy::BoundPolicy,
-    profile::Profile,
-    recoding::saved::Saved,
+    policy::BoundPolicy,
+    profile::{Profile, Tables},
+    saved::Saved,
     text::counted,
     verify::{Verified, VerifyError, verify},
 };
@@ -70,7 +73,9 @@ impl Session<'_> {
         preflight::population(policy, &profile, &name)?;
         let profile_seconds = clock.lap();
 
-        let bound = BoundPolicy::new(policy, &profile)?;
+        let folder = request.recoding.parent().unwrap_or(Path::new(""));
+        let others = self.second_tables(policy, hierarchies, folder)?;
+        let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));
         let verified = verified.map_err(|error| refused(error, &saved, &profile))?;
         let seed = seed(request.seed)?;

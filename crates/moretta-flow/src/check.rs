@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use moretta_core::{
-    engine::Place,
+    engine::{Place, Records},
     ids::TupleId,
     observer::Stage,
-    privacy::BoundPolicy,
-    profile::{Column, Profile},
+    policy::BoundPolicy,
+    profile::{Column, Profile, Tables},
     readback,
     verify::{self, Judgement},
 };
@@ -51,7 +51,7 @@ pub struct Checked {
 impl Checked {
     /// Whether the file satisfies the policy.
     pub fn holds(&self) -> bool {
-        self.identifiers.is_empty() && self.judgements.iter().all(Judgement::holds)
+        self.identifiers.is_empty() && self.judgements.iter().all(|judgement| judgement.holds)
     }
 }
 
@@ -60,27 +60,36 @@ impl Session<'_> {
     pub fn check(&self, request: &Check) -> Result<Checked, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
-            let LoadedPolicy { policy, hierarchies, .. } = &loaded;
-            let engine = self.open(&request.released, &policy.input)?;
-            let file = preflight::release(&loaded, &engine, Stage::Checking, self.observer)?;
-            readback::check_forms(policy, hierarchies, &file).map_err(|error| {
-                let column = Some(error.column.clone());
-                let place = Place { record: error.record, column, ..Place::file(&request.released) };
-                let message = format!("{}: {error}", request.released);
-                FlowError { kind: ErrorKind::Input, place: Some(place), message }
-            })?;
-            let judgements = verify::check(&BoundPolicy::new(policy, &file)?);
-            let smallest = file.smallest_tuple();
-            let present = policy.identifiers().map(|column| column.name.clone());
-            Ok(Checked {
-                records: file.records(),
-                groups: file.tuples(),
-                smallest,
-                suppressed: suppressed(&file),
-                identifiers: present.filter(|name| engine.source().columns().contains(name)).collect(),
-                privacy: Privacy::of(policy, &judgements, smallest),
-                judgements,
-            })
+            self.checked(&self.open(&request.released, &loaded.policy.input)?, &loaded)
+        })
+    }
+
+    /// Checks any engine's records against every model of a policy.
+    pub fn check_records(&self, released: &(dyn Records + Sync), loaded: &LoadedPolicy) -> Result<Checked, FlowError> {
+        self.install(|| self.checked(released, loaded))
+    }
+
+    fn checked(&self, released: &dyn Records, loaded: &LoadedPolicy) -> Result<Checked, FlowError> {
+        let LoadedPolicy { policy, hierarchies, folder, .. } = loaded;
+        let file = preflight::release(loaded, released, Stage::Checking, self.observer)?;
+        readback::check_forms(policy, hierarchies, &file).map_err(|error| {
+            let column = Some(error.column.clone());
+            let place = Place { record: error.record, column, ..Place::file(released.name()) };
+            let message = format!("{}: {error}", released.name());
+            FlowError { kind: ErrorKind::Input, place: Some(place), message }
+        })?;
+        let others = self.second_tables(policy, hierarchies, folder)?;
+        let judgements = verify::check(&BoundPolicy::with_tables(policy, Tables { table: &file, others: &others })?);
+        let smallest = file.smallest_tuple();
+        let present = policy.identifiers().map(|column| column.name.clone());
+        Ok(Checked {
+            records: file.records(),
+            groups: file.tuples(),
+            smallest,
+            suppressed: suppressed(&file),
+            identifiers: present.filter(|name| released.columns().contains(name)).collect(),
+            privacy: Privacy::of(policy, &judgements, smallest),
+            judgements,
         })
     }
 }

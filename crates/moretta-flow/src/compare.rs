@@ -12,8 +12,7 @@ use std::{
 use moretta_core::{
     counts::Counts,
     observer::{CancelOnly, Deadline, NO_CLASS, Note, Observer, Stage},
-    policy::Policy,
-    privacy::BoundPolicy,
+    policy::{BoundPolicy, Policy},
     profile::Profile,
     run::Trial,
     search::{self, method_of, near_method},
@@ -245,7 +244,7 @@ fn jobs(request: &Compare, policy: &Policy) -> Result<Vec<Job>, FlowError> {
     ks.sort_unstable();
     ks.dedup();
     if ks.is_empty() {
-        ks = vec![policy.privacy.k];
+        ks = vec![policy.privacy.k()];
     }
     Ok(ks.into_iter().flat_map(|k| methods.iter().map(move |&method| Job { method, k })).collect())
 }

@@ -8,8 +8,7 @@ use std::{
 use moretta_core::{
     counts::Counts,
     observer::{Deadline, Stage},
-    policy::Policy,
-    privacy::BoundPolicy,
+    policy::{BoundPolicy, Policy},
     profile::Profile,
 };
 use moretta_engine::{LocalEngine, same_file};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use moretta_core::{
     observer::{Note, Stage},
-    privacy::BoundPolicy,
+    policy::BoundPolicy,
     search::Task,
 };
 use moretta_insight::tradeoff::TradeOff;

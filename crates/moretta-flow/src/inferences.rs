@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use moretta_core::{
     observer::{Note, Stage},
     policy::Policy,
+    privacy::Template,
     schema::Role,
 };
 use moretta_insight::inferences::{self, Listing, Question};
@@ -44,7 +45,7 @@ impl Session<'_> {
             request.output.check(&loaded.files, &[&engine])?;
             // Every text is a value of its own: raw values and released labels are counted by the same code.
             let profile = preflight::release(&loaded, &engine, Stage::Reading, self.observer)?;
-            preflight::templates(&loaded.policy, &profile, &loaded.name)?;
+            preflight::model_values(&loaded.policy, &profile, &loaded.name)?;
             let questions = Question::of_policy(&loaded.policy, &profile)?;
             let found = inferences::find(&profile, &questions, request.above, request.most);
             check_stop(self.observer)?;
@@ -60,7 +61,7 @@ impl Session<'_> {
 
 fn check_asks(policy: &Policy, name: &str) -> Result<(), FlowError> {
     let sensitive = policy.columns.iter().any(|column| column.role == Role::Sensitive);
-    if sensitive || !policy.privacy.templates.is_empty() {
+    if sensitive || policy.privacy.first::<Template>().is_some() {
         return Ok(());
     }
     let message =

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use moretta_core::{
     measure::{MeasureContext, Measures},
     observer::{Note, Stage},
-    policy::{Numbers, Policy},
-    privacy::BoundPolicy,
+    policy::{BoundPolicy, Numbers, Policy},
     profile::Profile,
     released::Released,
 };

@@ -20,7 +20,9 @@ pub struct LoadedPolicy {
     pub policy: Policy,
     /// The hierarchies of its columns, where they are files.
     pub hierarchies: Hierarchies,
-    /// Every file that was read: none of them may be written by the same request.
+    /// The folder that names of other files are relative to.
+    pub folder: PathBuf,
+    /// Every file that is read: none of them may be written by the same request.
     pub files: Vec<PathBuf>,
     /// Lines that still carry `init`'s mark CONFIRM.
     pub unconfirmed: usize,
@@ -46,9 +48,19 @@ impl LoadedPolicy {
                 files.push(file);
             }
         }
+        files.extend(second_tables(&policy, folder).into_iter().map(|(_, file)| file));
         let unconfirmed = text.lines().filter(|line| line.contains("# CONFIRM")).count();
-        Ok(Self { name: path.display().to_string(), policy, hierarchies, files, unconfirmed })
+        let (name, folder) = (path.display().to_string(), folder.to_owned());
+        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed })
     }
+}
+
+/// The second tables that the models of a policy need: the name that models give them, and the file.
+pub(crate) fn second_tables(policy: &Policy, folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut names: Vec<String> = policy.privacy.models.iter().flat_map(|model| model.second_tables()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().map(|name| (name.clone(), folder.join(name))).collect()
 }
 
 /// Reads a text file, which must be UTF-8.

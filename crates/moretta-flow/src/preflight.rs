@@ -1,12 +1,12 @@
 //! Pre-flight checks: what must hold before a search, each check once and in one order for every request.
 //!
 //! ```text
-//! original   header ▶ count ▶ values fit the policy ▶ templates ▶ objectives ▶ population ▶ bind the models
+//! original   header ▶ count ▶ values fit the policy ▶ model values ▶ objectives ▶ population ▶ bind the models
 //! release    header ▶ count ▶ values fit the policy ▶ bind the models
 //! ```
 //!
 //! [`original`] is for a table whose records were not generalized, [`release`] for a file as its recipient has it; their
-//! callers bind the models last ([`BoundPolicy`](moretta_core::privacy::BoundPolicy)), because they go on with them.
+//! callers bind the models last ([`BoundPolicy`](moretta_core::policy::BoundPolicy)), because they go on with them.
 //! Whether the method can serve the policy is the first thing that a search asks. `check` also asks whether cells have
 //! released forms, which other requests see when they read the cells.
 
@@ -15,7 +15,6 @@ use moretta_core::{
     engine::Records,
     observer::{Observer, Stage},
     policy::Policy,
-    privacy::Confidence,
     profile::Profile,
 };
 
@@ -33,7 +32,7 @@ pub(crate) fn original(
     let counts = counts(&loaded.policy, records, observer)?;
     let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts)
         .map_err(|error| FlowError::domain(&records.name(), &error))?;
-    templates(&loaded.policy, &profile, &loaded.name)?;
+    model_values(&loaded.policy, &profile, &loaded.name)?;
     objectives(&loaded.policy, &profile, &loaded.name)?;
     population(&loaded.policy, &profile, &loaded.name)?;
     Ok((counts, profile))
@@ -74,17 +73,10 @@ fn header(policy: &Policy, name: String, columns: &[String]) -> Result<(), FlowE
     policy.check_columns(columns).map_err(|mismatch| FlowError::input(name, mismatch))
 }
 
-/// A template on a value that the table does not have holds whatever the table says: most likely it is misspelt.
-pub(crate) fn templates(policy: &Policy, profile: &Profile, name: &str) -> Result<(), FlowError> {
-    for model in Confidence::all(policy) {
-        if let Some((value, near)) = model.unknown_value(profile) {
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            let column = &model.template.column;
-            let message = format!("a template guards `{value}`, which does not occur in column `{column}`{hint}");
-            return Err(FlowError::of_file(ErrorKind::Policy, name, message));
-        }
-    }
-    Ok(())
+/// The values that models name must occur in the table; otherwise a misspelt one would hold unnoticed.
+pub(crate) fn model_values(policy: &Policy, profile: &Profile, name: &str) -> Result<(), FlowError> {
+    let check = policy.privacy.models.iter().try_for_each(|model| model.check_values(profile));
+    check.map_err(|error| FlowError::of_file(ErrorKind::Policy, name, error))
 }
 
 /// The policy's objectives must make sense of the table; otherwise a search would minimize something else unnoticed.

@@ -3,6 +3,7 @@
 //! Whatever goes wrong, the target holds what it held before: see [`moretta_core::publish`].
 
 use std::{
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -12,10 +13,11 @@ use moretta_core::{
     engine::{Engine, Staged},
     hierarchy::Hierarchies,
     observer::{Deadline, Note, Stage, Stop},
-    privacy::BoundPolicy,
+    policy::BoundPolicy,
+    profile::Tables,
     publish::ReadBack,
-    recoding::saved::Saved,
     run,
+    saved::Saved,
     search::{Outcome, Task, method_of},
     verify::{Verified, verify},
 };
@@ -154,7 +156,8 @@ impl Session<'_> {
 
         let policy = &loaded.policy;
         let seed = seed(options.seed)?;
-        let bound = BoundPolicy::new(policy, &profile)?;
+        let others = self.second_tables(policy, &loaded.hierarchies, &loaded.folder)?;
+        let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
         // The points of `moretta frontier` are counted from the same seed there and here.
         let path_seed = if options.at.is_some() { options.seed.unwrap_or(0) } else { seed };
         let task = Task::of(&bound, path_seed);
@@ -187,6 +190,8 @@ impl Session<'_> {
 
     /// Runs the policy's method. A method whose result so far is worth releasing may be stopped by the observer.
     fn search(&self, bound: &BoundPolicy<'_>, seed: u64, limit: Option<Duration>) -> Result<Outcome, FlowError> {
+        let advice: BTreeSet<String> = bound.models().iter().filter_map(|model| model.advice()).collect();
+        advice.into_iter().for_each(|advice| self.observer.note(&Note::ModelAdvice(advice)));
         self.observer.stage(Stage::Searching);
         let outcome = run::search(bound, seed, &Deadline::after(self.observer, limit))?;
         if outcome.stop == Stop::Cancelled {

@@ -1,10 +1,21 @@
 //! A session: the threads, the memory and the observer of one job.
 
-use moretta_core::{observer::Observer, policy::InputOptions};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use moretta_core::{
+    engine::Records,
+    hierarchy::Hierarchies,
+    observer::{Observer, Stage},
+    policy::{InputOptions, Policy},
+    profile::SecondTable,
+};
 use moretta_engine::{CsvOptions, LocalEngine, Settings, Source};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::error::FlowError;
+use crate::{error::FlowError, policy::second_tables};
 
 /// Stack of a worker: that of a main thread, where searches ran before they had a pool.
 const STACK_BYTES: usize = 8 << 20;
@@ -47,6 +58,24 @@ impl<'a> Session<'a> {
         let mut settings = Settings { memory: self.resources.memory, ..Settings::default() };
         settings.threads = self.resources.threads.map_or(settings.threads, usize::from);
         Ok(LocalEngine::with_settings(Source::open(input, &csv)?, settings))
+    }
+
+    /// Reads the second tables that the models of a policy need, such as a population.
+    pub(crate) fn second_tables(
+        &self,
+        policy: &Policy,
+        hierarchies: &Hierarchies,
+        folder: &Path,
+    ) -> Result<Vec<Arc<SecondTable>>, FlowError> {
+        let read = |(name, file): (String, PathBuf)| {
+            let input = file.display().to_string();
+            let engine = self.open(&input, &policy.input)?;
+            self.observer.stage(Stage::Reading);
+            let counts = engine.count(&SecondTable::grouped_columns(policy), self.observer)?;
+            let table = SecondTable::build(name, policy, hierarchies, &counts);
+            table.map(Arc::new).map_err(|error| FlowError::domain(&input, &error))
+        };
+        second_tables(policy, folder).into_iter().map(read).collect()
     }
 
     /// Whether the peak memory of the process is that of this session's job.

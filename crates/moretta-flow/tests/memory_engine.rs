@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
+    path::PathBuf,
     sync::{Arc, Mutex},
 };
 
@@ -207,7 +208,7 @@ fn policy(k: u64, method: &str, order: &str) -> LoadedPolicy {
     );
     let policy = Policy::parse(&text, &method_names()).expect("a policy");
     let (hierarchies, files, unconfirmed) = (Default::default(), Vec::new(), 0);
-    LoadedPolicy { name: "policy".to_owned(), policy, hierarchies, files, unconfirmed }
+    LoadedPolicy { name: "policy".to_owned(), policy, hierarchies, folder: PathBuf::new(), files, unconfirmed }
 }
 
 #[test]

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use moretta_core::schema::{Kind, Role};
-use moretta_core::text::count;
+use moretta_core::schema::Role;
 use moretta_core::{
     policy::{InputOptions, toml_key},
-    text::shown,
+    privacy::{DraftColumn, DraftColumns, MODELS, ModelEntry, SectionForm},
+    text::{count, listed, shown},
 };
 
 use super::{Guess, Guesses, Suggestion};
@@ -107,64 +107,33 @@ fn privacy(out: &mut String, guesses: &Guesses) {
     let mut guarded: Vec<&Guess> = of(Role::Sensitive).collect();
     let stand_in = guarded.is_empty();
     guarded.extend(of(Role::Class).filter(|_| stand_in));
+    let models = || MODELS.iter().filter(|entry| entry.form != SectionForm::Key);
     out.push('\n');
     if guarded.is_empty() {
-        comment(
-            out,
-            "No column looks sensitive. With one, more can be asked for than k: [[privacy.l-diversity]], \
-             [[privacy.t-closeness]], [[privacy.template]] and [privacy.lkc].",
-        );
+        let sections: Vec<String> = models().map(ModelEntry::header).collect();
+        let text = "No column looks sensitive. With one, more can be asked for than k:";
+        comment(out, &format!("{text} {}.", listed(&sections)));
         return;
     }
     comment(out, "k alone does not keep a secret that a whole group shares. The rules below do, in any number:");
     if stand_in {
         comment(out, "No column looks sensitive, so they show the class, which can be guarded too.");
     }
-    examples(out, &guarded, of(Role::QuasiIdentifier).take(3).collect());
-    if !stand_in {
-        out.push_str(
-            "#\n# Whoever knows any l quasi-identifiers finds at least k records alike, and is at most this sure (c) of any\n\
-             # sensitive value. For tables of many columns, of which nobody knows all.\n\
-             # [privacy.lkc]\n# l = 2\n# k = 10\n# c = 0.5\n",
-        );
+    let quasi_identifiers: Vec<String> = of(Role::QuasiIdentifier).map(|column| quoted(&column.name)).collect();
+    let draft =
+        |column: &&Guess| DraftColumn { name: quoted(&column.name), kind: column.kind, distinct: column.different };
+    let guarded: Vec<DraftColumn> = guarded.iter().map(draft).collect();
+    let columns = DraftColumns { quasi_identifiers: &quasi_identifiers, guarded: &guarded, has_sensitive: !stand_in };
+    for section in models().filter_map(|entry| (entry.draft)(&columns)) {
+        out.push_str("#\n");
+        section.lines().for_each(|line| off(out, line));
     }
 }
 
-/// Rules to be had by taking the `#` away.
-fn examples(out: &mut String, guarded: &[&Guess], given: Vec<&Guess>) {
-    let category = guarded.iter().find(|column| column.kind == Kind::Category && column.different > 1);
-    let any = category.or(guarded.first());
-    if let Some(column) = category {
-        let (name, l) = (quoted(&column.name), column.different.clamp(2, 3));
-        out.push_str(
-            "#\n# Each group has at least l different values of a sensitive column.\n# CONFIRM: is this wanted?\n",
-        );
-        _ = writeln!(out, "# [[privacy.l-diversity]]\n# column = {name}\n# l = {l}");
-        out.push_str("# kind = \"distinct\"                   # or \"entropy\", \"recursive\" (then also c = 3)\n");
-    }
-    let ordered = guarded.iter().find(|column| column.kind.is_ordered());
-    if let Some(column) = ordered.or(any) {
-        let distance = if column.kind.is_ordered() { "ordered" } else { "equal" };
-        out.push_str(
-            "#\n# In each group a sensitive column is spread nearly as in the whole table: t from 0 (alike) to 1.\n",
-        );
-        _ = writeln!(out, "# [[privacy.t-closeness]]\n# column = {}\n# t = 0.2", quoted(&column.name));
-        _ = writeln!(out, "# distance = \"{distance}\"");
-    }
-    if let Some(column) = any {
-        let given: Vec<String> = given.iter().map(|column| quoted(&column.name)).collect();
-        out.push_str("#\n# Whoever knows some columns cannot infer certain values with more than this confidence.\n");
-        _ = writeln!(
-            out,
-            "# [[privacy.template]]\n# given = [{}]\n# column = {}",
-            given.join(", "),
-            quoted(&column.name)
-        );
-        out.push_str(
-            "# rarest = 0.5                          # the rarer half of its values; or values = [\"..\", \"..\"]\n",
-        );
-        out.push_str("# max-confidence = 0.5\n");
-    }
+/// A line of a section that applies once its `# ` is removed; a line that is a comment already stays as it is.
+fn off(out: &mut String, line: &str) {
+    let mark = if line.starts_with('#') { "" } else { "# " };
+    _ = writeln!(out, "{mark}{line}");
 }
 
 fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {

@@ -8,13 +8,13 @@ use moretta_core::{
     measure::{MeasureContext, Measures},
     objective::Goal,
     policy::Policy,
-    privacy::ModelFacts,
+    privacy::{Description, Lkc, ModelFacts, Sentence, Template, TemplateFacts},
     profile::Profile,
     recoding::{Cut, Recoding},
     search::Stop,
     verify::{Judgement, Verified},
 };
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
     distribution::{self, Distribution},
@@ -107,9 +107,12 @@ pub struct Privacy {
 /// A template and what was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TemplateResult {
-    /// The policy's template, by its place there. It may speak of several values.
+    /// The index of the policy's template, which may guard several values.
     #[serde(skip)]
     pub template: usize,
+    /// Whether it holds.
+    #[serde(skip)]
+    pub holds: bool,
     /// The known columns.
     pub given: Vec<String>,
     /// The sensitive column.
@@ -141,14 +144,26 @@ pub struct LkcResult {
 }
 
 /// A model and what was found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelResult {
     /// The model in words.
-    pub model: String,
+    #[serde(serialize_with = "in_words")]
+    pub model: Description,
     /// Whether it holds.
     pub holds: bool,
     /// The worst group's figure in words.
     pub worst: String,
+    /// The same as a number; `None` if the model's definition has none.
+    pub figure: Option<f64>,
+    /// The model's own facts: its parameters.
+    pub facts: ModelFacts,
+    /// A sentence on what was found, if the worst figure does not say all.
+    #[serde(skip)]
+    pub finding: Option<Sentence>,
+}
+
+fn in_words<S: Serializer>(model: &Description, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(model)
 }
 
 /// A measure that the policy asks to be small, and what it came to.
@@ -215,35 +230,38 @@ pub struct Seconds {
 impl Privacy {
     /// From every model's judgement.
     pub fn of(policy: &Policy, judgements: &[Judgement], smallest_group: u64) -> Self {
-        let is_template = |judgement: &&Judgement| matches!(judgement.facts, ModelFacts::Confidence { .. });
+        let is_template = |judgement: &&Judgement| judgement.facts.get::<TemplateFacts>().is_some();
         // From a place among all judgements to one among the templates.
         let place = |index: usize| judgements[..index].iter().filter(is_template).count();
-        let template = |judgement: &Judgement| match &judgement.facts {
-            ModelFacts::Confidence { template, given, column, value, max_confidence } => Some(TemplateResult {
-                template: *template,
+        let template = |judgement: &Judgement| {
+            let TemplateFacts { template, value } = judgement.facts.get()?;
+            let Template { given, column, max_confidence, .. } = &**template;
+            Some(TemplateResult {
+                template: policy.privacy.all::<Template>().position(|known| *known == **template)?,
+                holds: judgement.holds,
                 given: given.clone(),
                 column: column.clone(),
                 value: value.clone(),
                 max_confidence: *max_confidence,
                 confidence: judgement.confidence.unwrap_or(0.0),
                 implied_by: judgement.implied_by.map(place),
-            }),
-            _ => None,
+            })
         };
-        let lkc = |judgement: &Judgement| match judgement.facts {
-            ModelFacts::Lkc { l, k, c } => {
-                let Judgement { smallest_group, confidence, .. } = *judgement;
-                Some(LkcResult { l, k, c, smallest_group, confidence: confidence.unwrap_or(0.0) })
-            }
-            _ => None,
+        let lkc = |judgement: &Judgement| {
+            let &Lkc { l, k, c } = judgement.facts.get()?;
+            let Judgement { smallest_group, confidence, .. } = *judgement;
+            Some(LkcResult { l, k, c, smallest_group, confidence: confidence.unwrap_or(0.0) })
         };
         let model = |judgement: &Judgement| ModelResult {
             model: judgement.model.clone(),
-            holds: judgement.holds(),
+            holds: judgement.holds,
             worst: judgement.worst.clone(),
+            figure: Some(judgement.worst_figure).filter(|figure| figure.is_finite()),
+            facts: judgement.facts.clone(),
+            finding: judgement.finding.clone(),
         };
         Self {
-            k: policy.privacy.k,
+            k: policy.privacy.k(),
             smallest_group,
             templates: judgements.iter().filter_map(template).collect(),
             lkc: judgements.iter().find_map(lkc),
@@ -306,7 +324,7 @@ impl Report {
             suppressed_rows: verified.recoding().suppressed_records(profile),
             starred_rows: released.suppressed_records(),
             groups: released.groups(),
-            group_sizes: size_classes(&sizes, policy.privacy.k.unwrap_or(1)),
+            group_sizes: size_classes(&sizes, policy.privacy.k().unwrap_or(1)),
             goals: policy.goals().iter().map(goal_result).collect(),
             measures: Measures::of(&context),
             compared: None,

@@ -83,7 +83,7 @@ pub struct Marketer {
 impl Risk {
     /// Of a table and its release.
     pub fn of(policy: &Policy, profile: &Profile, released: &Released) -> Self {
-        let least = policy.privacy.k.unwrap_or(LEAST_WITHOUT_K).max(1);
+        let least = policy.privacy.k().unwrap_or(LEAST_WITHOUT_K).max(1);
         // A recoding may be applied to more records than the population it was found for.
         let population = policy.input.population.filter(|&population| population >= profile.records());
         let before = (0..profile.tuples()).map(|tuple| profile.tuple_records(TupleId::from_index(tuple)));

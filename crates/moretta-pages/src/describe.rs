@@ -2,11 +2,11 @@
 
 use maud::{Markup, html};
 use moretta_core::{
-    policy::{Distance, LDiversity, LDiversityKind, Lkc, Policy, TCloseness, Template, TemplateValues},
-    schema::Role,
+    policy::Policy,
+    privacy::{Part, Sentence},
 };
 
-use crate::numbers::{count, counted, limit_percent};
+use crate::numbers::{counted, limit_percent, percent};
 
 /// Longer lists are cut, so that a table of a hundred columns still has a readable first sentence.
 const MOST_NAMED: usize = 8;
@@ -35,83 +35,21 @@ pub(super) fn quasi_identifiers(policy: &Policy) -> Vec<&str> {
 
 /// Everything the policy guarantees, a sentence without its full stop for each.
 pub(super) fn guarantees(policy: &Policy) -> Vec<Markup> {
-    let privacy = &policy.privacy;
-    let k = privacy.k.map(|k| k_anonymity(policy, k));
-    let templates = privacy.templates.iter().map(template);
-    let lkc = privacy.lkc.map(|asked| {
-        let Lkc { k, c, .. } = asked;
-        lkc(policy, asked, (k > 1).then_some(k), (c < 1.0).then(|| limit_percent(c)))
-    });
-    let diversity = privacy.l_diversity.iter().map(l_diversity);
-    let closeness = privacy.t_closeness.iter().map(t_closeness);
-    k.into_iter().chain(templates).chain(lkc).chain(diversity).chain(closeness).collect()
+    policy.privacy.models.iter().map(|model| sentence(&model.sentence(&policy.columns))).collect()
 }
 
-fn k_anonymity(policy: &Policy, k: u64) -> Markup {
-    let names = quasi_identifiers(policy);
+/// A sentence with its names marked up.
+pub(super) fn sentence(sentence: &Sentence) -> Markup {
     html! {
-        "every " @if names.len() == 1 { "value" } @else { "combination" } " of " (listed(&names, "and"))
-        " is shared by at least " (count(k)) " records"
-    }
-}
-
-fn template(template: &Template) -> Markup {
-    let limit = limit_percent(template.max_confidence);
-    html! {
-        "whoever knows " (listed(&template.given, "and")) " of somebody can be at most " (limit) " sure that "
-        (name(&template.column)) " is "
-        @match &template.values {
-            TemplateValues::Listed(values) => {
-                (listed(values, "or"))
-                @if values.len() > 1 { ", each taken on its own" }
-            }
-            TemplateValues::Rarest(share) => { "any one of the rarest " (limit_percent(*share)) " of its values" }
-        }
-    }
-}
-
-/// Who knows any few columns finds so many records and is so sure; what is none promises nothing.
-pub(super) fn lkc(policy: &Policy, asked: Lkc, records: Option<u64>, sure: Option<String>) -> Markup {
-    let names = quasi_identifiers(policy);
-    let sensitive = policy.columns.iter().filter(|column| column.role == Role::Sensitive);
-    let sensitive: Vec<&str> = sensitive.map(|column| column.name.as_str()).collect();
-    html! {
-        "whoever knows " @if asked.l < names.len() as u64 { "any " (asked.l) " of " } (listed(&names, "and"))
-        " of somebody "
-        @if let Some(records) = records { "finds at least " (counted(records, "record", "records")) " alike" }
-        @if records.is_some() && sure.is_some() { " and " }
-        @if let Some(sure) = &sure { "can be at most " (sure) " sure of any value of " (listed(&sensitive, "or")) }
-    }
-}
-
-fn l_diversity(model: &LDiversity) -> Markup {
-    let column = name(&model.column);
-    html! {
-        @match model.kind {
-            LDiversityKind::Distinct => {
-                "in every group, " (column) " has at least " (model.l.to_string()) " different values"
-            }
-            LDiversityKind::Entropy => {
-                "in every group, the values of " (column) " are spread at least as evenly as " (model.l.to_string())
-                " equally frequent ones (entropy)"
-            }
-            LDiversityKind::Recursive { c } => {
-                "in every group, the commonest value of " (column) " occurs less than " (c.to_string())
-                " times as often as number " (model.l.to_string()) " in frequency and all rarer ones together"
+        @for part in sentence.parts() {
+            @match part {
+                Part::Text(text) => (text),
+                Part::Name(text) => (name(text)),
+                Part::Names(names, last) => (listed(names, last)),
+                Part::Share(share) => (limit_percent(*share)),
+                Part::Measured(share) => (percent(*share)),
+                Part::Records(records) => (counted(*records, "record", "records")),
             }
         }
-    }
-}
-
-fn t_closeness(model: &TCloseness) -> Markup {
-    html! {
-        "in every group, " (name(&model.column)) " is spread nearly as in the whole table: the two are at most "
-        (model.t.to_string()) " apart, on a scale from 0 to 1 ("
-        @match model.distance {
-            Distance::Equal => "all values equally far from each other",
-            Distance::Ordered => "values as far apart as their places in order",
-            Distance::Hierarchical => "values as far apart as their closest common node in the hierarchy is high",
-        }
-        ")"
     }
 }

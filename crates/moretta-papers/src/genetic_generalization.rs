@@ -4,7 +4,11 @@
 use std::ops::Range;
 
 use moretta_core::{
-    policy::Policy, privacy::BoundPolicy, profile::Profile, recoding::saved::Saved, text::count, verify,
+    policy::{BoundPolicy, Policy},
+    profile::Profile,
+    saved::Saved,
+    text::count,
+    verify,
 };
 use moretta_insight::{
     evaluate::{self, Errors},

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
     measure::{MEASURES, Measures},
-    policy::{Template, TemplateValues},
-    privacy::ModelFacts,
+    policy::Policy,
+    privacy::{Template, TemplateValues},
     search::Stop,
     text::{count, counted, listed},
 };
@@ -119,7 +119,7 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ =
             writeln!(text, "  note   the table was cut into {} blocks first, each searched on its own", count(blocks));
     }
-    for line in redundant(&report.policy.privacy.templates, &report.privacy.templates) {
+    for line in redundant(&report.policy, &report.privacy.templates) {
         let _ = writeln!(text, "  note   {line}");
     }
     let stopped = match report.stop {
@@ -197,7 +197,8 @@ fn worse(value: Both<f64>, shown: fn(f64) -> String) -> String {
 
 /// A line for each of the policy's templates and another that it follows from, for all of its values or some. Values
 /// are named where the policy names them: which ones are the rarest is for nobody to read.
-fn redundant(templates: &[Template], results: &[TemplateResult]) -> Vec<String> {
+fn redundant(policy: &Policy, results: &[TemplateResult]) -> Vec<String> {
+    let templates: Vec<&Template> = policy.privacy.all().collect();
     let mut pairs: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
     for result in results {
         if let Some(by) = result.implied_by.and_then(|by| results.get(by)) {
@@ -206,7 +207,7 @@ fn redundant(templates: &[Template], results: &[TemplateResult]) -> Vec<String> 
     }
     let line = |((one, by), implied): ((usize, usize), Vec<&str>)| {
         let values = results.iter().filter(|result| result.template == one).count();
-        let (template, other) = (inference(&templates[one]), inference(&templates[by]));
+        let (template, other) = (inference(templates[one]), inference(templates[by]));
         match &templates[one].values {
             _ if template == other => format!("the template {template} is in the policy twice"),
             _ if implied.len() == values => format!("the template {template} follows from {other}"),
@@ -252,14 +253,18 @@ pub fn check(outcome: &Checked, file: &str) -> String {
         let _ = writeln!(text, "  {BAD}breaks{BAD:#} column `{name}` is an identifier and must not leave");
     }
     for judgement in &outcome.judgements {
-        if judgement.holds() {
+        if judgement.holds {
             let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", judgement.model, judgement.worst);
             continue;
         }
-        // Under LKC-privacy a record is in a group by each set of columns, so the sum says nothing about the file.
-        let records = match judgement.facts {
-            ModelFacts::Lkc { .. } => String::new(),
-            _ => format!(" ({})", counted(judgement.failing_records, "record", "records")),
+        if judgement.failing_groups == 0 {
+            let _ = writeln!(text, "  {BAD}breaks{BAD:#} {}: {}", judgement.model, judgement.worst);
+            continue;
+        }
+        // If a record is in several groups, the sum says nothing about the file.
+        let records = match judgement.overlapping {
+            true => String::new(),
+            false => format!(" ({})", counted(judgement.failing_records, "record", "records")),
         };
         let _ = writeln!(
             text,

@@ -96,6 +96,26 @@ impl<'a> LabelReader<'a> {
         }
     }
 
+    /// The codes that a label covers. It may be a label of another table: the ends of an interval and the values of a
+    /// set need not occur here.
+    pub fn codes_inside(&self, text: &str) -> Vec<u32> {
+        let number = |end: &str| self.domain.reading.number(end).ok();
+        match self.read(text) {
+            Some(ReadCell::Cell(cell)) => (cell.first..=cell.last).collect(),
+            Some(ReadCell::Set(codes)) => codes,
+            None if self.domain.kind().is_ordered() => {
+                let Some((low, high)) = interval_ends(text) else { return Vec::new() };
+                let (Some(low), Some(high)) = (number(low), number(high)) else { return Vec::new() };
+                let values = (0u32..).zip(&self.domain.values);
+                values.filter(|(_, value)| (low..=high).contains(*value)).map(|(code, _)| code).collect()
+            }
+            None => {
+                let leaves = set_leaves(text).into_iter().flatten();
+                leaves.filter_map(|leaf| self.leaves.get(leaf).copied()).collect()
+            }
+        }
+    }
+
     /// The cell of the missing value, where the column has one.
     pub fn missing_cell(&self) -> Option<Cell> {
         self.domain.missing().map(|code| self.domain.cover(code, code))
@@ -117,9 +137,13 @@ impl<'a> LabelReader<'a> {
     }
 
     fn set(&self, text: &str) -> Option<Vec<u32>> {
-        let inside = text.strip_prefix('{')?.strip_suffix('}')?;
-        inside.split(", ").map(|leaf| self.leaves.get(leaf).copied()).collect()
+        set_leaves(text)?.map(|leaf| self.leaves.get(leaf).copied()).collect()
     }
+}
+
+/// The leaves of a set's label, such as `a` and `b` of `{a, b}`; `None` if the text is no such label.
+fn set_leaves(text: &str) -> Option<impl Iterator<Item = &str>> {
+    Some(text.strip_prefix('{')?.strip_suffix('}')?.split(", "))
 }
 
 /// The two ends of an interval's label, such as `24` and `32` of `[24, 32]`; `None` if the text is no such label.

@@ -1,11 +1,20 @@
 //! Everything that a measure may look at.
 
 use crate::{
+    declaration::Declaration,
     objective::Goal,
-    policy::Policy,
     profile::Profile,
     released::{Loss, Released},
 };
+
+/// The parts of a policy that measures use.
+pub trait MeasuredPolicy: Declaration {
+    /// The k of k-anonymity, if it is asked for.
+    fn k(&self) -> Option<u64>;
+
+    /// The objectives of `[measure]`.
+    fn objectives(&self) -> &[Goal];
+}
 
 /// A released table, the profiles behind it, and what a policy says about measuring it.
 ///
@@ -32,13 +41,13 @@ pub struct MeasureContext<'a> {
 
 impl<'a> MeasureContext<'a> {
     /// A recoding of a profile.
-    pub fn of_recoding(policy: &'a Policy, profile: &'a Profile, released: &'a Released) -> Self {
+    pub fn of_recoding(policy: &'a impl MeasuredPolicy, profile: &'a Profile, released: &'a Released) -> Self {
         Self::new(policy, profile, profile, released)
     }
 
     /// A recoding of a profile, computed on [`Profile::coarsened`] of that profile.
     pub fn of_coarsened(
-        policy: &'a Policy,
+        policy: &'a impl MeasuredPolicy,
         original: &'a Profile,
         coarsened: &'a Profile,
         released: &'a Released,
@@ -47,13 +56,23 @@ impl<'a> MeasureContext<'a> {
     }
 
     /// A released file, with its own profile ([`Profile::of_release`]) and that of its original.
-    pub fn of_file(policy: &'a Policy, original: &'a Profile, file: &'a Profile, released: &'a Released) -> Self {
+    pub fn of_file(
+        policy: &'a impl MeasuredPolicy,
+        original: &'a Profile,
+        file: &'a Profile,
+        released: &'a Released,
+    ) -> Self {
         Self::new(policy, original, file, released)
     }
 
-    fn new(policy: &'a Policy, original: &'a Profile, records: &'a Profile, released: &'a Released) -> Self {
+    fn new(
+        policy: &'a impl MeasuredPolicy,
+        original: &'a Profile,
+        records: &'a Profile,
+        released: &'a Released,
+    ) -> Self {
         let weights = policy.quasi_identifiers().map(|column| column.weight).collect();
-        Self { released, original, records, weights, k: policy.privacy.k, objectives: policy.goals() }
+        Self { released, original, records, weights, k: policy.k(), objectives: policy.objectives() }
     }
 
     /// Number of records.

@@ -20,7 +20,10 @@ mod tests;
 
 use serde::Serialize;
 
-pub use self::{context::MeasureContext, goal::BoundCosts};
+pub use self::{
+    context::{MeasureContext, MeasuredPolicy},
+    goal::BoundCosts,
+};
 
 /// A measure's entry in the registry.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,34 @@
 //! The columns of a policy, by what they are there for.
 
-use super::{ColumnPolicy, Policy};
+use super::{ColumnPolicy, Declaration, InputOptions, Policy, ReleaseOptions};
+use crate::measure::MeasuredPolicy;
+use crate::objective::Goal;
+use crate::profile::Profile;
 use crate::schema::Role;
+
+impl Declaration for Policy {
+    fn columns(&self) -> &[ColumnPolicy] {
+        &self.columns
+    }
+
+    fn input(&self) -> &InputOptions {
+        &self.input
+    }
+
+    fn release(&self) -> &ReleaseOptions {
+        &self.release
+    }
+}
+
+impl MeasuredPolicy for Policy {
+    fn k(&self) -> Option<u64> {
+        self.privacy.k()
+    }
+
+    fn objectives(&self) -> &[Goal] {
+        self.goals()
+    }
+}
 
 impl Policy {
     /// The column of this name.
@@ -25,31 +52,26 @@ impl Policy {
         self.columns.iter().find(|column| column.role == Role::Class)
     }
 
-    /// The sensitive columns that no privacy model looks at: allowed, but whoever relies on a release should know.
+    /// The sensitive columns that no privacy model guards: allowed, but the data holder should know.
     pub fn unguarded(&self) -> Vec<&str> {
-        let privacy = &self.privacy;
-        if privacy.lkc.is_some_and(|lkc| lkc.c < 1.0) {
-            return Vec::new();
-        }
-        let guarded: Vec<&str> = (privacy.templates.iter().map(|model| model.column.as_str()))
-            .chain(privacy.l_diversity.iter().map(|model| model.column.as_str()))
-            .chain(privacy.t_closeness.iter().map(|model| model.column.as_str()))
-            .collect();
-        let sensitive = self.columns.iter().filter(|column| column.role == Role::Sensitive);
-        sensitive.map(|column| column.name.as_str()).filter(|name| !guarded.contains(name)).collect()
+        self.privacy.unguarded(&self.columns)
     }
 
-    /// The quasi-identifiers that no model takes anybody to know: what they tell is nobody's concern, and a holder who
-    /// declared them may think otherwise.
+    /// The quasi-identifiers that no model assumes an attacker to know: nothing limits what they disclose, and a data
+    /// holder who declared them may think otherwise.
     pub fn taken_as_unknown(&self) -> Vec<&str> {
-        let privacy = &self.privacy;
-        let every = privacy.k.is_some_and(|k| k > 1)
-            || privacy.lkc.is_some()
-            || !(privacy.l_diversity.is_empty() && privacy.t_closeness.is_empty());
-        let known =
-            |name: &str| privacy.templates.iter().any(|template| template.given.iter().any(|given| given == name));
-        let columns = self.quasi_identifiers().map(|column| column.name.as_str());
-        columns.filter(|name| !every && !known(name)).collect()
+        self.privacy.taken_as_unknown(&self.columns)
+    }
+
+    /// The same policy with the types of quasi-identifiers as they were found in a table, so that no other table (or
+    /// part of that one) is read otherwise.
+    pub fn with_kinds_of(&self, profile: &Profile) -> Policy {
+        let mut policy = self.clone();
+        for column in profile.columns() {
+            let declared = policy.columns.iter_mut().filter(|declared| declared.name == column.name);
+            declared.for_each(|declared| declared.kind = Some(column.domain.kind()));
+        }
+        policy
     }
 
     /// The columns that do not leave, in policy order.

@@ -5,8 +5,8 @@
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{ColumnPolicy, MeasureChoice, Policy, check, tree};
-use crate::counts::RecordOrder;
+use super::{ColumnPolicy, MeasureChoice, Policy, check};
+use crate::document::Table;
 use crate::hierarchy::HierarchyChoice;
 use crate::objective::{Costs, Dispersion, Goal, Purpose};
 use crate::schema::Role;
@@ -15,7 +15,7 @@ use crate::schema::Role;
 /// say which there are.
 impl<'de> Deserialize<'de> for Policy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
-        let table = tree::Table::deserialize(deserializer)?;
+        let table = Table::deserialize(deserializer)?;
         check::policy(&table, "", None).map_err(D::Error::custom)
     }
 }
@@ -82,20 +82,4 @@ impl Serialize for Goal {
 
 pub(super) fn columns<S: Serializer>(columns: &[ColumnPolicy], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(columns.iter().map(|column| (&column.name, column)))
-}
-
-pub(super) fn order<S: Serializer>(order: &RecordOrder, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match order {
-        RecordOrder::Input => "input",
-        RecordOrder::Shuffled => "shuffled",
-    })
-}
-
-pub(super) fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-    const EXACT: f64 = (1_u64 << 53) as f64;
-    if number.fract() == 0.0 && number.abs() < EXACT {
-        serializer.serialize_i64(*number as i64)
-    } else {
-        serializer.serialize_f64(*number)
-    }
 }

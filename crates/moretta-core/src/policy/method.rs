@@ -13,8 +13,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor}
 use serde::{Serialize, forward_to_deserialize_any};
 
 use super::DEFAULT_METHOD;
-use super::error::{Place, PolicyError};
-use super::tree::Entry;
+use crate::document::{Entry, Place, PolicyError};
 use crate::suggest::nearest;
 use crate::text::shown;
 

@@ -1,6 +1,6 @@
 //! Worked examples of the papers.
 
-use super::ModelFacts;
+use super::{BoundModel, TemplateFacts};
 use crate::{
     recoding::Recoding,
     testing::{BANK, TestTable},
@@ -23,9 +23,9 @@ fn the_banks_traders_are_found_out() {
     let table = bank("given = [\"job\", \"country\"]\nvalues = [\"Discharged\"]\nmax-confidence = 0.75");
     let judgement = &check_against(&table.profile, &table.models)[0];
     assert_eq!((judgement.groups, judgement.failing_groups, judgement.failing_records), (6, 1, 5));
-    assert!((judgement.worst_margin - (0.75 - 0.8)).abs() < 1e-12);
+    assert!((judgement.worst_margin - (0.75 - 0.8) / 0.75).abs() < 1e-12);
     assert_eq!((judgement.worst.as_str(), judgement.where_.as_slice()), ("confidence 0.800", &[15][..]));
-    assert!(matches!(&judgement.facts, ModelFacts::Confidence { value, .. } if value == "Discharged"));
+    assert!(judgement.facts.get().is_some_and(|facts: &TemplateFacts| facts.value == "Discharged"));
     // Nothing but the table as it is: refused.
     let result = verify_against(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy, 0);
     assert!(matches!(result, Err(VerifyError::Broken(_))));
@@ -35,7 +35,7 @@ fn the_banks_traders_are_found_out() {
 fn fully_suppressed_the_bank_is_at_five_in_twenty_four() {
     let table = bank("given = [\"job\", \"country\"]\nvalues = [\"Discharged\"]\nmax-confidence = 0.75");
     let everything = table.members(|_| true);
-    assert!((0.75 - table.margin(&everything) - 5.0 / 24.0).abs() < 1e-12);
+    assert!((0.75 * (1.0 - table.margin(&everything)) - 5.0 / 24.0).abs() < 1e-12);
     // The limit itself may be reached.
     let limit = format!("given = [\"job\"]\nvalues = [\"Discharged\"]\nmax-confidence = {:?}", 5.0 / 24.0);
     assert_eq!(bank(&limit).margin(&everything), 0.0);
@@ -54,11 +54,8 @@ fn the_rarest_values_are_the_first_by_count_then_by_label() {
     // Discharged 5, Current 8, Never 11.
     for (share, guarded) in [(0.34, vec!["Discharged"]), (0.67, vec!["Discharged", "Current"]), (0.3, vec![])] {
         let table = bank(&format!("given = [\"job\"]\nrarest = {share:?}\nmax-confidence = 0.75"));
-        let value = |facts: ModelFacts| match facts {
-            ModelFacts::Confidence { value, .. } => value,
-            other => panic!("{other:?}"),
-        };
-        assert_eq!(table.models.iter().map(|model| value(model.facts())).collect::<Vec<_>>(), guarded);
+        let value = |model: &Box<dyn BoundModel>| model.facts().get::<TemplateFacts>().unwrap().value.clone();
+        assert_eq!(table.models.iter().map(value).collect::<Vec<_>>(), guarded);
     }
 }
 
@@ -71,9 +68,9 @@ fn three_kinds_of_diversity() {
         table.margin(&table.members(|_| true))
     };
     assert_eq!(margin("kind = \"distinct\"\nl = 3"), 0.0);
-    assert_eq!(margin("kind = \"distinct\"\nl = 4"), -1.0);
+    assert_eq!(margin("kind = \"distinct\"\nl = 4"), -0.25);
     let entropy = -[0.5f64, 0.375, 0.125].iter().map(|p| p * p.ln()).sum::<f64>();
-    assert!((margin("kind = \"entropy\"\nl = 2.5") - (entropy.exp() - 2.5)).abs() < 1e-12);
+    assert!((margin("kind = \"entropy\"\nl = 2.5") - (entropy.exp() - 2.5) / 2.5).abs() < 1e-12);
     // Recursive: 4 < c (3 + 1) for l = 2, and 4 < c for l = 3; equal is not enough.
     assert!(margin("kind = \"recursive\"\nl = 2\nc = 1.0") < 0.0);
     assert!(margin("kind = \"recursive\"\nl = 2\nc = 1.25") > 0.0);
@@ -96,12 +93,12 @@ fn values_that_mean_the_same_are_no_diversity() {
                   \"category\"\n[columns.q]\nrole = \"quasi-identifier\"\n";
     for rows in [[("1,7", 1), ("1,7.0", 1)], [("1,", 1), ("1,?", 1)]] {
         let table = TestTable::new(policy, &[], &rows);
-        assert_eq!(table.margin(&table.members(|_| true)), -1.0, "{rows:?}");
+        assert_eq!(table.margin(&table.members(|_| true)), -0.5, "{rows:?}");
         assert_eq!(table.profile.variants(), 1);
     }
     let policy = "[[privacy.template]]\ngiven = [\"q\"]\ncolumn = \"s\"\nvalues = [\"7.00\"]\nmax-confidence = 0.5\n";
     let table = one_column(policy, &[("1,7", 1), ("1,7.0", 1), ("1,8", 1)]);
-    assert!((table.margin(&table.members(|_| true)) - (0.5 - 2.0 / 3.0)).abs() < 1e-12);
+    assert!((table.margin(&table.members(|_| true)) - (0.5 - 2.0 / 3.0) / 0.5).abs() < 1e-12);
 }
 
 #[test]
@@ -112,7 +109,7 @@ fn salaries_are_as_close_as_the_paper_says() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = one_column("[[privacy.t-closeness]]\ncolumn = \"s\"\nt = 0.5\ndistance = \"ordered\"\n", &rows);
     for (q, _, expected) in groups {
-        let distance = 0.5 - table.margin(&table.members(|row| row[0] == q));
+        let distance = 0.5 * (1.0 - table.margin(&table.members(|row| row[0] == q)));
         assert!((distance - expected).abs() < 1e-9, "{q}: {distance}");
     }
 }

@@ -5,8 +5,8 @@ use hashbrown::{HashMap, HashSet};
 use super::{first_by_record, infer_kind};
 use crate::{
     counts::CountedColumn,
+    declaration::{ColumnPolicy, Declaration},
     hierarchy::{DomainError, DomainProblem, Reading, Tree},
-    policy::{ColumnPolicy, Policy},
     schema::{Kind, Role},
 };
 
@@ -49,7 +49,7 @@ impl Attribute {
     }
 
     pub(super) fn bind(
-        policy: &Policy,
+        policy: &impl Declaration,
         counted: &CountedColumn,
         declared: &ColumnPolicy,
         tree: Option<&Tree>,
@@ -89,7 +89,7 @@ impl Attribute {
         }
         let mut codes: HashMap<Box<str>, u32> = order.iter().map(|&raw| (text(raw).clone(), map[raw])).collect();
         if let Some(raw) = missing.iter().position(|missing| *missing) {
-            codes.extend(policy.input.missing.iter().map(|text| (text.as_str().into(), map[raw])));
+            codes.extend(policy.input().missing.iter().map(|text| (text.as_str().into(), map[raw])));
         }
         let number = |&raw: &usize| reading.number(text(raw)).ok().filter(|_| kind.is_ordered() && !missing[raw]);
         let numbers = speakers.iter().map(number).collect();

@@ -9,18 +9,20 @@
 mod attribute;
 mod coarse;
 mod order;
+mod tables;
 
 use std::sync::OnceLock;
 
 pub use self::attribute::Attribute;
 pub(crate) use self::order::sorted_rows;
+pub use self::tables::{SecondTable, Tables};
 
 use crate::{
     counts::{CountedColumn, Counts},
     dates::Moment,
+    declaration::{ColumnPolicy, Declaration, Labels},
     hierarchy::{Domain, DomainError, DomainProblem, Hierarchies, HierarchyChoice, Occurring, parse_number},
     ids::{AttributeId, ColumnId, TupleId, VariantId},
-    policy::{ColumnPolicy, Labels, Policy},
     schema::{Kind, MissingRule, Role},
 };
 
@@ -64,12 +66,12 @@ pub struct Member {
 
 impl Profile {
     /// Which columns an engine must group for this policy: quasi-identifiers first, then sensitive and class columns.
-    pub fn grouped_columns(policy: &Policy) -> Vec<String> {
+    pub fn grouped_columns(policy: &impl Declaration) -> Vec<String> {
         policy.quasi_identifiers().chain(policy.attributes()).map(|column| column.name.clone()).collect()
     }
 
     /// The profile of a table under a policy. `hierarchies` has the files the policy names, by column.
-    pub fn build(policy: &Policy, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
+    pub fn build(policy: &impl Declaration, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
         Self::from_columns(policy, hierarchies, counts, |position, declared| {
             let counted = &counts.columns[position];
             let missing = missing_values(policy, declared, counts, position)?;
@@ -80,7 +82,7 @@ impl Profile {
             let occurring = Occurring { column: counted, missing: &missing, records: &records };
             let (reading, tree) = (declared.reading(kind), hierarchies.get(&declared.name));
             let (domain, map) = Domain::bind(occurring, &reading, &declared.hierarchy, tree, declared.missing)?;
-            if policy.release.labels == Labels::Set && kind == Kind::Category {
+            if policy.release().labels == Labels::Set && kind == Kind::Category {
                 check_sets(counted, &domain, &map)?;
             }
             Ok((domain, map))
@@ -88,13 +90,17 @@ impl Profile {
     }
 
     /// The profile of a released file as a reader sees it: every released text is a value of its own.
-    pub fn of_release(policy: &Policy, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
+    pub fn of_release(
+        policy: &impl Declaration,
+        hierarchies: &Hierarchies,
+        counts: &Counts,
+    ) -> Result<Self, DomainError> {
         Self::from_columns(policy, hierarchies, counts, |position, _| Ok(Domain::opaque(&counts.columns[position])))
     }
 
     /// `domain` makes the domain of the quasi-identifier at a position, and maps its raw codes to the domain's.
     fn from_columns(
-        policy: &Policy,
+        policy: &impl Declaration,
         hierarchies: &Hierarchies,
         counts: &Counts,
         domain: impl Fn(usize, &ColumnPolicy) -> Result<(Domain, Vec<u32>), DomainError>,
@@ -278,22 +284,18 @@ impl Profile {
         self.variants_of(tuple).map(|variant| self.member(variant))
     }
 
+    /// By value of a sensitive or class column, its share of all records.
+    pub fn shares(&self, attribute: AttributeId) -> Vec<f64> {
+        let mut records = vec![0u64; self.attributes[attribute.index()].values.len()];
+        for member in self.everything() {
+            records[self.value(member.variant, attribute) as usize] += member.records;
+        }
+        records.into_iter().map(|records| records as f64 / self.records.max(1) as f64).collect()
+    }
+
     /// All variants with all their records.
     pub fn everything(&self) -> Vec<Member> {
         (0..self.variants() as u32).map(|variant| self.member(VariantId(variant))).collect()
-    }
-}
-
-impl Policy {
-    /// The same, with the types of quasi-identifiers as they were found in a table, so that no other table (or part of that
-    /// one) is read otherwise.
-    pub fn with_kinds_of(&self, profile: &Profile) -> Policy {
-        let mut policy = self.clone();
-        for column in profile.columns() {
-            let declared = policy.columns.iter_mut().filter(|declared| declared.name == column.name);
-            declared.for_each(|declared| declared.kind = Some(column.domain.kind()));
-        }
-        policy
     }
 }
 
@@ -305,14 +307,14 @@ fn first_by_record(counted: &CountedColumn, bad: impl Fn(usize) -> bool) -> Opti
 
 /// Which values stand for a missing one; an error where there are some and the column has no rule for them.
 fn missing_values(
-    policy: &Policy,
+    policy: &impl Declaration,
     declared: &ColumnPolicy,
     counts: &Counts,
     position: usize,
 ) -> Result<Vec<bool>, DomainError> {
     let counted = &counts.columns[position];
     let missing: Vec<bool> =
-        counted.values.iter().map(|value| policy.input.missing.iter().any(|text| **text == **value)).collect();
+        counted.values.iter().map(|value| policy.input().missing.iter().any(|text| **text == **value)).collect();
     if declared.missing == MissingRule::Error
         && let Some(raw) = first_by_record(counted, |raw| missing[raw])
     {

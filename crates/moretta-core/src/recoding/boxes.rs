@@ -6,13 +6,13 @@ use super::suppress::{Print, suppress_failing};
 use crate::{hierarchy::Cell, ids::TupleId, privacy::BoundModel, profile::Profile};
 
 /// For each code of the column that tells boxes apart best, the boxes that contain it, in order.
-pub(super) struct BoxIndex {
+pub(crate) struct BoxIndex {
     column: usize,
     lists: Vec<Vec<u32>>,
 }
 
 impl BoxIndex {
-    pub(super) fn new(profile: &Profile, boxes: &[Vec<Cell>]) -> Self {
+    pub(crate) fn new(profile: &Profile, boxes: &[Vec<Cell>]) -> Self {
         let length = |column: usize| -> f64 {
             let domain = &profile.columns()[column].domain;
             boxes.iter().map(|cells| f64::from(cells[column].last - cells[column].first + 1)).sum::<f64>()
@@ -29,7 +29,7 @@ impl BoxIndex {
     }
 
     /// The first boxes that cover a tuple.
-    pub(super) fn covering(&self, boxes: &[Vec<Cell>], codes: &[u32]) -> Vec<u32> {
+    pub(crate) fn covering(&self, boxes: &[Vec<Cell>], codes: &[u32]) -> Vec<u32> {
         let covers = |index: &u32| boxes[*index as usize].iter().zip(codes).all(|(cell, code)| cell.contains(*code));
         self.lists[codes[self.column] as usize].iter().copied().filter(covers).take(CHOICES).collect()
     }
@@ -43,14 +43,14 @@ const CHOICES: usize = 16;
 /// Boxes of local recoding overlap. A tuple that only one box covers goes there; the others go where records are
 /// still short, otherwise where they lose least. Boxes whose group then breaks a model are closed, and all is done
 /// again without them.
-pub(super) fn place(
+pub(crate) fn place(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
     choices: &[Vec<u32>],
     prints: &[Vec<Print>],
 ) -> Vec<Option<usize>> {
     let boxes = prints.len();
-    let least = models.iter().map(|model| model.least_records()).max().unwrap_or(1);
+    let least = models.iter().map(|model| model.min_records()).max().unwrap_or(1);
     let mut closed = vec![false; boxes];
     loop {
         let mut records = vec![0u64; boxes];

@@ -5,13 +5,15 @@
 //! differently). Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
 
 mod boxes;
-mod over;
-pub mod saved;
 mod step;
 mod suppress;
 
 pub use self::step::{Action, Step};
 pub use self::suppress::suppressed_by;
+pub(crate) use self::{
+    boxes::{BoxIndex, place},
+    suppress::{Print, suppress_failing},
+};
 
 use crate::{
     hierarchy::{Cell, Domain},

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
-pub(super) type Print = (Cell, Option<usize>);
+pub(crate) type Print = (Cell, Option<usize>);
 
 /// The tuples that have to be suppressed so that every model holds under a cut, the suppressed records included.
 /// What the cut itself suppresses is not looked at.
@@ -36,7 +36,7 @@ pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cu
 /// the smallest of the other groups too. `keys` are the groups' prints, `assigned` is each tuple's group.
 ///
 /// A model judges what is alike in its own columns: a template on a few columns does not ask every group for itself.
-pub(super) fn suppress_failing(
+pub(crate) fn suppress_failing(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
     keys: &[Vec<Print>],

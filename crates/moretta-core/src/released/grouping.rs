@@ -47,7 +47,8 @@ impl Grouping {
         self
     }
 
-    pub(super) fn key(&self, group: usize) -> &[u32] {
+    /// The labels of a group, one for each column of the grouping.
+    pub fn key(&self, group: usize) -> &[u32] {
         &self.keys[group * self.columns..(group + 1) * self.columns]
     }
 

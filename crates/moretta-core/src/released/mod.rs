@@ -13,9 +13,9 @@ mod tests;
 use self::{cells::ColumnCells, table::Table};
 pub use self::{cells::Covered, grouping::Grouping};
 use crate::{
+    declaration::ReleaseOptions,
     hierarchy::{Domain, ROOT_LABEL},
     ids::TupleId,
-    policy::ReleaseOptions,
     profile::{Member, Profile},
     recoding::{Cut, GroupShare, Groups, Recoding},
     text::at_record,

@@ -4,8 +4,8 @@ use hashbrown::HashMap;
 
 use super::{Covered, Grouping, Loss, Released, cells::ColumnCells, loss_of};
 use crate::{
+    declaration::{Numbers, ReleaseOptions},
     hierarchy::{Cell, Domain, ROOT_LABEL, ReadCell, numeric::number_text},
-    policy::{Numbers, ReleaseOptions},
     profile::{Member, Profile},
     schema::Kind,
     text::merge_counts,

@@ -29,8 +29,8 @@ pub use crate::observer::{CancelOnly, NoObserver, Observer, Stop};
 use crate::{
     ids::TupleId,
     objective::{Goal, Loss, Purpose},
-    policy::{MeasureChoice, MethodChoice, Policy, PolicyError},
-    privacy::{BoundModel, BoundPolicy, Group},
+    policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
+    privacy::{BoundModel, Group},
     profile::{Member, Profile},
     recoding::{Cut, Recoding, Step, suppressed_by},
     suggest::nearest,
@@ -88,12 +88,14 @@ pub struct Outcome {
 #[non_exhaustive]
 pub enum SearchError {
     /// Not even the whole table as one group satisfies the policy.
-    #[error("the policy cannot be met: even with all {} records in one group {}", crate::text::count(*.records), all_broken(.broken))]
+    #[error("{} {}", impossible(*.records, *.proven), all_broken(.broken))]
     Impossible {
         /// The models that are broken, with the whole table's figures.
         broken: Vec<(String, String)>,
-        /// How many records there are.
+        /// Records of the table.
         records: u64,
+        /// Whether no release can satisfy the policy. A model that is not closed under union may hold in smaller groups.
+        proven: bool,
     },
     /// The method cannot serve this policy.
     #[error(transparent)]
@@ -117,6 +119,12 @@ pub trait Method: Send + Sync {
     /// Whether it can serve the task at all.
     fn supports(&self, _task: &Task<'_>) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    /// Whether it relies on models that are closed under union: it merges groups that satisfy the models and does not
+    /// judge them again. Such a method refuses other models.
+    fn relies_on_closure(&self) -> bool {
+        true
     }
 
     /// Whether it makes for its result step by step, so that what it has is worth releasing whenever somebody stops it.
@@ -228,13 +236,18 @@ pub fn near_method(name: &str) -> Option<&'static str> {
     nearest(name, method_names())
 }
 
+/// The registry's entry of the method that a policy names.
+pub fn entry_of(policy: &Policy) -> Result<&'static MethodEntry, PolicyError> {
+    let choice = &policy.method;
+    METHODS.iter().find(|entry| entry.name == choice.name).ok_or_else(|| {
+        let known = method_names().join("`, `");
+        choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name))
+    })
+}
+
 /// The method that a policy names, with its parameters checked.
 pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
-    let choice = &policy.method;
-    let Some(entry) = METHODS.iter().find(|entry| entry.name == choice.name) else {
-        let known = method_names().join("`, `");
-        return Err(choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name)));
-    };
+    let (choice, entry) = (&policy.method, entry_of(policy)?);
     check_place_of_measure(entry, choice)?;
     match &policy.measure {
         None => (entry.build)(choice, &entry.usual_goals()),
@@ -293,6 +306,33 @@ fn precision(goals: &[Goal]) -> Loss {
     goals.iter().find_map(loss).unwrap_or_default()
 }
 
+/// Whether a method can serve a task: by its own account, and because it can serve models that are not closed under
+/// union if there are some.
+pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>) -> Result<(), Unsupported> {
+    let open = task.models.iter().find(|model| !model.is_closed_under_union());
+    if let Some(model) = open.filter(|_| method.relies_on_closure()) {
+        let reason = format!(
+            "it merges groups that satisfy the privacy models, and two groups that satisfy {} may violate it together",
+            model.describe()
+        );
+        let default = |entry: &&MethodEntry| {
+            (entry.build)(&MethodChoice::new(entry.name, toml::Table::new()), &entry.usual_goals())
+        };
+        let serves = |entry: &&MethodEntry| default(entry).is_ok_and(|method| !method.relies_on_closure());
+        let instead = METHODS.iter().find(serves).map(|entry| entry.name);
+        return Err(Unsupported { method: name, reason, instead });
+    }
+    method.supports(task)
+}
+
+fn impossible(records: u64, proven: bool) -> String {
+    let records = crate::text::count(records);
+    match proven {
+        true => format!("the policy cannot be met: even with all {records} records in one group"),
+        false => format!("no release was found: the search starts with all {records} records in one group, and"),
+    }
+}
+
 /// One in the sentence, several in lines of their own.
 fn all_broken(broken: &[(String, String)]) -> String {
     match broken {
@@ -309,8 +349,13 @@ fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let everything = task.profile.everything();
     let group = Group::new(task.profile, &everything);
     let broken = task.models.iter().filter(|model| !model.holds(&group));
-    let mut broken: Vec<(String, String)> = broken.map(|model| (model.describe(), model.figure(&group))).collect();
+    let proven = broken.clone().any(|model| model.is_closed_under_union());
+    let mut broken: Vec<(String, String)> =
+        broken.map(|model| (model.describe().to_string(), model.figure(&group).words)).collect();
     // A model of many sets of columns is there once for each, and says the same of all records together.
     broken.dedup_by(|next, kept| next.0 == kept.0);
-    if broken.is_empty() { Ok(()) } else { Err(SearchError::Impossible { broken, records: task.profile.records() }) }
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(SearchError::Impossible { broken, records: task.profile.records(), proven }),
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::{
     ids::{AttributeId, ColumnId},
-    privacy::{BoundModel, Group, Limit, ShareLimit},
+    privacy::{BoundModel, Description, Figure, Group, Limit, ModelFacts, ShareLimit},
     profile::Profile,
 };
 
@@ -30,8 +30,13 @@ impl NearShares {
 }
 
 impl BoundModel for NearShares {
-    fn describe(&self) -> String {
-        format!("near shares ({} values of {:?}, factor {})", self.guarded.len(), self.attribute, self.factor)
+    fn describe(&self) -> Description {
+        let limit = format!("{} values of {:?}, factor {}", self.guarded.len(), self.attribute, self.factor);
+        Description::new("near-shares", "near shares", limit)
+    }
+
+    fn is_closed_under_union(&self) -> bool {
+        true
     }
 
     fn scope(&self) -> &[ColumnId] {
@@ -62,7 +67,11 @@ impl BoundModel for NearShares {
         Some(self.guarded.iter().map(limit).collect())
     }
 
-    fn figure(&self, group: &Group<'_>) -> String {
-        format!("margin {}", self.margin(group))
+    fn figure(&self, group: &Group<'_>) -> Figure {
+        Figure::new(self.margin(group), "a margin")
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::new(self.factor)
     }
 }

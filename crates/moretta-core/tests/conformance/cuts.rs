@@ -12,7 +12,6 @@ use proptest::prelude::*;
 use crate::{
     expand::printed,
     methods::check_cells,
-    oracle::Printed,
     random_cut::random_cut,
     world::{World, cases, worlds},
 };
@@ -51,7 +50,7 @@ proptest! {
         let unjudged = verify_against(&profile, recoding.clone(), &[], policy, suppressed).expect("a valid cut");
         let (header, rows, change) = printed(&world, &counts, &unjudged);
         check_cells(&world, &header, &rows, &change)?;
-        let holds = Printed { world: &world, header: &header, rows: &rows }.holds();
+        let holds = world.holds(&header, &rows);
         let models = world.models(&profile);
         let result = verify_against(&profile, recoding.clone(), &models, policy, suppressed);
         prop_assert_eq!(result.is_ok(), holds, "{:?}\n{:?}", result.err(), rows);

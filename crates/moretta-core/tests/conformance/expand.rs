@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use moretta_core::{
     counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, Rewrite},
     rewrite_plan,
+    testing::conformance::Dice,
     verify::Verified,
 };
 
-use crate::{
-    dice::Dice,
-    world::{Rows, World},
-};
+use crate::world::{Rows, World};
 
 /// One `GROUP BY`, codes and rows in order of first sight.
 pub fn group_and_count(header: &[String], rows: &Rows, columns: &[String]) -> Counts {

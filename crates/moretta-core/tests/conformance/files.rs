@@ -3,12 +3,12 @@
 use moretta_core::{
     hierarchy::{LabelReader, ReadCell},
     measure::{MEASURES, MeasureContext, Measures},
-    policy::Numbers,
-    privacy::bind_all,
+    policy::{Numbers, bind_all},
     profile::Profile,
     readback,
     released::{Covered, Released},
     search::{NoObserver, Task},
+    testing::conformance::Verdict,
     verify::{Judgement, Verified, check_against, verify_against},
 };
 use proptest::prelude::*;
@@ -18,16 +18,15 @@ use crate::{
     expand::printed,
     losses,
     methods::methods,
-    oracle::{Printed, Verdict},
     random_cut::random_cut,
     world::{Rows, World, cases, worlds},
 };
 
 fn verdict(judgement: &Judgement) -> Verdict {
-    let Judgement { groups, failing_groups, failing_records, .. } = *judgement;
-    assert_eq!(judgement.holds(), failing_groups == 0);
-    assert_eq!(judgement.holds(), judgement.worst_margin >= 0.0);
-    Verdict { groups, failing_groups, failing_records }
+    let Judgement { holds, groups, failing_groups, failing_records, .. } = *judgement;
+    assert_eq!(holds, failing_groups == 0);
+    assert_eq!(holds, judgement.worst_margin >= 0.0);
+    Verdict { holds, groups, failing_groups, failing_records }
 }
 
 /// The file's profile and what the checker says of it, held against the oracle.
@@ -36,7 +35,7 @@ fn checked(world: &World, header: &[String], rows: &Rows) -> Result<Profile, Tes
     let profile = Profile::of_release(&world.policy, &world.hierarchies, &counts).expect("a file of these columns");
     let models = bind_all(&world.policy, &profile).expect("the models fit the file");
     let judgements: Vec<Verdict> = check_against(&profile, &models).iter().map(verdict).collect();
-    prop_assert_eq!(judgements, Printed { world, header, rows }.verdicts());
+    prop_assert_eq!(judgements, world.verdicts(header, rows));
     Ok(profile)
 }
 
@@ -78,7 +77,7 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     cells_are_those_of_the_labels(profile, verified.released())?;
     let context = MeasureContext::of_recoding(&world.policy, profile, verified.released());
     let own = Measures::of(&context);
-    let naive = losses::measures(&Printed { world, header: &header, rows: &rows });
+    let naive = losses::measures(world, &world.printed(&header, &rows));
     let cells = world.policy.release.numbers == Numbers::Interval;
     for entry in MEASURES.iter().filter(|entry| cells || !entry.needs_cells) {
         prop_assert!(
@@ -90,7 +89,7 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
             rows
         );
     }
-    let by_column = losses::by_column(&Printed { world, header: &header, rows: &rows });
+    let by_column = losses::by_column(world, &world.printed(&header, &rows));
     for column in (0..profile.columns().len()).filter(|_| cells) {
         for (name, own) in Measures::of_column(&context, column).0 {
             let naive = by_column[name][column];
@@ -122,7 +121,7 @@ proptest! {
         let profile = world.profile(&world.counts());
         let models = world.models(&profile);
         let task = Task { profile: &profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 3 };
-        for (_, method) in methods() {
+        for (_, _, method) in methods() {
             let Ok(outcome) = method.run(&task, &NoObserver) else { continue };
             let verified = verify_against(&profile, outcome.recoding, &models, &world.policy, task.max_suppressed);
             measured(&world, &profile, &verified.expect("what a method finds holds"))?;

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{
-    oracle::Printed,
-    spec::{Shape, Spec, is_missing},
-    world::World,
-};
+use moretta_core::testing::conformance::{Printed, Shape, Spec, is_missing};
+
+use crate::world::World;
 
 /// One quasi-identifier of the original table.
 pub struct Original<'a> {
@@ -180,9 +178,9 @@ impl<'a> Original<'a> {
 }
 
 /// By name, the measures that have a value per column.
-pub fn by_column(printed: &Printed<'_>) -> BTreeMap<&'static str, Vec<f64>> {
-    let originals = Original::all(printed.world);
-    let columns: Vec<Vec<&str>> = printed.world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
+pub fn by_column(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, Vec<f64>> {
+    let originals = Original::all(world);
+    let columns: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
     let suppressed = |record: usize| columns.iter().all(|cells| cells[record] == "*");
     let mean = |of: &dyn Fn(&Original<'_>, &str, bool) -> f64| -> Vec<f64> {
         let of_column = |(original, cells): (&Original<'_>, &Vec<&str>)| {
@@ -198,8 +196,7 @@ pub fn by_column(printed: &Printed<'_>) -> BTreeMap<&'static str, Vec<f64>> {
 }
 
 /// All measures of a printed table, by name.
-pub fn measures(printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
-    let world = printed.world;
+pub fn measures(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
     let originals = Original::all(world);
     let columns: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
     let n = printed.rows.len();
@@ -225,19 +222,24 @@ pub fn measures(printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
         ("gcp", Some(ncp / (total * weights))),
         ("ncp", Some(ncp)),
         ("lm", Some(sum(&|column, record| loss(column, record).1) / total)),
-        ("cm", classification(printed, &groups, suppressed)),
-        ("rm", regression(printed, &groups)),
+        ("cm", classification(world, printed, &groups, suppressed)),
+        ("rm", regression(world, printed, &groups)),
         ("dm", Some(groups.iter().map(squares).sum())),
-        ("avg", world.policy.privacy.k.map(|k| total / (count * k as f64))),
+        ("avg", world.policy.privacy.k().map(|k| total / (count * k as f64))),
         ("ntil", Some(sum(&|column, record| loss(column, record).0) / (total * p))),
         ("nil1", Some(groups.iter().map(of_group).sum::<f64>() / (count * p))),
         ("nil_inf", Some((0..columns.len()).map(worst).sum::<f64>() / p)),
     ])
 }
 
-fn classification(printed: &Printed<'_>, groups: &[Vec<usize>], suppressed: impl Fn(usize) -> bool) -> Option<f64> {
-    let name = printed.world.class.as_ref()?;
-    let spec = printed.world.attributes.iter().find(|spec| spec.name == *name)?;
+fn classification(
+    world: &World,
+    printed: &Printed<'_>,
+    groups: &[Vec<usize>],
+    suppressed: impl Fn(usize) -> bool,
+) -> Option<f64> {
+    let name = world.class.as_ref()?;
+    let spec = world.attributes.iter().find(|spec| spec.name == *name)?;
     let value = |text: &str| match spec.shape.number(text) {
         _ if is_missing(text) => String::new(),
         Some(number) if spec.shape.is_ordered() => number.to_string(),
@@ -252,9 +254,9 @@ fn classification(printed: &Printed<'_>, groups: &[Vec<usize>], suppressed: impl
     Some(groups.iter().map(wrong).sum::<usize>() as f64 / cells.len() as f64)
 }
 
-fn regression(printed: &Printed<'_>, groups: &[Vec<usize>]) -> Option<f64> {
-    let name = printed.world.class.as_ref()?;
-    let spec = printed.world.attributes.iter().find(|spec| spec.name == *name)?;
+fn regression(world: &World, printed: &Printed<'_>, groups: &[Vec<usize>]) -> Option<f64> {
+    let name = world.class.as_ref()?;
+    let spec = world.attributes.iter().find(|spec| spec.name == *name)?;
     let cells = printed.cells(name);
     if !spec.shape.is_ordered() || cells.iter().any(|text| is_missing(text)) {
         return None;

@@ -6,17 +6,15 @@
 //! defaults are one line in [`PARAMETERS`].
 
 mod cuts;
-mod dice;
 mod expand;
 mod files;
 mod losses;
 mod methods;
-mod oracle;
+mod models;
 mod profiles;
 mod random_cut;
 mod recipe;
 mod saved;
-mod spec;
 mod world;
 
 /// The parameters with which a method is tried besides its defaults.

@@ -9,22 +9,21 @@ use moretta_core::{
     policy::{MethodChoice, Numbers},
     profile::Profile,
     recoding::{Cut, Recoding},
-    search::{METHODS, Method, NoObserver, Outcome, SearchError, Task, method_names},
+    search::{METHODS, Method, NoObserver, Outcome, SearchError, Task, check_supported, method_names},
+    testing::conformance::Dice,
     verify::verify_against,
 };
 use proptest::prelude::*;
 
 use crate::{
     PARAMETERS, SHORT,
-    dice::Dice,
     expand::{self, printed},
     losses::Original,
-    oracle::Printed,
     world::{Rows, World, cases, worlds},
 };
 
 /// Every method with its defaults (or what stands in for them) and with each other set of parameters.
-pub fn methods() -> Vec<(String, Box<dyn Method>)> {
+pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
     let mut all = Vec::new();
     for entry in METHODS {
         let own = PARAMETERS.iter().filter(|(name, _)| *name == entry.name).map(|(_, parameters)| *parameters);
@@ -37,7 +36,7 @@ pub fn methods() -> Vec<(String, Box<dyn Method>)> {
                 .filter(|loss| entry.minimises.usual().is_some() || *loss == Loss::Ncp);
             for loss in losses {
                 let method = (entry.build)(&choice, &[Goal::precision(loss)]).unwrap_or_else(|error| panic!("{error}"));
-                all.push((format!("{} {parameters} {loss:?}", entry.name), method));
+                all.push((format!("{} {parameters} {loss:?}", entry.name), entry.name, method));
             }
         }
     }
@@ -48,7 +47,7 @@ pub fn methods() -> Vec<(String, Box<dyn Method>)> {
 pub fn check_cells(world: &World, header: &[String], rows: &Rows, change: &Change) -> Result<(), TestCaseError> {
     prop_assert_eq!(rows.len(), world.rows.len());
     prop_assert!(!header.contains(&"id".to_owned()));
-    let printed = Printed { world, header, rows };
+    let printed = world.printed(header, rows);
     for name in header.iter().filter(|name| world.quasi.iter().all(|spec| spec.name != **name)) {
         let before: Vec<&str> = world.rows.iter().map(|row| row[world.column(name)].as_str()).collect();
         prop_assert_eq!(printed.cells(name), before);
@@ -94,7 +93,7 @@ fn check_path(profile: &Profile, outcome: &Outcome) -> Result<(), TestCaseError>
 fn whole_table_holds(world: &World) -> bool {
     let mut rows = world.rows.clone();
     rows.iter_mut().for_each(|row| row[..world.quasi.len()].fill("*".to_owned()));
-    Printed { world, header: &world.header, rows: &rows }.holds()
+    world.holds(&world.header, &rows)
 }
 
 fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
@@ -103,8 +102,8 @@ fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
     let models = world.models(&profile);
     let max_suppressed = world.allowed_suppressed();
     let task = Task { profile: &profile, models: &models, max_suppressed, seed: 7 };
-    for (name, method) in methods() {
-        if let Err(unsupported) = method.supports(&task) {
+    for (name, entry, method) in methods() {
+        if let Err(unsupported) = check_supported(&*method, entry, &task) {
             let another = |other: &str| method_names().contains(&other) && other != unsupported.method;
             prop_assert!(unsupported.instead.is_some_and(another));
             continue;
@@ -123,7 +122,7 @@ fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
         let verified = verified.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         let (header, rows, change) = printed(world, &counts, &verified);
         check_cells(world, &header, &rows, &change)?;
-        let verdicts = Printed { world, header: &header, rows: &rows }.verdicts();
+        let verdicts = world.verdicts(&header, &rows);
         prop_assert!(verdicts.iter().all(|verdict| verdict.failing_groups == 0), "{name}: {verdicts:?}\n{rows:?}");
     }
     Ok(())
@@ -153,7 +152,7 @@ proptest! {
         let counts = world.counts();
         let other = expand::shuffled(&counts, &mut world.dice.clone());
         let apart = expand::one_by_one(&world.header, &world.rows, &counts);
-        for (name, method) in methods() {
+        for (name, _, method) in methods() {
             let expected = found(&*method, &world, &counts);
             prop_assert_eq!(&found(&*method, &world, &other), &expected, "{}", &name);
             prop_assert_eq!(&found(&*method, &world, &apart), &expected, "{}, record by record", &name);
@@ -171,7 +170,7 @@ fn on_any_number_of_threads(world: &World) -> Result<(), TestCaseError> {
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     let pools = POOLS.get_or_init(|| [1, 2, 4].map(pool).into());
     let counts = world.counts();
-    for (name, method) in methods() {
+    for (name, _, method) in methods() {
         let results: Vec<_> = pools.iter().map(|pool| pool.install(|| found(&*method, world, &counts))).collect();
         prop_assert!(results.iter().all(|result| *result == results[0]), "{name}");
     }

@@ -7,7 +7,7 @@ use moretta_core::{
     recoding::{Cut, Recoding},
 };
 
-use crate::dice::Dice;
+use moretta_core::testing::conformance::Dice;
 
 /// A random set of nodes with one on every path, or random intervals of numbers; and some tuples suppressed.
 pub fn random_cut(profile: &Profile, dice: &mut Dice) -> Recoding {

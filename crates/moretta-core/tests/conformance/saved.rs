@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use moretta_core::{
     hierarchy::{Cell, DomainProblem},
     ids::TupleId,
-    policy::{Labels, Numbers},
-    privacy::bind_all,
+    policy::{Labels, Numbers, bind_all},
     profile::Profile,
-    recoding::{Recoding, saved::Saved},
+    recoding::Recoding,
+    saved::Saved,
     search::{NoObserver, Task},
+    testing::conformance::Shape,
     verify::{Verified, VerifyError, verify_against},
 };
 use proptest::prelude::*;
@@ -19,9 +20,7 @@ use crate::{
     expand::printed,
     losses::Original,
     methods::{check_cells, methods},
-    oracle::Printed,
     random_cut::random_cut,
-    spec::Shape,
     world::{Rows, World, cases, worlds},
 };
 
@@ -29,8 +28,9 @@ use crate::{
 fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
     let models = world.models(profile);
     let task = Task { profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 5 };
-    let found =
-        methods().into_iter().filter_map(|(name, method)| Some((name, method.run(&task, &NoObserver).ok()?.recoding)));
+    let found = methods()
+        .into_iter()
+        .filter_map(|(name, _, method)| Some((name, method.run(&task, &NoObserver).ok()?.recoding)));
     let mut all: Vec<(String, Recoding)> = found.filter(|(name, _)| !name.contains("relaxed")).collect();
     let cut = random_cut(profile, &mut world.dice.clone());
     if verify_against(profile, cut.clone(), &models, &world.policy, profile.records()).is_ok() {
@@ -66,7 +66,7 @@ fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, Te
     let world = World { rows: rows.clone(), policy: saved.policy.clone(), ..world.clone() };
     let (header, out, change) = printed(&world, &counts, &verified);
     check_cells(&world, &header, &out, &change)?;
-    let holds = Printed { world: &world, header: &header, rows: &out }.holds();
+    let holds = world.holds(&header, &out);
     prop_assert!(holds);
     Ok(Some(out))
 }

@@ -5,18 +5,17 @@ use std::fmt;
 use moretta_core::{
     counts::Counts,
     hierarchy::{Hierarchies, file},
-    policy::Policy,
-    privacy::{BoundModel, bind_all},
+    policy::{Policy, bind_all},
+    privacy::{BoundModel, ModelEntry},
     profile::Profile,
     search::method_names,
+    testing::conformance::{Dice, Printed, RandomColumns, Spec, Verdict},
 };
 use proptest::prelude::*;
 
 use crate::{
-    dice::Dice,
     expand::group_and_count,
-    recipe::{privacy, release},
-    spec::Spec,
+    recipe::{only, privacy, release},
 };
 
 pub type Rows = Vec<Vec<String>>;
@@ -64,7 +63,17 @@ pub fn worlds() -> impl Strategy<Value = World> {
 }
 
 impl World {
-    pub fn new(mut dice: Dice) -> Self {
+    /// With random models.
+    pub fn new(dice: Dice) -> Self {
+        Self::with(dice, privacy)
+    }
+
+    /// With one model, or with k if the columns do not allow it.
+    pub fn with_model(dice: Dice, entry: &ModelEntry) -> Self {
+        Self::with(dice, |dice, columns| only(dice, columns, entry))
+    }
+
+    fn with(mut dice: Dice, privacy: impl Fn(&mut Dice, &RandomColumns<'_>) -> String) -> Self {
         let quasi: Vec<Spec> = (0..1 + dice.below(5)).map(|index| Spec::quasi_identifier(&mut dice, index)).collect();
         let mut attributes: Vec<Spec> =
             (0..dice.below(3)).map(|index| Spec::attribute(&mut dice, &format!("s{index}"))).collect();
@@ -73,7 +82,7 @@ impl World {
             attributes.push(Spec::attribute(&mut dice, name));
         }
         let mut text = "version = 1\n".to_owned();
-        text += &privacy(&mut dice, &quasi, &attributes);
+        text += &privacy(&mut dice, &RandomColumns { quasi: &quasi, attributes: &attributes });
         text += &release(&mut dice);
         text += "[columns.id]\nrole = \"identifier\"\n";
         for spec in &quasi {
@@ -112,6 +121,22 @@ impl World {
 
     pub fn models(&self, profile: &Profile) -> Vec<Box<dyn BoundModel>> {
         bind_all(&self.policy, profile).expect("the models fit the table")
+    }
+
+    /// A table of texts with this world's columns.
+    pub fn printed<'a>(&'a self, header: &'a [String], rows: &'a Rows) -> Printed<'a> {
+        Printed { quasi: &self.quasi, attributes: &self.attributes, header, rows }
+    }
+
+    /// The naive verdicts of the policy's models, in their order.
+    pub fn verdicts(&self, header: &[String], rows: &Rows) -> Vec<Verdict> {
+        let printed = self.printed(header, rows);
+        self.policy.privacy.models.iter().flat_map(|model| model.naive_verdicts(&printed)).collect()
+    }
+
+    /// Whether every model holds, naively.
+    pub fn holds(&self, header: &[String], rows: &Rows) -> bool {
+        self.verdicts(header, rows).iter().all(|verdict| verdict.holds)
     }
 
     pub fn allowed_suppressed(&self) -> u64 {

@@ -3,7 +3,7 @@
 mod always;
 mod real;
 
-use moretta_core::policy::Policy;
+use moretta_core::{policy::Policy, privacy::MODELS};
 use moretta_synthetic::{self as synthetic, People};
 
 use super::*;
@@ -44,11 +44,13 @@ fn parsed(guesses: &Guesses) -> Policy {
 
 /// The text with every example in it made to count.
 fn uncommented(text: &str) -> String {
-    let keys =
-        ["[[privacy.", "[input]", "column = ", "l = ", "kind = ", "t = ", "distance = ", "given = ", "rarest = "];
-    let more = ["[privacy.lkc]", "k = ", "c = ", "max-confidence = ", "hierarchy = ", "missing = [", "delimiter = "];
+    let mut starts: Vec<String> = ["[input]", "hierarchy = ", "missing = [", "delimiter = "].map(str::to_owned).into();
+    for entry in MODELS {
+        starts.push(entry.header());
+        starts.extend(entry.keys.iter().map(|key| format!("{key} = ")));
+    }
     let line = |line: &str| match line.strip_prefix("# ") {
-        Some(rest) if keys.iter().chain(&more).any(|key| rest.starts_with(key)) => format!("{rest}\n"),
+        Some(rest) if starts.iter().any(|start| rest.starts_with(start)) => format!("{rest}\n"),
         _ => format!("{line}\n"),
     };
     text.lines().map(line).collect()
@@ -116,7 +118,7 @@ fn adult_like_columns() {
     let guesses = guess(&adult_like());
     assert_adult(&guesses);
     let policy = parsed(&guesses);
-    assert_eq!(policy.privacy.k, Some(10));
+    assert_eq!(policy.privacy.k(), Some(10));
     let text = policy_text(&guesses, "adult.csv");
     assert!(
         text.contains("missing = \"category\"                  # CONFIRM: missing in 118 of 2,000 records"),

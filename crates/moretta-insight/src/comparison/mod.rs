@@ -44,7 +44,7 @@ impl Job {
         if policy.method.name != self.method {
             policy.method = MethodChoice::new(self.method, Default::default());
         }
-        policy.privacy.k = self.k;
+        policy.privacy.set_k(self.k);
         policy
     }
 

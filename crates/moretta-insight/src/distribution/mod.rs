@@ -83,7 +83,7 @@ fn rounded(records: f64) -> f64 {
 
 /// How many records of the table a bar stands for at least.
 fn floor(policy: &Policy) -> u64 {
-    policy.privacy.k.unwrap_or(0).max(FEWEST)
+    policy.privacy.k().unwrap_or(0).max(FEWEST)
 }
 
 /// What is counted of one column.

@@ -6,8 +6,9 @@ use moretta_core::{
     ids::{AttributeId, TupleId, VariantId},
     policy::{Labels, Numbers, Policy, ReleaseOptions},
     profile::{Attribute, Member, Profile},
-    recoding::{Recoding, saved::Saved},
+    recoding::Recoding,
     released::Released,
+    saved::Saved,
     schema::Role,
 };
 

@@ -35,8 +35,9 @@ use moretta_core::{
     measure::Measures,
     policy::Policy,
     profile::Profile,
-    recoding::{Recoding, saved::Saved},
+    recoding::Recoding,
     run::{Trial, TrialError},
+    saved::Saved,
     search::{Observer, Stop},
 };
 use serde::{Deserialize, Serialize};

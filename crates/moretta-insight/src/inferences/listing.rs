@@ -3,6 +3,7 @@
 use moretta_core::{
     ids::ColumnId,
     policy::Privacy,
+    privacy::{Lkc, Template},
     profile::{Attribute, Profile},
 };
 
@@ -41,7 +42,7 @@ impl Listing {
 
     /// Whether the policy sets limits to what was asked.
     pub fn is_limited(&self) -> bool {
-        !self.privacy.templates.is_empty() || self.privacy.lkc.is_some()
+        self.privacy.first::<Template>().is_some() || self.privacy.first::<Lkc>().is_some()
     }
 
     /// The columns that an inference is from.

@@ -4,7 +4,7 @@
 //! share, its *confidence*, carries the sensitive value `pi`; so many of them, its *support*, do. [`find`] counts every
 //! inference with a support of at least one, exactly, and lists those with a confidence strictly above a threshold,
 //! with the same room for rounding as the privacy models: what is marked as broken here is what
-//! [`Confidence`] refuses. A record is *exposed* above a threshold if it is one of those that carry the `pi` of such an
+//! [`Template`] refuses. A record is *exposed* above a threshold if it is one of those that carry the `pi` of such an
 //! inference.
 //!
 //! Which columns are known and which values are guarded is a [`Question`]. Templates with the same known columns and the
@@ -28,8 +28,8 @@ use std::cmp::Ordering;
 
 use moretta_core::{
     ids::{AttributeId, ColumnId, TupleId, VariantId},
-    policy::{Lkc, Policy},
-    privacy::{Confidence, Group, ModelError, ShareLimit, known_sets},
+    policy::Policy,
+    privacy::{Group, Lkc, ModelError, PrivacyModel, ShareLimit, Template, known_sets},
     profile::{Attribute, Member, Profile},
     released::Grouping,
     schema::Role,
@@ -64,7 +64,7 @@ impl Question {
     /// every value of each sensitive column.
     pub fn of_policy(policy: &Policy, profile: &Profile) -> Result<Vec<Self>, ModelError> {
         let mut questions = Self::of_templates(policy, profile)?;
-        if let Some(Lkc { l, c, .. }) = policy.privacy.lkc {
+        if let Some(&Lkc { l, c, .. }) = policy.privacy.first() {
             questions.extend(Self::of_sensitive(&known_sets(l, profile), Some(c), profile));
         }
         if questions.is_empty() {
@@ -85,17 +85,17 @@ impl Question {
 
     fn of_templates(policy: &Policy, profile: &Profile) -> Result<Vec<Self>, ModelError> {
         let mut questions: Vec<Self> = Vec::new();
-        for model in Confidence::all(policy) {
-            model.check_values(profile)?;
-            let (given, attribute) = model.place(profile)?;
+        for template in policy.privacy.all::<Template>() {
+            template.check_table(profile)?;
+            let (given, attribute) = template.columns(profile)?;
             let same = |question: &Self| question.known == [&*given] && question.attribute == attribute;
             let at = questions.iter().position(same).unwrap_or(questions.len());
             if at == questions.len() {
                 questions.push(Self { known: vec![given], attribute, values: Vec::new() });
             }
             let known = &profile.attributes()[attribute.index()];
-            let codes = model.values(profile)?.into_iter().filter_map(|value| known.code(&value));
-            let max_confidence = Some(model.template.max_confidence);
+            let codes = template.values_in(profile)?.into_iter().filter_map(|value| known.code(&value));
+            let max_confidence = Some(template.max_confidence);
             questions[at].values.extend(codes.map(|value| Guarded { value, max_confidence }));
         }
         for values in questions.iter_mut().map(|question| &mut question.values) {

@@ -2,9 +2,9 @@
 
 use moretta_core::{
     counts::Counts,
-    policy::Policy,
-    privacy::bind_all,
-    recoding::{Cut, Recoding, saved::Saved},
+    policy::{Policy, bind_all},
+    recoding::{Cut, Recoding},
+    saved::Saved,
     search::{NoObserver, method_names},
     testing::counts,
     verify::verify_against,

@@ -57,7 +57,7 @@ impl TradeOff {
             takes_back: policy.method.parameters.get("take-back").and_then(|value| value.as_bool()) != Some(false),
             rows: task.profile.records(),
             max_suppressed_rows: task.max_suppressed,
-            k: policy.privacy.k,
+            k: policy.privacy.k(),
             holds,
             points,
         })

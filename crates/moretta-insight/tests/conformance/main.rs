@@ -2,20 +2,14 @@
 
 #![allow(dead_code, reason = "the shared modules serve the core's suite too")]
 
-#[path = "../../../moretta-core/tests/conformance/dice.rs"]
-mod dice;
 #[path = "../../../moretta-core/tests/conformance/expand.rs"]
 mod expand;
 #[path = "../../../moretta-core/tests/conformance/losses.rs"]
 mod losses;
-#[path = "../../../moretta-core/tests/conformance/oracle.rs"]
-mod oracle;
 mod queries;
 #[path = "../../../moretta-core/tests/conformance/random_cut.rs"]
 mod random_cut;
 #[path = "../../../moretta-core/tests/conformance/recipe.rs"]
 mod recipe;
-#[path = "../../../moretta-core/tests/conformance/spec.rs"]
-mod spec;
 #[path = "../../../moretta-core/tests/conformance/world.rs"]
 mod world;

@@ -1,7 +1,9 @@
 //! Answers to queries, from printed texts alone: every cell becomes the list of values it may stand for, and every record
 //! gives an even share of itself to each of them.
 
-use moretta_core::{ids::ColumnId, profile::Profile, released::Released, verify::verify_against};
+use moretta_core::{
+    ids::ColumnId, profile::Profile, released::Released, testing::conformance::is_missing, verify::verify_against,
+};
 use moretta_insight::evaluate::queries::{Aggregate, Boxes, Condition, Draw, Original, Query, draw, summed};
 use proptest::prelude::*;
 
@@ -9,7 +11,6 @@ use crate::{
     expand::printed,
     losses,
     random_cut::random_cut,
-    spec::is_missing,
     world::{World, cases, worlds},
 };
 

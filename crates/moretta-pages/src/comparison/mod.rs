@@ -77,7 +77,7 @@ fn at(comparison: &Comparison) -> String {
 fn asked(comparison: &Comparison, policy: &Policy) -> Markup {
     let mut rest = policy.clone();
     // Which k is another for each row.
-    rest.privacy.k = None;
+    rest.privacy.set_k(None);
     let guarantees = describe::guarantees(&rest);
     let allowed = policy.privacy.max_suppressed;
     html! {

@@ -1,5 +1,6 @@
 //! Everything, for programs.
 
+use moretta_core::privacy::{Lkc, Template};
 use moretta_insight::inferences::{Guarded, Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns};
 use serde_json::{Value, json};
 
@@ -7,7 +8,8 @@ use crate::json::{in_order, pretty};
 
 /// As JSON.
 pub fn json(listing: &Listing) -> String {
-    let asked = match (listing.privacy.templates.is_empty(), listing.privacy.lkc) {
+    let privacy = &listing.privacy;
+    let asked = match (privacy.first::<Template>().is_none(), privacy.first::<Lkc>()) {
         (false, None) => "templates",
         (false, Some(_)) => "templates-and-lkc",
         (true, Some(_)) => "lkc",

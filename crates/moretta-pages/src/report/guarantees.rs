@@ -1,21 +1,18 @@
 //! What holds: every model with its worst group; the risk of being found follows.
 
 use maud::{Markup, html};
-use moretta_core::policy::{Policy, TemplateValues};
+use moretta_core::{
+    policy::Policy,
+    privacy::{Template, TemplateFacts, TemplateValues},
+};
 use moretta_insight::report::{ModelResult, Privacy, Report, TemplateResult};
 
 use super::{risk, verdict::mark};
 use crate::{
     describe,
-    numbers::{NOTHING, count, in_threes, limit_percent, percent},
+    numbers::{count, in_threes, limit_percent, percent},
     shell::{bar, head, number, scrolling, text, wide},
 };
-
-/// How the words of a template's model begin.
-const TEMPLATE: &str = "confidence (";
-
-/// Room for rounding, as the models themselves have it.
-const TOLERANCE: f64 = 1e-9;
 
 pub(super) fn section(report: &Report) -> Markup {
     let templates = templates(&report.policy, &report.privacy);
@@ -25,40 +22,25 @@ pub(super) fn section(report: &Report) -> Markup {
             h2 #holds { "What holds" }
             p { "Every group of records that look alike was held against every guarantee. The worst of them decides." }
             @if !models.is_empty() { (scrolling("Guarantees", models_table(&models))) }
-            (lkc(report))
+            (findings(&report.privacy))
             @if !templates.is_empty() { (scrolling("Limits on what can be inferred", templates_table(&templates))) }
             (risk::part(report))
         }
     }
 }
 
-/// LKC-privacy has two figures, and the table of guarantees shows the worse one.
-fn lkc(report: &Report) -> Markup {
-    let (asked, found) = (report.policy.privacy.lkc, report.privacy.lkc);
+/// Sentences on models whose worst figure does not say all.
+fn findings(privacy: &Privacy) -> Markup {
     html! {
-        @if let (Some(asked), Some(found)) = (asked, found) {
-            p.sentence {
-                (describe::lkc(&report.policy, asked, Some(found.smallest_group), Some(percent(found.confidence)))) "."
-            }
+        @for finding in privacy.models.iter().filter_map(|model| model.finding.as_ref()) {
+            p.sentence { (describe::sentence(finding)) "." }
         }
     }
 }
 
-/// Whether every template has its model: they come in the same order, so they can be told apart by their words.
-fn paired(privacy: &Privacy) -> bool {
-    privacy.models.iter().filter(|model| model.model.starts_with(TEMPLATE)).count() == privacy.templates.len()
-}
-
-/// The models that the table of templates does not show. Where in doubt, all of them: a model is never left out.
+/// The models that the table of templates does not show.
 fn others(privacy: &Privacy) -> Vec<&ModelResult> {
-    let paired = paired(privacy);
-    privacy.models.iter().filter(|model| !(paired && model.model.starts_with(TEMPLATE))).collect()
-}
-
-/// `k-anonymity (k = 10)` as name and limit.
-fn name_and_limit(model: &str) -> (&str, &str) {
-    let split = model.strip_suffix(')').and_then(|model| model.split_once(" ("));
-    split.unwrap_or((model, NOTHING))
+    privacy.models.iter().filter(|model| model.facts.get::<TemplateFacts>().is_none()).collect()
 }
 
 fn models_table(models: &[&ModelResult]) -> Markup {
@@ -67,10 +49,9 @@ fn models_table(models: &[&ModelResult]) -> Markup {
             caption { "Guarantees about each group" }
             (head(&[text("Guarantee"), text("Asked"), text("Worst group"), text("Verdict")]))
             tbody { @for model in models {
-                @let (name, limit) = name_and_limit(&model.model);
                 tr {
-                    th scope="row" { (name) }
-                    td { bdi { (limit) } }
+                    th scope="row" { (model.model.name) }
+                    td { bdi { (model.model.limit) } }
                     td { bdi { (in_threes(&model.worst)) } }
                     td.outcome { (outcome(model.holds)) }
                 }
@@ -94,13 +75,8 @@ struct Line<'a> {
 
 /// A line for each value that the policy names, and one for all that the data named.
 fn templates<'a>(policy: &Policy, privacy: &'a Privacy) -> Vec<Line<'a>> {
-    let models = privacy.models.iter().filter(|model| model.model.starts_with(TEMPLATE));
-    let mut holds: Vec<bool> = models.map(|model| model.holds).collect();
-    if !paired(privacy) {
-        holds = privacy.templates.iter().map(|t| t.confidence <= t.max_confidence + TOLERANCE).collect();
-    }
     let named = |result: &TemplateResult| {
-        policy.privacy.templates.iter().any(|template| {
+        policy.privacy.all::<Template>().any(|template| {
             let TemplateValues::Listed(values) = &template.values else { return false };
             template.given == result.given && template.column == result.column && values.contains(&result.value)
         })
@@ -109,7 +85,8 @@ fn templates<'a>(policy: &Policy, privacy: &'a Privacy) -> Vec<Line<'a>> {
         (&a.given, &a.column, a.max_confidence) == (&b.given, &b.column, b.max_confidence)
     };
     let mut lines: Vec<Line<'a>> = Vec::new();
-    for (result, holds) in privacy.templates.iter().zip(holds) {
+    for result in &privacy.templates {
+        let holds = result.holds;
         let rarest = if named(result) { None } else { Some(1) };
         let same = lines.iter_mut().find(|line| line.rarest.is_some() && rarest.is_some() && alike(line.first, result));
         match same {

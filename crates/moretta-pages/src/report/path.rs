@@ -48,7 +48,7 @@ fn panels(report: &Report) -> Markup {
     let lost = of(|point| point.measures.get("gcp").unwrap_or(0.0));
     let steps = Scale::Linear(points[points.len() - 1].step as f64);
     let last = &points[points.len() - 1];
-    let k = report.policy.privacy.k;
+    let k = report.policy.privacy.k();
     let sizes = anonymity.iter().map(|point| point.1).chain(k.map(|k| k as f64));
     let panel = |panel: Panel<'_>| {
         html! { figure {

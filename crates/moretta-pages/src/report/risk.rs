@@ -1,6 +1,7 @@
 //! The risk of being found, before and after, for three kinds of people who might look.
 
 use maud::{Markup, html};
+use moretta_core::privacy::Lkc;
 use moretta_insight::{
     report::Report,
     risk::{Risk, Risks},
@@ -111,10 +112,10 @@ fn population(report: &Report) -> Markup {
 
 fn without_k(report: &Report) -> Markup {
     html! {
-        @if report.policy.privacy.k.is_none() {
+        @if report.policy.privacy.k().is_none() {
             p.note.warning {
                 strong { "Note: " }
-                @if report.policy.privacy.lkc.is_some_and(|lkc| lkc.k > 1) {
+                @if report.policy.privacy.first::<Lkc>().is_some_and(|lkc| lkc.k > 1) {
                     "no least size of a group was asked for somebody who knows all of these columns (k), only for "
                     "somebody who knows a few of them."
                 } @else {

@@ -1,12 +1,13 @@
 mod spread;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use moretta_core::{
     counts::{CountedColumn, Counts},
     hierarchy::file,
     measure::MEASURES,
     policy::Policy,
+    privacy::{KAnonymity, Template},
     profile::Profile,
     run::Trial,
     search::{Holds, NoObserver, Stop, method_names},
@@ -264,7 +265,9 @@ fn names_cannot_become_markup() {
     const HOSTILE: &str = "<script>alert(\"1\")</script>&amp;' onload='x";
     let mut report = demo();
     report.policy.columns[1].name = HOSTILE.to_owned();
-    report.policy.privacy.templates[0].given[0] = HOSTILE.to_owned();
+    let mut template = report.policy.privacy.first::<Template>().unwrap().clone();
+    template.given[0] = HOSTILE.to_owned();
+    report.policy.privacy.models.push(Arc::new(template));
     report.columns[0].name = HOSTILE.to_owned();
     report.method = HOSTILE.to_owned();
     for template in &mut report.privacy.templates {
@@ -272,7 +275,7 @@ fn names_cannot_become_markup() {
         template.value = HOSTILE.to_owned();
     }
     for model in &mut report.privacy.models {
-        model.model = format!("model ({HOSTILE})");
+        model.model.limit = HOSTILE.to_owned();
     }
     report.policy.input.missing.push(HOSTILE.to_owned());
     let page = render(&report, HOSTILE);
@@ -311,8 +314,8 @@ fn what_any_few_columns_give_away_is_told_in_plain_words() {
     let smallest = plain(crate::numbers::counted(found.smallest_group, "record", "records"));
     let sure = plain(crate::numbers::percent(found.confidence));
     for part in [
-        "whoever knows any 2 of age, sex, ",
-        "of somebody finds at least 5 records alike and can be at most 60 % sure of any value of diagnosis.",
+        "an attacker who knows any 2 of age, sex, ",
+        "of a person finds at least 5 records alike and can be at most 60 % sure of any value of diagnosis.",
         &format!("finds at least {smallest} alike and can be at most {sure} sure of any value of diagnosis."),
         "LKC-privacy",
         "any 2 of 6 columns known",
@@ -381,8 +384,7 @@ fn what_is_broken_is_said_first() {
 #[test]
 fn a_bare_report_still_has_a_page() {
     let mut report = demo();
-    report.policy.privacy.templates.clear();
-    report.policy.privacy.l_diversity.clear();
+    report.policy.privacy.models.retain(|model| model.get::<KAnonymity>().is_some());
     report.stop = Stop::OutOfTime;
     report.seconds = Seconds::default();
     report.peak_memory_bytes = None;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use moretta_core::{
-    counts::Counts, hierarchy::Hierarchies, policy::Policy, profile::Profile, recoding::saved::Saved, run::TrialError,
+    counts::Counts, hierarchy::Hierarchies, policy::Policy, profile::Profile, run::TrialError, saved::Saved,
 };
 use moretta_insight::evaluate::{
     Errors,

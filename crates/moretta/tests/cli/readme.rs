@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use moretta_core::privacy::{MODELS, ModelEntry, SectionForm};
+
 use crate::{
     folder::Folder,
     people::{column, rows},
@@ -36,6 +38,31 @@ fn the_table_is_from_the_demo() {
         assert_eq!(line[7..12], cells(&after, &columns));
     }
     assert_eq!(rows(&before).len(), rows(&after).len());
+}
+
+/// After a change of the registry, run this test with `MORETTA_UPDATE_DOCS=1` and read the diff.
+#[test]
+fn the_guides_table_of_models_is_the_registry() {
+    let row = |entry: &ModelEntry| {
+        let asked = if entry.form == SectionForm::Key {
+            format!("`{}` in `[privacy]`", entry.key)
+        } else {
+            format!("`{}`", entry.header())
+        };
+        format!("| {} | {asked} | {} |\n", entry.name, entry.summary)
+    };
+    let table: String = MODELS.iter().map(row).collect();
+    let table =
+        format!("<!-- models -->\n| Model | In the policy | Guarantee |\n| --- | --- | --- |\n{table}<!-- /models -->");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../GUIDE.md");
+    let guide = fs::read_to_string(&path).unwrap();
+    let (start, end) = (guide.find("<!-- models -->").unwrap(), guide.find("<!-- /models -->").unwrap());
+    let shown = &guide[start..end + "<!-- /models -->".len()];
+    if std::env::var_os("MORETTA_UPDATE_DOCS").is_some() {
+        fs::write(&path, guide.replace(shown, &table)).unwrap();
+    } else {
+        assert_eq!(shown, table);
+    }
 }
 
 const DOCUMENTS: [&str; 5] = ["README.md", "GUIDE.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];

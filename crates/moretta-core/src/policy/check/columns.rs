@@ -1,14 +1,15 @@
 //! `[columns]`: what each column is, and how it may be made less precise.
 
-use super::super::error::PolicyError;
-use super::super::header::toml_key;
-use super::super::tree::{Entry, Value};
-use super::super::{ColumnPolicy, HierarchyChoice};
-use super::fields::{self, Fields, as_number, section, wrong};
 use super::hierarchy::hierarchy;
 use crate::dates::DateFormat;
+use crate::declaration::ColumnPolicy;
+use crate::document::{self, Entry, Fields, PolicyError, Value, as_number, list, section, toml_key, wrong};
+use crate::hierarchy::HierarchyChoice;
 use crate::schema::{Kind, MissingRule, Role};
 use crate::text::shown;
+
+/// The keys of a column's table.
+pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing"];
 
 const ROLES: &[(&str, Role)] = &[
     ("identifier", Role::Identifier),
@@ -24,7 +25,7 @@ const MISSING: &[(&str, MissingRule)] =
 /// Which keys mean something for which role.
 fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
-        Role::QuasiIdentifier => fields::COLUMN,
+        Role::QuasiIdentifier => COLUMN,
         Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing"],
         Role::Identifier | Role::Insensitive => &["role"],
     }
@@ -56,12 +57,12 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
         ));
     };
     let section = format!("[columns.{name}]");
-    let fields = Fields::new(table, &section, fields::COLUMN)?;
+    let fields = Fields::new(table, &section, COLUMN)?;
     let role = fields.required_choice("role", ROLES)?;
     if let Some(extra) = table.entries.iter().find(|entry| !keys_of(role).contains(&entry.key.as_str())) {
         let key = &extra.key;
         let fitting = ROLES.iter().filter(|(_, role)| keys_of(*role).contains(&key.as_str()));
-        let roles = fields::list(fitting.map(|(name, _)| *name));
+        let roles = list(fitting.map(|(name, _)| *name));
         let message = format!("`{key}` means nothing for role \"{}\"; it is for {roles}", role.name());
         return Err(PolicyError::new(&extra.key_span, message));
     }
@@ -112,7 +113,7 @@ fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
         let error = PolicyError::new(&item.span, "`weight` is 0; it must be above 0");
         return Err(error.help("leave the column out of the quasi-identifier instead, if it cannot identify anyone"));
     }
-    fields::weight(fields)
+    document::weight(fields)
 }
 
 fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> {

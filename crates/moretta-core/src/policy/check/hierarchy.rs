@@ -1,8 +1,6 @@
 //! `hierarchy`: how a column's values are made less precise.
 
-use super::super::error::PolicyError;
-use super::super::tree::{Entry, Item, Table, Value};
-use super::fields::{self, Fields, as_number, holds, list, wrong};
+use crate::document::{Entry, Fields, Item, PolicyError, Table, Value, as_number, holds, list, wrong};
 use crate::hierarchy::{
     DateLevel, HierarchyChoice,
     numeric::{Builder, Built, widths::nests},
@@ -14,6 +12,10 @@ use crate::text::shown;
 const HIERARCHY: &str = "the path of a hierarchy file (such as \"ages.csv\"), \"free\", { widths = [..] }, \
      { bins = [..] }, { prefix = [..] }, { dates = [..] }, or one that is built from the data: \"iotf\", \"otf\", \
      \"chu\", \"han\", \"equal-width\" or \"equal-frequency\"";
+
+/// The keys of a table.
+pub(super) const KEYS: &[&str] =
+    &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
 
 /// The keys of which a table has one.
 const WAYS: &[&str] = &["widths", "bins", "prefix", "dates", "method"];
@@ -72,7 +74,7 @@ fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
     }
     if METHODS.iter().any(|(name, _)| *name == text) {
         let nothing = Table { entries: Vec::new(), span: item.span.clone() };
-        return built(text, &Fields::new(&nothing, "`hierarchy`", fields::HIERARCHY)?);
+        return built(text, &Fields::new(&nothing, "`hierarchy`", KEYS)?);
     }
     if text.contains(['.', '/', '\\']) {
         return Ok(HierarchyChoice::File(text.to_owned()));
@@ -89,7 +91,7 @@ fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
 
 /// A hierarchy that is given as a table.
 fn with_parameters(table: &Table, item: &Item) -> Result<HierarchyChoice, PolicyError> {
-    let fields = Fields::new(table, "`hierarchy`", fields::HIERARCHY)?;
+    let fields = Fields::new(table, "`hierarchy`", KEYS)?;
     let (ways, parameters): (Vec<&Entry>, Vec<&Entry>) =
         table.entries.iter().partition(|entry| WAYS.contains(&entry.key.as_str()));
     let way = match *ways.as_slice() {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::super::error::{Place, PolicyError};
-use super::super::tree::{Entry, Table, Value};
-use super::super::{ColumnPolicy, MeasureChoice};
-use super::fields::{self, Fields, as_number, list, wrong};
-use super::privacy::Columns;
+use super::super::MeasureChoice;
+use crate::declaration::{ColumnPolicy, Columns};
+use crate::document::{self, Entry, Fields, Place, PolicyError, Table, Value, as_number, list, wrong};
 use crate::objective::{Costs, Dispersion, Goal, Loss, Purpose};
 use crate::schema::{Kind, Role};
 use crate::text::shown;
+
+/// The keys of the section.
+pub(super) const KEYS: &[&str] = &["name", "weight", "column", "costs", "dispersion"];
 
 #[derive(Clone, Copy, PartialEq)]
 enum Name {
@@ -46,12 +47,12 @@ pub(super) fn measure(
     let right = "a table, begun with [measure], or a list of tables, each begun with [[measure]]";
     let (tables, section): (Vec<&Table>, _) = match &entry.item.value {
         Value::Table(table) => (vec![table], "[measure]"),
-        Value::Array(items) if !items.is_empty() => (fields::tables("measure", items, right)?, "[[measure]]"),
+        Value::Array(items) if !items.is_empty() => (document::tables("measure", items, right)?, "[[measure]]"),
         _ => return Err(wrong("measure", &entry.item, right)),
     };
     let mut goals: Vec<Goal> = Vec::with_capacity(tables.len());
     for table in &tables {
-        let fields = Fields::new(table, section, fields::MEASURE)?;
+        let fields = Fields::new(table, section, KEYS)?;
         let goal = goal(&fields, columns)?;
         if goals.iter().any(|other| same(&other.purpose, &goal.purpose, columns)) {
             let message = format!("[[measure]] asks for the same \"{}\" twice", goal.purpose.name());
@@ -72,7 +73,7 @@ fn goal(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Goal, PolicyErr
         let message = format!("`{}` means nothing for measure \"{word}\"; it is for {}", extra.key, of(&extra.key));
         return Err(PolicyError::new(&extra.key_span, message));
     }
-    let weight = fields::weight(fields)?;
+    let weight = document::weight(fields)?;
     let purpose = match name {
         Name::Precision(loss) => Purpose::Precision(loss),
         Name::Classification => {

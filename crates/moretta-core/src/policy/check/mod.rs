@@ -4,17 +4,14 @@
 //! of a later version may well have keys that are unknown here, and should hear the true reason.
 
 mod columns;
-mod fields;
 mod hierarchy;
 mod measure;
-mod privacy;
 
-use self::fields::{Fields, list, section, wrong};
-use super::error::PolicyError;
 use super::method::MethodChoice;
-use super::tree::{Entry, Item, Table, Value};
-use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, ReleaseOptions, VERSION};
+use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, Privacy, ReleaseOptions, VERSION};
 use crate::counts::RecordOrder;
+use crate::document::{Entry, Fields, Item, PolicyError, Table, Value, list, section, wrong};
+use crate::privacy::MODELS;
 use crate::suggest::nearest;
 
 const LABELS: &[(&str, Labels)] = &[("node", Labels::Node), ("set", Labels::Set)];
@@ -26,12 +23,43 @@ const NUMBERS: &[(&str, Numbers)] = &[
 ];
 const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("input", RecordOrder::Input)];
 
+/// The keys of each section: to refuse the others, and to say where a misplaced one belongs.
+const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
+const RELEASE: &[&str] = &["labels", "numbers", "order"];
+const INPUT: &[&str] = &["delimiter", "quote", "missing", "population"];
+
+/// The section that has a key, as a message names it: `in [input]`.
+fn section_of(key: &str) -> Option<String> {
+    if TOP.contains(&key) {
+        return Some("at the top of the policy".to_owned());
+    }
+    if Privacy::keys().contains(&key) {
+        return Some("in [privacy]".to_owned());
+    }
+    if let Some(model) = MODELS.iter().find(|entry| entry.keys.contains(&key)) {
+        return Some(format!("in {}", model.header()));
+    }
+    let others: [(&str, &[&str]); 6] = [
+        ("in the table of a column", columns::COLUMN),
+        ("in `hierarchy`", hierarchy::KEYS),
+        ("in [method] or [measure]", &["name"]),
+        ("in [measure]", measure::KEYS),
+        ("in [release]", RELEASE),
+        ("in [input]", INPUT),
+    ];
+    others.iter().find(|(_, keys)| keys.contains(&key)).map(|(place, _)| (*place).to_owned())
+}
+
 /// Checks everything. `text` is where the tree's places are; without `known_methods` any method's name will do.
 pub(super) fn policy(table: &Table, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
+    sections(table, text, known_methods).map_err(|error| error.suggest_section(section_of))
+}
+
+fn sections(table: &Table, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
     let version = version(table)?;
-    let fields = Fields::new(table, "the policy", fields::TOP)?;
+    let fields = Fields::new(table, "the policy", TOP)?;
     let columns = columns::columns(&fields)?;
-    let privacy = privacy::privacy(&fields, &columns)?;
+    let privacy = Privacy::read(&fields, &columns)?;
     let method = method(table, text, known_methods)?;
     let measure = measure::measure(table, text, &columns)?;
     Ok(Policy { version, privacy, method, measure, columns, release: release(table)?, input: input(table)? })
@@ -78,7 +106,7 @@ fn method(table: &Table, text: &str, known: Option<&[&str]>) -> Result<MethodCho
 fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
     let default = ReleaseOptions::default();
     let Some(table) = section(table, "release")? else { return Ok(default) };
-    let fields = Fields::new(table, "[release]", fields::RELEASE)?;
+    let fields = Fields::new(table, "[release]", RELEASE)?;
     Ok(ReleaseOptions {
         labels: fields.choice("labels", LABELS)?.unwrap_or(default.labels),
         numbers: fields.choice("numbers", NUMBERS)?.unwrap_or(default.numbers),
@@ -89,7 +117,7 @@ fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
 fn input(table: &Table) -> Result<InputOptions, PolicyError> {
     let default = InputOptions::default();
     let Some(table) = section(table, "input")? else { return Ok(default) };
-    let fields = Fields::new(table, "[input]", fields::INPUT)?;
+    let fields = Fields::new(table, "[input]", INPUT)?;
     let delimiter = character(&fields, "delimiter", "one ASCII character in quotes, e.g. \";\" or \"\\t\"")?;
     let quote = character(&fields, "quote", "one ASCII character in quotes, e.g. \"'\"")?.unwrap_or(default.quote);
     if delimiter == Some(quote) {

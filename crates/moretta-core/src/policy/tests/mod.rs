@@ -4,9 +4,14 @@ mod refused;
 
 use proptest::prelude::*;
 
+use std::sync::Arc;
+
 use super::*;
+use crate::hierarchy::HierarchyChoice;
 use crate::hierarchy::numeric::{Builder, Built};
 use crate::objective::{Costs, Dispersion, Loss, Purpose};
+use crate::privacy::{Distance, KAnonymity, LDiversity, LDiversityKind, TCloseness, Template, TemplateValues};
+use crate::schema::{Kind, MissingRule, Role};
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");
@@ -31,18 +36,20 @@ fn names<'p>(columns: impl Iterator<Item = &'p ColumnPolicy>) -> Vec<&'p str> {
 fn the_whole_policy_is_read() {
     let policy = parse(POLICY).unwrap();
     let text = |text: &str| text.to_owned();
+    let template = Template {
+        given: vec![text("job"), text("country")],
+        column: text("bankruptcy"),
+        values: TemplateValues::Listed(vec![text("Discharged")]),
+        max_confidence: 0.75,
+    };
     let privacy = Privacy {
-        k: Some(10),
         max_suppressed: 0.02,
-        templates: vec![Template {
-            given: vec![text("job"), text("country")],
-            column: text("bankruptcy"),
-            values: TemplateValues::Listed(vec![text("Discharged")]),
-            max_confidence: 0.75,
-        }],
-        lkc: None,
-        l_diversity: vec![LDiversity { column: text("diagnosis"), l: 3.0, kind: LDiversityKind::Distinct }],
-        t_closeness: vec![TCloseness { column: text("income"), t: 0.2, distance: Distance::Ordered }],
+        models: vec![
+            Arc::new(KAnonymity { k: 10 }),
+            Arc::new(template),
+            Arc::new(LDiversity { column: text("diagnosis"), l: 3.0, kind: LDiversityKind::Distinct }),
+            Arc::new(TCloseness { column: text("income"), t: 0.2, distance: Distance::Ordered }),
+        ],
     };
     assert_eq!(policy.version, 1);
     assert_eq!(policy.privacy, privacy);
@@ -90,7 +97,7 @@ fn columns_keep_the_order_of_the_file() {
 #[test]
 fn defaults_are_filled_in() {
     let policy = parse("version = 1\nprivacy.k = 2\ncolumns.a.role = \"quasi-identifier\"").unwrap();
-    assert_eq!(policy.privacy, Privacy { k: Some(2), ..Privacy::default() });
+    assert_eq!(policy.privacy, Privacy { models: vec![Arc::new(KAnonymity { k: 2 })], ..Privacy::default() });
     assert_eq!(policy.method, MethodChoice::new("sweep", toml::Table::new()));
     assert_eq!(policy.release, ReleaseOptions::default());
     let input =
@@ -242,7 +249,7 @@ fn hierarchies_have_their_usual_parameters() {
 fn numbers_keep_their_fractions() {
     let text = with_line(13, "kind = \"entropy\"").replace("l = 3\n", "l = 2.5\n");
     let policy = parse(&text).unwrap();
-    assert_eq!(policy.privacy.l_diversity[0].l, 2.5);
+    assert_eq!(policy.privacy.first::<LDiversity>().unwrap().l, 2.5);
     assert_eq!(through_json(&policy), policy);
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     ids::ColumnId,
-    privacy::{BoundModel, ModelFacts},
+    privacy::only_k,
     recoding::{Action, Cut, Step},
     search::{Observer, Stop, Task, taxonomy::Taxonomy},
 };
@@ -50,14 +50,14 @@ pub(super) struct Climb<'a> {
 
 impl<'a> Climb<'a> {
     pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], measure: Measure, prune: bool) -> Self {
-        let k = task.models.iter().map(|model| k_of(&**model)).max().flatten().unwrap_or(1);
+        let k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
         let columns: Vec<usize> = (0..taxonomies.len()).collect();
         let ((index, _), information) = rayon::join(
             || Index::new(task.profile, taxonomies, &columns, k),
             || information::of_columns(task.profile, taxonomies, measure),
         );
         let candidates = Candidates::new(taxonomies, &information);
-        let others = task.models.iter().map(|model| &**model).filter(|model| k_of(*model).is_none());
+        let others = task.models.iter().map(|model| &**model).filter(|model| only_k(*model, task.profile).is_none());
         Self {
             task: *task,
             taxonomies,
@@ -195,13 +195,5 @@ impl<'a> Climb<'a> {
             scored.push(Scored { ratio, information, generalization });
         }
         scored
-    }
-}
-
-/// The k of a model of k-anonymity.
-pub(super) fn k_of(model: &dyn BoundModel) -> Option<u64> {
-    match model.facts() {
-        ModelFacts::KAnonymity { k } => Some(k),
-        _ => None,
     }
 }

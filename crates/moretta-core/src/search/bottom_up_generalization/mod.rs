@@ -45,7 +45,7 @@ use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId},
     objective::Loss,
-    privacy::ModelFacts,
+    privacy,
     profile::{Column, Profile},
     recoding::{Action, Cut, Recoding, Step},
 };
@@ -142,7 +142,7 @@ impl Method for BottomUpGeneralization {
         self.supports(task)?;
         check_possible(task)?;
         let outcome = self.search(task, observer);
-        let only_k = task.models.iter().all(|model| matches!(model.facts(), ModelFacts::KAnonymity { .. }));
+        let only_k = task.models.iter().all(|model| privacy::only_k(&**model, task.profile).is_some());
         if task.max_suppressed == 0 || only_k || !self.0.take_back || outcome.stop != Stop::Finished {
             return Ok(outcome);
         }

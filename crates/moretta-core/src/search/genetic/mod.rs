@@ -206,6 +206,7 @@ impl Genetic {
         let table = ground.table(None);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.settings.seeds
+            && is_closed(task)
             && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
             && let Recoding::Cut(cut) = outcome.recoding
             && admits(ground, &cut.cells)
@@ -223,6 +224,11 @@ impl Method for Genetic {
         self.ground(task).map(drop)
     }
 
+    /// Every cut is judged by its own groups; the result is judged again before it is returned.
+    fn relies_on_closure(&self) -> bool {
+        false
+    }
+
     fn anytime(&self) -> bool {
         true
     }
@@ -238,6 +244,7 @@ impl Method for Genetic {
             // The quick ones first: whoever stops early gets the best of them.
             evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
             if observer.stop().is_none()
+                && is_closed(task)
                 && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), observer)
             {
                 evolution.try_all(seeds::of_path(task, &ground, &outcome, &zeros));
@@ -263,6 +270,11 @@ impl Method for Genetic {
         let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
         Ok(Outcome { recoding: Recoding::Cut(cut), stop, path: Vec::new(), work: counted(work) })
     }
+}
+
+/// Whether all models are closed under union, on which bottom-up generalization relies.
+fn is_closed(task: &Task<'_>) -> bool {
+    task.models.iter().all(|model| model.is_closed_under_union())
 }
 
 /// Whether intervals of free numbers end only where they may.

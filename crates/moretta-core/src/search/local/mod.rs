@@ -34,7 +34,7 @@ pub(super) struct Needs<'a> {
 
 impl<'a> Needs<'a> {
     pub(super) fn of(task: &'a Task<'a>) -> Self {
-        let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1).max(1);
+        let least = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1).max(1);
         let only_records = |limits: Vec<Limit>| limits.iter().all(|limit| matches!(limit, Limit::Records(_)));
         let enough = task.models.iter().all(|model| model.limits().is_some_and(only_records));
         Self { task, least, enough }

@@ -12,7 +12,7 @@ pub(super) fn boundaries(
     set: &[Member],
     code: impl Fn(&Member) -> u32,
     (first, last): (u32, u32),
-    least_records: u64,
+    min_records: u64,
     records: u64,
 ) -> Vec<u32> {
     let mut found: Vec<(u64, u32)> = Vec::new();
@@ -20,7 +20,7 @@ pub(super) fn boundaries(
     for (boundary, below) in steps(domain, set, code, (first, last)) {
         low += below;
         let least = low.min(records - low);
-        if least >= least_records.max(1) {
+        if least >= min_records.max(1) {
             found.push((records - 2 * least, boundary));
         }
     }

@@ -86,7 +86,7 @@ struct Search<'a> {
     task: &'a Task<'a>,
     settings: Settings,
     observer: &'a dyn Observer,
-    least_records: u64,
+    min_records: u64,
     tried: AtomicU64,
     finished: AtomicU64,
     /// What it was stopped for before it was done.
@@ -106,23 +106,18 @@ impl Method for Mondrian {
 
 /// Cuts a set that holds into parts that hold and have at least so many records each, in an order that does not depend
 /// on who computes them. Equal tuples stay together. Stopped, the parts are larger.
-pub(super) fn split(
-    task: &Task<'_>,
-    set: Vec<Member>,
-    least_records: u64,
-    observer: &dyn Observer,
-) -> Vec<Vec<Member>> {
-    Search::new(task, Settings::default(), observer, least_records).split(set)
+pub(super) fn split(task: &Task<'_>, set: Vec<Member>, min_records: u64, observer: &dyn Observer) -> Vec<Vec<Member>> {
+    Search::new(task, Settings::default(), observer, min_records).split(set)
 }
 
 impl<'a> Search<'a> {
-    fn new(task: &'a Task<'a>, settings: Settings, observer: &'a dyn Observer, least_records: u64) -> Self {
-        let least = task.models.iter().map(|model| model.least_records()).max().unwrap_or(1);
+    fn new(task: &'a Task<'a>, settings: Settings, observer: &'a dyn Observer, min_records: u64) -> Self {
+        let least = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1);
         Self {
             task,
             settings,
             observer,
-            least_records: least.max(least_records),
+            min_records: least.max(min_records),
             tried: AtomicU64::new(0),
             finished: AtomicU64::new(0),
             stopped: OnceLock::new(),
@@ -170,7 +165,7 @@ impl<'a> Search<'a> {
     /// The cut that is made: of those that hold, by the rule that was chosen.
     fn cut(&self, set: &[Member]) -> Option<Halves> {
         let records: u64 = set.iter().map(|member| member.records).sum();
-        if records < 2 * self.least_records {
+        if records < 2 * self.min_records {
             return None;
         }
         let columns = self.task.profile.columns();
@@ -224,7 +219,7 @@ impl<'a> Search<'a> {
         let profile = self.task.profile;
         let domain = &profile.columns()[column].domain;
         let code = |member: &Member| profile.codes(profile.tuple_of(member.variant))[column];
-        for boundary in cut::boundaries(domain, set, code, bounds, self.least_records, records) {
+        for boundary in cut::boundaries(domain, set, code, bounds, self.min_records, records) {
             let halves = cut::strict(set, code, boundary);
             if self.both_hold(&halves) {
                 return Some(halves);

@@ -229,7 +229,7 @@ proptest! {
         policy += "[columns.s]\nrole = \"sensitive\"\n";
         let rows: Vec<(&str, u64)> = rows.iter().map(|(row, records)| (row.as_str(), *records)).collect();
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
-        let least = table.models.iter().map(|model| model.least_records()).max().unwrap() as usize;
+        let least = table.models.iter().map(|model| model.min_records()).max().unwrap() as usize;
         let twin = Twin { table: &table, settings, least };
         let expand = |member: &Member| vec![member.variant; member.records as usize];
         let everything: Vec<VariantId> = table.profile.everything().iter().flat_map(expand).collect();

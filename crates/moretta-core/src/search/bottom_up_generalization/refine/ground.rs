@@ -6,12 +6,12 @@ use hashbrown::HashMap;
 use super::What;
 use crate::{
     ids::{NodeId, TupleId},
-    privacy::BoundModel,
+    privacy::{BoundModel, only_k},
     profile::Profile,
     recoding::Cut,
     search::{
         Task,
-        bottom_up_generalization::{climb::k_of, scoped::by_scope},
+        bottom_up_generalization::scoped::by_scope,
         grouping::{Buckets, Groups, group_rows},
         taxonomy::{Taxonomy, records_before},
     },
@@ -59,8 +59,8 @@ pub(super) struct Ground<'a> {
 
 impl<'a> Ground<'a> {
     pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], what: What) -> Self {
-        let k = task.models.iter().filter_map(|model| k_of(&**model)).max().unwrap_or(1);
-        let others = task.models.iter().map(|model| &**model).filter(|model| k_of(*model).is_none());
+        let k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
+        let others = task.models.iter().map(|model| &**model).filter(|model| only_k(*model, task.profile).is_none());
         let scopes: Vec<_> = by_scope(others).into_iter().collect();
         let (classes, class_records) = if what.class { class_records(task.profile) } else { (0, Vec::new()) };
         Self {

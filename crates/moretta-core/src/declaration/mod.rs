@@ -1,0 +1,146 @@
+//! Declarations of a data holder about a table: its columns, how the input is read and how the release is written.
+//!
+//! A [`Policy`](crate::policy::Policy) is such a [`Declaration`] with privacy models and a method beside it. What comes
+//! before models and methods (profile, models, released table, measures) needs the declaration alone.
+
+mod columns;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+pub use self::columns::Columns;
+use crate::counts::RecordOrder;
+use crate::dates::DateFormat;
+use crate::hierarchy::{HierarchyChoice, Reading};
+use crate::schema::{Kind, MissingRule, Role};
+
+/// The declared columns of a table, and how it is read and written.
+pub trait Declaration {
+    /// All columns, in the order in which the policy names them first.
+    fn columns(&self) -> &[ColumnPolicy];
+
+    /// How the input is read.
+    fn input(&self) -> &InputOptions;
+
+    /// How the release is written.
+    fn release(&self) -> &ReleaseOptions;
+
+    /// The quasi-identifier columns, in policy order.
+    fn quasi_identifiers(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns().iter().filter(|column| column.role == Role::QuasiIdentifier)
+    }
+
+    /// The sensitive and class columns, in policy order: the values that privacy models and measures look at beside the
+    /// quasi-identifier.
+    fn attributes(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns().iter().filter(|column| matches!(column.role, Role::Sensitive | Role::Class))
+    }
+}
+
+/// A column's role, and how its values may be generalized.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnPolicy {
+    /// The column's name in the input.
+    pub name: String,
+    /// Decides whether the column is released, and how.
+    pub role: Role,
+    /// Whether it is read as numbers, dates or names (the key `type`); by default inferred from the data.
+    pub kind: Option<Kind>,
+    /// How its dates are written, where that is not ISO 8601.
+    pub format: Option<DateFormat>,
+    /// How its values are made less precise.
+    pub hierarchy: HierarchyChoice,
+    /// Weight of a loss in this column. 1 unless set; only a quasi-identifier has another.
+    pub weight: f64,
+    /// Meaning of a missing value.
+    pub missing: MissingRule,
+}
+
+impl ColumnPolicy {
+    /// How its texts are read, if they are of this kind.
+    pub(crate) fn reading(&self, kind: Kind) -> Reading {
+        Reading::new(kind, self.format.as_ref())
+    }
+}
+
+/// How the release is written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReleaseOptions {
+    /// How a categorical box prints.
+    pub labels: Labels,
+    /// How a box of numbers prints.
+    pub numbers: Numbers,
+    /// In which order the records leave.
+    #[serde(serialize_with = "order_name")]
+    pub order: RecordOrder,
+}
+
+impl Default for ReleaseOptions {
+    fn default() -> ReleaseOptions {
+        ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled }
+    }
+}
+
+impl ReleaseOptions {
+    /// Whether a cell of several values prints what its group's records hold (a set or one number) instead of the cell.
+    pub fn has_own_form(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Category => self.labels == Labels::Set,
+            Kind::Number => self.numbers != Numbers::Interval,
+            Kind::Date => false,
+        }
+    }
+}
+
+/// How a categorical box prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Labels {
+    /// As the label of its hierarchy node.
+    #[default]
+    Node,
+    /// As the set of the values that occur: `{a, b}`.
+    Set,
+}
+
+/// How a box of numbers prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Numbers {
+    /// As an interval: `[24, 32]`.
+    #[default]
+    Interval,
+    /// As the mean of the group's values.
+    Mean,
+    /// As the median of the group's values.
+    Median,
+    /// As the middle between the least and the greatest of the group's values.
+    Midpoint,
+}
+
+/// How the input is read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct InputOptions {
+    /// Delimiter of cells, an ASCII character; by default found out from the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delimiter: Option<char>,
+    /// Quote of cells, an ASCII character other than the delimiter.
+    pub quote: char,
+    /// The texts that mean that a value is missing.
+    pub missing: Vec<String>,
+    /// How many people the table was drawn from, where the holder knows: at least as many as it has records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub population: Option<u64>,
+}
+
+impl Default for InputOptions {
+    fn default() -> InputOptions {
+        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None }
+    }
+}
+
+fn order_name<S: Serializer>(order: &RecordOrder, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match order {
+        RecordOrder::Input => "input",
+        RecordOrder::Shuffled => "shuffled",
+    })
+}

@@ -1,0 +1,68 @@
+//! A policy bound to a table: every model that it names, and how many records it allows to be suppressed.
+
+use super::Policy;
+use crate::{
+    privacy::{BoundModel, BoundModels, BoundTableModel, ModelError},
+    profile::{Profile, Tables},
+};
+
+/// A policy bound to a table. It has every model of the policy: there is no way to leave one out.
+pub struct BoundPolicy<'a> {
+    policy: &'a Policy,
+    tables: Tables<'a>,
+    models: BoundModels,
+}
+
+impl<'a> BoundPolicy<'a> {
+    /// Binds every model; an error if there is none, or if one does not fit the table or would guard nothing.
+    pub fn new(policy: &'a Policy, profile: &'a Profile) -> Result<Self, ModelError> {
+        Self::with_tables(policy, Tables::of(profile))
+    }
+
+    /// The same for models that need a second table.
+    pub fn with_tables(policy: &'a Policy, tables: Tables<'a>) -> Result<Self, ModelError> {
+        policy.privacy.models.iter().try_for_each(|model| model.check_table(tables.table))?;
+        let models = policy.privacy.bind(&tables)?;
+        // The parser refuses such a policy, but a program can make one.
+        if models.of_groups.is_empty() && models.of_table.is_empty() {
+            return Err(ModelError("the policy names no privacy model, so nothing would be guaranteed".to_owned()));
+        }
+        Ok(Self { policy, tables, models })
+    }
+
+    /// The policy whose models these are.
+    pub fn policy(&self) -> &'a Policy {
+        self.policy
+    }
+
+    /// The table that the models judge.
+    pub fn profile(&self) -> &'a Profile {
+        self.tables.table
+    }
+
+    /// The table, and the second tables that models look at.
+    pub fn tables(&self) -> Tables<'a> {
+        self.tables
+    }
+
+    /// The models that judge each group.
+    pub fn models(&self) -> &[Box<dyn BoundModel>] {
+        &self.models.of_groups
+    }
+
+    /// The models that judge the table as a whole.
+    pub fn table_models(&self) -> &[Box<dyn BoundTableModel>] {
+        &self.models.of_table
+    }
+
+    /// How many records of the table may be suppressed.
+    pub fn max_suppressed(&self) -> u64 {
+        self.policy.privacy.allowed_records(self.profile().records())
+    }
+}
+
+/// The models of a policy that judge groups, for tests that need no guarantee.
+#[cfg(any(test, feature = "testing"))]
+pub fn bind_all(policy: &Policy, profile: &Profile) -> Result<Vec<Box<dyn BoundModel>>, ModelError> {
+    Ok(policy.privacy.bind(&Tables::of(profile))?.of_groups)
+}

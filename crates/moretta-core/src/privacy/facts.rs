@@ -1,0 +1,83 @@
+//! Statements of a model about itself and a group, for reports: typed values for programs, and words for people.
+
+use std::{any::Any, fmt, sync::Arc};
+
+use serde::{Serialize, Serializer};
+
+/// The facts of a model for programs: a struct of the model's own, in a report its JSON.
+#[derive(Debug, Clone)]
+pub struct ModelFacts(Arc<dyn AnyFacts>);
+
+trait AnyFacts: Any + fmt::Debug + Send + Sync {
+    fn to_json(&self) -> serde_json::Value;
+}
+
+impl<T: Any + fmt::Debug + Send + Sync + Serialize> AnyFacts for T {
+    fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+impl ModelFacts {
+    /// Facts of a model's own type.
+    pub fn new<T: Any + fmt::Debug + Send + Sync + Serialize>(facts: T) -> Self {
+        Self(Arc::new(facts))
+    }
+
+    /// The facts, if they are of this type.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        (&*self.0 as &dyn Any).downcast_ref()
+    }
+}
+
+impl PartialEq for ModelFacts {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_json() == other.0.to_json()
+    }
+}
+
+impl Serialize for ModelFacts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.to_json().serialize(serializer)
+    }
+}
+
+/// A model in words: its name and its limit. Prints as `k-anonymity (k = 5)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// The key under `[privacy]`.
+    pub key: &'static str,
+    /// The name of the model, with its kind: `entropy l-diversity`.
+    pub name: String,
+    /// The limit: `diagnosis, l = 3`.
+    pub limit: String,
+}
+
+impl Description {
+    /// A model of a policy's key.
+    pub fn new(key: &'static str, name: impl Into<String>, limit: impl Into<String>) -> Self {
+        Self { key, name: name.into(), limit: limit.into() }
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.name, self.limit)
+    }
+}
+
+/// The figure of a group or a table that a model compares with its limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// As a number; not finite if the definition has none (a logarithm of 0).
+    pub value: f64,
+    /// In words: `3 records`.
+    pub words: String,
+}
+
+impl Figure {
+    /// A number and its words.
+    pub fn new(value: f64, words: impl Into<String>) -> Self {
+        Self { value, words: words.into() }
+    }
+}

@@ -1,0 +1,127 @@
+//! A group of records, as a model looks at it.
+
+use std::cell::OnceCell;
+
+use crate::{
+    ids::{AttributeId, ColumnId},
+    profile::{Member, Profile},
+    text::merge_counts,
+};
+
+/// Group (equivalence class): records released with identical quasi-identifier values.
+pub struct Group<'a> {
+    profile: &'a Profile,
+    members: &'a [Member],
+    records: u64,
+    /// By attribute. Many models may look at one column (a template for each of its values): it is counted once.
+    histograms: OnceCell<Box<[OnceCell<Histogram>]>>,
+    labels: Option<&'a dyn Fn(ColumnId) -> Option<&'a str>>,
+}
+
+/// Records by value, in order of the values; values without records are left out.
+pub type Histogram = Vec<(u32, u64)>;
+
+impl<'a> Group<'a> {
+    /// A group under construction: it has members but no released labels yet.
+    pub fn new(profile: &'a Profile, members: &'a [Member]) -> Self {
+        let records = members.iter().map(|member| member.records).sum();
+        Self { profile, members, records, histograms: OnceCell::new(), labels: None }
+    }
+
+    /// A group of a released table. `labels` returns the label of a column, `None` if the group spans several.
+    pub fn released(self, labels: &'a dyn Fn(ColumnId) -> Option<&'a str>) -> Self {
+        Self { labels: Some(labels), ..self }
+    }
+
+    /// The table that the group is part of.
+    pub fn profile(&self) -> &'a Profile {
+        self.profile
+    }
+
+    /// The variants of the group with their records.
+    pub fn members(&self) -> &'a [Member] {
+        self.members
+    }
+
+    /// Records of the group.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The released label of a column; `None` during a search, and for columns that the model does not look at.
+    pub fn label(&self, column: ColumnId) -> Option<&'a str> {
+        self.labels.and_then(|labels| labels(column))
+    }
+
+    /// Records by value of a sensitive or class column.
+    pub fn histogram(&self, attribute: AttributeId) -> &Histogram {
+        let all = self.histograms.get_or_init(|| self.profile.attributes().iter().map(|_| OnceCell::new()).collect());
+        all[attribute.index()].get_or_init(|| self.count(attribute))
+    }
+
+    fn count(&self, attribute: AttributeId) -> Histogram {
+        let values = self.profile.attributes()[attribute.index()].values.len();
+        if values <= 4 * self.members.len() + 64 {
+            let mut dense = vec![0u64; values];
+            for member in self.members {
+                dense[self.profile.value(member.variant, attribute) as usize] += member.records;
+            }
+            return (0..).zip(dense).filter(|(_, records)| *records > 0).collect();
+        }
+        let mut sparse: Vec<(u32, u64)> =
+            self.members.iter().map(|member| (self.profile.value(member.variant, attribute), member.records)).collect();
+        sparse.sort_unstable();
+        merge_counts(&mut sparse);
+        sparse
+    }
+
+    /// Records with one value of a sensitive or class column.
+    pub fn records_with(&self, attribute: AttributeId, value: u32) -> u64 {
+        let histogram = self.histogram(attribute);
+        histogram.binary_search_by_key(&value, |(code, _)| *code).map_or(0, |at| histogram[at].1)
+    }
+
+    /// The share of records with one value of a sensitive or class column.
+    pub fn share_of(&self, attribute: AttributeId, value: u32) -> f64 {
+        self.records_with(attribute, value) as f64 / self.records.max(1) as f64
+    }
+}
+
+/// The sizes of all groups of a released table.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupSizes(Vec<(u64, u64)>);
+
+impl GroupSizes {
+    /// From the records of each group, in any order.
+    pub fn of(records: impl Iterator<Item = u64>) -> Self {
+        let mut sizes: Vec<(u64, u64)> = records.map(|records| (records, 1)).collect();
+        sizes.sort_unstable();
+        sizes.dedup_by(|next, kept| {
+            next.0 == kept.0 && {
+                kept.1 += next.1;
+                true
+            }
+        });
+        Self(sizes)
+    }
+
+    /// Each size with its number of groups, small sizes first.
+    pub fn sizes(&self) -> &[(u64, u64)] {
+        &self.0
+    }
+
+    /// Number of groups.
+    pub fn groups(&self) -> u64 {
+        self.0.iter().map(|(_, groups)| groups).sum()
+    }
+
+    /// Number of records.
+    pub fn records(&self) -> u64 {
+        self.0.iter().map(|(size, groups)| size * groups).sum()
+    }
+
+    /// Records of the smallest group; 0 if there is none.
+    pub fn smallest(&self) -> u64 {
+        self.0.first().map_or(0, |(size, _)| *size)
+    }
+}

@@ -1,0 +1,128 @@
+//! k-anonymity (Samarati, Sweeney 1998): every combination of released quasi-identifier values is shared by at least `k`
+//! records, so that no record can be singled out from fewer than `k`.
+
+#[cfg(any(test, feature = "testing"))]
+mod conformance;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{
+    BoundModel, BoundModels, Description, Figure, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel,
+    SectionForm, Sentence, every_column, names_of,
+};
+#[cfg(any(test, feature = "testing"))]
+use crate::testing::conformance::{Printed, Verdict};
+use crate::{
+    declaration::ColumnPolicy,
+    ids::ColumnId,
+    profile::Tables,
+    schema::Role,
+    text::{count, counted},
+};
+
+/// The values that `k` may have, here and in other models.
+pub(super) const RIGHT: &str = "a whole number of at least 1 (usual: 5 to 50)";
+
+pub(super) const ENTRY: ModelEntry = ModelEntry {
+    name: "k-anonymity",
+    key: "k",
+    form: SectionForm::Key,
+    keys: &[],
+    summary: "every released combination of quasi-identifier values is shared by at least k records",
+    example: "[privacy]\nk = 10",
+    read: |fields, _| Ok(Arc::new(KAnonymity { k: fields.required("k", RIGHT, fields.whole("k", RIGHT)?)? })),
+    draft: |_| None,
+    #[cfg(any(test, feature = "testing"))]
+    random: conformance::random,
+};
+
+/// At least `k` records in every group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KAnonymity {
+    /// Minimum records, at least 1.
+    pub k: u64,
+}
+
+struct BoundKAnonymity {
+    model: KAnonymity,
+    scope: Vec<ColumnId>,
+}
+
+impl PrivacyModel for KAnonymity {
+    fn key(&self) -> &'static str {
+        ENTRY.key
+    }
+
+    fn section(&self) -> serde_json::Value {
+        self.k.into()
+    }
+
+    fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence {
+        let names = names_of(columns, Role::QuasiIdentifier);
+        let what = if names.len() == 1 { "every value of " } else { "every combination of " };
+        let records = format!(" is shared by at least {} records", count(self.k));
+        Sentence::default().text(what).names(&names, "and").text(records)
+    }
+
+    fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        if self.is_trivial() { Vec::new() } else { names_of(columns, Role::QuasiIdentifier) }
+    }
+
+    fn is_trivial(&self) -> bool {
+        self.k <= 1
+    }
+
+    fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
+        Ok(BoundModels::of_group(BoundKAnonymity { model: *self, scope: every_column(tables.table) }))
+    }
+
+    #[cfg(any(test, feature = "testing"))]
+    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
+        conformance::verdicts(self, printed)
+    }
+}
+
+impl BoundModel for BoundKAnonymity {
+    fn describe(&self) -> Description {
+        Description::new(ENTRY.key, ENTRY.name, format!("k = {}", self.model.k))
+    }
+
+    fn scope(&self) -> &[ColumnId] {
+        &self.scope
+    }
+
+    fn is_closed_under_union(&self) -> bool {
+        true
+    }
+
+    fn margin(&self, group: &Group<'_>) -> f64 {
+        let k = self.model.k as f64;
+        (group.records() as f64 - k) / k
+    }
+
+    fn holds(&self, group: &Group<'_>) -> bool {
+        group.records() >= self.model.k
+    }
+
+    fn figure(&self, group: &Group<'_>) -> Figure {
+        Figure::new(group.records() as f64, counted(group.records(), "record", "records"))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::new(self.model)
+    }
+
+    fn min_records(&self) -> u64 {
+        self.model.k
+    }
+
+    fn limits(&self) -> Option<Vec<Limit>> {
+        Some(vec![Limit::Records(self.model.k)])
+    }
+}

@@ -1,0 +1,72 @@
+//! `[[privacy.l-diversity]]`: its keys, its parser and a draft.
+
+use std::sync::Arc;
+
+#[cfg(any(test, feature = "testing"))]
+use super::conformance;
+use super::{LDiversity, LDiversityKind};
+use crate::{
+    declaration::Columns,
+    document::{Fields, PolicyError},
+    privacy::{DraftColumns, ModelEntry, PrivacyModel, SectionForm},
+};
+
+pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
+    name: "l-diversity",
+    key: "l-diversity",
+    form: SectionForm::List,
+    keys: &["column", "l", "kind", "c"],
+    summary: "every group has at least l well-represented values of a sensitive column",
+    example: "[[privacy.l-diversity]]\ncolumn = \"diagnosis\"\nl = 3\nkind = \"distinct\"   # or \"entropy\", or \"recursive\" with c = 4.0",
+    read,
+    draft,
+    #[cfg(any(test, feature = "testing"))]
+    random: conformance::random,
+};
+
+fn draft(columns: &DraftColumns<'_>) -> Option<String> {
+    let column = columns.category()?;
+    Some(format!(
+        "# Each group has at least l different values of a sensitive column.\n# CONFIRM: is this wanted?\n\
+         [[privacy.l-diversity]]\ncolumn = {}\nl = {}\n\
+         kind = \"distinct\"                   # or \"entropy\", \"recursive\" (then also c = 3)\n",
+        column.name,
+        column.distinct.clamp(2, 3)
+    ))
+}
+
+fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Word {
+        Distinct,
+        Entropy,
+        Recursive,
+    }
+    const WORDS: &[(&str, Word)] =
+        &[("distinct", Word::Distinct), ("entropy", Word::Entropy), ("recursive", Word::Recursive)];
+
+    let column = columns.guarded(fields)?;
+    let word = fields.choice("kind", WORDS)?.unwrap_or(Word::Distinct);
+    let (least, right) = match word {
+        Word::Distinct => (1.0, "a whole number of at least 1 (usual: 2 to 10)"),
+        Word::Entropy => (1.0, "a number of at least 1 (usual: 2 to 10)"),
+        Word::Recursive => (2.0, "a whole number of at least 2 (usual: 2 to 10)"),
+    };
+    let fits = |l: f64| l >= least && (word == Word::Entropy || l.fract() == 0.0);
+    let l = fields.required("l", right, fields.number("l", right, fits)?)?;
+    let right = "a number above 0 (usual: 1 to 5)";
+    let c = fields.number("c", right, |c| c > 0.0)?;
+    let kind = match (word, c, fields.get("c")) {
+        (Word::Recursive, Some(c), _) => LDiversityKind::Recursive { c },
+        (Word::Recursive, None, _) => {
+            return Err(fields.error(format!("recursive l-diversity needs `c`, which must be {right}")));
+        }
+        (_, _, Some(c)) => {
+            let message = "`c` is only for kind = \"recursive\"; leave it out, or set that";
+            return Err(PolicyError::new(&c.key_span, message));
+        }
+        (Word::Distinct, ..) => LDiversityKind::Distinct,
+        (Word::Entropy, ..) => LDiversityKind::Entropy,
+    };
+    Ok(Arc::new(LDiversity { column, l, kind }))
+}

@@ -1,0 +1,40 @@
+//! Random LKC-privacy, and the naive verdict.
+
+use super::Lkc;
+use crate::testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict};
+
+/// The number of known columns is sometimes larger than the number of columns.
+pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+    columns.attributes.iter().find(|spec| spec.name != "class")?;
+    let (l, k, c) = (1 + dice.below(4), 1 + dice.below(5), dice.one(&[0.9, 0.75, 0.6, 0.5, 0.34]));
+    Some(format!("[privacy.lkc]\nl = {l}\nk = {k}\nc = {c:?}\n"))
+}
+
+/// Every set of at most `l` columns; the verdict is on the largest ones, for these must decide.
+pub(super) fn verdicts(model: &Lkc, printed: &Printed<'_>) -> Vec<Verdict> {
+    let quasi = printed.quasi_identifiers();
+    let sensitive: Vec<PrintedColumn<'_>> = printed.sensitive().into_iter().map(|name| printed.column(name)).collect();
+    let holds = |group: &[usize]| {
+        let most = sensitive.iter().flat_map(|column| column.counts(group).into_values().collect::<Vec<_>>());
+        let confidence = most.max().unwrap_or(0) as f64 / group.len() as f64;
+        group.len() as u64 >= model.k && confidence <= model.c + ROUNDING
+    };
+    let largest = (model.l as usize).min(quasi.len());
+    let mut verdict = Verdict { holds: true, groups: 0, failing_groups: 0, failing_records: 0 };
+    let mut smaller_hold = true;
+    for set in 0..1u32 << quasi.len() {
+        let known = quasi.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1);
+        let known: Vec<String> = known.map(|(_, name)| name.clone()).collect();
+        let found = printed.verdict(&known, holds);
+        if known.len() == largest {
+            verdict.holds &= found.holds;
+            verdict.groups += found.groups;
+            verdict.failing_groups += found.failing_groups;
+            verdict.failing_records += found.failing_records;
+        } else if known.len() < largest {
+            smaller_hold &= found.holds;
+        }
+    }
+    assert!(smaller_hold || verdict.failing_groups > 0, "fewer columns must not give away more");
+    vec![verdict]
+}

@@ -1,0 +1,73 @@
+//! `[privacy.lkc]`: its keys, its parser and a draft.
+
+use std::sync::Arc;
+
+use super::Lkc;
+#[cfg(any(test, feature = "testing"))]
+use super::conformance;
+use crate::{
+    declaration::Columns,
+    document::{Fields, PolicyError},
+    privacy::{DraftColumns, ModelEntry, PrivacyModel, SectionForm, k_anonymity, template::above_zero_to_one},
+    schema::Role,
+    text::{count, counted},
+};
+
+pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
+    name: "lkc",
+    key: "lkc",
+    form: SectionForm::Table,
+    keys: &["l", "k", "c"],
+    summary: "an attacker who knows any l quasi-identifiers finds at least k records alike and infers a sensitive value with confidence at most c",
+    example: "[privacy.lkc]\nl = 2\nk = 5\nc = 0.6",
+    read,
+    draft,
+    #[cfg(any(test, feature = "testing"))]
+    random: conformance::random,
+};
+
+fn draft(columns: &DraftColumns<'_>) -> Option<String> {
+    let section = "# An attacker who knows any l quasi-identifiers finds at least k records alike, and infers no sensitive value with\n\
+                   # more than confidence c. For tables of many columns, where no attacker knows all of a person.\n\
+                   [privacy.lkc]\nl = 2\nk = 10\nc = 0.5\n";
+    columns.has_sensitive.then(|| section.to_owned())
+}
+
+fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
+    let right = "a whole number of at least 1: how many quasi-identifiers an attacker may know (usual: 2 to 4)";
+    let l = fields.required("l", right, fields.whole("l", right)?)?;
+    let k = fields.required("k", k_anonymity::RIGHT, fields.whole("k", k_anonymity::RIGHT)?)?;
+    let right = "a number above 0, up to 1 (0.6 is 60 %)";
+    let c = fields.required("c", right, fields.number("c", right, above_zero_to_one)?)?;
+    if k == 1 && c >= 1.0 {
+        let error =
+            fields.error("[privacy.lkc] guarantees nothing: `k` is 1 and `c` is 1, which every table satisfies");
+        return Err(error.help("raise `k` (usual: 5 to 50), lower `c` (0.6 is 60 %), or leave the section out"));
+    }
+    if columns.of_role(Role::Sensitive) == 0 {
+        let error = fields.error("[privacy.lkc] guards no column: `c` is for those with role \"sensitive\"");
+        return Err(error.help("give a column that role, or ask for `k` under [privacy] instead"));
+    }
+    few_enough_sets(fields, l, columns.of_role(Role::QuasiIdentifier))?;
+    Ok(Arc::new(Lkc { l, k, c }))
+}
+
+/// Each set of `l` columns is judged on its own, so there must not be too many.
+fn few_enough_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
+    const COUNTED: u64 = 1_000_000_000;
+    let found = Lkc::sets(columns, l, COUNTED);
+    if found <= Lkc::MOST_SETS {
+        return Ok(());
+    }
+    let many = if found < COUNTED { count(found) } else { format!("more than {}", count(COUNTED - 1)) };
+    let message = format!(
+        "`l` is {l}: there are {many} sets of {l} of the {columns} quasi-identifiers, and at most {} are judged; lower `l`",
+        count(Lkc::MOST_SETS)
+    );
+    let fits = (1..l.min(columns))
+        .rev()
+        .map(|l| (l, Lkc::sets(columns, l, COUNTED)))
+        .find(|(_, sets)| *sets <= Lkc::MOST_SETS);
+    let help = fits.map(|(l, sets)| format!("`l = {l}` has {}", counted(sets, "set", "sets")));
+    Err(PolicyError::new(fields.span("l"), message).maybe_help(help))
+}

@@ -1,0 +1,71 @@
+//! The sets of columns that an attacker may know.
+
+use super::Lkc;
+use crate::{ids::ColumnId, privacy::every_column, profile::Profile};
+
+impl Lkc {
+    /// More sets of columns than this are refused: each is regrouped and judged on its own.
+    pub const MOST_SETS: u64 = 5_000;
+
+    /// How many sets of `chosen` columns there are among `columns`; from `enough` on it is only known to be no fewer.
+    pub(crate) fn sets(columns: u64, chosen: u64, enough: u64) -> u64 {
+        let chosen = chosen.min(columns);
+        let chosen = chosen.min(columns - chosen);
+        let mut sets = 1u64;
+        for index in 0..chosen {
+            // A binomial of its own after each step, and the next is never smaller.
+            match sets.checked_mul(columns - index) {
+                Some(product) if product / (index + 1) < enough => sets = product / (index + 1),
+                _ => return enough,
+            }
+        }
+        sets
+    }
+}
+
+/// Every choice of `chosen` of the columns, in order.
+fn choices(columns: &[ColumnId], chosen: usize) -> Vec<Vec<ColumnId>> {
+    let mut all = Vec::new();
+    let mut places: Vec<usize> = (0..chosen).collect();
+    loop {
+        all.push(places.iter().map(|&place| columns[place]).collect());
+        let room = |at: &usize| places[*at] < columns.len() - chosen + *at;
+        let Some(at) = (0..chosen).rev().find(room) else { return all };
+        places[at] += 1;
+        for next in at + 1..chosen {
+            places[next] = places[next - 1] + 1;
+        }
+    }
+}
+
+/// The sets of `l` quasi-identifiers that an attacker may know, in column order; the whole set if there are fewer than `l`.
+pub fn known_sets(l: u64, profile: &Profile) -> Vec<Vec<ColumnId>> {
+    let columns = every_column(profile);
+    let known = usize::try_from(l).map_or(columns.len(), |l| l.min(columns.len()));
+    choices(&columns, known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_counted_as_they_are_chosen() {
+        for columns in 1..9u32 {
+            let all: Vec<ColumnId> = (0..columns as usize).map(ColumnId::from_index).collect();
+            for chosen in 1..=columns {
+                let naive: Vec<u32> = (0..1u32 << columns).filter(|set| set.count_ones() == chosen).collect();
+                let mut found: Vec<u32> = choices(&all, chosen as usize)
+                    .iter()
+                    .map(|set| set.iter().map(|column| 1 << column.index()).sum())
+                    .collect();
+                assert_eq!(Lkc::sets(columns.into(), chosen.into(), 1000), naive.len() as u64);
+                found.sort_unstable();
+                assert_eq!(found, naive);
+            }
+        }
+        assert_eq!(Lkc::sets(30, 5, 1_000_000), 142_506);
+        assert_eq!(Lkc::sets(5000, 2500, u64::MAX), u64::MAX);
+        assert_eq!(Lkc::sets(3, 9, 1000), 1);
+    }
+}

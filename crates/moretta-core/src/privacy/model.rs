@@ -1,0 +1,187 @@
+//! The traits of a privacy model: as a policy declares it, and bound to a table.
+
+use std::{any::Any, fmt};
+
+use super::{Description, Figure, Group, GroupSizes, Limit, ModelFacts, Sentence};
+#[cfg(any(test, feature = "testing"))]
+use crate::testing::conformance::{Printed, Verdict};
+use crate::{
+    declaration::ColumnPolicy,
+    ids::ColumnId,
+    profile::{Profile, Tables},
+};
+
+/// A model as a policy declares it.
+pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
+    /// The key under `[privacy]`.
+    fn key(&self) -> &'static str;
+
+    /// The section as the policy writes it. Read back, it gives the same model.
+    fn section(&self) -> serde_json::Value;
+
+    /// The guarantee as a sentence, for pages and the guide.
+    fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence;
+
+    /// The sensitive and class columns that it guards.
+    fn guards(&self, columns: &[ColumnPolicy]) -> Vec<String>;
+
+    /// The quasi-identifiers that it assumes an attacker to know.
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String>;
+
+    /// Whether every table satisfies it, so that it guarantees nothing.
+    fn is_trivial(&self) -> bool;
+
+    /// Binds it to the table to be released.
+    fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError>;
+
+    /// The files of the second tables that it needs (a population, an earlier release), relative to the policy.
+    fn second_tables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// An error if the model would guard nothing in this table, although it is not trivial.
+    fn check_table(&self, _table: &Profile) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    /// An error if the model names a value that the original table does not have: most likely it is misspelt.
+    fn check_values(&self, _original: &Profile) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    /// The model with everything fixed that it derives from the table, so that it asks the same of any other table;
+    /// `None` if it derives nothing.
+    fn fixed(&self, _table: &Profile) -> Option<std::sync::Arc<dyn PrivacyModel>> {
+        None
+    }
+
+    /// The verdict on a table of texts, straight from the definition: the conformance suite compares every judgement
+    /// with it. It must not share code with the bound model.
+    #[cfg(any(test, feature = "testing"))]
+    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict>;
+}
+
+impl dyn PrivacyModel {
+    /// The model, if it is of this type.
+    pub fn get<T: Any>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// Two models are equal if a policy writes them alike.
+impl PartialEq for dyn PrivacyModel {
+    fn eq(&self, other: &dyn PrivacyModel) -> bool {
+        self.key() == other.key() && self.section() == other.section()
+    }
+}
+
+/// A model bound to a table: the parts that judge each group, and those that judge the table as a whole.
+#[derive(Default)]
+pub struct BoundModels {
+    /// Each judges every group for itself.
+    pub of_groups: Vec<Box<dyn BoundModel>>,
+    /// Each judges the sizes of all groups.
+    pub of_table: Vec<Box<dyn BoundTableModel>>,
+}
+
+impl BoundModels {
+    /// A model that judges groups.
+    pub fn of_group(model: impl BoundModel + 'static) -> Self {
+        Self { of_groups: vec![Box::new(model)], of_table: Vec::new() }
+    }
+
+    /// A model that judges the table as a whole.
+    pub fn of_table(model: impl BoundTableModel + 'static) -> Self {
+        Self { of_groups: Vec::new(), of_table: vec![Box::new(model)] }
+    }
+
+    /// Adds the parts of another model.
+    pub fn extend(&mut self, other: Self) {
+        self.of_groups.extend(other.of_groups);
+        self.of_table.extend(other.of_table);
+    }
+}
+
+/// A model that judges the groups of one table, each for itself.
+pub trait BoundModel: Send + Sync {
+    /// The model in words, for messages and reports.
+    fn describe(&self) -> Description;
+
+    /// The columns whose released values an attacker is assumed to know: records alike in these are one group.
+    fn scope(&self) -> &[ColumnId];
+
+    /// Whether the records of two groups that satisfy the model always satisfy it together. Searches that merge groups
+    /// rely on it and refuse a model that is not closed; a property test over the registry checks the claim.
+    fn is_closed_under_union(&self) -> bool;
+
+    /// The distance from the limit as a share of the limit (see `margin.rs`): negative if the group violates the model.
+    fn margin(&self, group: &Group<'_>) -> f64;
+
+    /// Whether a group satisfies the model.
+    fn holds(&self, group: &Group<'_>) -> bool {
+        self.margin(group) >= 0.0
+    }
+
+    /// The figure that is compared with the limit.
+    fn figure(&self, group: &Group<'_>) -> Figure;
+
+    /// The facts of the model, for programs.
+    fn facts(&self) -> ModelFacts;
+
+    /// No group with fewer records satisfies the model: lets a search dismiss a group before it looks inside.
+    fn min_records(&self) -> u64 {
+        1
+    }
+
+    /// The model as limits on a group's counts, if it is nothing else: lets a search keep counts instead of records.
+    /// `None` if only [`margin`](Self::margin) can decide.
+    fn limits(&self) -> Option<Vec<Limit>> {
+        None
+    }
+
+    /// The highest confidence of inferring a guarded value in the group, if the model limits that.
+    fn confidence(&self, _group: &Group<'_>) -> Option<f64> {
+        None
+    }
+
+    /// Whether it is one of several parts of a model, by other columns. Parts that follow each other and describe
+    /// themselves alike have one judgement.
+    fn is_part(&self) -> bool {
+        false
+    }
+
+    /// Something the data holder should know before the search, such as a group size that the model implies. It must not
+    /// name a value of the data.
+    fn advice(&self) -> Option<String> {
+        None
+    }
+
+    /// A sentence on what was found, if the worst figure does not say all. `smallest` is the smallest group,
+    /// `confidence` the highest confidence.
+    fn finding(&self, _smallest: u64, _confidence: Option<f64>) -> Option<Sentence> {
+        None
+    }
+}
+
+/// A model that judges a table as a whole, by the sizes of its groups.
+pub trait BoundTableModel: Send + Sync {
+    /// The model in words, for messages and reports.
+    fn describe(&self) -> Description;
+
+    /// Whether a table that satisfies the model still does after two of its groups are merged.
+    fn is_closed_under_union(&self) -> bool;
+
+    /// The distance from the limit as a share of the limit: negative if the table violates the model.
+    fn margin(&self, sizes: &GroupSizes) -> f64;
+
+    /// The figure that is compared with the limit.
+    fn figure(&self, sizes: &GroupSizes) -> Figure;
+
+    /// The facts of the model, for programs.
+    fn facts(&self) -> ModelFacts;
+}
+
+/// A model that does not fit the table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ModelError(pub String);

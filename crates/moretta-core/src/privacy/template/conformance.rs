@@ -1,0 +1,57 @@
+//! Random templates, and the naive verdict.
+
+use super::{Template, TemplateValues};
+use crate::testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict};
+
+pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+    let column = columns.guarded(dice)?;
+    let mut given: Vec<&str> = columns.quasi.iter().map(|spec| spec.name.as_str()).collect();
+    dice.shuffle(&mut given);
+    given.truncate(1 + dice.below(given.len()));
+    let values = if dice.chance(30) {
+        format!("rarest = {:?}", dice.one(&[0.5, 0.34, 1.0]))
+    } else {
+        let mut values = column.pool.clone();
+        values.extend((column.missing != "error").then(|| "?".to_owned()));
+        dice.shuffle(&mut values);
+        values.truncate(1 + dice.below(2));
+        values.dedup();
+        format!("values = {values:?}")
+    };
+    let limit = dice.one(&[0.9, 0.75, 0.6, 0.5, 0.34]);
+    Some(format!(
+        "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{}\"\n{values}\nmax-confidence = {limit:?}\n",
+        column.name
+    ))
+}
+
+/// One verdict for each guarded value.
+pub(super) fn verdicts(model: &Template, printed: &Printed<'_>) -> Vec<Verdict> {
+    let column = printed.column(&model.column);
+    let guarded: Vec<String> = match &model.values {
+        TemplateValues::Listed(values) => values.iter().map(|value| column.value_of(value)).collect(),
+        TemplateValues::Rarest(share) => rarest(&column, *share),
+    };
+    let verdict = |value: String| {
+        printed.verdict(&model.given, |group| {
+            let with = group.iter().filter(|&&record| column.values[record] == value).count();
+            with as f64 / group.len() as f64 <= model.max_confidence + ROUNDING
+        })
+    };
+    guarded.into_iter().map(verdict).collect()
+}
+
+/// By count, then by the shortest text, the first floor(share of them).
+fn rarest(column: &PrintedColumn<'_>, share: f64) -> Vec<String> {
+    let everything = column.everything();
+    let counts = column.counts(&everything);
+    let text = |value: &str| {
+        let own = column.texts.iter().zip(&column.values).filter(|(_, known)| *known == value).map(|(text, _)| *text);
+        own.min_by_key(|text| (text.len(), *text)).unwrap_or("").to_owned()
+    };
+    let mut order: Vec<(usize, String, &str)> =
+        counts.iter().map(|(value, count)| (*count, text(value), *value)).collect();
+    order.sort();
+    let kept = (share * order.len() as f64 + ROUNDING).floor() as usize;
+    order[..kept].iter().map(|(_, _, value)| (*value).to_owned()).collect()
+}

@@ -1,0 +1,135 @@
+//! The profile of another table, over which the cells of a saved recoding can be read.
+//!
+//! A cell was made from other values than those that occur there. A node of a hierarchy is read by its name. Of free
+//! intervals and of values directly under the root, the ends and the values are made known to the columns. Intervals of
+//! a hierarchy that was built from the other values are nested: they are the hierarchy here.
+
+use hashbrown::{HashMap, HashSet};
+
+use super::{Saved, Shape};
+use crate::{
+    counts::{CountedColumn, Counts},
+    declaration::ColumnPolicy,
+    hierarchy::{DomainError, HierarchyChoice, ROOT_LABEL, Reading, Tree, TreeBuilder, interval_ends},
+    profile::Profile,
+    schema::Kind,
+};
+
+impl Saved {
+    /// The profile of another table, whose columns learn what the cells of this recoding are made of.
+    pub fn profile(&self, counts: &mut Counts) -> Result<Profile, DomainError> {
+        let mut hierarchies = self.hierarchies.clone();
+        for (column, labels) in counts.columns.iter_mut().zip(self.labels_of_columns()) {
+            let Some(declared) = self.policy.column(&column.name) else { continue };
+            match (&declared.hierarchy, declared.kind) {
+                (HierarchyChoice::Built(_), Some(kind)) => {
+                    if let Some(tree) = nested(column, &labels, &declared.reading(kind)) {
+                        hierarchies.insert(column.name.clone(), tree);
+                    }
+                }
+                _ if hierarchies.get(&column.name).is_some() => {}
+                (HierarchyChoice::Default, Some(Kind::Category)) => {
+                    learn(column, labels.into_iter().filter(|label| *label != ROOT_LABEL));
+                }
+                _ if is_free(declared) => {
+                    // Labels of a hierarchy may look like intervals and are not.
+                    learn(column, labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]));
+                }
+                _ => {}
+            }
+        }
+        Profile::build(&self.policy, &hierarchies, counts)
+    }
+
+    /// The labels of each quasi-identifier, some of them maybe more than once.
+    fn labels_of_columns(&self) -> Vec<Vec<&str>> {
+        match &self.shape {
+            Shape::Cut(columns) => {
+                columns.iter().map(|labels| labels.iter().flatten().map(String::as_str).collect()).collect()
+            }
+            Shape::Groups(boxes) => {
+                let column = |column: usize| boxes.iter().map(|labels| labels[column].as_str()).collect();
+                (0..self.policy.quasi_identifiers().count()).map(column).collect()
+            }
+        }
+    }
+}
+
+/// Whether any interval may be released.
+fn is_free(declared: &ColumnPolicy) -> bool {
+    match declared.hierarchy {
+        HierarchyChoice::Default => declared.kind == Some(Kind::Number),
+        HierarchyChoice::Free => true,
+        _ => false,
+    }
+}
+
+/// Adds values that no record has.
+fn learn<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a str>) {
+    let mut known: HashSet<Box<str>> = column.values.iter().cloned().collect();
+    for text in texts {
+        if known.insert(text.into()) {
+            column.values.push(text.into());
+            column.first_records.iter_mut().for_each(|first| first.push(0));
+        }
+    }
+}
+
+/// The tree of intervals over the values that occur; none where there are none. An interval that is neither within
+/// another nor apart from it did not come from a hierarchy, and covers nothing.
+fn nested(column: &CountedColumn, labels: &[&str], reading: &Reading) -> Option<Tree> {
+    let number = |text: &str| reading.number(text).ok();
+    let mut values: Vec<(f64, &str)> = column.values.iter().filter_map(|text| Some((number(text)?, &**text))).collect();
+    values.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| (x.len(), x).cmp(&(y.len(), y))));
+    values.dedup_by_key(|(value, _)| *value);
+    let ends = |label: &&str| interval_ends(label).and_then(|(low, high)| Some((number(low)?, number(high)?)));
+    let distinct: HashMap<&str, (f64, f64)> = labels.iter().filter_map(|label| Some((*label, ends(label)?))).collect();
+    let mut intervals: Vec<(f64, f64, &str)> =
+        distinct.into_iter().map(|(label, (low, high))| (low, high, label)).collect();
+    // The outer ones first.
+    intervals.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(b.2)));
+    let mut intervals = intervals.into_iter().peekable();
+    let mut builder = TreeBuilder::default();
+    let mut open: Vec<(f64, usize)> = Vec::new();
+    for (value, text) in &values {
+        while open.pop_if(|(high, _)| *high < *value).is_some() {}
+        while let Some((_, high, label)) = intervals.next_if(|(low, ..)| low <= value) {
+            let above = open.last().map_or((f64::INFINITY, TreeBuilder::ROOT), |above| *above);
+            if high >= *value && high <= above.0 {
+                open.push((high, builder.add(label, above.1)));
+            }
+        }
+        builder.add(*text, open.last().map_or(TreeBuilder::ROOT, |(_, handle)| *handle));
+    }
+    (!values.is_empty()).then(|| builder.build())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::file;
+
+    fn rows(values: &[&str], labels: &[&str]) -> Option<String> {
+        let values = values.iter().map(|value| (*value).into()).collect();
+        let column = CountedColumn { values, ..CountedColumn::default() };
+        nested(&column, labels, &Reading::new(Kind::Number, None)).map(|tree| file::write(&tree))
+    }
+
+    #[test]
+    fn intervals_are_the_hierarchy_of_other_values() {
+        let labels = ["[10, 29]", "*", "[20, 29]", "35", "[40, 50]", "[10, 29]", "[90, 99]"];
+        assert_eq!(
+            rows(&["22", "10.0", "10", "?", "35", "45", "60"], &labels).unwrap(),
+            "10;10;\"[10, 29]\";*\n22;\"[20, 29]\";\"[10, 29]\";*\n35;35;35;*\n45;45;\"[40, 50]\";*\n60;60;60;*\n"
+        );
+        assert_eq!(rows(&["?"], &labels), None);
+    }
+
+    #[test]
+    fn intervals_that_overlap_cover_nothing() {
+        let found = rows(&["1", "4", "7"], &["[1, 5]", "[3, 8]"]).unwrap();
+        assert_eq!(found, "1;\"[1, 5]\";*\n4;\"[1, 5]\";*\n7;7;*\n");
+        let found = rows(&["4", "7"], &["[1, 5]", "[3, 8]"]).unwrap();
+        assert_eq!(found, "4;\"[1, 5]\";*\n7;7;*\n");
+    }
+}

@@ -1,0 +1,28 @@
+//! Support for the conformance suite and the models: random columns, and a released table as texts.
+
+mod dice;
+mod printed;
+mod spec;
+
+pub use self::dice::Dice;
+pub use self::printed::{Printed, PrintedColumn, ROUNDING, Verdict};
+pub use self::spec::{MISSING, Paths, Shape, Spec, is_missing};
+
+/// A random section of a policy that asks for a model; `None` if the columns do not allow it.
+pub type RandomSection = fn(&mut Dice, &RandomColumns<'_>) -> Option<String>;
+
+/// The columns of a random table.
+#[derive(Debug, Clone, Copy)]
+pub struct RandomColumns<'a> {
+    /// The quasi-identifiers.
+    pub quasi: &'a [Spec],
+    /// The sensitive columns, and the class, which is named `class`.
+    pub attributes: &'a [Spec],
+}
+
+impl<'a> RandomColumns<'a> {
+    /// A random sensitive or class column.
+    pub fn guarded(&self, dice: &mut Dice) -> Option<&'a Spec> {
+        (!self.attributes.is_empty()).then(|| dice.one(self.attributes))
+    }
+}

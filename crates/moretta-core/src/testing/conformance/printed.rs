@@ -1,0 +1,117 @@
+//! A released table as texts, and verdicts on it with plain maps over strings: this shares no code with the models.
+
+use std::collections::BTreeMap;
+
+use super::spec::{Spec, is_missing};
+
+/// Rounding tolerance of figures that equal their limit.
+pub const ROUNDING: f64 = 1e-9;
+
+/// How a table fares under one model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Whether the model holds.
+    pub holds: bool,
+    /// Groups that were judged.
+    pub groups: usize,
+    /// Groups that violate the model.
+    pub failing_groups: usize,
+    /// Records in those.
+    pub failing_records: u64,
+}
+
+/// A table of texts, and the test's own description of its columns.
+#[derive(Debug, Clone, Copy)]
+pub struct Printed<'a> {
+    /// The quasi-identifiers.
+    pub quasi: &'a [Spec],
+    /// The sensitive columns, and the class, which is named `class`.
+    pub attributes: &'a [Spec],
+    /// The names of all columns.
+    pub header: &'a [String],
+    /// One row per record.
+    pub rows: &'a [Vec<String>],
+}
+
+impl<'a> Printed<'a> {
+    /// The cells of a column.
+    pub fn cells(&self, column: &str) -> Vec<&'a str> {
+        let at = self.header.iter().position(|known| known == column).expect("a column of the release");
+        self.rows.iter().map(|row| row[at].as_str()).collect()
+    }
+
+    /// The records that are alike in these columns.
+    pub fn groups(&self, columns: &[String]) -> Vec<Vec<usize>> {
+        let cells: Vec<Vec<&str>> = columns.iter().map(|column| self.cells(column)).collect();
+        let mut groups: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
+        for record in 0..self.rows.len() {
+            groups.entry(cells.iter().map(|column| column[record]).collect()).or_default().push(record);
+        }
+        groups.into_values().collect()
+    }
+
+    /// The names of the quasi-identifiers.
+    pub fn quasi_identifiers(&self) -> Vec<String> {
+        self.quasi.iter().map(|spec| spec.name.clone()).collect()
+    }
+
+    /// The names of the sensitive columns.
+    pub fn sensitive(&self) -> Vec<&'a str> {
+        self.attributes.iter().map(|spec| spec.name.as_str()).filter(|name| *name != "class").collect()
+    }
+
+    /// Judges the groups of records that are alike in these columns.
+    pub fn verdict(&self, columns: &[String], holds: impl Fn(&[usize]) -> bool) -> Verdict {
+        let groups = self.groups(columns);
+        let failing: Vec<&Vec<usize>> = groups.iter().filter(|group| !holds(group)).collect();
+        let failing_records = failing.iter().map(|group| group.len() as u64).sum();
+        let holds = failing.is_empty();
+        Verdict { holds, groups: groups.len(), failing_groups: failing.len(), failing_records }
+    }
+
+    /// A sensitive or class column.
+    pub fn column(&self, name: &str) -> PrintedColumn<'a> {
+        let spec = self.attributes.iter().find(|spec| spec.name == name).expect("a declared column");
+        let texts = self.cells(name);
+        PrintedColumn { values: texts.iter().map(|text| canonical(spec, text)).collect(), spec, texts }
+    }
+}
+
+/// One sensitive or class column: each record's value, where texts that mean the same are the same.
+#[derive(Debug, Clone)]
+pub struct PrintedColumn<'a> {
+    /// The test's own description of the column.
+    pub spec: &'a Spec,
+    /// One text per record.
+    pub texts: Vec<&'a str>,
+    /// The values, one for each cell.
+    pub values: Vec<String>,
+}
+
+/// Equal numbers and dates are one value however they are written, and so are all texts for a missing value.
+fn canonical(spec: &Spec, text: &str) -> String {
+    match spec.shape.number(text) {
+        _ if is_missing(text) => "?".to_owned(),
+        Some(number) if spec.shape.is_ordered() => format!("{number}"),
+        _ => text.to_owned(),
+    }
+}
+
+impl PrintedColumn<'_> {
+    /// The value of a text.
+    pub fn value_of(&self, text: &str) -> String {
+        canonical(self.spec, text)
+    }
+
+    /// The records of a group by value.
+    pub fn counts(&self, group: &[usize]) -> BTreeMap<&str, usize> {
+        let mut counts = BTreeMap::new();
+        group.iter().for_each(|&record| *counts.entry(self.values[record].as_str()).or_default() += 1);
+        counts
+    }
+
+    /// All records.
+    pub fn everything(&self) -> Vec<usize> {
+        (0..self.values.len()).collect()
+    }
+}

@@ -1,0 +1,334 @@
+//! What a random column is: the test's own description of it, from which policy, hierarchy file and cells are made.
+
+use super::Dice;
+
+/// A hierarchy as the test knows it: for each leaf the labels from the leaf to `*`, in the order of the leaves.
+pub type Paths = Vec<Vec<String>>;
+
+/// The type of a column's values, and its hierarchy.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// Categories directly under the root.
+    Flat,
+    /// Categories with a hierarchy file.
+    Tree(Paths),
+    /// Numbers; any interval.
+    Free,
+    /// Numbers; intervals of these widths.
+    Widths(Vec<f64>),
+    /// Numbers; intervals between these edges.
+    Bins(Vec<f64>),
+    /// Numbers with a hierarchy file.
+    NumberTree(Paths),
+    /// Built from the data: as the policy writes it.
+    Built(&'static str),
+    /// Codes by their first characters.
+    Prefix(Vec<usize>),
+    /// The calendar: as the policy writes its levels, if it does.
+    Calendar(&'static str),
+    /// Any interval of dates, or those of a hierarchy that is built from them: as the policy writes it.
+    Dates(&'static str),
+}
+
+/// Hierarchies that are built from the data.
+const BUILT: [&str; 9] = [
+    "\"iotf\"",
+    "\"otf\"",
+    "\"chu\"",
+    "\"han\"",
+    "{ method = \"iotf\", levels = 3 }",
+    "{ method = \"han\", fan-out = 2, threshold = 1, levels = 4 }",
+    "{ method = \"chu\", threshold = 1 }",
+    "{ method = \"equal-width\", parts = [6, 2] }",
+    "{ method = \"equal-frequency\", parts = [4, 2], levels = 3 }",
+];
+
+const CALENDARS: [&str; 3] = ["", "[\"month\", \"year\"]", "[\"day\", \"quarter\", \"decade\"]"];
+
+const INTERVALS_OF_DATES: [&str; 4] = ["\"free\"", "\"iotf\"", "\"han\"", "{ method = \"equal-width\", levels = 3 }"];
+
+/// A random column.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// Name in the table.
+    pub name: String,
+    /// The type of its values, and its hierarchy.
+    pub shape: Shape,
+    /// As the policy writes it: `error`, `category` or `suppress`.
+    pub missing: &'static str,
+    /// As the policy writes it.
+    pub weight: f64,
+    /// What cells are drawn from.
+    pub pool: Vec<String>,
+    /// Whether the policy says the type.
+    pub declared: bool,
+}
+
+/// The texts of a missing value.
+pub const MISSING: [&str; 2] = ["", "?"];
+
+/// Whether a text stands for a missing value.
+pub fn is_missing(text: &str) -> bool {
+    MISSING.contains(&text)
+}
+
+impl Shape {
+    /// Whether the values are numbers.
+    pub fn is_number(&self) -> bool {
+        !self.is_date() && !matches!(self, Self::Flat | Self::Tree(_) | Self::Prefix(_))
+    }
+
+    /// Whether the values are dates.
+    pub fn is_date(&self) -> bool {
+        matches!(self, Self::Calendar(_) | Self::Dates(_))
+    }
+
+    /// Whether the values have an order.
+    pub fn is_ordered(&self) -> bool {
+        self.is_number() || self.is_date()
+    }
+
+    /// The number of a text, or the minutes of a date.
+    pub fn number(&self, text: &str) -> Option<f64> {
+        if self.is_date() { minutes(text) } else { text.parse().ok() }
+    }
+
+    /// The hierarchy file.
+    pub fn paths(&self) -> Option<&Paths> {
+        match self {
+            Self::Tree(paths) | Self::NumberTree(paths) => Some(paths),
+            _ => None,
+        }
+    }
+}
+
+impl Spec {
+    /// A random quasi-identifier.
+    pub fn quasi_identifier(dice: &mut Dice, index: usize) -> Self {
+        let (shape, pool) = match dice.below(10) {
+            0 => flat(dice),
+            1 => tree(dice),
+            2 => (Shape::Free, numbers(dice, 12)),
+            3 => (Shape::Widths(dice.one(&[vec![2.0], vec![3.0, 6.0], vec![0.5, 5.0], vec![1.0, 4.0]]).clone()), {
+                numbers(dice, 12)
+            }),
+            4 => (Shape::Bins(dice.one(&[vec![0.0, 4.0, 13.0], vec![-1.0, 0.5, 6.0, 12.0]]).clone()), {
+                numbers(dice, 11)
+            }),
+            5 => number_tree(dice),
+            6 => (Shape::Built(BUILT[dice.below(BUILT.len())]), numbers(dice, 12)),
+            7 => prefix(dice),
+            8 => (Shape::Calendar(CALENDARS[dice.below(CALENDARS.len())]), dates(dice)),
+            _ => (Shape::Dates(INTERVALS_OF_DATES[dice.below(INTERVALS_OF_DATES.len())]), dates(dice)),
+        };
+        let missing = *dice.one(&["error", "error", "category", "suppress"]);
+        let weight = *dice.one(&[1.0, 1.0, 2.0, 0.5]);
+        let declared = missing != "error" || dice.chance(50);
+        Self { name: format!("q{index}"), shape, missing, weight, pool, declared }
+    }
+
+    /// A random sensitive or class column.
+    pub fn attribute(dice: &mut Dice, name: &str) -> Self {
+        let (shape, pool) = match dice.below(4) {
+            0 => flat(dice),
+            1 => tree(dice),
+            2 => (Shape::Free, numbers(dice, 4)),
+            _ => (Shape::Calendar(""), dates(dice)),
+        };
+        let missing = *dice.one(&["error", "error", "category"]);
+        let declared = missing != "error" || dice.chance(50);
+        Self { name: name.to_owned(), shape, missing, weight: 1.0, pool, declared }
+    }
+
+    /// A random cell.
+    pub fn cell(&self, dice: &mut Dice) -> String {
+        if self.missing != "error" && dice.chance(15) {
+            return (*dice.one(&MISSING)).to_owned();
+        }
+        let text = dice.one(&self.pool).clone();
+        // The same number, written in another way; a column with `0e0` is only known to be of numbers when declared.
+        match dice.below(8) {
+            1 if self.shape.is_number() && self.declared => format!("+{text}"),
+            2 if self.shape.is_number() && self.declared => format!("{text}e0"),
+            3 if self.shape.is_number() && !text.contains('.') => format!("{text}.0"),
+            // The same instant, written in another way.
+            1 if self.shape.is_date() && !text.contains('T') => format!("{text}T00:00"),
+            1 if self.shape.is_date() => text.replace('T', " "),
+            2 if self.shape.is_date() && text.contains('T') => format!("{text}:00Z"),
+            _ => text,
+        }
+    }
+
+    /// Its table in the policy.
+    pub fn toml(&self, role: &str) -> String {
+        let mut lines = format!("[columns.{}]\nrole = \"{role}\"\nmissing = \"{}\"\n", self.name, self.missing);
+        // Dates are known by their looks where nothing is said, but a column without values has none.
+        let implied = self.shape.is_date() && self.pool.len() > 1 && self.missing == "error";
+        match (self.shape.is_date(), self.shape.is_number()) {
+            (true, _) if self.declared || !implied => lines += "type = \"date\"\n",
+            (false, true) if self.declared => lines += "type = \"number\"\n",
+            (false, false) if self.declared => lines += "type = \"category\"\n",
+            _ => {}
+        }
+        match &self.shape {
+            Shape::Tree(_) | Shape::NumberTree(_) => lines += &format!("hierarchy = \"{}.csv\"\n", self.name),
+            Shape::Widths(widths) => lines += &format!("hierarchy = {{ widths = {widths:?} }}\n"),
+            Shape::Bins(edges) => lines += &format!("hierarchy = {{ bins = {edges:?} }}\n"),
+            Shape::Built(choice) | Shape::Dates(choice) => lines += &format!("hierarchy = {choice}\n"),
+            Shape::Prefix(lengths) => lines += &format!("hierarchy = {{ prefix = {lengths:?} }}\n"),
+            Shape::Calendar(levels) if !levels.is_empty() => lines += &format!("hierarchy = {{ dates = {levels} }}\n"),
+            Shape::Flat | Shape::Free | Shape::Calendar(_) => {}
+        }
+        if self.weight != 1.0 {
+            lines += &format!("weight = {:?}\n", self.weight);
+        }
+        lines
+    }
+
+    /// The hierarchy file's text, its rows in any order.
+    pub fn file(&self, dice: &mut Dice, shuffled: bool) -> Option<String> {
+        let paths = self.shape.paths()?;
+        let depth = paths.iter().map(Vec::len).max()?;
+        let mut rows: Vec<String> = paths
+            .iter()
+            .map(|path| {
+                let quoted = |label: &String| format!("\"{label}\"");
+                let mut fields = vec![quoted(&path[0]); depth - path.len()];
+                fields.extend(path.iter().map(quoted));
+                fields.join(";")
+            })
+            .collect();
+        if shuffled {
+            dice.shuffle(&mut rows);
+        }
+        Some(rows.join("\n"))
+    }
+}
+
+fn flat(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let values = 1 + dice.below(6);
+    (Shape::Flat, ["a", "b", "c", "d", "e f", "g"][..values].iter().map(|v| (*v).to_owned()).collect())
+}
+
+/// A tree whose leaves sit at any depth, with chains of only children, and maybe a place for the missing value.
+fn tree(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let mut inner: Vec<Vec<String>> = vec![vec!["*".to_owned()]];
+    for index in 0..dice.below(7) {
+        // A category's label may look like an interval.
+        let mut path = vec![if dice.chance(20) { format!("[{index}, 9]") } else { format!("n{index}") }];
+        path.extend(dice.one(&inner).iter().cloned());
+        inner.push(path);
+    }
+    let mut paths: Paths = Vec::new();
+    for index in 0..1 + dice.below(8) {
+        let mut path = vec![format!("v{index}")];
+        path.extend(dice.one(&inner).iter().cloned());
+        paths.push(path);
+    }
+    if dice.chance(20) {
+        let mut path = vec!["?".to_owned()];
+        path.extend(dice.one(&inner).iter().cloned());
+        paths.insert(dice.below(paths.len() + 1), path);
+    }
+    let mut pool: Vec<String> = paths.iter().map(|path| path[0].clone()).filter(|leaf| leaf != "?").collect();
+    // Some leaves do not occur.
+    pool.truncate(1 + dice.below(pool.len()).max(pool.len() / 2));
+    (Shape::Tree(in_leaf_order(paths)), pool)
+}
+
+/// Leaves from left to right, where the children of a node come in the order in which the file names them first.
+fn in_leaf_order(paths: Paths) -> Paths {
+    fn visit(above: &[String], paths: &Paths, into: &mut Paths) {
+        let mut seen: Vec<&String> = Vec::new();
+        for path in paths.iter().filter(|path| path.len() > above.len() && path.ends_with(above)) {
+            let child = &path[path.len() - above.len() - 1];
+            if path.len() == above.len() + 1 {
+                into.push(path.clone());
+            } else if !seen.contains(&child) {
+                seen.push(child);
+                visit(&path[path.len() - above.len() - 1..], paths, into);
+            }
+        }
+    }
+    let mut ordered = Vec::new();
+    visit(&["*".to_owned()], &paths, &mut ordered);
+    ordered
+}
+
+fn numbers(dice: &mut Dice, most: usize) -> Vec<String> {
+    let halves = dice.chance(30);
+    let count = 1 + dice.below(most);
+    (0..count).map(|_| dice.below(most)).map(|v| if halves { format!("{v}.5") } else { v.to_string() }).collect()
+}
+
+/// Codes of any length, some of them the beginning of others.
+fn prefix(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let codes = ["1", "12", "123", "1234", "1299", "12 4", "2-10", "21", "äö1", "äöü", "9999"];
+    let lengths = dice.one(&[vec![3, 2, 1], vec![2], vec![3, 1], vec![4, 3]]).clone();
+    (Shape::Prefix(lengths), (0..1 + dice.below(12)).map(|_| (*dice.one(&codes)).to_owned()).collect())
+}
+
+/// Dates near the ends of months, quarters, years and decades, all with a time of day or all without.
+fn dates(dice: &mut Dice) -> Vec<String> {
+    let days = ["1979-11-30", "1979-12-31", "1980-01-01", "1980-02-29", "1980-03-31", "1980-04-01", "1984-12-24"];
+    let times = if dice.chance(30) { ["T00:00", "T08:30", "T23:59"] } else { [""; 3] };
+    (0..1 + dice.below(8)).map(|_| format!("{}{}", dice.one(&days), dice.one(&times))).collect()
+}
+
+/// Minutes since 1970 of an ISO date, counted day by day.
+fn minutes(text: &str) -> Option<f64> {
+    let part = |from: usize, to: usize| text.get(from..to)?.parse::<u32>().ok();
+    let (year, month, day) = (part(0, 4)?, part(5, 7)?, part(8, 10)?);
+    if text.as_bytes()[4] != b'-' || year < 1970 {
+        return None;
+    }
+    let leap = |year: u32| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    let length = |year: u32, month: u32| match month {
+        2 => 28 + u32::from(leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    let years: u32 = (1970..year).map(|year| 365 + u32::from(leap(year))).sum();
+    let months: u32 = (1..month).map(|month| length(year, month)).sum();
+    let time = if text.len() > 10 { 60 * part(11, 13)? + part(14, 16)? } else { 0 };
+    Some(f64::from((years + months + day - 1) * 1440 + time))
+}
+
+/// A file over the numbers 0 to 11: nested intervals, some leaves directly under `*`.
+fn number_tree(dice: &mut Dice) -> (Shape, Vec<String>) {
+    fn divide(dice: &mut Dice, (from, to): (usize, usize), above: &[String], labels: usize, paths: &mut Paths) {
+        let mut start = from;
+        while start < to {
+            let end = (start + 1 + dice.below(4)).min(to);
+            let open = dice.chance(65) && above.len() < 4 && end - start < to - from;
+            if open {
+                let label = match labels {
+                    0 => format!("[{start}, {}]", end - 1),
+                    _ => format!("g{start}-{end}-{}", above.len()),
+                };
+                // A node needs a label that no other has.
+                let label = if above.contains(&label) || start + 1 == end { format!("only {start}") } else { label };
+                let mut path = vec![label];
+                path.extend(above.iter().cloned());
+                divide(dice, (start, end), &path, labels, paths);
+            } else {
+                for value in start..end {
+                    let mut path = vec![value.to_string()];
+                    path.extend(above.iter().cloned());
+                    paths.push(path);
+                }
+            }
+            start = end;
+        }
+    }
+    let mut paths = Vec::new();
+    let labels = dice.below(2);
+    divide(dice, (0, 12), &["*".to_owned()], labels, &mut paths);
+    let mut pool: Vec<String> = (0..1 + dice.below(8)).map(|_| dice.below(12).to_string()).collect();
+    // The ends of a labelled interval need not be values.
+    if dice.chance(30) {
+        paths.retain(|path| pool.contains(&path[0]));
+        pool.dedup();
+    }
+    (Shape::NumberTree(paths), pool)
+}

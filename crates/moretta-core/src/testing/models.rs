@@ -1,0 +1,291 @@
+//! Privacy models of the kinds that the registry does not have yet, for tests: of the table as a whole, with a second
+//! table, and not closed under union. A program adds one to a policy as it would add a model of its own.
+
+use crate::{
+    declaration::ColumnPolicy,
+    ids::{AttributeId, ColumnId},
+    privacy::{
+        BoundModel, BoundModels, BoundTableModel, Description, Figure, Group, GroupSizes, ModelError, ModelFacts,
+        PrivacyModel, Sentence, attribute_named, every_column, names_of,
+    },
+    profile::{SecondTable, Tables},
+    schema::Role,
+    testing::conformance::{Printed, Verdict},
+};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Limit on the average risk: at most this many groups per record. It judges the table as a whole.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct AverageRisk {
+    /// Groups over records, above 0, at most 1.
+    pub most: f64,
+}
+
+impl PrivacyModel for AverageRisk {
+    fn key(&self) -> &'static str {
+        "average-risk"
+    }
+
+    fn section(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
+        Sentence::default().text("the average risk is at most ").share(self.most)
+    }
+
+    fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
+    }
+
+    fn is_trivial(&self) -> bool {
+        self.most >= 1.0
+    }
+
+    fn bind(&self, _: &Tables<'_>) -> Result<BoundModels, ModelError> {
+        Ok(BoundModels::of_table(*self))
+    }
+
+    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
+        let groups = printed.groups(&printed.quasi_identifiers()).len();
+        let holds = groups as f64 <= self.most * printed.rows.len() as f64 + 1e-9;
+        vec![Verdict { holds, groups, failing_groups: 0, failing_records: 0 }]
+    }
+}
+
+impl BoundTableModel for AverageRisk {
+    fn describe(&self) -> Description {
+        Description::new("average-risk", "average risk", format!("at most {}", self.most))
+    }
+
+    fn is_closed_under_union(&self) -> bool {
+        true
+    }
+
+    fn margin(&self, sizes: &GroupSizes) -> f64 {
+        let risk = sizes.groups() as f64 / sizes.records().max(1) as f64;
+        let margin = (self.most - risk) / self.most;
+        if margin.abs() < 1e-9 { 0.0 } else { margin }
+    }
+
+    fn figure(&self, sizes: &GroupSizes) -> Figure {
+        let risk = sizes.groups() as f64 / sizes.records().max(1) as f64;
+        Figure::new(risk, format!("average risk {risk:.3}"))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::new(*self)
+    }
+}
+
+/// k-map: at least `k` people of a population fit what a group's records print. It needs a second table.
+#[derive(Debug, Clone, Serialize)]
+pub struct KMap {
+    /// Minimum people.
+    pub k: u64,
+    /// The file of the population.
+    pub population: String,
+}
+
+struct BoundKMap {
+    model: KMap,
+    population: Arc<SecondTable>,
+    /// By tuple of the table, the people with the same values.
+    people: Vec<u64>,
+    scope: Vec<ColumnId>,
+}
+
+impl PrivacyModel for KMap {
+    fn key(&self) -> &'static str {
+        "k-map"
+    }
+
+    fn section(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence {
+        let names = names_of(columns, Role::QuasiIdentifier);
+        Sentence::default().text(format!("at least {} people share ", self.k)).names(&names, "and")
+    }
+
+    fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
+    }
+
+    fn is_trivial(&self) -> bool {
+        self.k <= 1
+    }
+
+    fn second_tables(&self) -> Vec<String> {
+        vec![self.population.clone()]
+    }
+
+    fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
+        let population = tables.second(&self.population);
+        let population = population.ok_or_else(|| ModelError("k-map needs the population".to_owned()))?;
+        let people = population.records_of_tuples(tables.table);
+        let (population, scope) = (Arc::clone(population), every_column(tables.table));
+        Ok(BoundModels::of_group(BoundKMap { model: self.clone(), population, people, scope }))
+    }
+
+    /// The population is not at hand here: tests that have it count for themselves.
+    fn naive_verdicts(&self, _: &Printed<'_>) -> Vec<Verdict> {
+        Vec::new()
+    }
+}
+
+impl BoundKMap {
+    /// The people who fit the labels; during a search, which has no labels, those with the values of the group's tuples.
+    fn people(&self, group: &Group<'_>) -> u64 {
+        let labels: Option<Vec<&str>> = self.scope.iter().map(|column| group.label(*column)).collect();
+        match labels {
+            Some(labels) => self.population.records_in(&labels),
+            None => {
+                let mut tuples: Vec<usize> =
+                    group.members().iter().map(|member| group.profile().tuple_of(member.variant).index()).collect();
+                tuples.sort_unstable();
+                tuples.dedup();
+                tuples.into_iter().map(|tuple| self.people[tuple]).sum()
+            }
+        }
+    }
+}
+
+impl BoundModel for BoundKMap {
+    fn describe(&self) -> Description {
+        Description::new("k-map", "k-map", format!("k = {}", self.model.k))
+    }
+
+    fn scope(&self) -> &[ColumnId] {
+        &self.scope
+    }
+
+    fn is_closed_under_union(&self) -> bool {
+        true
+    }
+
+    fn margin(&self, group: &Group<'_>) -> f64 {
+        let k = self.model.k as f64;
+        (self.people(group) as f64 - k) / k
+    }
+
+    fn figure(&self, group: &Group<'_>) -> Figure {
+        let people = self.people(group);
+        Figure::new(people as f64, format!("{people} people"))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::new(self.model.clone())
+    }
+}
+
+/// delta-disclosure as it is often coded: values that a group lacks are passed over. That is *not* closed under union:
+/// a group without a value and one with a small share of it may have too small a share together.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaxDisclosure {
+    /// The guarded column.
+    pub column: String,
+    /// Maximum of |log2(share in the group / share in the table)|.
+    pub delta: f64,
+    /// The claim of the bound model about closure; `false` is true.
+    pub claims_closure: bool,
+}
+
+struct BoundLaxDisclosure {
+    model: LaxDisclosure,
+    attribute: AttributeId,
+    shares: Vec<f64>,
+    scope: Vec<ColumnId>,
+}
+
+impl PrivacyModel for LaxDisclosure {
+    fn key(&self) -> &'static str {
+        "lax-disclosure"
+    }
+
+    fn section(&self) -> serde_json::Value {
+        serde_json::json!(self)
+    }
+
+    fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
+        Sentence::default().text("no value is much more frequent in a group than in the table")
+    }
+
+    fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
+        vec![self.column.clone()]
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
+    }
+
+    fn is_trivial(&self) -> bool {
+        false
+    }
+
+    fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
+        let attribute = attribute_named(tables.table, &self.column)?;
+        let (shares, scope) = (tables.table.shares(attribute), every_column(tables.table));
+        Ok(BoundModels::of_group(BoundLaxDisclosure { model: self.clone(), attribute, shares, scope }))
+    }
+
+    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
+        let column = printed.column(&self.column);
+        let everything = column.everything();
+        let table = column.counts(&everything);
+        let holds = |group: &[usize]| {
+            column.counts(group).iter().all(|(value, count)| {
+                let share = *count as f64 / group.len() as f64;
+                (share / (table[value] as f64 / everything.len() as f64)).log2().abs() <= self.delta + 1e-9
+            })
+        };
+        vec![printed.verdict(&printed.quasi_identifiers(), holds)]
+    }
+}
+
+impl BoundLaxDisclosure {
+    fn worst(&self, group: &Group<'_>) -> f64 {
+        let ratio = |&(value, records): &(u32, u64)| {
+            (records as f64 / group.records() as f64 / self.shares[value as usize]).log2().abs()
+        };
+        group.histogram(self.attribute).iter().map(ratio).fold(0.0, f64::max)
+    }
+}
+
+impl BoundModel for BoundLaxDisclosure {
+    fn describe(&self) -> Description {
+        Description::new("lax-disclosure", "lax disclosure", format!("delta = {}", self.model.delta))
+    }
+
+    fn scope(&self) -> &[ColumnId] {
+        &self.scope
+    }
+
+    fn is_closed_under_union(&self) -> bool {
+        self.model.claims_closure
+    }
+
+    fn margin(&self, group: &Group<'_>) -> f64 {
+        let margin = (self.model.delta - self.worst(group)) / self.model.delta;
+        if margin.abs() < 1e-9 { 0.0 } else { margin }
+    }
+
+    fn figure(&self, group: &Group<'_>) -> Figure {
+        let worst = self.worst(group);
+        Figure::new(worst, format!("a share changed by {worst:.2} bits"))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        ModelFacts::new(self.model.clone())
+    }
+}

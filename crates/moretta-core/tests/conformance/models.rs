@@ -1,0 +1,259 @@
+//! The claims of every privacy model, and models of kinds that the registry does not have yet.
+
+use std::sync::Arc;
+
+use moretta_core::{
+    policy::{BoundPolicy, MethodChoice, Numbers, Policy},
+    privacy::{BoundModel, Group, Limit, MODELS, PrivacyModel, SectionForm},
+    profile::{Member, Profile, SecondTable, Tables},
+    run,
+    search::{METHODS, NoObserver, SearchError},
+    testing::{
+        conformance::Dice,
+        models::{AverageRisk, KMap, LaxDisclosure},
+    },
+    verify::{check_against, verify},
+};
+use proptest::{prelude::*, strategy::ValueTree};
+
+use crate::{
+    expand::{group_and_count, printed},
+    losses::Original,
+    world::{Rows, World, cases, worlds},
+};
+
+/// A random part of the table.
+fn part(profile: &Profile, dice: &mut Dice) -> Vec<Member> {
+    let some = *dice.one(&[20, 50, 80]);
+    let members = profile.everything().into_iter().filter(|_| dice.chance(some)).collect::<Vec<_>>();
+    members
+        .into_iter()
+        .map(|member| Member { records: 1 + dice.below(member.records as usize) as u64, ..member })
+        .collect()
+}
+
+/// The records of two parts as one group: a variant may be in both.
+fn union(one: &[Member], other: &[Member]) -> Vec<Member> {
+    [one, other].concat()
+}
+
+/// Two groups that satisfy a model and violate it together.
+fn is_open(model: &dyn BoundModel, profile: &Profile, one: &[Member], other: &[Member]) -> bool {
+    let holds = |members: &[Member]| model.holds(&Group::new(profile, members));
+    !one.is_empty() && !other.is_empty() && holds(one) && holds(other) && !holds(&union(one, other))
+}
+
+fn keeps_limit(limit: &Limit, group: &Group<'_>) -> bool {
+    match *limit {
+        Limit::Records(least) => group.records() >= least,
+        Limit::Share { attribute, value, share } => share.allows(group.share_of(attribute, value)),
+    }
+}
+
+/// Compares a bound model's claims about itself with its judgement of random groups.
+fn keeps_its_claims(model: &dyn BoundModel, profile: &Profile, dice: &mut Dice) -> Result<(), TestCaseError> {
+    let (one, other) = (part(profile, dice), part(profile, dice));
+    let name = model.describe();
+    let open = is_open(model, profile, &one, &other);
+    prop_assert!(!(model.is_closed_under_union() && open), "{name} is not closed under union");
+    for members in [&one, &other].into_iter().filter(|members| !members.is_empty()) {
+        let group = Group::new(profile, members);
+        let holds = model.holds(&group);
+        prop_assert_eq!(holds, model.margin(&group) >= 0.0, "{}: the margin and the verdict differ", &name);
+        prop_assert!(!holds || group.records() >= model.min_records(), "{name}: too few records hold");
+        if let Some(limits) = model.limits() {
+            let within = limits.iter().all(|limit| keeps_limit(limit, &group));
+            prop_assert_eq!(holds, within, "{}: its limits and its verdict differ", &name);
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(1200))]
+
+    #[test]
+    fn every_model_keeps_its_claims(choices in prop::collection::vec(any::<u16>(), 300..1200)) {
+        for entry in MODELS {
+            let world = World::with_model(Dice::new(choices.clone()), entry);
+            let profile = world.profile(&world.counts());
+            let mut dice = world.dice.clone();
+            for model in world.models(&profile) {
+                for _ in 0..4 {
+                    keeps_its_claims(&*model, &profile, &mut dice)?;
+                }
+            }
+        }
+    }
+}
+
+/// The property above sees a false claim: this model says that it is closed under union, and is not.
+#[test]
+fn a_false_claim_of_closure_is_found() {
+    let mut found = false;
+    for seed in 0..400u32 {
+        let choices =
+            (0..900u32).map(|n| (seed.wrapping_mul(2_654_435_761).wrapping_add(n.wrapping_mul(40_503)) >> 7) as u16);
+        let world = World::new(Dice::new(choices.collect()));
+        let Some(column) = world.attributes.first() else { continue };
+        let profile = world.profile(&world.counts());
+        let lying = LaxDisclosure { column: column.name.clone(), delta: 1.0, claims_closure: true };
+        let bound = lying.bind(&Tables::of(&profile)).unwrap();
+        let mut dice = world.dice.clone();
+        found |= (0..20).any(|_| keeps_its_claims(&*bound.of_groups[0], &profile, &mut dice).is_err());
+    }
+    assert!(found);
+}
+
+#[test]
+fn every_model_is_in_enough_random_policies() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut counts = vec![0; MODELS.len()];
+    for _ in 0..1000 {
+        let world = worlds().new_tree(&mut runner).unwrap().current();
+        let asks = |key: &str| world.policy.privacy.models.iter().any(|model| model.key() == key);
+        counts.iter_mut().zip(MODELS).for_each(|(count, entry)| *count += usize::from(asks(entry.key)));
+    }
+    let rare: Vec<_> = MODELS.iter().map(|entry| entry.name).zip(counts).filter(|(_, count)| *count < 80).collect();
+    assert!(rare.is_empty(), "in fewer than 80 of 1,000 policies: {rare:?}");
+}
+
+/// A folder of `privacy/` with an entry that `MODELS` does not list would never be checked.
+#[test]
+fn every_model_of_the_tree_is_registered() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/privacy");
+    let folders = std::fs::read_dir(folder).unwrap().filter(|entry| entry.as_ref().unwrap().path().is_dir());
+    let models = folders.filter(|entry| entry.as_ref().unwrap().file_name() != "tests").count();
+    assert_eq!(models, MODELS.len());
+}
+
+#[test]
+fn every_example_is_a_policy_that_is_written_back_alike() {
+    for entry in MODELS {
+        let section = entry.example.split("[privacy]\n").last().unwrap();
+        let columns = "[columns]\njob.role = \"quasi-identifier\"\ncountry.role = \"quasi-identifier\"\n\
+                       diagnosis.role = \"sensitive\"\nbankruptcy.role = \"sensitive\"\nincome.role = \"sensitive\"\n";
+        let section = if entry.form == SectionForm::Key { format!("[privacy]\n{section}") } else { section.to_owned() };
+        let text = format!("version = 1\n{section}\n{columns}");
+        let policy = Policy::parse(&text, &["sweep"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let [model] = policy.privacy.models.as_slice() else { panic!("{text}") };
+        assert_eq!(model.key(), entry.key);
+        let json = serde_json::to_string(&policy).unwrap();
+        assert_eq!(serde_json::from_str::<Policy>(&json).unwrap(), policy, "{json}");
+        let draws_on_columns = model
+            .section()
+            .as_object()
+            .is_some_and(|section| section.keys().all(|key| entry.keys.contains(&key.as_str())));
+        assert!(draws_on_columns || entry.form == SectionForm::Key, "{}: keys of the section", entry.name);
+        assert!(!model.sentence(&policy.columns).to_string().is_empty());
+    }
+}
+
+/// The world's policy with another model, by every method. What is found is verified and, printed, judged naively.
+fn by_every_method(
+    world: &World,
+    model: Arc<dyn PrivacyModel>,
+    others: &[Arc<SecondTable>],
+    naive: impl Fn(&World, &[String], &Rows) -> bool,
+) -> Result<(), TestCaseError> {
+    let counts = world.counts();
+    let profile = world.profile(&counts);
+    for entry in METHODS {
+        let mut world = world.clone();
+        world.policy.method = MethodChoice::new(entry.name, short(entry.name));
+        world.policy.privacy.models.truncate(1);
+        world.policy.privacy.models.push(Arc::clone(&model));
+        let tables = Tables { table: &profile, others };
+        // A share of the rarest values that rounds to no value is refused.
+        let Ok(bound) = BoundPolicy::with_tables(&world.policy, tables) else { return Ok(()) };
+        let closed = bound.models().iter().all(|model| model.is_closed_under_union());
+        let outcome = match run::search(&bound, 7, &NoObserver) {
+            Ok(outcome) => outcome,
+            Err(run::TrialError::Unsupported(refused)) => {
+                prop_assert!(refused.instead.is_some_and(|instead| closed || instead == "genetic"), "{refused}");
+                continue;
+            }
+            Err(run::TrialError::Search(SearchError::Impossible { .. })) => continue,
+            Err(error) => return Err(TestCaseError::fail(format!("{}: {error}", entry.name))),
+        };
+        prop_assert!(closed || entry.name == "genetic");
+        let verified = verify(&bound, outcome.recoding);
+        let verified = verified.map_err(|error| TestCaseError::fail(format!("{}: {error}", entry.name)))?;
+        let (header, rows, _) = printed(&world, &counts, &verified);
+        prop_assert!(world.holds(&header, &rows) && naive(&world, &header, &rows), "{}: {rows:?}", entry.name);
+    }
+    Ok(())
+}
+
+/// Whether at least `k` people fit every printed group, by their texts.
+fn fits_enough_people(world: &World, population: &Rows, k: u64, header: &[String], rows: &Rows) -> bool {
+    let people = World { rows: population.clone(), ..world.clone() };
+    let originals = Original::all(&people);
+    let printed = world.printed(header, rows);
+    let cells: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
+    let fits = |record: usize, person: &Vec<String>| {
+        let texts = world.quasi.iter().map(|spec| &person[world.column(&spec.name)]);
+        texts.zip(&originals).zip(&cells).all(|((text, original), cells)| original.covers(text, cells[record]))
+    };
+    let groups = printed.groups(&printed.quasi_identifiers());
+    groups.iter().all(|group| population.iter().filter(|person| fits(group[0], person)).count() as u64 >= k)
+}
+
+fn short(method: &str) -> toml::Table {
+    let short = crate::SHORT.iter().find(|(name, _)| *name == method).map_or("", |(_, parameters)| *parameters);
+    short.parse().expect("parameters in TOML")
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn models_of_the_whole_table_hold(world in worlds(), most in prop::sample::select(vec![0.05, 0.2, 0.5])) {
+        by_every_method(&world, Arc::new(AverageRisk { most }), &[], |_, _, _| true)?;
+    }
+
+    #[test]
+    fn models_that_are_not_closed_under_union_hold(world in worlds(), delta in prop::sample::select(vec![0.5, 1.0, 2.0])) {
+        if let Some(column) = world.attributes.first() {
+            let column = column.name.clone();
+            let model = LaxDisclosure { column, delta, claims_closure: false };
+            by_every_method(&world, Arc::new(model), &[], |_, _, _| true)?;
+        }
+    }
+
+    #[test]
+    fn models_with_a_second_table_hold(mut world in worlds(), k in 2u64..12) {
+        // A mean does not say which values it stands for.
+        world.policy.release.numbers = Numbers::Interval;
+        let rows = [&world.rows[..], &world.other[..]].concat();
+        let counts = group_and_count(&world.header, &rows, &SecondTable::grouped_columns(&world.policy));
+        // Values of the population that a hierarchy does not know are an error, as in the table itself.
+        if let Ok(population) = SecondTable::build("register", &world.policy, &world.hierarchies, &counts) {
+            let model = KMap { k, population: "register".to_owned() };
+            let naive = |world: &World, header: &[String], found: &Rows| {
+                fits_enough_people(world, &rows, k, header, found)
+            };
+            by_every_method(&world, Arc::new(model), &[Arc::new(population)], naive)?;
+        }
+    }
+}
+
+#[test]
+fn a_model_without_its_second_table_is_refused() {
+    let world = World::new(Dice::new(Vec::new()));
+    let profile = world.profile(&world.counts());
+    let mut policy = world.policy.clone();
+    policy.privacy.models.push(Arc::new(KMap { k: 2, population: "register".to_owned() }));
+    assert!(BoundPolicy::new(&policy, &profile).is_err());
+    assert!(check_against(&profile, &world.models(&profile)).len() == 1);
+}
+
+#[test]
+fn a_policy_with_a_programs_own_model_is_written_but_not_read_back() {
+    let mut policy = World::new(Dice::new(Vec::new())).policy;
+    policy.privacy.models.push(Arc::new(AverageRisk { most: 0.5 }));
+    let json = serde_json::to_string(&policy).unwrap();
+    assert!(json.contains("\"average-risk\":{\"most\":0.5}"), "{json}");
+    let error = serde_json::from_str::<Policy>(&json).unwrap_err();
+    assert!(error.to_string().contains("`average-risk` is not a key of [privacy]"), "{error}");
+}

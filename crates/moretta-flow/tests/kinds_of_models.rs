@@ -1,0 +1,124 @@
+//! Privacy models of every kind go through a whole release of a file, its read-back, and `check`: of the table as a
+//! whole, with a second table, and not closed under union.
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use moretta_core::{
+    observer::{Note, Observer},
+    policy::MethodChoice,
+    privacy::PrivacyModel,
+    search::method_names,
+    testing::models::{AverageRisk, KMap, LaxDisclosure},
+};
+use moretta_engine::Target;
+use moretta_flow::{Checked, ErrorKind, FlowError, LoadedPolicy, ReleaseOptions, Resources, Session};
+
+/// Keeps the notes of a job.
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn note(&self, note: &Note) {
+        self.0.lock().expect("the notes").push(note.to_string());
+    }
+}
+
+const POLICY: &str = "version = 1\n[privacy]\nk = 2\n[columns]\nname.role = \"identifier\"\n\
+                      age.role = \"quasi-identifier\"\nzip.role = \"quasi-identifier\"\nill.role = \"sensitive\"\n";
+
+/// People as CSV; the register has the same people and as many others.
+fn people(count: usize) -> String {
+    let row = |n: usize| format!("p{n},{},1{}0,i{}\n", 20 + 7 * n % 50, n % 4, n * n % 5 % 3);
+    (0..count).map(row).fold("name,age,zip,ill\n".to_owned(), |table, row| table + &row)
+}
+
+fn loaded(folder: &Path, method: &str, model: impl PrivacyModel) -> LoadedPolicy {
+    fs::write(folder.join("policy.toml"), POLICY).expect("a policy file");
+    fs::write(folder.join("people.csv"), people(200)).expect("a table");
+    fs::write(folder.join("register.csv"), people(400)).expect("a register");
+    let mut loaded = LoadedPolicy::read(&folder.join("policy.toml")).expect("a policy");
+    loaded.policy.method = MethodChoice::new(method, Default::default());
+    loaded.policy.privacy.models.push(Arc::new(model));
+    loaded
+}
+
+/// Releases the people and checks the file that was written, then the people themselves.
+fn release_and_check(folder: &Path, loaded: &LoadedPolicy, notes: &Notes) -> Result<(Checked, Checked), FlowError> {
+    let session = Session::new(Resources::default(), notes)?;
+    let path = |name: &str| folder.join(name).display().to_string();
+    let options = ReleaseOptions { seed: Some(1), ..ReleaseOptions::default() };
+    let engine = session.open(&path("people.csv"), &loaded.policy.input)?;
+    let target = Target { overwrite: true, ..Target::new(folder.join("released.csv"))? };
+    let release = session.release(&engine, loaded, &target, &options)?;
+    assert_eq!(release.report.privacy.models.len(), loaded.policy.privacy.models.len());
+    assert!(release.report.privacy.models.iter().all(|model| model.holds));
+    let released = session.open(&path("released.csv"), &loaded.policy.input)?;
+    let checked = session.check_records(&released, loaded)?;
+    assert_eq!(checked.privacy.models, release.report.privacy.models);
+    Ok((checked, session.check_records(&engine, loaded)?))
+}
+
+#[test]
+fn a_model_of_the_whole_table() {
+    for method in method_names().into_iter().filter(|method| *method != "top-down-disclosure") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let loaded = loaded(folder.path(), method, AverageRisk { most: 0.1 });
+        let notes = Notes::default();
+        let (released, raw) = release_and_check(folder.path(), &loaded, &notes).expect(method);
+        assert!(released.holds() && released.groups <= 20, "{method}: {}", released.groups);
+        assert!(!raw.holds() && raw.judgements[1].failing_groups == 0, "no single group is at fault");
+        assert_eq!(raw.judgements[1].worst, format!("average risk {:.3}", raw.groups as f64 / 200.0));
+        let notes = notes.0.into_inner().expect("the notes");
+        assert!(notes.iter().any(|note| note.starts_with("groups have at least ")), "{method}: {notes:?}");
+    }
+}
+
+#[test]
+fn a_model_of_the_whole_table_that_cannot_hold() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let loaded = loaded(folder.path(), "mondrian", AverageRisk { most: 0.001 });
+    let error = release_and_check(folder.path(), &loaded, &Notes::default()).expect_err("one group is too many");
+    assert_eq!(error.kind, ErrorKind::Unsatisfied);
+    assert!(error.message.contains("average risk 0.005"), "{error}");
+    assert!(!folder.path().join("released.csv").exists());
+}
+
+#[test]
+fn a_model_with_a_second_table() {
+    for method in ["sweep", "bottom-up-generalization", "genetic"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let model = KMap { k: 9, population: "register.csv".to_owned() };
+        let loaded = loaded(folder.path(), method, model);
+        let (released, raw) = release_and_check(folder.path(), &loaded, &Notes::default()).expect(method);
+        assert!(released.holds() && !raw.holds(), "{method}");
+        assert!(released.smallest < 9, "{method}: the population makes smaller groups safe");
+    }
+}
+
+#[test]
+fn a_second_table_that_is_not_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let loaded = loaded(folder.path(), "sweep", KMap { k: 9, population: "nobody.csv".to_owned() });
+    let error = release_and_check(folder.path(), &loaded, &Notes::default()).expect_err("no register");
+    assert!(error.message.contains("nobody.csv") && !folder.path().join("released.csv").exists(), "{error}");
+}
+
+#[test]
+fn a_model_that_is_not_closed_under_union() {
+    let lax = || LaxDisclosure { column: "ill".to_owned(), delta: 0.4, claims_closure: false };
+    let folder = tempfile::tempdir().expect("a folder");
+    let genetic = loaded(folder.path(), "genetic", lax());
+    let (released, raw) = release_and_check(folder.path(), &genetic, &Notes::default()).expect("genetic");
+    assert!(released.holds() && released.groups > 1 && !raw.holds());
+    for method in method_names().into_iter().filter(|method| *method != "genetic") {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = release_and_check(folder.path(), &loaded(folder.path(), method, lax()), &Notes::default());
+        let message = error.expect_err(method).message;
+        assert!(message.contains("may violate it together; `genetic` can"), "{method}: {message}");
+        assert!(!folder.path().join("released.csv").exists());
+    }
+}
