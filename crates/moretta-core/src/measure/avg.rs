@@ -8,4 +8,5 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     value: |context| Some(context.total() / (context.released.groups() as f64 * context.k? as f64)),
     of_column: None,
     needs_cells: false,
+    objective: None,
 };

@@ -1,10 +1,14 @@
 //! Classification metric (Iyengar 2002): records that differ from the majority class of their group.
 
-use super::{MeasureContext, MeasureEntry, goal};
+use std::collections::BTreeMap;
+
+use super::{MeasureContext, MeasureEntry, ObjectiveEntry, goal, objectives::predicted};
 use crate::{
+    document::{Entry, Fields, PolicyError, Value, as_number, wrong},
     ids::AttributeId,
     objective::{Costs, Purpose},
     privacy::Group,
+    text::shown,
 };
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
@@ -13,7 +17,17 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     value: |context| goal::of_policy(context, &Purpose::Classification { column: None, costs: Costs::default() }),
     of_column: None,
     needs_cells: false,
+    objective: Some(ObjectiveEntry {
+        keys: &["column", "costs"],
+        read: |fields, columns| {
+            let (column, _) = predicted(fields, columns, "cm")?;
+            Ok(Purpose::Classification { column, costs: read_costs(fields)? })
+        },
+    }),
 };
+
+const COSTS: &str = "a table of tables: costs.sick.healthy = 5 is what a record of class `sick` costs in a group whose \
+                     majority is `healthy`";
 
 /// Mean cost per record of classifying it by its group's majority, or of its suppression.
 pub(super) fn mistakes(context: &MeasureContext<'_>, class: AttributeId, costs: &Costs) -> f64 {
@@ -33,4 +47,35 @@ pub(super) fn mistakes(context: &MeasureContext<'_>, class: AttributeId, costs: 
         }
     };
     (0..context.released.groups()).map(of_group).sum::<f64>() / context.total()
+}
+
+fn read_costs(fields: &Fields<'_>) -> Result<Costs, PolicyError> {
+    let Some(item) = fields.item("costs") else { return Ok(Costs::default()) };
+    let Value::Table(classes) = &item.value else { return Err(wrong("costs", item, COSTS)) };
+    let mut costs = BTreeMap::new();
+    for Entry { key: actual, item, .. } in &classes.entries {
+        let Value::Table(majorities) = &item.value else {
+            return Err(wrong(&format!("costs.{}", shown(actual)), item, &format!("part of {COSTS}")));
+        };
+        let mut of_class = BTreeMap::new();
+        for entry in &majorities.entries {
+            of_class.insert(entry.key.clone(), read_cost(actual, entry)?);
+        }
+        if !of_class.is_empty() {
+            costs.insert(actual.clone(), of_class);
+        }
+    }
+    Ok(Costs(costs))
+}
+
+fn read_cost(actual: &str, entry: &Entry) -> Result<f64, PolicyError> {
+    let key = format!("costs.{}.{}", shown(actual), shown(&entry.key));
+    if entry.key == actual {
+        let message = format!("`{key}` is of a record of the majority's own class, which costs nothing; leave it out");
+        return Err(PolicyError::new(&entry.key_span, message));
+    }
+    match as_number(&entry.item.value) {
+        Some(cost) if (0.0..=1e6).contains(&cost) => Ok(cost),
+        _ => Err(wrong(&key, &entry.item, "a number from 0 to 1000000 (1 where it is left out)")),
+    }
 }

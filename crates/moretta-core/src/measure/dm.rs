@@ -13,4 +13,5 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     },
     of_column: None,
     needs_cells: false,
+    objective: None,
 };

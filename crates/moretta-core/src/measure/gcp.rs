@@ -8,4 +8,5 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     value: |context| Some(ncp::value(context) / (context.total() * context.weights.iter().sum::<f64>())),
     of_column: None,
     needs_cells: true,
+    objective: None,
 };

@@ -14,15 +14,18 @@ mod ncp;
 mod nil1;
 mod nil_inf;
 mod ntil;
+mod objectives;
 mod rm;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
+pub(crate) use self::objectives::target_column;
 pub use self::{
     context::{MeasureContext, MeasuredPolicy},
     goal::BoundCosts,
+    objectives::{ObjectiveEntry, objectives},
 };
 
 /// A measure's entry in the registry.
@@ -38,6 +41,8 @@ pub struct MeasureEntry {
     pub of_column: Option<fn(&MeasureContext<'_>, usize) -> Option<f64>>,
     /// Whether it needs the cell or the loss of each label ([`Released::knows_cells`](crate::released::Released::knows_cells)).
     pub needs_cells: bool,
+    /// How a policy asks to minimize it; `None` if it is only reported.
+    pub objective: Option<ObjectiveEntry>,
 }
 
 impl MeasureEntry {

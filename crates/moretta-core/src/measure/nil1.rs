@@ -11,4 +11,5 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     },
     of_column: None,
     needs_cells: true,
+    objective: None,
 };

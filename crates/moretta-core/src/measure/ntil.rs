@@ -8,6 +8,7 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     value: |context| Some(context.mean_over_records(|group| spanned(context, group))),
     of_column: None,
     needs_cells: true,
+    objective: None,
 };
 
 /// Mean over columns of the share of its range that a group's cell spans.

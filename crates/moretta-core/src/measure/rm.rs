@@ -1,11 +1,15 @@
 //! Regression metric: dispersion of a numeric class within groups.
 
-use super::{MeasureContext, MeasureEntry, goal};
+use super::{MeasureContext, MeasureEntry, ObjectiveEntry, goal, objectives::predicted};
 use crate::{
+    declaration::ColumnPolicy,
+    document::{Fields, PolicyError},
     ids::AttributeId,
     objective::{Dispersion, Purpose},
     privacy::Group,
     profile::Member,
+    schema::Kind,
+    text::shown,
 };
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
@@ -14,7 +18,20 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     value: |context| goal::of_policy(context, &Purpose::Regression { column: None, dispersion: Dispersion::default() }),
     of_column: None,
     needs_cells: false,
+    objective: Some(ObjectiveEntry { keys: &["column", "dispersion"], read }),
 };
+
+const DISPERSIONS: &[(&str, Dispersion)] = &[("variance", Dispersion::Variance), ("deviation", Dispersion::Deviation)];
+
+fn read(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Purpose, PolicyError> {
+    let (column, target) = predicted(fields, columns, "rm")?;
+    if target.kind == Some(Kind::Category) {
+        let at_fault = if column.is_some() { "column" } else { "name" };
+        let message = format!("measure \"rm\" is for numbers, but `{}` is a category", shown(&target.name));
+        return Err(PolicyError::new(fields.span(at_fault), message).help("\"cm\" is for classes"));
+    }
+    Ok(Purpose::Regression { column, dispersion: fields.choice("dispersion", DISPERSIONS)?.unwrap_or_default() })
+}
 
 /// Dispersion of numbers within groups, divided by that in the table; suppressed records are one group. `None` if not
 /// all values are numbers.

@@ -16,6 +16,9 @@ pub enum Loss {
 }
 
 impl Loss {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Ncp, Self::Lm];
+
     /// What the policy calls it.
     pub const fn name(self) -> &'static str {
         match self {

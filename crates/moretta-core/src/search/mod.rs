@@ -27,7 +27,9 @@ use serde::Serialize;
 pub use self::path::{Frontier, Holds};
 pub use crate::observer::{CancelOnly, NoObserver, Observer, Stop};
 use crate::{
+    document::list,
     ids::TupleId,
+    measure::objectives,
     objective::{Goal, Loss, Purpose},
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
@@ -263,7 +265,7 @@ fn check_place_of_measure(entry: &MethodEntry, choice: &MethodChoice) -> Result<
         Some(asked) if told_by_section => {
             let name = entry.name;
             let message = format!("`measure` is not a parameter of the method `{name}`; write [measure] with name = ");
-            let asked = asked.as_str().filter(|asked| ["ncp", "lm", "cm", "rm"].contains(asked)).unwrap_or("ncp");
+            let asked = asked.as_str().filter(|asked| objectives().any(|(name, _)| name == *asked)).unwrap_or("ncp");
             Err(choice.error("measure", format!("{message}\"{asked}\" instead")))
         }
         _ => Ok(()),
@@ -284,6 +286,7 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
         [one] => format!("; `{one}` does"),
         _ => format!("; `{}` do", others.join("`, `")),
     };
+    let losses = list(Loss::ALL.map(Loss::name));
     asked.error(match (entry.minimises, asked.goals.as_slice()) {
         (Minimises::ItsOwn, _) if has_own_measure(entry) => {
             format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
@@ -291,9 +294,9 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
         (Minimises::ItsOwn, _) => format!("method `{name}` takes no [measure]{instead}"),
         (_, [goal]) => {
             let asked = goal.purpose.name();
-            format!("method `{name}` takes measure \"ncp\" or \"lm\", not \"{asked}\"{instead}")
+            format!("method `{name}` takes measure {losses}, not \"{asked}\"{instead}")
         }
-        _ => format!("method `{name}` takes one measure, \"ncp\" or \"lm\", not several added up{instead}"),
+        _ => format!("method `{name}` takes one measure, {losses}, not several added up{instead}"),
     })
 }
 

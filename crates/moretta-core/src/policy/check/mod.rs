@@ -39,11 +39,12 @@ fn section_of(key: &str) -> Option<String> {
     if let Some(model) = MODELS.iter().find(|entry| entry.keys.contains(&key)) {
         return Some(format!("in {}", model.header()));
     }
+    let measure_keys = measure::keys();
     let others: [(&str, &[&str]); 6] = [
         ("in the table of a column", columns::COLUMN),
         ("in `hierarchy`", hierarchy::KEYS),
         ("in [method] or [measure]", &["name"]),
-        ("in [measure]", measure::KEYS),
+        ("in [measure]", &measure_keys),
         ("in [release]", RELEASE),
         ("in [input]", INPUT),
     ];
