@@ -16,6 +16,7 @@
 //! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other
 //! group knows that the person is among them. A release with one suppressed record has a group of one.
 
+mod delta_disclosure;
 mod facts;
 mod group;
 mod k_anonymity;
@@ -31,6 +32,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+pub use self::delta_disclosure::DeltaDisclosure;
 pub use self::facts::{Description, Figure, ModelFacts};
 pub use self::group::{Group, GroupSizes, Histogram};
 pub use self::k_anonymity::KAnonymity;
@@ -57,7 +59,7 @@ use crate::{
 
 /// All privacy models, in the order of reports.
 pub const MODELS: &[ModelEntry] =
-    &[k_anonymity::ENTRY, template::ENTRY, lkc::ENTRY, l_diversity::ENTRY, t_closeness::ENTRY];
+    &[k_anonymity::ENTRY, template::ENTRY, lkc::ENTRY, l_diversity::ENTRY, t_closeness::ENTRY, delta_disclosure::ENTRY];
 
 /// A privacy model's entry in the registry.
 #[derive(Clone, Copy)]

@@ -1,0 +1,24 @@
+//! Random delta-disclosure, and the naive verdict.
+
+use super::DeltaDisclosure;
+use crate::testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict};
+
+pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+    let (column, delta) = (columns.guarded(dice)?, dice.one(&[3.0, 2.0, 1.0, 0.5]));
+    Some(format!("[[privacy.delta-disclosure]]\ncolumn = \"{}\"\ndelta = {delta:?}\n", column.name))
+}
+
+pub(super) fn verdicts(model: &DeltaDisclosure, printed: &Printed<'_>) -> Vec<Verdict> {
+    let column = printed.column(&model.column);
+    let everything = column.everything();
+    let table = column.counts(&everything);
+    let holds = |group: &[usize]| {
+        let counts = column.counts(group);
+        table.iter().all(|(value, all)| {
+            let own = counts.get(value).copied().unwrap_or(0);
+            let ratio = own as f64 / group.len() as f64 / (*all as f64 / everything.len() as f64);
+            ratio > 0.0 && ratio.log2().abs() < model.delta - ROUNDING
+        })
+    };
+    vec![printed.verdict(&printed.quasi_identifiers(), holds)]
+}
