@@ -7,6 +7,7 @@ mod avg;
 mod cm;
 mod context;
 mod dm;
+mod entropy;
 mod gcp;
 mod goal;
 mod lm;
@@ -57,6 +58,7 @@ pub const MEASURES: &[MeasureEntry] = &[
     gcp::ENTRY,
     ncp::ENTRY,
     lm::ENTRY,
+    entropy::ENTRY,
     cm::ENTRY,
     rm::ENTRY,
     dm::ENTRY,

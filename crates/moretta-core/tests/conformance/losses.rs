@@ -163,6 +163,23 @@ impl<'a> Original<'a> {
         }
     }
 
+    /// Non-uniform entropy of the released labels, which may be in another order than the original cells.
+    fn entropy(&self, released: &[&str]) -> f64 {
+        let shape = &self.spec.shape;
+        let equal = |a: &str, b: &str| match is_missing(a) || is_missing(b) {
+            true => is_missing(a) && is_missing(b),
+            false => a == b || (shape.is_ordered() && same(shape, a, b)),
+        };
+        // Equal texts count alike: each is looked at once.
+        let bits = |texts: &[&str], counts_for: &dyn Fn(&str, &str) -> bool| -> f64 {
+            let mut records: BTreeMap<&str, f64> = BTreeMap::new();
+            texts.iter().for_each(|text| *records.entry(text).or_default() += 1.0);
+            let counted = |label: &str| self.cells.iter().filter(|text| counts_for(text, label)).count() as f64;
+            records.iter().map(|(label, records)| records * counted(label).log2()).sum()
+        };
+        bits(released, &|text, label| self.covers(text, label)) - bits(&self.cells, &equal)
+    }
+
     fn spread(&self, released: &str) -> f64 {
         let length = |texts: Vec<&str>| {
             let values = texts.iter().map(|text| self.spec.shape.number(text).unwrap());
@@ -192,6 +209,7 @@ pub fn by_column(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str,
     BTreeMap::from([
         ("ncp", mean(&|original, cell, _| original.loss(cell).0)),
         ("lm", mean(&|original, cell, suppressed| if suppressed { 1.0 } else { original.loss(cell).1 })),
+        ("entropy", originals.iter().zip(&columns).map(|(original, cells)| original.entropy(cells)).collect()),
     ])
 }
 
@@ -222,6 +240,7 @@ pub fn measures(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, 
         ("gcp", Some(ncp / (total * weights))),
         ("ncp", Some(ncp)),
         ("lm", Some(sum(&|column, record| loss(column, record).1) / total)),
+        ("entropy", Some(originals.iter().zip(&columns).map(|(original, cells)| original.entropy(cells)).sum())),
         ("cm", classification(world, printed, &groups, suppressed)),
         ("rm", regression(world, printed, &groups)),
         ("dm", Some(groups.iter().map(squares).sum())),
