@@ -52,6 +52,19 @@ pub struct Judgement {
     pub implied_by: Option<usize>,
 }
 
+/// The models that judge a table.
+#[derive(Clone, Copy)]
+struct Models<'a> {
+    of_groups: &'a [Box<dyn BoundModel>],
+    of_table: &'a [Box<dyn BoundTableModel>],
+}
+
+impl<'a> Models<'a> {
+    fn of(bound: &'a BoundPolicy<'_>) -> Self {
+        Self { of_groups: bound.models(), of_table: bound.table_models() }
+    }
+}
+
 /// The labels of a released table: those of a recoding, or the texts of a file.
 #[derive(Clone, Copy)]
 enum ReleasedLabels<'a> {
@@ -98,8 +111,7 @@ impl Judgement {
         profile: &Profile,
         grouping: &Grouping,
         labels: ReleasedLabels<'_>,
-        models: &[Box<dyn BoundModel>],
-        table_models: &[Box<dyn BoundTableModel>],
+        Models { of_groups: models, of_table }: Models<'_>,
     ) -> Vec<Self> {
         let (mut tallies, places) = tallies(models);
         // In the order of their scopes, so that models of the same scope share the regrouping, and only one regrouping
@@ -119,7 +131,7 @@ impl Judgement {
             judgements[places[model]].implied_by = Some(places[by]);
         }
         let sizes = GroupSizes::of((0..grouping.len()).map(|group| grouping.records(group)));
-        judgements.extend(table_models.iter().map(|model| Self::of_table(&**model, &sizes)));
+        judgements.extend(of_table.iter().map(|model| Self::of_table(&**model, &sizes)));
         judgements
     }
 
@@ -243,7 +255,7 @@ impl Tally {
 pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
     let file = bound.profile();
     let labels = ReleasedLabels::File(file);
-    Judgement::of_all(file, &Grouping::of_tuples(file), labels, bound.models(), bound.table_models())
+    Judgement::of_all(file, &Grouping::of_tuples(file), labels, Models::of(bound))
 }
 
 /// A recoding that was found to satisfy every model of its policy. Only [`verify`] makes one.
@@ -335,7 +347,7 @@ fn broken(Judgement { model, groups, failing_groups, worst, .. }: &Judgement) ->
 
 /// Makes a recoding a [`Verified`], or returns why it must not be released.
 pub fn verify<'a>(bound: &BoundPolicy<'a>, recoding: Recoding) -> Result<Verified<'a>, VerifyError> {
-    judge(bound.policy(), bound.tables(), recoding, (bound.models(), bound.table_models()), bound.max_suppressed())
+    judge(bound.policy(), bound.tables(), recoding, Models::of(bound), bound.max_suppressed())
 }
 
 /// Verifies against any models, for tests that need a released table and no guarantee.
@@ -347,20 +359,21 @@ pub fn verify_against<'a>(
     policy: &'a Policy,
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
-    judge(policy, Tables::of(profile), recoding, (models, &[]), max_suppressed)
+    judge(policy, Tables::of(profile), recoding, Models { of_groups: models, of_table: &[] }, max_suppressed)
 }
 
 /// Every model's judgement of a file, by any models.
 #[cfg(any(test, feature = "testing"))]
 pub fn check_against(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
-    Judgement::of_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models, &[])
+    let models = Models { of_groups: models, of_table: &[] };
+    Judgement::of_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models)
 }
 
 fn judge<'a>(
     policy: &'a Policy,
     tables: Tables<'a>,
     recoding: Recoding,
-    (models, table_models): (&[Box<dyn BoundModel>], &[Box<dyn BoundTableModel>]),
+    models: Models<'_>,
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
     let profile = tables.table;
@@ -378,7 +391,7 @@ fn judge<'a>(
         return Err(VerifyError::Suppressed { found: suppressed, allowed: max_suppressed });
     }
     let labels = ReleasedLabels::Recoding(&released);
-    let judgements = Judgement::of_all(profile, released.grouping(), labels, models, table_models);
+    let judgements = Judgement::of_all(profile, released.grouping(), labels, models);
     if let Some(broken) = judgements.iter().find(|judgement| !judgement.holds) {
         return Err(VerifyError::Broken(Box::new(broken.clone())));
     }

@@ -1,6 +1,6 @@
 //! Worked examples of the papers.
 
-use super::{BoundModel, TemplateFacts};
+use super::{ModelFacts, TemplateFacts};
 use crate::{
     recoding::Recoding,
     testing::{BANK, TestTable},
@@ -54,8 +54,8 @@ fn the_rarest_values_are_the_first_by_count_then_by_label() {
     // Discharged 5, Current 8, Never 11.
     for (share, guarded) in [(0.34, vec!["Discharged"]), (0.67, vec!["Discharged", "Current"]), (0.3, vec![])] {
         let table = bank(&format!("given = [\"job\"]\nrarest = {share:?}\nmax-confidence = 0.75"));
-        let value = |model: &Box<dyn BoundModel>| model.facts().get::<TemplateFacts>().unwrap().value.clone();
-        assert_eq!(table.models.iter().map(value).collect::<Vec<_>>(), guarded);
+        let value = |facts: ModelFacts| facts.get::<TemplateFacts>().unwrap().value.clone();
+        assert_eq!(table.models.iter().map(|model| value(model.facts())).collect::<Vec<_>>(), guarded);
     }
 }
 
