@@ -152,7 +152,8 @@ pub enum Note {
     Unconfirmed(usize),
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
-    /// The search ran with this larger k, because smaller groups violate a model of the policy that searches cannot judge.
+    /// The search ran with this larger k: with those smaller ones that were tried, a model that searches cannot judge was
+    /// violated.
     RaisedK(u64),
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,
@@ -195,7 +196,7 @@ impl fmt::Display for Note {
             Self::Unconfirmed(lines) => write!(f, "{lines} lines of the policy are still marked CONFIRM"),
             Self::ModelAdvice(advice) => f.write_str(advice),
             Self::RaisedK(k) => {
-                write!(f, "groups have at least {k} records, because smaller ones violate the policy")
+                write!(f, "groups have at least {k} records: with smaller k that were tried, the policy was violated")
             }
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
             Self::ComparisonInterrupted => {

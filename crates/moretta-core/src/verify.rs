@@ -46,6 +46,8 @@ pub struct Judgement {
     pub finding: Option<Sentence>,
     /// Whether a record may be in several of the groups, by several sets of columns.
     pub overlapping: bool,
+    /// Whether the model judges the table as a whole, so that no group is the worst.
+    pub of_table: bool,
     /// For some failing groups (the worst first), the number of their first record (from 1). No values: where, not who.
     pub where_: Vec<u64>,
     /// The judgement (its index among all) on a template that this one follows from.
@@ -101,6 +103,7 @@ impl Judgement {
             confidence: None,
             finding: None,
             overlapping: false,
+            of_table: false,
             where_: Vec::new(),
             implied_by: None,
         }
@@ -127,6 +130,12 @@ impl Judgement {
             }
         }
         let mut judgements: Vec<Self> = tallies.into_iter().map(Tally::finish).collect();
+        // All parts of a model say the same, so the last one may speak for them.
+        for (place, model) in places.iter().zip(models).rev() {
+            let Self { smallest_group, confidence, .. } = judgements[*place];
+            let finding = &mut judgements[*place].finding;
+            *finding = finding.take().or_else(|| model.finding(smallest_group, confidence));
+        }
         for (model, by) in redundant(models) {
             judgements[places[model]].implied_by = Some(places[by]);
         }
@@ -144,6 +153,7 @@ impl Judgement {
             worst_margin: margin,
             worst: figure.words,
             worst_figure: figure.value,
+            of_table: true,
             ..Self::new(model.describe(), model.facts())
         }
     }
@@ -240,7 +250,6 @@ impl Tally {
             let figure = view.with_group(index, |group| model.figure(group));
             (judgement.worst, judgement.worst_figure) = (figure.words, figure.value);
         }
-        judgement.finding = model.finding(judgement.smallest_group, judgement.confidence);
     }
 
     fn finish(self) -> Judgement {

@@ -20,7 +20,7 @@ use moretta_insight::{
 
 use crate::{
     error::{ErrorKind, FlowError},
-    policy::read_text,
+    policy::{read_text, second_tables},
     preflight,
     release::{Clock, Output, Pass, check_files, order, publish, seed},
     session::Session,
@@ -57,8 +57,10 @@ impl Session<'_> {
         let saved = saved.map_err(|error| FlowError::of_file(ErrorKind::Policy, &name, error))?;
         let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
         let engine = self.open(&request.input, &policy.input)?;
-        let reads = std::slice::from_ref(&request.recoding);
-        let target = check_files(&request.output, None, reads, &engine)?;
+        let folder = request.recoding.parent().unwrap_or(Path::new(""));
+        let mut reads = vec![request.recoding.clone()];
+        reads.extend(second_tables(policy, folder).into_iter().map(|(_, file)| file));
+        let target = check_files(&request.output, None, &reads, &engine)?;
         let order = order(&engine, policy, request.keep_order)?;
 
         let mut clock = Clock::start();
@@ -73,7 +75,6 @@ impl Session<'_> {
         preflight::population(policy, &profile, &name)?;
         let profile_seconds = clock.lap();
 
-        let folder = request.recoding.parent().unwrap_or(Path::new(""));
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use moretta_core::{
     observer::{Note, Stage},
     policy::BoundPolicy,
+    profile::Tables,
     search::Task,
 };
 use moretta_insight::tradeoff::TradeOff;
@@ -40,7 +41,9 @@ impl Session<'_> {
             let form = request.output.form(&[Form::Csv, Form::Svg, Form::Html], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
             let (_, profile) = preflight::original(&loaded, &engine, self.observer)?;
-            let bound = BoundPolicy::new(&loaded.policy, &profile)?;
+            let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
+            let bound = BoundPolicy::with_tables(&loaded.policy, Tables { table: &profile, others: &others })?;
+            preflight::path(&bound)?;
             self.observer.stage(Stage::Searching);
             let found = TradeOff::find(&loaded.policy, &Task::of(&bound, request.seed), self.observer)?;
             if !found.is_own() {

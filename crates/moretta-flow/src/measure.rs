@@ -6,7 +6,7 @@ use moretta_core::{
     measure::{MeasureContext, Measures},
     observer::{Note, Stage},
     policy::{BoundPolicy, Numbers, Policy},
-    profile::Profile,
+    profile::{Profile, Tables},
     released::Released,
 };
 use moretta_engine::LocalEngine;
@@ -130,7 +130,8 @@ impl Session<'_> {
         after: &LocalEngine,
     ) -> Result<OriginalAndRelease, FlowError> {
         let (_, original) = preflight::original(loaded, before, self.observer)?;
-        BoundPolicy::new(&loaded.policy, &original)?;
+        let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
+        BoundPolicy::with_tables(&loaded.policy, Tables { table: &original, others: &others })?;
         let file = preflight::release(loaded, after, Stage::Reading, self.observer)?;
         let (name, of) = (after.source().name(), before.source().name());
         if file.records() != original.records() {

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! [`original`] is for a table whose records were not generalized, [`release`] for a file as its recipient has it; their
-//! callers bind the models last ([`BoundPolicy`](moretta_core::policy::BoundPolicy)), because they go on with them.
+//! callers bind the models last ([`BoundPolicy`]), because they go on with them.
 //! Whether the method can serve the policy is the first thing that a search asks. `check` also asks whether cells have
 //! released forms, which other requests see when they read the cells.
 
@@ -14,7 +14,7 @@ use moretta_core::{
     counts::Counts,
     engine::Records,
     observer::{Observer, Stage},
-    policy::Policy,
+    policy::{BoundPolicy, Policy},
     profile::Profile,
 };
 
@@ -83,6 +83,17 @@ pub(crate) fn model_values(policy: &Policy, profile: &Profile, name: &str) -> Re
 fn objectives(policy: &Policy, profile: &Profile, name: &str) -> Result<(), FlowError> {
     let unfit = policy.goals().iter().find_map(|goal| goal.unfit(profile));
     unfit.map_or(Ok(()), |message| Err(FlowError::of_file(ErrorKind::Policy, name, message)))
+}
+
+/// A generalization path says from where on the models of groups hold; it knows nothing of the table as a whole.
+pub(crate) fn path(bound: &BoundPolicy<'_>) -> Result<(), FlowError> {
+    match bound.table_models().first() {
+        Some(model) => Err(FlowError::usage(format!(
+            "{} judges the table as a whole, so there is no point of a generalization path from which on it holds",
+            model.describe()
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The population cannot be smaller than the table: it would make the risk look greater than it is, and most likely it

@@ -162,7 +162,10 @@ impl Session<'_> {
         let path_seed = if options.at.is_some() { options.seed.unwrap_or(0) } else { seed };
         let task = Task::of(&bound, path_seed);
         let (outcome, first_valid) = match options.at {
-            Some(at) => tradeoff::outcome_at(policy, &task, at, self.observer)?,
+            Some(at) => {
+                preflight::path(&bound)?;
+                tradeoff::outcome_at(policy, &task, at, self.observer)?
+            }
             None => (self.search(&bound, seed, options.time_limit)?, None),
         };
         let verified = verify(&bound, outcome.recoding).map_err(|error| match options.at {

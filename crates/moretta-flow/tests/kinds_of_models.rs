@@ -8,7 +8,7 @@ use std::{
 };
 
 use moretta_core::{
-    observer::{Note, Observer},
+    observer::{NoObserver, Note, Observer},
     policy::MethodChoice,
     privacy::PrivacyModel,
     search::method_names,
@@ -64,7 +64,7 @@ fn release_and_check(folder: &Path, loaded: &LoadedPolicy, notes: &Notes) -> Res
 
 #[test]
 fn a_model_of_the_whole_table() {
-    for method in method_names().into_iter().filter(|method| *method != "top-down-disclosure") {
+    for method in method_names() {
         let folder = tempfile::tempdir().expect("a folder");
         let loaded = loaded(folder.path(), method, AverageRisk { most: 0.1 });
         let notes = Notes::default();
@@ -85,6 +85,26 @@ fn a_model_of_the_whole_table_that_cannot_hold() {
     assert_eq!(error.kind, ErrorKind::Unsatisfied);
     assert!(error.message.contains("average risk 0.005"), "{error}");
     assert!(!folder.path().join("released.csv").exists());
+}
+
+/// A point of a path is released as it is: no search could raise k, and a path does not know the model.
+#[test]
+fn a_point_of_a_path_needs_models_that_judge_groups() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let method = "bottom-up-generalization";
+    let lax = LaxDisclosure { column: "ill".to_owned(), delta: 0.4, claims_closure: false };
+    for (loaded, said) in [
+        (loaded(folder.path(), method, AverageRisk { most: 0.1 }), "judges the table as a whole"),
+        (loaded(folder.path(), method, lax), "may violate it together; `genetic` can"),
+    ] {
+        let session = Session::new(Resources::default(), &NoObserver).expect("a session");
+        let people = folder.path().join("people.csv").display().to_string();
+        let engine = session.open(&people, &loaded.policy.input).expect("a table");
+        let target = Target::new(folder.path().join("released.csv")).expect("a target");
+        let options = ReleaseOptions { at: Some(3), ..ReleaseOptions::default() };
+        let error = session.release(&engine, &loaded, &target, &options).expect_err("no such point");
+        assert!(error.message.contains(said) && !folder.path().join("released.csv").exists(), "{error}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use moretta_core::{
     measure::MeasureContext,
     objective::{Costs, Goal, Loss, Purpose},
     policy::Policy,
-    profile::Profile,
+    profile::{Profile, Tables},
     released::Released,
     run::Trial,
     search::{METHODS, Observer, Stop},
@@ -67,7 +67,7 @@ impl Both<f64> {
 /// what was applied to the same records.
 pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
     let (policy, profile) = (applied.policy(), applied.profile());
-    let found = Trial::run(policy, fresh, seed, observer);
+    let found = Trial::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
     let scaled = profile.on_scale_of(fresh);
     let released = Released::of_recoding(&scaled, applied.recoding(), &policy.release);
     let measured = |goal: Goal| {

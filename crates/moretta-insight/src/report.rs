@@ -2,6 +2,8 @@
 //!
 //! Nothing in it is about one person: counts, figures, labels of columns, and the policy itself.
 
+use std::sync::Arc;
+
 use moretta_core::{
     hierarchy::Cell,
     ids::TupleId,
@@ -107,9 +109,9 @@ pub struct Privacy {
 /// A template and what was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TemplateResult {
-    /// The index of the policy's template, which may guard several values.
+    /// The policy's template, which may guard several values.
     #[serde(skip)]
-    pub template: usize,
+    pub template: Arc<Template>,
     /// Whether it holds.
     #[serde(skip)]
     pub holds: bool,
@@ -160,6 +162,9 @@ pub struct ModelResult {
     /// A sentence on what was found, if the worst figure does not say all.
     #[serde(skip)]
     pub finding: Option<Sentence>,
+    /// Whether the model judges the table as a whole, so that no group is the worst.
+    #[serde(skip)]
+    pub of_table: bool,
 }
 
 fn in_words<S: Serializer>(model: &Description, serializer: S) -> Result<S::Ok, S::Error> {
@@ -237,7 +242,7 @@ impl Privacy {
             let TemplateFacts { template, value } = judgement.facts.get()?;
             let Template { given, column, max_confidence, .. } = &**template;
             Some(TemplateResult {
-                template: policy.privacy.all::<Template>().position(|known| *known == **template)?,
+                template: Arc::clone(template),
                 holds: judgement.holds,
                 given: given.clone(),
                 column: column.clone(),
@@ -259,6 +264,7 @@ impl Privacy {
             figure: Some(judgement.worst_figure).filter(|figure| figure.is_finite()),
             facts: judgement.facts.clone(),
             finding: judgement.finding.clone(),
+            of_table: judgement.of_table,
         };
         Self {
             k: policy.privacy.k(),
@@ -283,7 +289,7 @@ impl Report {
 
     /// Whether any value of a quasi-identifier is told at all.
     pub fn tells(&self) -> bool {
-        self.columns.iter().any(|column| column.losses.get("lm").is_some_and(|lm| lm < 1.0))
+        self.columns.iter().any(|column| column.share() < 1.0)
     }
 
     /// On a release that was verified; path, times and memory are filled in by whoever ran it.

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
     measure::{MEASURES, Measures},
-    policy::Policy,
     privacy::{Template, TemplateValues},
     search::Stop,
     text::{count, counted, listed},
@@ -81,7 +80,8 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ = writeln!(text, "  note   {starred} with * in every quasi-identifier: of their values none is told");
     }
     for model in &report.privacy.models {
-        let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", model.model, model.worst);
+        let worst = worst(model.of_table, &model.worst);
+        let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}{worst}", model.model);
     }
     let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
     let risk = [before.unique, after.unique, before.mean, after.mean].map(percent);
@@ -119,7 +119,7 @@ pub fn release(report: &Report, output: &Output) -> String {
         let _ =
             writeln!(text, "  note   the table was cut into {} blocks first, each searched on its own", count(blocks));
     }
-    for line in redundant(&report.policy, &report.privacy.templates) {
+    for line in redundant(&report.privacy.templates) {
         let _ = writeln!(text, "  note   {line}");
     }
     let stopped = match report.stop {
@@ -195,18 +195,30 @@ fn worse(value: Both<f64>, shown: fn(f64) -> String) -> String {
     ratio.map_or(than.clone(), |ratio| format!("{than}, {ratio:.2} times as much"))
 }
 
+/// The worst figure of a model; a model of the whole table has no worst group.
+fn worst(of_table: bool, worst: &str) -> String {
+    if of_table { format!(": {worst}") } else { format!("; worst group: {worst}") }
+}
+
 /// A line for each of the policy's templates and another that it follows from, for all of its values or some. Values
 /// are named where the policy names them: which ones are the rarest is for nobody to read.
-fn redundant(policy: &Policy, results: &[TemplateResult]) -> Vec<String> {
-    let templates: Vec<&Template> = policy.privacy.all().collect();
+fn redundant(results: &[TemplateResult]) -> Vec<String> {
+    let mut templates: Vec<&Template> = Vec::new();
+    for result in results {
+        if !templates.contains(&&*result.template) {
+            templates.push(&result.template);
+        }
+    }
+    let index = |result: &TemplateResult| templates.iter().position(|known| **known == *result.template);
     let mut pairs: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
     for result in results {
-        if let Some(by) = result.implied_by.and_then(|by| results.get(by)) {
-            pairs.entry((result.template, by.template)).or_default().push(&result.value);
+        let by = result.implied_by.and_then(|by| results.get(by));
+        if let (Some(one), Some(by)) = (index(result), by.and_then(index)) {
+            pairs.entry((one, by)).or_default().push(&result.value);
         }
     }
     let line = |((one, by), implied): ((usize, usize), Vec<&str>)| {
-        let values = results.iter().filter(|result| result.template == one).count();
+        let values = results.iter().filter(|result| index(result) == Some(one)).count();
         let (template, other) = (inference(templates[one]), inference(templates[by]));
         match &templates[one].values {
             _ if template == other => format!("the template {template} is in the policy twice"),
@@ -254,10 +266,11 @@ pub fn check(outcome: &Checked, file: &str) -> String {
     }
     for judgement in &outcome.judgements {
         if judgement.holds {
-            let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}; worst group: {}", judgement.model, judgement.worst);
+            let worst = worst(judgement.of_table, &judgement.worst);
+            let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}{worst}", judgement.model);
             continue;
         }
-        if judgement.failing_groups == 0 {
+        if judgement.of_table {
             let _ = writeln!(text, "  {BAD}breaks{BAD:#} {}: {}", judgement.model, judgement.worst);
             continue;
         }

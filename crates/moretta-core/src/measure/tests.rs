@@ -292,3 +292,10 @@ proptest::proptest! {
         }
     }
 }
+
+/// The terminal and the pages draw it as a bar.
+#[test]
+fn the_first_measure_of_columns_is_a_share() {
+    let first = super::MEASURES.iter().find(|entry| entry.of_column.is_some());
+    assert_eq!(first.map(|entry| entry.name), Some("ncp"));
+}

@@ -21,7 +21,13 @@ impl<'a> BoundPolicy<'a> {
 
     /// The same for models that need a second table.
     pub fn with_tables(policy: &'a Policy, tables: Tables<'a>) -> Result<Self, ModelError> {
-        policy.privacy.models.iter().try_for_each(|model| model.check_table(tables.table))?;
+        for model in &policy.privacy.models {
+            if let Some(name) = model.second_tables().into_iter().find(|name| tables.second(name).is_none()) {
+                let message = format!("`{}` needs the table `{name}`, which this request does not read", model.key());
+                return Err(ModelError(message));
+            }
+            model.check_table(tables.table)?;
+        }
         let models = policy.privacy.bind(&tables)?;
         // The parser refuses such a policy, but a program can make one.
         if models.of_groups.is_empty() && models.of_table.is_empty() {

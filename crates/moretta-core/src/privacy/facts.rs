@@ -14,8 +14,13 @@ trait AnyFacts: Any + fmt::Debug + Send + Sync {
 
 impl<T: Any + fmt::Debug + Send + Sync + Serialize> AnyFacts for T {
     fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        to_json(self)
     }
+}
+
+/// A model's own struct as JSON.
+pub(super) fn to_json(value: &impl Serialize) -> serde_json::Value {
+    serde_json::to_value(value).expect("a model has texts and numbers, whose keys are texts")
 }
 
 impl ModelFacts {

@@ -61,6 +61,14 @@ impl ShareLimit {
         !self.is_too_small(share) && !self.is_too_large(share)
     }
 
+    /// The distance of a share from the nearer limit, as a share of that limit: negative if it is not allowed.
+    pub fn margin(&self, share: f64) -> f64 {
+        let below = if self.max > 0.0 { (self.max - share) / self.max } else { self.max - share };
+        let above = if self.min > 0.0 { (share - self.min) / self.min } else { f64::INFINITY };
+        let margin = below.min(above);
+        if self.allows(share) { margin.max(0.0) } else { margin.min(-TOLERANCE) }
+    }
+
     /// Whether there is a lower limit.
     pub fn has_lower(&self) -> bool {
         self.min > f64::NEG_INFINITY
@@ -90,6 +98,16 @@ mod tests {
             assert!(!limit.allows(share), "{share}");
         }
         assert!(ShareLimit::at_most(0.0).allows(0.0));
+    }
+
+    #[test]
+    fn a_margin_is_a_share_of_the_nearer_limit() {
+        let limit = ShareLimit::between(0.2, 0.5);
+        for (share, margin) in [(0.0, -1.0), (0.1, -0.5), (0.3, 0.4), (0.45, 0.1), (1.0, -1.0)] {
+            assert!((limit.margin(share) - margin).abs() < 1e-12, "{share}: {}", limit.margin(share));
+        }
+        assert!(limit.margin(0.2) < 0.0 && limit.margin(0.5) < 0.0);
+        assert_eq!((ShareLimit::at_most(0.5).margin(0.5), ShareLimit::at_most(0.5).margin(0.25)), (0.0, 0.5));
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod template;
 mod tests;
 
 pub use self::delta_disclosure::DeltaDisclosure;
+use self::facts::to_json;
 pub use self::facts::{Description, Figure, ModelFacts};
 pub use self::group::{Group, GroupSizes, Histogram};
 pub use self::k_anonymity::KAnonymity;
@@ -48,7 +49,7 @@ pub use self::template::{Template, TemplateFacts, TemplateValues, redundant};
 use std::sync::Arc;
 
 #[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::RandomSection;
+use crate::testing::conformance::{NaiveVerdicts, RandomSection};
 use crate::{
     declaration::{ColumnPolicy, Columns},
     document::{Fields, PolicyError},
@@ -83,6 +84,10 @@ pub struct ModelEntry {
     /// A random section for the conformance suite.
     #[cfg(any(test, feature = "testing"))]
     pub random: RandomSection,
+    /// The verdict on a table of texts, straight from the definition: the conformance suite compares every judgement
+    /// with it. It must not share code with the bound model.
+    #[cfg(any(test, feature = "testing"))]
+    pub verdicts: NaiveVerdicts,
 }
 
 /// Turns a section of a policy into a model.
@@ -141,8 +146,11 @@ impl DraftColumns<'_> {
 
 /// The k of a model that asks for a number of records alike in all quasi-identifiers, and for nothing else.
 pub fn only_k(model: &dyn BoundModel, profile: &Profile) -> Option<u64> {
+    if model.scope().len() < profile.columns().len() {
+        return None;
+    }
     match model.limits()?[..] {
-        [Limit::Records(k)] if model.scope().len() == profile.columns().len() => Some(k),
+        [Limit::Records(k)] => Some(k),
         _ => None,
     }
 }

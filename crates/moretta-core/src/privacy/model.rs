@@ -3,8 +3,6 @@
 use std::{any::Any, fmt};
 
 use super::{Description, Figure, Group, GroupSizes, Limit, ModelFacts, Sentence};
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::ColumnPolicy,
     ids::ColumnId,
@@ -19,7 +17,7 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// The section as the policy writes it. Read back, it gives the same model.
     fn section(&self) -> serde_json::Value;
 
-    /// The guarantee as a sentence, for pages and the guide.
+    /// The guarantee as a sentence, for pages.
     fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence;
 
     /// The sensitive and class columns that it guards.
@@ -34,7 +32,9 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// Binds it to the table to be released.
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError>;
 
-    /// The files of the second tables that it needs (a population, an earlier release), relative to the policy.
+    /// The files of the second tables that it needs (a population, an earlier release), relative to the policy; for
+    /// `apply`, relative to the recoding file, which has the policy. They are read by the policy's rules, so a policy that
+    /// needs one should declare the `type` of every quasi-identifier.
     fn second_tables(&self) -> Vec<String> {
         Vec::new()
     }
@@ -49,16 +49,11 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The model with everything fixed that it derives from the table, so that it asks the same of any other table;
-    /// `None` if it derives nothing.
+    /// The model with the values that it chose from the table (such as the rarest ones), so that it guards the same values
+    /// of any other table; `None` if it chose none. Shares are always those of the table at hand.
     fn fixed(&self, _table: &Profile) -> Option<std::sync::Arc<dyn PrivacyModel>> {
         None
     }
-
-    /// The verdict on a table of texts, straight from the definition: the conformance suite compares every judgement
-    /// with it. It must not share code with the bound model.
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict>;
 }
 
 impl dyn PrivacyModel {

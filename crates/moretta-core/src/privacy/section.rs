@@ -56,9 +56,14 @@ impl Privacy {
         }
     }
 
-    /// Whether there is no model but k-anonymity.
+    /// The models that not every table satisfies.
+    fn guarantees(&self) -> impl Iterator<Item = &Arc<dyn PrivacyModel>> {
+        self.models.iter().filter(|model| !model.is_trivial())
+    }
+
+    /// Whether k-anonymity is the only guarantee.
     pub fn has_k_alone(&self) -> bool {
-        self.models.iter().all(|model| model.get::<KAnonymity>().is_some())
+        self.guarantees().all(|model| model.get::<KAnonymity>().is_some())
     }
 
     /// How many of a number of records may be suppressed.
@@ -76,16 +81,16 @@ impl Privacy {
         Ok(bound)
     }
 
-    /// The sensitive columns that no model guards.
+    /// The sensitive columns that no guarantee is about.
     pub fn unguarded<'c>(&self, columns: &'c [ColumnPolicy]) -> Vec<&'c str> {
-        let guarded: Vec<String> = self.models.iter().flat_map(|model| model.guards(columns)).collect();
+        let guarded: Vec<String> = self.guarantees().flat_map(|model| model.guards(columns)).collect();
         let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive);
         sensitive.map(|column| column.name.as_str()).filter(|name| !guarded.iter().any(|known| known == name)).collect()
     }
 
     /// The quasi-identifiers that no model assumes an attacker to know.
     pub fn taken_as_unknown<'c>(&self, columns: &'c [ColumnPolicy]) -> Vec<&'c str> {
-        let known: Vec<String> = self.models.iter().flat_map(|model| model.assumes_known(columns)).collect();
+        let known: Vec<String> = self.guarantees().flat_map(|model| model.assumes_known(columns)).collect();
         let quasi = columns.iter().filter(|column| column.role == Role::QuasiIdentifier);
         quasi.map(|column| column.name.as_str()).filter(|name| !known.iter().any(|other| other == name)).collect()
     }
@@ -123,11 +128,11 @@ impl Privacy {
     /// Refuses a policy that every table satisfies: a release is proved against the policy, and a proof of nothing
     /// looks like a proof of something.
     fn check_guarantee(&self, fields: &Fields<'_>) -> Result<(), PolicyError> {
-        if self.models.iter().any(|model| !model.is_trivial()) {
+        if self.guarantees().next().is_some() {
             return Ok(());
         }
         let error = match fields.item("k") {
-            Some(item) if self.has_k_alone() => {
+            Some(item) if self.models.len() == 1 => {
                 PolicyError::new(&item.span, "`k` is 1 and nothing else is asked: that guarantees nothing")
             }
             None if self.models.is_empty() => fields.error("[privacy] states no guarantee"),
@@ -175,6 +180,7 @@ impl Serialize for Privacy {
         }
         let mut others: Vec<&str> = self.models.iter().map(|model| model.key()).collect();
         others.retain(|key| MODELS.iter().all(|entry| entry.key != *key));
+        others.sort_unstable();
         others.dedup();
         others.into_iter().try_for_each(|key| self.serialize_models(&mut map, key))?;
         map.end()

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-
 use super::Profile;
 use crate::{
     counts::Counts,
     declaration::{ColumnPolicy, Declaration, InputOptions, ReleaseOptions},
-    hierarchy::{Domain, DomainError, Hierarchies, LabelReader},
-    ids::TupleId,
+    hierarchy::{DomainError, Hierarchies},
     schema::Role,
 };
 
@@ -81,41 +78,9 @@ impl SecondTable {
         Ok(Self { name: name.into(), profile: Profile::build(&declared, hierarchies, counts)? })
     }
 
-    /// Number of records.
-    pub fn records(&self) -> u64 {
-        self.profile.records()
+    /// The records by quasi-identifier values, in domains of their own: a released label is read in them by
+    /// [`LabelReader::codes_inside`](crate::hierarchy::LabelReader::codes_inside).
+    pub fn profile(&self) -> &Profile {
+        &self.profile
     }
-
-    /// For each tuple of another table, the records here with the same texts.
-    pub fn records_of_tuples(&self, table: &Profile) -> Vec<u64> {
-        let mut known: HashMap<Vec<&str>, u64> = HashMap::new();
-        for tuple in (0..self.profile.tuples() as u32).map(TupleId) {
-            *known.entry(texts(&self.profile, tuple)).or_default() += self.profile.tuple_records(tuple);
-        }
-        let tuples = (0..table.tuples() as u32).map(TupleId);
-        tuples.map(|tuple| known.get(&texts(table, tuple)).copied().unwrap_or(0)).collect()
-    }
-
-    /// The records here whose values all lie in the released labels. A label that is no form of its column covers no
-    /// record. Cost: one pass over the distinct tuples.
-    pub fn records_in(&self, labels: &[&str]) -> u64 {
-        let columns = self.profile.columns().iter().zip(labels);
-        let covered: Vec<Vec<bool>> = columns.map(|(column, label)| covered(&column.domain, label)).collect();
-        let inside = |tuple: &TupleId| {
-            self.profile.codes(*tuple).iter().zip(&covered).all(|(&code, covered)| covered[code as usize])
-        };
-        let tuples = (0..self.profile.tuples() as u32).map(TupleId).filter(inside);
-        tuples.map(|tuple| self.profile.tuple_records(tuple)).sum()
-    }
-}
-
-fn texts(profile: &Profile, tuple: TupleId) -> Vec<&str> {
-    profile.codes(tuple).iter().zip(profile.columns()).map(|(&code, column)| column.domain.text(code)).collect()
-}
-
-/// By code, whether a label covers it.
-fn covered(domain: &Domain, label: &str) -> Vec<bool> {
-    let mut covered = vec![false; domain.len()];
-    LabelReader::new(domain).codes_inside(label).into_iter().for_each(|code| covered[code as usize] = true);
-    covered
 }

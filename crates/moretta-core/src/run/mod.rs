@@ -8,7 +8,7 @@ use crate::{
     objective::Goal,
     policy::{BoundPolicy, Policy, PolicyError},
     privacy::ModelError,
-    profile::Profile,
+    profile::{Profile, Tables},
     recoding::Step,
     search::{Observer, Outcome, SearchError, Stop, Task, Unsupported, check_supported, entry_of, method_of},
     verify::{Verified, VerifyError, verify},
@@ -72,7 +72,17 @@ impl<'a> Trial<'a> {
         seed: u64,
         observer: &dyn Observer,
     ) -> Result<Self, TrialError> {
-        let bound = BoundPolicy::new(policy, profile)?;
+        Self::with_tables(policy, Tables::of(profile), seed, observer)
+    }
+
+    /// The same for models that need a second table.
+    pub fn with_tables(
+        policy: &'a Policy,
+        tables: Tables<'a>,
+        seed: u64,
+        observer: &dyn Observer,
+    ) -> Result<Self, TrialError> {
+        let bound = BoundPolicy::with_tables(policy, tables)?;
         let outcome = search(&bound, seed, observer)?;
         let verified = verify(&bound, outcome.recoding)?;
         Ok(Self { verified, stop: outcome.stop, path: outcome.path, work: outcome.work })

@@ -1,13 +1,13 @@
 //! Searches again with a larger k, for models that a search cannot judge: those of the table as a whole, and models that
 //! are not closed under union if several groups of the search have the same labels and are one group of the release.
 //!
-//! Larger groups make such models hold in the end, because all records in one group satisfy them (or nothing does). The
-//! smallest k that suffices is found by doubling and bisection; a heuristic search need not be monotone in k, so it is
-//! the smallest of those that were tried. Cost: about `2 log2(k)` searches.
+//! k is doubled until all models hold, and then bisected. A heuristic search need not be monotone in k, so the result is
+//! the smallest k of those that were tried. If a model of the table is closed under union and all records in one group
+//! violate it, no release can satisfy it. Cost: about `2 log2(k)` searches.
 
 use super::{Outcome, TrialError};
 use crate::{
-    observer::{Note, Observer},
+    observer::{Note, Observer, Stop},
     policy::BoundPolicy,
     privacy::{GroupSizes, KAnonymity, PrivacyModel, only_k},
     recoding::Recoding,
@@ -40,18 +40,26 @@ pub(super) fn search(
             None => failing = k,
         }
     }
-    // A search that was stopped may not hold: verification refuses it.
-    let Some((mut k, mut outcome)) = found else { return Ok(first) };
+    // Nothing was found because the search was stopped, or at the last k: verification refuses the first result.
+    let Some((mut k, mut outcome)) = found else { return Ok(stopped(first, observer)) };
     while k - failing > (failing / PRECISION).max(1) && observer.stop().is_none() {
         let middle = failing + (k - failing) / 2;
         match with_k(bound, method, task, middle, observer)? {
+            // A search that was stopped returns less than it could find: the complete one with a larger k is better.
+            Some(partial) if partial.stop != Stop::Finished => break,
             Some(better) => (k, outcome) = (middle, better),
             None => failing = middle,
         }
     }
     observer.note(&Note::RaisedK(k));
     outcome.work.push(("raised_k", k));
-    Ok(outcome)
+    Ok(stopped(outcome, observer))
+}
+
+/// The outcome says so if the observer stopped the searches between two of them.
+fn stopped(outcome: Outcome, observer: &dyn Observer) -> Outcome {
+    let stop = observer.stop().unwrap_or(outcome.stop);
+    Outcome { stop, ..outcome }
 }
 
 /// The result with groups of at least `k` records, if it satisfies every model.
@@ -76,12 +84,57 @@ fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, TrialErro
     }
 }
 
-/// An error if a model of the table is violated even by all records in one group.
+/// An error if a model of the table is violated by all records in one group, and so by every release. A model that is
+/// not closed under union may hold in smaller groups.
 fn check_whole_table(bound: &BoundPolicy<'_>) -> Result<(), SearchError> {
     let records = bound.profile().records();
     let whole = GroupSizes::of([records].into_iter());
-    let broken = bound.table_models().iter().filter(|model| model.margin(&whole) < 0.0);
-    let proven = broken.clone().any(|model| model.is_closed_under_union());
+    let closed = bound.table_models().iter().filter(|model| model.is_closed_under_union());
+    let broken = closed.filter(|model| model.margin(&whole) < 0.0);
     let broken: Vec<_> = broken.map(|model| (model.describe().to_string(), model.figure(&whole).words)).collect();
-    if broken.is_empty() { Ok(()) } else { Err(SearchError::Impossible { broken, records, proven }) }
+    if broken.is_empty() { Ok(()) } else { Err(SearchError::Impossible { broken, records, proven: true }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::{
+        measure::{MeasureContext, Measures},
+        observer::NoObserver,
+        run,
+        testing::{After, TestTable, models::AverageRisk},
+    };
+
+    /// Wherever it is stopped, the outcome says so, and a complete result is not replaced by a partial one.
+    #[test]
+    fn a_stop_is_reported_and_keeps_the_best_result() {
+        let rows: Vec<String> = (0..60).map(|n| format!("{},{}", n * 7 % 40, n * n % 9)).collect();
+        let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+        let columns = "columns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"\n";
+        for method in ["mondrian", "bottom-up-generalization", "sweep"] {
+            let mut table = TestTable::new(&format!("privacy.k = 2\n{columns}method.name = \"{method}\""), &[], &rows);
+            table.policy.privacy.models.push(Arc::new(AverageRisk { most: 0.1 }));
+            let bound = BoundPolicy::new(&table.policy, &table.profile).unwrap();
+            let loss = |outcome: Outcome| {
+                let verified = verify(&bound, outcome.recoding).ok()?;
+                Measures::of(&MeasureContext::of_recoding(&table.policy, &table.profile, verified.released()))
+                    .get("ncp")
+            };
+            let whole = loss(run::search(&bound, 1, &NoObserver).unwrap()).unwrap();
+            let mut found = 0;
+            for asked in 0..400 {
+                let observer = After::asked(asked);
+                let outcome = run::search(&bound, 1, &observer).unwrap();
+                assert_eq!(outcome.stop != Stop::Finished, observer.stopped(), "{method}, {asked}");
+                let raised = outcome.work.iter().any(|(name, _)| *name == "raised_k");
+                found += u32::from(raised && observer.stopped());
+                let loss = loss(outcome);
+                assert!(!raised || loss.is_some(), "{method}, {asked}: it must hold");
+                assert!(observer.stopped() || loss == Some(whole), "{method}, {asked}");
+            }
+            assert!(found > 0 || method != "mondrian", "no stop within the bisection");
+        }
+    }
 }

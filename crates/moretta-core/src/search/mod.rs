@@ -321,7 +321,9 @@ pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>)
         let default = |entry: &&MethodEntry| {
             (entry.build)(&MethodChoice::new(entry.name, toml::Table::new()), &entry.usual_goals())
         };
-        let serves = |entry: &&MethodEntry| default(entry).is_ok_and(|method| !method.relies_on_closure());
+        let serves = |entry: &&MethodEntry| {
+            default(entry).is_ok_and(|method| !method.relies_on_closure() && method.supports(task).is_ok())
+        };
         let instead = METHODS.iter().find(serves).map(|entry| entry.name);
         return Err(Unsupported { method: name, reason, instead });
     }

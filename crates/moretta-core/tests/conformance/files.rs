@@ -29,7 +29,7 @@ fn verdict(judgement: &Judgement) -> Verdict {
     Verdict { holds, groups, failing_groups, failing_records }
 }
 
-/// The file's profile and what the checker says of it, held against the oracle.
+/// The file's profile; its judgements equal the naive verdicts.
 fn checked(world: &World, header: &[String], rows: &Rows) -> Result<Profile, TestCaseError> {
     let counts = group_and_count(header, rows, &Profile::grouped_columns(&world.policy));
     let profile = Profile::of_release(&world.policy, &world.hierarchies, &counts).expect("a file of these columns");

@@ -1,8 +1,8 @@
 //! One suite for every method, every privacy model and both shapes of a recoding.
 //!
 //! A [`world`] is a random small table with a random policy. [`expand`] does to its records what an engine would do,
-//! naively, and [`oracle`] and [`losses`] judge the printed texts that come out with plain maps over strings: they
-//! share no code with the crate. A new method joins by its entry in `search::METHODS`; parameters other than the
+//! naively. The naive verdicts of the models (`privacy/*/conformance.rs`) and [`losses`] judge the printed texts that come
+//! out with plain maps over strings: they share no code with models and measures. A new method joins by its entry in `search::METHODS`; parameters other than the
 //! defaults are one line in [`PARAMETERS`].
 
 mod cuts;

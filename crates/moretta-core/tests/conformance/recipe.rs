@@ -5,8 +5,7 @@ use moretta_core::{
     testing::conformance::{Dice, RandomColumns},
 };
 
-/// Every model of the registry has its chance, whatever the others: about as many of 100 policies have a section of it,
-/// however many models there are.
+/// Every model of the registry is drawn by itself, so that a new model does not make the others rarer.
 pub fn privacy(dice: &mut Dice, columns: &RandomColumns<'_>) -> String {
     let (mut keys, mut sections) = (String::new(), String::new());
     for entry in MODELS {
@@ -15,9 +14,9 @@ pub fn privacy(dice: &mut Dice, columns: &RandomColumns<'_>) -> String {
             SectionForm::Key => keys += &random(dice),
             SectionForm::Table if dice.chance(20) => sections += &random(dice),
             SectionForm::Table => {}
-            // A third of the policies have one, and some of these another.
+            // Some policies have two sections of one model.
             SectionForm::List => {
-                while dice.chance(25) {
+                while dice.chance(30) {
                     sections += &random(dice);
                 }
             }

@@ -123,7 +123,7 @@ fn steps(
         let none = || TradeOffError::NoPoint(format!("there is no method `{}`", choice.name));
         let entry = entry.ok_or_else(none)?;
         let method = (entry.build)(&choice, &entry.usual_goals())?;
-        if let Some(steps) = steps_of(&*method, task, observer)? {
+        if let Some(steps) = steps_of(&*method, entry.name, task, observer)? {
             return Ok((entry.name, steps));
         }
     }
@@ -133,9 +133,13 @@ fn steps(
 /// Returns `None` if the method has no path.
 fn steps_of(
     method: &dyn Method,
+    name: &'static str,
     task: &Task<'_>,
     observer: &dyn Observer,
 ) -> Result<Option<search::Frontier>, TradeOffError> {
+    if task.models.iter().any(|model| !model.is_closed_under_union()) {
+        search::check_supported(method, name, task).map_err(SearchError::from)?;
+    }
     let Some(steps) = method.frontier(task, observer) else { return Ok(None) };
     match observer.stop() {
         Some(_) => Err(TradeOffError::Interrupted),
@@ -152,8 +156,8 @@ pub fn outcome_at(
     observer: &dyn Observer,
 ) -> Result<(Outcome, Option<Holds>), TradeOffError> {
     observer.stage(Stage::Searching);
-    let method = search::method_of(policy)?;
-    let Some(search::Frontier { steps, holds }) = steps_of(&*method, task, observer)? else {
+    let (entry, method) = (search::entry_of(policy)?, search::method_of(policy)?);
+    let Some(search::Frontier { steps, holds }) = steps_of(&*method, entry.name, task, observer)? else {
         let own = &policy.method.name;
         return Err(TradeOffError::NoPoint(format!(
             "--at {at}: the policy's method `{own}` leaves no such path, so it has no such point; name \

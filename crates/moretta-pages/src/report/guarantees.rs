@@ -46,8 +46,8 @@ fn others(privacy: &Privacy) -> Vec<&ModelResult> {
 fn models_table(models: &[&ModelResult]) -> Markup {
     html! {
         table {
-            caption { "Guarantees about each group" }
-            (head(&[text("Guarantee"), text("Asked"), text("Worst group"), text("Verdict")]))
+            caption { "Guarantees" }
+            (head(&[text("Guarantee"), text("Asked"), text("Worst figure"), text("Verdict")]))
             tbody { @for model in models {
                 tr {
                     th scope="row" { (model.model.name) }

@@ -50,9 +50,10 @@ pub fn models(arguments: &List) -> Result<(), FlowError> {
             |m: &moretta_core::privacy::ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
         return json_list(MODELS.iter().map(entry).collect());
     }
+    let widest = MODELS.iter().map(|model| model.name.len()).max().unwrap_or(0);
     for model in MODELS {
         let example: String = model.example.lines().map(|line| format!("    {line}\n")).collect();
-        summary::print(&format!("{:<12} {}\n{example}\n", model.name, model.summary));
+        summary::print(&format!("{:<widest$} {}\n{example}\n", model.name, model.summary));
     }
     Ok(())
 }

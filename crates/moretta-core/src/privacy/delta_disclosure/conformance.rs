@@ -1,14 +1,18 @@
 //! Random delta-disclosure, and the naive verdict.
 
 use super::DeltaDisclosure;
-use crate::testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict};
+use crate::{
+    privacy::PrivacyModel,
+    testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict},
+};
 
 pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let (column, delta) = (columns.guarded(dice)?, dice.one(&[3.0, 2.0, 1.0, 0.5]));
     Some(format!("[[privacy.delta-disclosure]]\ncolumn = \"{}\"\ndelta = {delta:?}\n", column.name))
 }
 
-pub(super) fn verdicts(model: &DeltaDisclosure, printed: &Printed<'_>) -> Vec<Verdict> {
+pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+    let model: &DeltaDisclosure = model.get().expect("a model of this folder");
     let column = printed.column(&model.column);
     let everything = column.everything();
     let table = column.counts(&everything);

@@ -18,10 +18,8 @@ use serde::Serialize;
 
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel,
-    SectionForm, Sentence, ShareLimit, TOLERANCE, attribute_named, every_column, names_of,
+    SectionForm, Sentence, ShareLimit, TOLERANCE, attribute_named, every_column, names_of, to_json,
 };
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::{ColumnPolicy, Columns},
     document::{Fields, PolicyError},
@@ -42,14 +40,16 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     draft: |columns| {
         let column = columns.category().filter(|column| column.distinct <= MAX_DRAFT_VALUES)?;
         Some(format!(
-            "# In each group every value of a sensitive column occurs, nearly as often as in the whole table: at most 2^delta\n\
-             # times as often, at least 1 / 2^delta times. Strict: it makes large groups.\n\
+            "# In each group every value of a sensitive column occurs, nearly as often as in the whole table: less than 2^delta\n\
+             # times as often, and more than 1 / 2^delta times. It makes large groups.\n\
              [[privacy.delta-disclosure]]\ncolumn = {}\ndelta = 1.0\n",
             column.name
         ))
     },
     #[cfg(any(test, feature = "testing"))]
     random: conformance::random,
+    #[cfg(any(test, feature = "testing"))]
+    verdicts: conformance::verdicts,
 };
 
 /// A draft policy proposes it only for columns with at most this many values: every group needs all of them. Not tuned.
@@ -88,7 +88,7 @@ impl PrivacyModel for DeltaDisclosure {
     }
 
     fn section(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        to_json(self)
     }
 
     fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
@@ -119,11 +119,6 @@ impl PrivacyModel for DeltaDisclosure {
         let values = tables.table.shares(attribute).into_iter().map(limit).collect();
         let (model, scope) = (self.clone(), every_column(tables.table));
         Ok(BoundModels::of_group(BoundDeltaDisclosure { model, attribute, values, scope }))
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
-        conformance::verdicts(self, printed)
     }
 }
 
@@ -156,16 +151,11 @@ impl BoundModel for BoundDeltaDisclosure {
         true
     }
 
-    /// The limits on shares decide, as they do in searches that keep counts.
-    fn holds(&self, group: &Group<'_>) -> bool {
-        let shares = (0u32..).zip(&self.values);
-        let mut allowed = shares.map(|(value, (_, limit))| limit.allows(group.share_of(self.attribute, value)));
-        group.histogram(self.attribute).len() == self.values.len() && allowed.all(|allowed| allowed)
-    }
-
+    /// That of the worst share, -1 if a value is missing: so the worst of several groups is known, too.
     fn margin(&self, group: &Group<'_>) -> f64 {
-        let margin = 1.0 - self.largest_change(group) / self.model.delta;
-        if self.holds(group) { margin.max(0.0) } else { margin.min(-TOLERANCE) }
+        let shares = (0u32..).zip(&self.values);
+        let margins = shares.map(|(value, (_, limit))| limit.margin(group.share_of(self.attribute, value)));
+        margins.fold(f64::INFINITY, f64::min)
     }
 
     fn figure(&self, group: &Group<'_>) -> Figure {
@@ -212,6 +202,7 @@ impl BoundModel for BoundDeltaDisclosure {
 #[cfg(test)]
 mod tests {
     use crate::{
+        privacy::Group,
         testing::{TestTable, data, select},
         verify::check_against,
     };
@@ -239,14 +230,16 @@ mod tests {
         let table = tiny(0.33);
         let judgement = &check_against(&table.profile, &table.models)[0];
         assert_eq!((judgement.groups, judgement.failing_groups, judgement.failing_records), (4, 3, 6));
-        assert_eq!((judgement.worst.as_str(), judgement.worst_margin), ("a value missing", f64::NEG_INFINITY));
-        let largest = |wanted: &dyn Fn(&[&str]) -> bool, delta: f64| {
-            let (table, limit) = (tiny(delta), delta);
-            limit * (1.0 - table.margin(&table.members(wanted)))
+        assert_eq!((judgement.worst.as_str(), judgement.worst_figure), ("a value missing", f64::INFINITY));
+        let change = |wanted: &dyn Fn(&[&str]) -> bool| {
+            let members = table.members(wanted);
+            table.models[0].figure(&Group::new(&table.profile, &members)).value
         };
         let young_men = |row: &[&str]| row[..2] == ["young", "m"];
-        assert!((largest(&young_men, 0.33) - 0.321_928).abs() < 1e-6);
-        assert_eq!(largest(&|_| true, 0.33), 0.0);
+        assert!((change(&young_men) - 0.321_928).abs() < 1e-6);
+        assert_eq!(change(&|_| true), 0.0);
+        assert!(table.margin(&table.members(young_men)) > 0.0 && table.margin(&table.members(|_| true)) > 0.0);
+        assert_eq!(table.margin(&table.members(|row| row[0] == "old")), -1.0, "nobody coughs");
         assert_eq!(table.models[0].min_records(), 4);
     }
 

@@ -12,8 +12,6 @@ use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel,
     SectionForm, Sentence, every_column, names_of,
 };
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::ColumnPolicy,
     ids::ColumnId,
@@ -36,6 +34,8 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     draft: |_| None,
     #[cfg(any(test, feature = "testing"))]
     random: conformance::random,
+    #[cfg(any(test, feature = "testing"))]
+    verdicts: conformance::verdicts,
 };
 
 /// At least `k` records in every group.
@@ -71,7 +71,7 @@ impl PrivacyModel for KAnonymity {
     }
 
     fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
-        if self.is_trivial() { Vec::new() } else { names_of(columns, Role::QuasiIdentifier) }
+        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {
@@ -80,11 +80,6 @@ impl PrivacyModel for KAnonymity {
 
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
         Ok(BoundModels::of_group(BoundKAnonymity { model: *self, scope: every_column(tables.table) }))
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
-        conformance::verdicts(self, printed)
     }
 }
 

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{LDiversity, LDiversityKind};
-use crate::testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict};
+use crate::{
+    privacy::PrivacyModel,
+    testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict},
+};
 
 pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
@@ -17,7 +20,8 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
     Some(format!("[[privacy.l-diversity]]\ncolumn = \"{}\"\n{kind}\n", column.name))
 }
 
-pub(super) fn verdicts(model: &LDiversity, printed: &Printed<'_>) -> Vec<Verdict> {
+pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+    let model: &LDiversity = model.get().expect("a model of this folder");
     let column = printed.column(&model.column);
     let holds = |group: &[usize]| diverse(&column.counts(group), model.l, model.kind);
     vec![printed.verdict(&printed.quasi_identifiers(), holds)]

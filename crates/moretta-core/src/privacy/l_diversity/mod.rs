@@ -13,10 +13,8 @@ use serde::{Serialize, Serializer};
 pub(super) use self::section::ENTRY;
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel, Sentence, at_least,
-    attribute_named, every_column, names_of, strictly,
+    attribute_named, every_column, names_of, strictly, to_json,
 };
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
@@ -74,7 +72,7 @@ impl PrivacyModel for LDiversity {
     }
 
     fn section(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        to_json(self)
     }
 
     fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
@@ -113,11 +111,6 @@ impl PrivacyModel for LDiversity {
         let attribute = attribute_named(tables.table, &self.column)?;
         let scope = every_column(tables.table);
         Ok(BoundModels::of_group(BoundLDiversity { model: self.clone(), attribute, scope }))
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
-        conformance::verdicts(self, printed)
     }
 }
 

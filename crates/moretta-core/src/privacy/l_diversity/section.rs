@@ -22,6 +22,8 @@ pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
     draft,
     #[cfg(any(test, feature = "testing"))]
     random: conformance::random,
+    #[cfg(any(test, feature = "testing"))]
+    verdicts: conformance::verdicts,
 };
 
 fn draft(columns: &DraftColumns<'_>) -> Option<String> {

@@ -1,7 +1,10 @@
 //! Random LKC-privacy, and the naive verdict.
 
 use super::Lkc;
-use crate::testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict};
+use crate::{
+    privacy::PrivacyModel,
+    testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict},
+};
 
 /// The number of known columns is sometimes larger than the number of columns.
 pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
@@ -11,7 +14,8 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 }
 
 /// Every set of at most `l` columns; the verdict is on the largest ones, for these must decide.
-pub(super) fn verdicts(model: &Lkc, printed: &Printed<'_>) -> Vec<Verdict> {
+pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+    let model: &Lkc = model.get().expect("a model of this folder");
     let quasi = printed.quasi_identifiers();
     let sensitive: Vec<PrintedColumn<'_>> = printed.sensitive().into_iter().map(|name| printed.column(name)).collect();
     let holds = |group: &[usize]| {

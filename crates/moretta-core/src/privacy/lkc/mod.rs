@@ -12,16 +12,16 @@ mod conformance;
 mod section;
 mod sets;
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 pub(super) use self::section::ENTRY;
 pub use self::sets::known_sets;
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelError, ModelFacts, Part, PrivacyModel, Sentence,
-    ShareLimit, at_most, attribute_named, names_of,
+    ShareLimit, at_most, attribute_named, names_of, to_json,
 };
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
@@ -43,24 +43,22 @@ pub struct Lkc {
 
 struct BoundLkc {
     model: Lkc,
-    limit: String,
+    limit: Arc<str>,
     /// The known columns; `None` if all are known, whose names add nothing.
     given: Option<String>,
-    sensitive: Vec<Guarded>,
-    names: Names,
+    sensitive: Arc<[Guarded]>,
+    names: Arc<Names>,
     /// Records of the whole table.
     records: u64,
     scope: Vec<ColumnId>,
 }
 
 /// The names of the columns that a sentence speaks of.
-#[derive(Clone)]
 struct Names {
     quasi_identifiers: Vec<String>,
     sensitive: Vec<String>,
 }
 
-#[derive(Clone)]
 struct Guarded {
     attribute: AttributeId,
     name: String,
@@ -106,7 +104,7 @@ impl PrivacyModel for Lkc {
     }
 
     fn section(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        to_json(self)
     }
 
     fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence {
@@ -138,29 +136,25 @@ impl PrivacyModel for Lkc {
             let id = attribute_named(profile, &attribute.name)?;
             sensitive.push(Guarded { attribute: id, name: attribute.name.clone(), values });
         }
-        let limit = self.limit(sets[0].len(), columns);
-        let names = Names {
+        let limit: Arc<str> = self.limit(sets[0].len(), columns).into();
+        let names = Arc::new(Names {
             quasi_identifiers: profile.columns().iter().map(|column| column.name.clone()).collect(),
             sensitive: sensitive.iter().map(|guarded| guarded.name.clone()).collect(),
-        };
+        });
+        let sensitive: Arc<[Guarded]> = sensitive.into();
         let bound = |scope: Vec<ColumnId>| -> Box<dyn BoundModel> {
             let given: Vec<&str> = scope.iter().map(|column| &*profile.columns()[column.index()].name).collect();
             Box::new(BoundLkc {
                 model: *self,
-                limit: limit.clone(),
+                limit: Arc::clone(&limit),
                 given: (scope.len() < columns).then(|| listed(&given)),
-                sensitive: sensitive.clone(),
-                names: names.clone(),
+                sensitive: Arc::clone(&sensitive),
+                names: Arc::clone(&names),
                 records: profile.records(),
                 scope,
             })
         };
         Ok(BoundModels { of_groups: sets.into_iter().map(bound).collect(), ..BoundModels::default() })
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
-        conformance::verdicts(self, printed)
     }
 }
 
@@ -168,7 +162,7 @@ impl BoundLkc {
     /// The value that is inferred best: its confidence and its column.
     fn inferred(&self, group: &Group<'_>) -> (f64, &str) {
         let mut best = (0.0, "");
-        for guarded in &self.sensitive {
+        for guarded in self.sensitive.iter() {
             let most = group.histogram(guarded.attribute).iter().map(|(_, records)| *records).max().unwrap_or(0);
             let confidence = most as f64 / group.records().max(1) as f64;
             if confidence > best.0 {
@@ -192,7 +186,7 @@ impl BoundLkc {
 
 impl BoundModel for BoundLkc {
     fn describe(&self) -> Description {
-        Description::new(ENTRY.key, "LKC-privacy", self.limit.clone())
+        Description::new(ENTRY.key, "LKC-privacy", &*self.limit)
     }
 
     fn scope(&self) -> &[ColumnId] {
@@ -223,7 +217,7 @@ impl BoundModel for BoundLkc {
     fn limits(&self) -> Option<Vec<Limit>> {
         let share = ShareLimit::at_most(self.model.c);
         let mut limits = vec![Limit::Records(self.model.k)];
-        for &Guarded { attribute, values, .. } in &self.sensitive {
+        for &Guarded { attribute, values, .. } in self.sensitive.iter() {
             limits.extend((0..values).map(|value| Limit::Share { attribute, value, share }));
         }
         Some(limits)

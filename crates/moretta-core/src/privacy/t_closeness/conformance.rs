@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Distance, TCloseness};
-use crate::testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Shape, Verdict, is_missing};
+use crate::{
+    privacy::PrivacyModel,
+    testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Shape, Verdict, is_missing},
+};
 
 pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
@@ -16,7 +19,8 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
     Some(format!("[[privacy.t-closeness]]\ncolumn = \"{}\"\nt = {t:?}\ndistance = \"{distance}\"\n", column.name))
 }
 
-pub(super) fn verdicts(model: &TCloseness, printed: &Printed<'_>) -> Vec<Verdict> {
+pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+    let model: &TCloseness = model.get().expect("a model of this folder");
     let column = printed.column(&model.column);
     let holds = |group: &[usize]| distance(&column, group, model.distance) <= model.t + ROUNDING;
     vec![printed.verdict(&printed.quasi_identifiers(), holds)]

@@ -15,10 +15,8 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::section::ENTRY;
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel, Sentence, at_most,
-    attribute_named, every_column, names_of,
+    attribute_named, every_column, names_of, to_json,
 };
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::ColumnPolicy,
     hierarchy::Tree,
@@ -76,7 +74,7 @@ impl PrivacyModel for TCloseness {
     }
 
     fn section(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        to_json(self)
     }
 
     fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
@@ -111,11 +109,6 @@ impl PrivacyModel for TCloseness {
         let (tree, up_to) = (column.tree.clone(), Sums::of(&table));
         let (model, scope) = (self.clone(), every_column(profile));
         Ok(BoundModels::of_group(BoundTCloseness { model, attribute, table, up_to, tree, scope }))
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
-        conformance::verdicts(self, printed)
     }
 }
 

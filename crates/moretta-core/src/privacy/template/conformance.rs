@@ -1,7 +1,10 @@
 //! Random templates, and the naive verdict.
 
 use super::{Template, TemplateValues};
-use crate::testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict};
+use crate::{
+    privacy::PrivacyModel,
+    testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict},
+};
 
 pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
@@ -26,7 +29,8 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 }
 
 /// One verdict for each guarded value.
-pub(super) fn verdicts(model: &Template, printed: &Printed<'_>) -> Vec<Verdict> {
+pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+    let model: &Template = model.get().expect("a model of this folder");
     let column = printed.column(&model.column);
     let guarded: Vec<String> = match &model.values {
         TemplateValues::Listed(values) => values.iter().map(|value| column.value_of(value)).collect(),

@@ -14,14 +14,11 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
 pub use self::redundancy::redundant;
-use self::section::section;
 pub(super) use self::section::{ENTRY, above_zero_to_one};
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelError, ModelFacts, PrivacyModel, Sentence,
-    ShareLimit, TOLERANCE, at_most, attribute_named,
+    ShareLimit, TOLERANCE, at_most, attribute_named, to_json,
 };
-#[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{Printed, Verdict};
 use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
@@ -129,7 +126,7 @@ impl PrivacyModel for Template {
     }
 
     fn section(&self) -> serde_json::Value {
-        section(self)
+        to_json(self)
     }
 
     fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
@@ -196,13 +193,9 @@ impl PrivacyModel for Template {
 
     /// Other values may be the rarest in another table: what is guarded here is guarded there.
     fn fixed(&self, table: &Profile) -> Option<Arc<dyn PrivacyModel>> {
+        let TemplateValues::Rarest(_) = self.values else { return None };
         let values = self.values_in(table).ok().filter(|values| !values.is_empty())?;
         Some(Arc::new(Self { values: TemplateValues::Listed(values), ..self.clone() }))
-    }
-
-    #[cfg(any(test, feature = "testing"))]
-    fn naive_verdicts(&self, printed: &Printed<'_>) -> Vec<Verdict> {
-        conformance::verdicts(self, printed)
     }
 }
 

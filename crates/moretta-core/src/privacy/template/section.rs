@@ -23,11 +23,9 @@ pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
     draft,
     #[cfg(any(test, feature = "testing"))]
     random: conformance::random,
+    #[cfg(any(test, feature = "testing"))]
+    verdicts: conformance::verdicts,
 };
-
-pub(super) fn section(template: &Template) -> serde_json::Value {
-    serde_json::to_value(template).unwrap_or_default()
-}
 
 fn draft(columns: &DraftColumns<'_>) -> Option<String> {
     let column = &columns.category().or(columns.guarded.first())?.name;

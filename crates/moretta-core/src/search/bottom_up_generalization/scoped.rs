@@ -1,7 +1,7 @@
 //! Groups that other models than k-anonymity judge, each by the columns that it takes to be known.
 //!
-//! Every model is closed under union, so a generalization never makes one fail that held, and only groups that it
-//! merges need to be judged again.
+//! The method serves only models that are closed under union. So a generalization never makes one fail that held, and
+//! only groups that it merges need to be judged again.
 
 use std::{
     cmp::Ordering,

@@ -1,6 +1,6 @@
 //! Groups on their way to hold: those that do not, the *short* ones, join others or take records of them.
 //!
-//! Models are closed under union and the whole table holds, so joining comes to an end.
+//! These methods serve only models that are closed under union, and the whole table holds, so joining comes to an end.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -7,9 +7,13 @@ mod spec;
 pub use self::dice::Dice;
 pub use self::printed::{Printed, PrintedColumn, ROUNDING, Verdict};
 pub use self::spec::{MISSING, Paths, Shape, Spec, is_missing};
+use crate::privacy::PrivacyModel;
 
 /// A random section of a policy that asks for a model; `None` if the columns do not allow it.
 pub type RandomSection = fn(&mut Dice, &RandomColumns<'_>) -> Option<String>;
+
+/// The naive verdicts of a model on a table of texts, one for each of its judgements.
+pub type NaiveVerdicts = fn(&dyn PrivacyModel, &Printed<'_>) -> Vec<Verdict>;
 
 /// The columns of a random table.
 #[derive(Debug, Clone, Copy)]
