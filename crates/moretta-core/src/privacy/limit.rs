@@ -22,7 +22,7 @@ pub enum Limit {
 /// The shares (0 to 1) of a value that a group may have.
 ///
 /// A group without the value has the share 0, which violates every lower limit. An empty group has no share and is not
-/// judged. Like the models, limits are closed under union: the share of a union is between the shares of its parts.
+/// judged. Limits are closed under union: the share of a union is between the shares of its parts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ShareLimit {
     /// Exclusive lower limit; negative infinity if there is none.

@@ -26,7 +26,7 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// The quasi-identifiers that it assumes an attacker to know.
     fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// Whether every table satisfies it, so that it guarantees nothing.
+    /// Whether every table satisfies it, so that it guarantees nothing: a policy of such models is refused.
     fn is_trivial(&self) -> bool;
 
     /// Binds it to the table to be released.
@@ -117,7 +117,7 @@ pub trait BoundModel: Send + Sync {
         self.margin(group) >= 0.0
     }
 
-    /// The figure that is compared with the limit.
+    /// The figure that is compared with the limit; of several, the one with the smallest margin.
     fn figure(&self, group: &Group<'_>) -> Figure;
 
     /// The facts of the model, for programs.

@@ -12,6 +12,7 @@ use moretta_core::{
     run,
     search::{METHODS, NoObserver, SearchError},
     testing::{
+        TestTable,
         conformance::Dice,
         models::{AverageRisk, KMap, LaxDisclosure},
     },
@@ -107,30 +108,54 @@ proptest! {
     }
 }
 
-/// Otherwise a false claim of a severe model would pass: its groups would hardly ever hold.
+/// What the random sections of a model were good for.
+#[derive(Debug, Default, Clone)]
+struct Cases {
+    /// Sections that the whole table satisfies in one group: a method can find something.
+    possible: usize,
+    /// Sections that some record of the raw table violates: a method has something to do.
+    violated: usize,
+    /// Pairs of groups that both hold: a false claim of closure can show.
+    pairs: usize,
+    /// Pairs that violate the model together.
+    open: usize,
+    /// Whether the model says that it is closed under union.
+    closed: bool,
+}
+
+/// Otherwise a test over random sections would pass because nothing ever holds, or nothing is ever violated.
 #[test]
-fn claims_of_closure_are_tested_on_groups_that_hold() {
+fn random_sections_test_what_they_claim_to_test() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let choices = prop::collection::vec(any::<u16>(), 300..1200);
-    let mut pairs = vec![0; MODELS.len()];
+    let mut all = vec![Cases { closed: true, ..Cases::default() }; MODELS.len()];
     for _ in 0..1200 {
         let choices = choices.new_tree(&mut runner).unwrap().current();
-        for (pairs, entry) in pairs.iter_mut().zip(MODELS) {
+        for (cases, entry) in all.iter_mut().zip(MODELS) {
             let world = World::with_model(Dice::new(choices.clone()), entry);
-            let asked = world.policy.privacy.models.iter().any(|model| model.key() == entry.key);
-            let profile = world.profile(&world.counts());
-            let mut dice = world.dice.clone();
-            for model in world.models(&profile).iter().filter(|_| asked) {
-                let parts = [part(&profile, &mut dice), part(&profile, &mut dice)];
-                let holds = |members: &Vec<Member>| {
-                    !members.is_empty() && model.holds(&Group::new(&profile, members)) && members.len() > 1
-                };
-                *pairs += usize::from(parts.iter().all(holds));
+            if world.policy.privacy.models.iter().all(|model| model.key() != entry.key) {
+                continue;
             }
+            let (profile, mut dice) = (world.profile(&world.counts()), world.dice.clone());
+            let (models, everything) = (world.models(&profile), profile.everything());
+            let holds = |members: &[Member]| models.iter().all(|model| model.holds(&Group::new(&profile, members)));
+            cases.possible += usize::from(holds(&everything));
+            cases.violated += usize::from(everything.iter().any(|member| !holds(std::slice::from_ref(member))));
+            let [one, other] = [part(&profile, &mut dice), part(&profile, &mut dice)];
+            cases.pairs += usize::from(one.len() > 1 && other.len() > 1 && holds(&one) && holds(&other));
+            cases.open += usize::from(models.iter().any(|model| is_open(&**model, &profile, &one, &other)));
+            cases.closed &= models.iter().all(|model| model.is_closed_under_union());
         }
     }
-    let rare: Vec<_> = MODELS.iter().map(|entry| entry.name).zip(pairs).filter(|(_, pairs)| *pairs < 100).collect();
-    assert!(rare.is_empty(), "fewer than 100 pairs of groups that both hold: {rare:?}");
+    for (entry, cases) in MODELS.iter().zip(all) {
+        let Cases { possible, violated, pairs, open, closed } = cases;
+        assert!(possible >= 100 && violated >= 100 && pairs >= 100, "{}: {cases:?}", entry.name);
+        assert!(
+            closed || open > 0,
+            "{} says that it is not closed under union; no case shows it: {cases:?}",
+            entry.name
+        );
+    }
 }
 
 #[test]
@@ -207,24 +232,71 @@ fn every_model_of_the_tree_is_registered() {
     assert_eq!(folders, registered);
 }
 
+const EXAMPLE_COLUMNS: &str = "[columns]\njob.role = \"quasi-identifier\"\ncountry.role = \"quasi-identifier\"\n\
+                               diagnosis.role = \"sensitive\"\nbankruptcy.role = \"sensitive\"\nincome.role = \"sensitive\"\n";
+
+/// Every number of a JSON value as a float: a policy may write 3 for 3.0.
+fn with_floats(value: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => serde_json::json!(number.as_f64()),
+        Value::Array(items) => items.iter().map(with_floats).collect(),
+        Value::Object(entries) => entries.iter().map(|(key, value)| (key.clone(), with_floats(value))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// An example parses, is written back with every key that it has, and is read again from that.
 #[test]
 fn every_example_is_a_policy_that_is_written_back_alike() {
     for entry in MODELS {
-        let section = entry.example.split("[privacy]\n").last().unwrap();
-        let columns = "[columns]\njob.role = \"quasi-identifier\"\ncountry.role = \"quasi-identifier\"\n\
-                       diagnosis.role = \"sensitive\"\nbankruptcy.role = \"sensitive\"\nincome.role = \"sensitive\"\n";
-        let section = if entry.form == SectionForm::Key { format!("[privacy]\n{section}") } else { section.to_owned() };
-        let text = format!("version = 1\n{section}\n{columns}");
-        let policy = Policy::parse(&text, &["sweep"]).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let text = format!("version = 1\n{}\n{EXAMPLE_COLUMNS}", entry.example);
+        let policy = Policy::parse(&text, &["sweep"]).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let [model] = policy.privacy.models.as_slice() else { panic!("{text}") };
         assert_eq!(model.key(), entry.key);
+        let written: toml::Table = text.parse().unwrap();
+        let mut written = serde_json::to_value(&written["privacy"][entry.key]).unwrap();
+        if entry.form == SectionForm::List {
+            written = written[0].take();
+        }
+        let (written, section) = (with_floats(&written), with_floats(&model.section()));
+        match written.as_object() {
+            Some(keys) => keys.iter().for_each(|(key, value)| assert_eq!(section[key], *value, "{}", entry.name)),
+            None => assert_eq!(section, written),
+        }
+        let keys = section.as_object().into_iter().flat_map(|section| section.keys());
+        keys.for_each(|key| assert!(entry.keys.contains(&key.as_str()), "{}: `{key}` is not declared", entry.name));
         let json = serde_json::to_string(&policy).unwrap();
         assert_eq!(serde_json::from_str::<Policy>(&json).unwrap(), policy, "{json}");
-        let section = model.section();
-        let declared =
-            section.as_object().is_some_and(|section| section.keys().all(|key| entry.keys.contains(&key.as_str())));
-        assert!(declared || entry.form == SectionForm::Key, "{}: keys of the section", entry.name);
-        assert!(!model.sentence(&policy.columns).to_string().is_empty());
+    }
+}
+
+/// Reports, notes and pages rely on these answers, and nothing else would notice an empty one.
+#[test]
+fn every_model_says_what_it_guards_and_finds() {
+    for entry in MODELS {
+        let policy = format!("{}\n{EXAMPLE_COLUMNS}", entry.example);
+        let rows = [("cook,UK,flu,Never,10", 6), ("clerk,UK,cold,Discharged,20", 6), ("clerk,US,hiv,Never,30", 6)];
+        let table = TestTable::new(&policy, &[], &rows);
+        let (model, columns) = (&table.policy.privacy.models[0], &table.policy.columns);
+        let column = model.section().get("column").and_then(|column| Some(column.as_str()?.to_owned()));
+        assert!(column.iter().all(|column| model.guards(columns).contains(column)), "{}: guards", entry.name);
+        assert!(!model.assumes_known(columns).is_empty(), "{}: assumes_known", entry.name);
+        assert!(!model.sentence(columns).to_string().is_empty() && !model.is_trivial(), "{}", entry.name);
+        let everything = table.profile.everything();
+        for bound in &table.models {
+            let figure = bound.figure(&Group::new(&table.profile, &everything));
+            assert!(!figure.words.is_empty(), "{}: figure", entry.name);
+            let description = bound.describe();
+            assert!(description.key == entry.key && !description.limit.is_empty(), "{}: {description}", entry.name);
+            let facts = serde_json::to_value(bound.facts()).unwrap();
+            assert!(facts.as_object().is_some_and(|facts| !facts.is_empty()), "{}: facts {facts}", entry.name);
+        }
+        if entry.keys.contains(&"values") && model.section().get("values").is_some() {
+            assert!(model.check_values(&table.profile).is_ok(), "{}: the example's values occur", entry.name);
+            let others = TestTable::new(&policy, &[], &[("cook,UK,a,b,10", 6), ("cook,US,c,d,20", 6)]);
+            assert!(model.check_values(&others.profile).is_err(), "{}: check_values", entry.name);
+        }
     }
 }
 
