@@ -194,35 +194,41 @@ impl<'a> Original<'a> {
     }
 }
 
-/// By name, the measures that have a value per column.
-pub fn by_column(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, Vec<f64>> {
-    let originals = Original::all(world);
-    let columns: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
-    let suppressed = |record: usize| columns.iter().all(|cells| cells[record] == "*");
-    let mean = |of: &dyn Fn(&Original<'_>, &str, bool) -> f64| -> Vec<f64> {
-        let of_column = |(original, cells): (&Original<'_>, &Vec<&str>)| {
-            let losses = cells.iter().enumerate().map(|(record, cell)| of(original, cell, suppressed(record)));
-            losses.sum::<f64>() / cells.len() as f64
-        };
-        originals.iter().zip(&columns).map(of_column).collect()
+/// By column and record, NCP and LM of the printed cell. Equal texts lose alike: each is looked at once.
+fn losses(originals: &[Original<'_>], columns: &[Vec<&str>]) -> Vec<Vec<(f64, f64)>> {
+    let of_column = |(original, cells): (&Original<'_>, &Vec<&str>)| {
+        let mut known: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for cell in cells {
+            known.entry(cell).or_insert_with(|| original.loss(cell));
+        }
+        cells.iter().map(|cell| known[cell]).collect()
     };
-    BTreeMap::from([
-        ("ncp", mean(&|original, cell, _| original.loss(cell).0)),
-        ("lm", mean(&|original, cell, suppressed| if suppressed { 1.0 } else { original.loss(cell).1 })),
-        ("entropy", originals.iter().zip(&columns).map(|(original, cells)| original.entropy(cells)).collect()),
-    ])
+    originals.iter().zip(columns).map(of_column).collect()
 }
 
-/// All measures of a printed table, by name.
-pub fn measures(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, Option<f64>> {
+/// The measures of a printed table, by name.
+pub struct Naive {
+    /// Of the whole release.
+    pub of_release: BTreeMap<&'static str, Option<f64>>,
+    /// Of each quasi-identifier.
+    pub of_columns: BTreeMap<&'static str, Vec<f64>>,
+}
+
+/// All measures of a printed table.
+pub fn measures(world: &World, printed: &Printed<'_>) -> Naive {
     let originals = Original::all(world);
     let columns: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
     let n = printed.rows.len();
     let (p, total) = (columns.len() as f64, n as f64);
     let suppressed = |record: usize| columns.iter().all(|cells| cells[record] == "*");
+    let losses = losses(&originals, &columns);
     let loss = |column: usize, record: usize| {
-        let (ncp, lm) = originals[column].loss(columns[column][record]);
+        let (ncp, lm) = losses[column][record];
         (ncp, if suppressed(record) { 1.0 } else { lm })
+    };
+    let entropy: Vec<f64> = originals.iter().zip(&columns).map(|(original, cells)| original.entropy(cells)).collect();
+    let mean = |of: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..columns.len()).map(|column| (0..n).map(|record| of(column, record)).sum::<f64>() / total).collect()
     };
     let sum = |of: &dyn Fn(usize, usize) -> f64| -> f64 {
         (0..columns.len()).flat_map(|column| (0..n).map(move |record| (column, record))).map(|(c, r)| of(c, r)).sum()
@@ -236,11 +242,11 @@ pub fn measures(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, 
     let worst = |column: usize| groups.iter().map(|group| loss(column, group[0]).0).fold(0.0, f64::max);
     let squares =
         |group: &Vec<usize>| group.len() as f64 * if suppressed(group[0]) { total } else { group.len() as f64 };
-    BTreeMap::from([
+    let of_release = BTreeMap::from([
         ("gcp", Some(ncp / (total * weights))),
         ("ncp", Some(ncp)),
         ("lm", Some(sum(&|column, record| loss(column, record).1) / total)),
-        ("entropy", Some(originals.iter().zip(&columns).map(|(original, cells)| original.entropy(cells)).sum())),
+        ("entropy", Some(entropy.iter().sum())),
         ("cm", classification(world, printed, &groups, suppressed)),
         ("rm", regression(world, printed, &groups)),
         ("dm", Some(groups.iter().map(squares).sum())),
@@ -248,7 +254,13 @@ pub fn measures(world: &World, printed: &Printed<'_>) -> BTreeMap<&'static str, 
         ("ntil", Some(sum(&|column, record| loss(column, record).0) / (total * p))),
         ("nil1", Some(groups.iter().map(of_group).sum::<f64>() / (count * p))),
         ("nil_inf", Some((0..columns.len()).map(worst).sum::<f64>() / p)),
-    ])
+    ]);
+    let of_columns = BTreeMap::from([
+        ("ncp", mean(&|column, record| loss(column, record).0)),
+        ("lm", mean(&|column, record| loss(column, record).1)),
+        ("entropy", entropy),
+    ]);
+    Naive { of_release, of_columns }
 }
 
 fn classification(
