@@ -287,9 +287,10 @@ impl Report {
         self.work.get("blocks").and_then(serde_json::Value::as_u64).filter(|&blocks| blocks > 1)
     }
 
-    /// Whether any value of a quasi-identifier is told at all.
+    /// Whether any value of a quasi-identifier is disclosed. LM decides: it is 1 in every column of a fully generalized
+    /// record, while NCP is 0 in a column that has only one value.
     pub fn tells(&self) -> bool {
-        self.columns.iter().any(|column| column.share() < 1.0)
+        self.columns.iter().any(|column| column.losses.get("lm").is_none_or(|lm| lm < 1.0))
     }
 
     /// On a release that was verified; path, times and memory are filled in by whoever ran it.
@@ -386,4 +387,24 @@ fn size_classes(sizes: &[u64], k: u64) -> Vec<SizeClass> {
         from = to + 1;
     }
     classes
+}
+
+#[cfg(test)]
+mod tests {
+    use moretta_core::{testing::TestTable, verify::verify_against};
+
+    use super::*;
+
+    #[test]
+    fn a_release_of_stars_discloses_nothing_even_in_a_column_of_one_value() {
+        let policy = "privacy.k = 2\ncolumns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"";
+        let TestTable { policy, profile, models } = TestTable::new(policy, &[], &[("1,x", 2), ("1,y", 2)]);
+        let tells = |cut: Cut| {
+            let verified = verify_against(&profile, Recoding::Cut(cut), &models, &policy, 4).unwrap();
+            Report::of(&policy, &profile, &verified, (Stop::Finished, &[]), 1, 2).tells()
+        };
+        let identity = Cut::identity(&profile);
+        let suppressed = (0..profile.tuples()).map(TupleId::from_index).collect();
+        assert!(tells(identity.clone()) && !tells(Cut { suppressed, ..identity }));
+    }
 }

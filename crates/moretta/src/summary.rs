@@ -204,21 +204,24 @@ fn worst(of_table: bool, worst: &str) -> String {
 /// are named where the policy names them: which ones are the rarest is for nobody to read.
 fn redundant(results: &[TemplateResult]) -> Vec<String> {
     let mut templates: Vec<&Template> = Vec::new();
+    // By result, the index of its template. The results of a template are neighbors.
+    let mut index: Vec<usize> = Vec::with_capacity(results.len());
     for result in results {
-        if !templates.contains(&&*result.template) {
+        let last = index.last().copied().filter(|&last| *templates[last] == *result.template);
+        let known = last.or_else(|| templates.iter().position(|known| **known == *result.template));
+        index.push(known.unwrap_or(templates.len()));
+        if known.is_none() {
             templates.push(&result.template);
         }
     }
-    let index = |result: &TemplateResult| templates.iter().position(|known| **known == *result.template);
     let mut pairs: BTreeMap<(usize, usize), Vec<&str>> = BTreeMap::new();
-    for result in results {
-        let by = result.implied_by.and_then(|by| results.get(by));
-        if let (Some(one), Some(by)) = (index(result), by.and_then(index)) {
-            pairs.entry((one, by)).or_default().push(&result.value);
+    for (result, one) in results.iter().zip(&index) {
+        if let Some(by) = result.implied_by.and_then(|by| index.get(by)) {
+            pairs.entry((*one, *by)).or_default().push(&result.value);
         }
     }
     let line = |((one, by), implied): ((usize, usize), Vec<&str>)| {
-        let values = results.iter().filter(|result| index(result) == Some(one)).count();
+        let values = index.iter().filter(|index| **index == one).count();
         let (template, other) = (inference(templates[one]), inference(templates[by]));
         match &templates[one].values {
             _ if template == other => format!("the template {template} is in the policy twice"),

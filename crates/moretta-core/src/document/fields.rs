@@ -174,7 +174,8 @@ pub fn as_number(value: &Value) -> Option<f64> {
     }
 }
 
-/// What a column or a measure counts: more or less than this and the others beside it are lost in rounding.
+/// The weight of a column or a measure. The range is limited, because beside a much larger weight a small one is lost in
+/// rounding.
 pub fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
     let right = "a number from 0.000001 to 1000000 (1 unless set)";
     Ok(fields.number("weight", right, |weight| (1e-6..=1e6).contains(&weight))?.unwrap_or(1.0))
