@@ -46,10 +46,10 @@ const FEWER: u64 = 2_000;
 const MANY: u64 = 600_000;
 
 /// A policy of the paper: any number of records may be suppressed.
-fn policy(k: u64, suppressed: f64, goal: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
-    let method = match goal {
+fn policy(k: u64, suppressed: f64, objective: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
+    let method = match objective {
         "" => method.to_owned(),
-        goal => format!("{method}\n[measure]\nname = \"{goal}\""),
+        objective => format!("{method}\n[measure]\nname = \"{objective}\""),
     };
     Ok(PAPER.policy(&format!("k = {k}\nmax-suppressed = {suppressed}"), &method)?)
 }
@@ -239,9 +239,9 @@ fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
         ("with local search", "seeds = false\npartial = false"),
         ("with both", "partial = false"),
     ];
-    for (goal, suppressed) in [("lm", 1.0), ("lm", 0.0), ("cm", 1.0)] {
+    for (objective, suppressed) in [("lm", 1.0), ("lm", 0.0), ("cm", 1.0)] {
         let share = 100.0 * suppressed;
-        writeln!(text, "\n{}, at most {share} % suppressed: value, evaluations, seconds.\n", goal.to_uppercase())?;
+        writeln!(text, "\n{}, at most {share} % suppressed: value, evaluations, seconds.\n", objective.to_uppercase())?;
         text += "| k |";
         variants.iter().for_each(|(name, _)| text += &format!(" {name} |"));
         text += "\n| ---: | ---: | ---: | ---: | ---: |\n";
@@ -249,10 +249,10 @@ fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
             write!(text, "| {k} |")?;
             for (name, parameters) in variants {
                 let method = format!("name = \"genetic\"\n{parameters}");
-                let found = run_policy(&policy(k, suppressed, goal, &method)?, train)?;
-                eprintln!("{goal}, {name}, k = {k}: {:.4}, {:.1} s", found.measure(goal)?, found.seconds);
+                let found = run_policy(&policy(k, suppressed, objective, &method)?, train)?;
+                eprintln!("{objective}, {name}, k = {k}: {:.4}, {:.1} s", found.measure(objective)?, found.seconds);
                 let evaluations = count(found.worked("evaluations"));
-                write!(text, " {:.4}, {evaluations}, {:.1} s |", found.measure(goal)?, found.seconds)?;
+                write!(text, " {:.4}, {evaluations}, {:.1} s |", found.measure(objective)?, found.seconds)?;
             }
             text += "\n";
         }
@@ -269,11 +269,11 @@ fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
     // Eight bits of a child are turned over, so that hardly any was there before.
     let turned = format!("name = \"genetic\"\niterations = {MANY}\npatience = {MANY}\nmutation = 0.05\n{PLAIN}");
     let evolved = format!("name = \"genetic\"\niterations = {EVALUATIONS}\npatience = {EVALUATIONS}\n{PLAIN}");
-    for (name, goal, method) in [
+    for (name, objective, method) in [
         ("500,000 iterations as published, LM", "lm", &evolved),
         ("with so much mutation that nearly every cut is a new one, LM", "lm", &turned),
     ] {
-        let found = run_policy(&policy(10, 1.0, goal, method)?, train)?;
+        let found = run_policy(&policy(10, 1.0, objective, method)?, train)?;
         let evaluations = found.worked("evaluations");
         eprintln!("{name}: {:.1} s, {:?}", found.seconds, found.work);
         let per_second = evaluations as f64 / found.seconds;

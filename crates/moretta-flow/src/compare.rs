@@ -275,7 +275,7 @@ fn check_lasting(request: &Compare, loaded: &LoadedPolicy) -> Result<(), FlowErr
 
 /// A comparison before the first row.
 fn empty(request: &Compare, policy: &Policy, records: u64) -> Comparison {
-    let names: Vec<&str> = policy.goals().iter().map(|goal| goal.purpose.name()).collect();
+    let names: Vec<&str> = policy.objectives().iter().map(|objective| objective.kind.name()).collect();
     Comparison {
         records,
         seed: request.seed,
@@ -336,7 +336,7 @@ fn measured(trial: &Trial<'_>, queries: Answers, (seconds, peak_memory_bytes): (
     RunResult {
         stop: trial.stop,
         measures: trial.measures(),
-        goal: trial.goal(),
+        objective: trial.objective_value(),
         groups: released.groups() as u64,
         smallest_group: sizes.min().unwrap_or(0),
         suppressed_rows: trial.verified.recoding().suppressed_records(trial.verified.profile()),

@@ -81,7 +81,7 @@ pub(crate) fn model_values(policy: &Policy, profile: &Profile, name: &str) -> Re
 
 /// The policy's objectives must make sense of the table; otherwise a search would minimize something else unnoticed.
 fn objectives(policy: &Policy, profile: &Profile, name: &str) -> Result<(), FlowError> {
-    let unfit = policy.goals().iter().find_map(|goal| goal.unfit(profile));
+    let unfit = policy.objectives().iter().find_map(|objective| objective.unfit(profile));
     unfit.map_or(Ok(()), |message| Err(FlowError::of_file(ErrorKind::Policy, name, message)))
 }
 

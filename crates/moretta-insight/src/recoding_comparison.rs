@@ -6,7 +6,7 @@
 
 use moretta_core::{
     measure::MeasureContext,
-    objective::{Costs, Goal, Loss, Purpose},
+    objective::{Costs, Loss, Objective, ObjectiveKind},
     policy::Policy,
     profile::{Profile, Tables},
     released::Released,
@@ -42,7 +42,7 @@ pub struct Both<T> {
     pub anew: Option<T>,
 }
 
-/// A measure of both, as it is for a goal: columns count by their weights.
+/// A measure of both, as it is for a objective: columns count by their weights.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredBoth {
     /// Its name.
@@ -70,16 +70,16 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     let found = Trial::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
     let scaled = profile.on_scale_of(fresh);
     let released = Released::of_recoding(&scaled, applied.recoding(), &policy.release);
-    let measured = |goal: Goal| {
-        let value = |profile, released| goal.value(&MeasureContext::of_recoding(policy, profile, released));
+    let measured = |objective: Objective| {
+        let value = |profile, released| objective.value(&MeasureContext::of_recoding(policy, profile, released));
         let applied = value(&scaled, &released)?;
         let anew = found.as_ref().ok().and_then(|found| value(fresh, found.verified.released()));
-        let column = goal.purpose.attribute(fresh).map(|attribute| attribute.name.clone());
-        Some(MeasuredBoth { name: goal.purpose.name(), column, value: Both { applied, anew } })
+        let column = objective.kind.attribute(fresh).map(|attribute| attribute.name.clone());
+        Some(MeasuredBoth { name: objective.kind.name(), column, value: Both { applied, anew } })
     };
     // Without records there is nothing to take the mean of.
-    let goals = if fresh.records() == 0 { Vec::new() } else { goals(policy, fresh) };
-    let measures = goals.into_iter().filter_map(measured).collect();
+    let objectives = if fresh.records() == 0 { Vec::new() } else { objectives(policy, fresh) };
+    let measures = objectives.into_iter().filter_map(measured).collect();
     let suppressed = |found: &Trial<'_>| found.verified.recoding().suppressed_records(fresh);
     Compared {
         suppressed_rows: Both {
@@ -94,27 +94,27 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
 }
 
 /// What is worth comparing.
-fn goals(policy: &Policy, profile: &Profile) -> Vec<Goal> {
-    let mut goals = match &policy.measure {
-        Some(asked) => asked.goals.clone(),
+fn objectives(policy: &Policy, profile: &Profile) -> Vec<Objective> {
+    let mut objectives = match &policy.measure {
+        Some(asked) => asked.objectives.clone(),
         None => {
             let entry = METHODS.iter().find(|entry| entry.name == policy.method.name);
-            entry.map_or(Vec::new(), |entry| entry.usual_goals())
+            entry.map_or(Vec::new(), |entry| entry.default_objectives())
         }
     };
-    let lm = Goal::precision(Loss::Lm);
-    if goals.iter().all(|goal| goal.purpose != lm.purpose) {
-        goals.push(lm);
+    let lm = Objective::precision(Loss::Lm);
+    if objectives.iter().all(|objective| objective.kind != lm.kind) {
+        objectives.push(lm);
     }
-    let of_class = |goal: &Goal| {
-        let is_cm = matches!(goal.purpose, Purpose::Classification { .. });
-        is_cm && goal.purpose.attribute_id(profile) == profile.class()
+    let of_class = |objective: &Objective| {
+        let is_cm = matches!(objective.kind, ObjectiveKind::Classification { .. });
+        is_cm && objective.kind.attribute_id(profile) == profile.class()
     };
-    if profile.class().is_some() && !goals.iter().any(of_class) {
-        let purpose = Purpose::Classification { column: None, costs: Costs::default() };
-        goals.push(Goal { purpose, weight: 1.0 });
+    if profile.class().is_some() && !objectives.iter().any(of_class) {
+        let kind = ObjectiveKind::Classification { column: None, costs: Costs::default() };
+        objectives.push(Objective { kind, weight: 1.0 });
     }
-    goals
+    objectives
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use moretta_core::{
     hierarchy::Cell,
     ids::TupleId,
     measure::{MeasureContext, Measures},
-    objective::Goal,
+    objective::Objective,
     policy::Policy,
     privacy::{Description, Lkc, ModelFacts, Sentence, Template, TemplateFacts},
     profile::Profile,
@@ -61,7 +61,8 @@ pub struct Report {
     pub group_sizes: Vec<SizeClass>,
     /// What the release was made for, and what came of it, in the order of the policy; empty where it has no `[measure]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub goals: Vec<GoalResult>,
+    #[serde(rename = "goals")]
+    pub objectives: Vec<ObjectiveResult>,
     /// What was lost.
     pub measures: Measures,
     /// What a search anew would have lost, where a recoding was applied and somebody asked; whoever asked fills it in.
@@ -173,7 +174,7 @@ fn in_words<S: Serializer>(model: &Description, serializer: S) -> Result<S::Ok, 
 
 /// A measure that the policy asks to be small, and what it came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GoalResult {
+pub struct ObjectiveResult {
     /// Its name.
     pub measure: &'static str,
     /// The column it is about, where it is about one.
@@ -311,11 +312,11 @@ impl Report {
                 let losses = Measures::of_column(&context, column);
                 ColumnLoss { name: described.name.clone(), losses, distribution }
             };
-        let goal_result = |goal: &Goal| GoalResult {
-            measure: goal.purpose.name(),
-            column: goal.purpose.attribute(profile).map(|attribute| attribute.name.clone()),
-            weight: goal.weight,
-            value: goal.value(&context),
+        let objective_result = |objective: &Objective| ObjectiveResult {
+            measure: objective.kind.name(),
+            column: objective.kind.attribute(profile).map(|attribute| attribute.name.clone()),
+            weight: objective.weight,
+            value: objective.value(&context),
         };
         let (stop, work) = outcome;
         Self {
@@ -332,7 +333,7 @@ impl Report {
             starred_rows: released.suppressed_records(),
             groups: released.groups(),
             group_sizes: size_classes(&sizes, policy.privacy.k().unwrap_or(1)),
-            goals: policy.goals().iter().map(goal_result).collect(),
+            objectives: policy.objectives().iter().map(objective_result).collect(),
             measures: Measures::of(&context),
             compared: None,
             columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),

@@ -26,7 +26,7 @@ use crate::{
 /// The paper's columns: age and education as numbers, six taxonomies.
 const PAPER: SetUp = SetUp { hierarchies: Some("hierarchies"), class: Some("income"), ..MIXED };
 const KS: [u64; 6] = [10, 25, 50, 100, 250, 500];
-const GOALS: [&str; 2] = ["lm", "cm"];
+const OBJECTIVES: [&str; 2] = ["lm", "cm"];
 /// Published: the error on the data as it is, and those of cuts found for CM.
 const PUBLISHED_BASE: f64 = 0.171;
 const PUBLISHED_MOST: f64 = 0.185;
@@ -35,7 +35,7 @@ const NEAR: f64 = 0.005;
 /// Where a cut was found and where it was measured.
 const CASES: [&str; 3] = ["training", "applied", "anew"];
 
-/// What came of one goal and one k.
+/// What came of one objective and one k.
 struct Found {
     errors: Errors,
     /// By case and measure (lm, cm).
@@ -46,7 +46,7 @@ struct Found {
     evaluations: u64,
 }
 
-/// By goal and k.
+/// By objective and k.
 type All = Vec<Vec<Found>>;
 
 pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
@@ -60,11 +60,11 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
     );
     let (train, test) = (PAPER.table(&lab.data, TRAIN)?, PAPER.table(&lab.data, TEST)?);
     let mut all: All = Vec::new();
-    for goal in GOALS {
+    for objective in OBJECTIVES {
         let mut found = Vec::new();
         for k in KS {
-            lab.step(&format!("paper 5: for {goal}, k = {k}"))?;
-            found.push(found_for(lab, (&train, &test), goal, k)?);
+            lab.step(&format!("paper 5: for {objective}, k = {k}"))?;
+            found.push(found_for(lab, (&train, &test), objective, k)?);
         }
         all.push(found);
     }
@@ -74,8 +74,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
     Ok(document)
 }
 
-fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), goal: &str, k: u64) -> Result<Found, PaperError> {
-    let method = format!("name = \"genetic\"\n[measure]\nname = \"{goal}\"");
+fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), objective: &str, k: u64) -> Result<Found, PaperError> {
+    let method = format!("name = \"genetic\"\n[measure]\nname = \"{objective}\"");
     let policy = PAPER.policy(&format!("k = {k}\nmax-suppressed = 1.0"), &method)?;
     let run = lab.run(&policy, train)?;
     let recoding = &run.recoding;
@@ -166,18 +166,23 @@ fn uses(document: &mut Document, all: &All) {
     for (measure, title) in ["LM", "CM"].into_iter().enumerate() {
         document.paragraph(&format!("{title}:"));
         let mut head = vec!["k".to_owned()];
-        head.extend(CASES.iter().flat_map(|case| GOALS.map(|goal| format!("{case}, for {}", goal.to_uppercase()))));
-        let pairs = |cases: Range<usize>| cases.flat_map(|case| (0..GOALS.len()).map(move |goal| (case, goal)));
+        head.extend(
+            CASES
+                .iter()
+                .flat_map(|case| OBJECTIVES.map(|objective| format!("{case}, for {}", objective.to_uppercase()))),
+        );
+        let pairs =
+            |cases: Range<usize>| cases.flat_map(|case| (0..OBJECTIVES.len()).map(move |objective| (case, objective)));
         document.table_by(&head, &KS, |at| {
-            let cell = |(case, goal): (usize, usize)| {
-                let found = &all[goal][at];
+            let cell = |(case, objective): (usize, usize)| {
+                let found = &all[objective][at];
                 format!("{:.4} ({})", found.values[case][measure], percent(found.suppressed[case]))
             };
             pairs(0..CASES.len()).map(cell).collect()
         });
-        let line = |(case, goal): (usize, usize)| {
-            let name = format!("for {}, {}", GOALS[goal].to_uppercase(), CASES[case]);
-            line_by(name, &KS, |at| all[goal][at].values[case][measure])
+        let line = |(case, objective): (usize, usize)| {
+            let name = format!("for {}, {}", OBJECTIVES[objective].to_uppercase(), CASES[case]);
+            line_by(name, &KS, |at| all[objective][at].values[case][measure])
         };
         for (set, cases) in [("training", 0..1), ("test", 1..3)] {
             let lines = pairs(cases).map(line).collect();
@@ -186,7 +191,7 @@ fn uses(document: &mut Document, all: &All) {
             document.chart(&name, &format!("{title} on the {set} set"), axes, lines);
         }
         let own = KS.iter().enumerate().map(|(at, k)| {
-            let of = |goal: usize| all[goal][at].values[0][measure];
+            let of = |objective: usize| all[objective][at].values[0][measure];
             (k, of(measure) < of(1 - measure))
         });
         document.claim_of_each(&format!("{title} lower when the cut was found for {title}"), "at every k", "k", own);

@@ -14,7 +14,7 @@ use moretta_guess::Guesses;
 use moretta_insight::{
     evaluate::{ERRORS, Errors, Tested, TestedRecords},
     recoding_comparison::{Both, Compared},
-    report::{GoalResult, Report, TemplateResult},
+    report::{ObjectiveResult, Report, TemplateResult},
 };
 use serde::Serialize;
 
@@ -102,8 +102,8 @@ pub fn release(report: &Report, output: &Output) -> String {
             100.0 * column.share()
         );
     }
-    for goal in &report.goals {
-        let _ = writeln!(text, "  goal   {}", goal_line(goal));
+    for objective in &report.objectives {
+        let _ = writeln!(text, "  goal   {}", objective_line(objective));
     }
     if let Some(compared) = &report.compared {
         text += &self::compared(compared, &report.method);
@@ -146,8 +146,8 @@ pub fn release(report: &Report, output: &Output) -> String {
 }
 
 /// `cm of insured is 0.1270, and counts 2 times`.
-fn goal_line(goal: &GoalResult) -> String {
-    let GoalResult { measure, column, weight, value } = goal;
+fn objective_line(objective: &ObjectiveResult) -> String {
+    let ObjectiveResult { measure, column, weight, value } = objective;
     let column = column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
     let value = value.map_or("-".to_owned(), figure);
     let counts = if *weight == 1.0 { String::new() } else { format!(", and counts {weight} times") };

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{MeasureContext, MeasureEntry, ObjectiveEntry, goal, objectives::predicted};
+use super::{MeasureContext, MeasureEntry, ObjectiveEntry, objective_entry::predicted, objective_value};
 use crate::{
     document::{Entry, Fields, PolicyError, Value, as_number, wrong},
     ids::AttributeId,
-    objective::{Costs, Purpose},
+    objective::{Costs, ObjectiveKind},
     privacy::Group,
     text::shown,
 };
@@ -14,14 +14,16 @@ use crate::{
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "cm",
     summary: "classification metric: share of records suppressed or not of their group's majority class, by `costs` if any",
-    value: |context| goal::of_policy(context, &Purpose::Classification { column: None, costs: Costs::default() }),
+    value: |context| {
+        objective_value::of_policy(context, &ObjectiveKind::Classification { column: None, costs: Costs::default() })
+    },
     of_column: None,
     needs_cells: false,
     objective: Some(ObjectiveEntry {
         keys: &["column", "costs"],
         read: |fields, columns| {
             let (column, _) = predicted(fields, columns, "cm")?;
-            Ok(Purpose::Classification { column, costs: read_costs(fields)? })
+            Ok(ObjectiveKind::Classification { column, costs: read_costs(fields)? })
         },
     }),
 };

@@ -2,7 +2,7 @@
 
 use crate::{
     declaration::Declaration,
-    objective::Goal,
+    objective::Objective,
     profile::Profile,
     released::{Loss, Released},
 };
@@ -13,7 +13,7 @@ pub trait MeasuredPolicy: Declaration {
     fn k(&self) -> Option<u64>;
 
     /// The objectives of `[measure]`.
-    fn objectives(&self) -> &[Goal];
+    fn objectives(&self) -> &[Objective];
 }
 
 /// A released table, the profiles behind it, and what a policy says about measuring it.
@@ -36,7 +36,7 @@ pub struct MeasureContext<'a> {
     /// The policy's k, if it has one.
     pub k: Option<u64>,
     /// The policy's objectives: `cm` and `rm` use the column and the parameters of the first of their kind.
-    pub objectives: &'a [Goal],
+    pub objectives: &'a [Objective],
 }
 
 impl<'a> MeasureContext<'a> {

@@ -9,24 +9,24 @@ mod context;
 mod dm;
 mod entropy;
 mod gcp;
-mod goal;
 mod lm;
 mod ncp;
 mod nil1;
 mod nil_inf;
 mod ntil;
-mod objectives;
+mod objective_entry;
+mod objective_value;
 mod rm;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
-pub(crate) use self::objectives::target_column;
+pub(crate) use self::objective_entry::target_column;
 pub use self::{
     context::{MeasureContext, MeasuredPolicy},
-    goal::BoundCosts,
-    objectives::{ObjectiveEntry, objectives},
+    objective_entry::{ObjectiveEntry, objectives},
+    objective_value::BoundCosts,
 };
 
 /// A measure's entry in the registry.

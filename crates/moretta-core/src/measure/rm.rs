@@ -1,11 +1,11 @@
 //! Regression metric: dispersion of a numeric class within groups.
 
-use super::{MeasureContext, MeasureEntry, ObjectiveEntry, goal, objectives::predicted};
+use super::{MeasureContext, MeasureEntry, ObjectiveEntry, objective_entry::predicted, objective_value};
 use crate::{
     declaration::ColumnPolicy,
     document::{Fields, PolicyError},
     ids::AttributeId,
-    objective::{Dispersion, Purpose},
+    objective::{Dispersion, ObjectiveKind},
     privacy::Group,
     profile::Member,
     schema::Kind,
@@ -15,7 +15,12 @@ use crate::{
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "rm",
     summary: "regression metric: variance (or deviation) of a numeric class within groups, over that in the table",
-    value: |context| goal::of_policy(context, &Purpose::Regression { column: None, dispersion: Dispersion::default() }),
+    value: |context| {
+        objective_value::of_policy(
+            context,
+            &ObjectiveKind::Regression { column: None, dispersion: Dispersion::default() },
+        )
+    },
     of_column: None,
     needs_cells: false,
     objective: Some(ObjectiveEntry { keys: &["column", "dispersion"], read }),
@@ -23,14 +28,14 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
 
 const DISPERSIONS: &[(&str, Dispersion)] = &[("variance", Dispersion::Variance), ("deviation", Dispersion::Deviation)];
 
-fn read(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Purpose, PolicyError> {
+fn read(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<ObjectiveKind, PolicyError> {
     let (column, target) = predicted(fields, columns, "rm")?;
     if target.kind == Some(Kind::Category) {
         let at_fault = if column.is_some() { "column" } else { "name" };
         let message = format!("measure \"rm\" is for numbers, but `{}` is a category", shown(&target.name));
         return Err(PolicyError::new(fields.span(at_fault), message).help("\"cm\" is for classes"));
     }
-    Ok(Purpose::Regression { column, dispersion: fields.choice("dispersion", DISPERSIONS)?.unwrap_or_default() })
+    Ok(ObjectiveKind::Regression { column, dispersion: fields.choice("dispersion", DISPERSIONS)?.unwrap_or_default() })
 }
 
 /// Dispersion of numbers within groups, divided by that in the table; suppressed records are one group. `None` if not

@@ -3,7 +3,7 @@
 use super::{MeasureContext, Measures};
 use crate::{
     ids::{GroupId, TupleId},
-    objective::{Dispersion, Goal},
+    objective::{Dispersion, Objective},
     recoding::{Cut, GroupShare, Groups, Recoding},
     testing::{POINTS, TestTable},
     verify::{Verified, verify_against},
@@ -13,10 +13,10 @@ fn measures(table: &TestTable, verified: &Verified) -> Measures {
     Measures::of(&MeasureContext::of_recoding(&table.policy, &table.profile, verified.released()))
 }
 
-/// What each of the policy's goals comes to.
+/// What each of the policy's objectives comes to.
 fn values(table: &TestTable, verified: &Verified) -> Vec<Option<f64>> {
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-    context.objectives.iter().map(|goal| goal.value(&context)).collect()
+    context.objectives.iter().map(|objective| objective.value(&context)).collect()
 }
 
 fn released(table: &TestTable, recoding: Recoding) -> Verified<'_> {
@@ -206,8 +206,8 @@ fn a_goal_of_precision_counts_columns_by_their_weights() {
 fn a_goal_that_does_not_fit_the_table_says_why() {
     let unfit = |measure: &str| {
         let table = asked(&format!("[measure]\n{measure}"));
-        let goals: &[Goal] = table.policy.goals();
-        goals[0].unfit(&table.profile)
+        let objectives: &[Objective] = table.policy.objectives();
+        objectives[0].unfit(&table.profile)
     };
     for fits in ["name = \"lm\"", "name = \"cm\"", "name = \"cm\"\ncosts.a.b = 2", "name = \"rm\"\ncolumn = \"n\""] {
         assert_eq!(unfit(fits), None, "{fits}");

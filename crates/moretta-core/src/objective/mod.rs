@@ -12,16 +12,16 @@ pub use self::loss::Loss;
 
 /// One measure to minimize, and its weight among others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Goal {
+pub struct Objective {
     /// The measure to minimize.
-    pub purpose: Purpose,
+    pub kind: ObjectiveKind,
     /// How much it counts.
     pub weight: f64,
 }
 
-/// The purpose of the release.
+/// The kind of the release.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Purpose {
+pub enum ObjectiveKind {
     /// Unknown: values should be precise.
     Precision(Loss),
     /// The recipient predicts a class (CM).
@@ -81,14 +81,14 @@ impl Dispersion {
 #[serde(transparent)]
 pub struct Costs(pub BTreeMap<String, BTreeMap<String, f64>>);
 
-impl Goal {
+impl Objective {
     /// Precise values, and nothing else.
     pub fn precision(loss: Loss) -> Self {
-        Self { purpose: Purpose::Precision(loss), weight: 1.0 }
+        Self { kind: ObjectiveKind::Precision(loss), weight: 1.0 }
     }
 }
 
-impl Purpose {
+impl ObjectiveKind {
     /// Its name in policies and reports.
     pub const fn name(&self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use super::{ColumnPolicy, Declaration, InputOptions, Policy, ReleaseOptions};
 use crate::measure::MeasuredPolicy;
-use crate::objective::Goal;
+use crate::objective::Objective;
 use crate::profile::Profile;
 use crate::schema::Role;
 
@@ -25,8 +25,8 @@ impl MeasuredPolicy for Policy {
         self.privacy.k()
     }
 
-    fn objectives(&self) -> &[Goal] {
-        self.goals()
+    fn objectives(&self) -> &[Objective] {
+        self.objectives()
     }
 }
 

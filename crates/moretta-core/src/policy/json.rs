@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::{ColumnPolicy, MeasureChoice, Policy, check};
 use crate::document::Table;
 use crate::hierarchy::HierarchyChoice;
-use crate::objective::{Costs, Dispersion, Goal, Purpose};
+use crate::objective::{Costs, Dispersion, Objective, ObjectiveKind};
 use crate::schema::Role;
 
 /// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
@@ -47,31 +47,31 @@ impl Serialize for ColumnPolicy {
 /// One as a table, several as a list of them.
 impl Serialize for MeasureChoice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.goals.as_slice() {
-            [goal] => goal.serialize(serializer),
-            goals => goals.serialize(serializer),
+        match self.objectives.as_slice() {
+            [objective] => objective.serialize(serializer),
+            objectives => objectives.serialize(serializer),
         }
     }
 }
 
 /// Without what is usual.
-impl Serialize for Goal {
+impl Serialize for Objective {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", self.purpose.name())?;
+        map.serialize_entry("name", self.kind.name())?;
         if self.weight != 1.0 {
             map.serialize_entry("weight", &self.weight)?;
         }
-        if let Purpose::Classification { column: Some(column), .. } | Purpose::Regression { column: Some(column), .. } =
-            &self.purpose
+        if let ObjectiveKind::Classification { column: Some(column), .. }
+        | ObjectiveKind::Regression { column: Some(column), .. } = &self.kind
         {
             map.serialize_entry("column", column)?;
         }
-        match &self.purpose {
-            Purpose::Classification { costs, .. } if *costs != Costs::default() => {
+        match &self.kind {
+            ObjectiveKind::Classification { costs, .. } if *costs != Costs::default() => {
                 map.serialize_entry("costs", costs)?;
             }
-            Purpose::Regression { dispersion, .. } if *dispersion != Dispersion::default() => {
+            ObjectiveKind::Regression { dispersion, .. } if *dispersion != Dispersion::default() => {
                 map.serialize_entry("dispersion", dispersion)?;
             }
             _ => {}

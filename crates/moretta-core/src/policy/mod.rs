@@ -55,7 +55,7 @@ use crate::declaration::Declaration;
 pub use crate::declaration::{ColumnPolicy, InputOptions, Labels, Numbers, ReleaseOptions};
 use crate::document::{Place, Table};
 pub use crate::document::{PolicyError, toml_key};
-use crate::objective::Goal;
+use crate::objective::Objective;
 pub use crate::privacy::Privacy;
 
 /// The version of the policy language that this crate reads.
@@ -89,14 +89,14 @@ pub struct Policy {
 #[derive(Debug, Clone)]
 pub struct MeasureChoice {
     /// The measures, at least one, none twice.
-    pub goals: Vec<Goal>,
+    pub objectives: Vec<Objective>,
     place: Place,
 }
 
 /// Where it stands in the text is not compared.
 impl PartialEq for MeasureChoice {
     fn eq(&self, other: &MeasureChoice) -> bool {
-        self.goals == other.goals
+        self.objectives == other.objectives
     }
 }
 
@@ -116,7 +116,7 @@ impl Policy {
     }
 
     /// What the release is to be good for, as far as the policy says so.
-    pub fn goals(&self) -> &[Goal] {
-        self.measure.as_ref().map_or(&[], |measure| &measure.goals)
+    pub fn objectives(&self) -> &[Objective] {
+        self.measure.as_ref().map_or(&[], |measure| &measure.objectives)
     }
 }

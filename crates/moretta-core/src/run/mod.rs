@@ -5,7 +5,7 @@ mod raised_k;
 
 use crate::{
     measure::{MeasureContext, Measures},
-    objective::Goal,
+    objective::Objective,
     policy::{BoundPolicy, Policy, PolicyError},
     privacy::ModelError,
     profile::{Profile, Tables},
@@ -94,9 +94,9 @@ impl<'a> Trial<'a> {
     }
 
     /// The weighted sum of the policy's `[measure]`; `None` if it has none.
-    pub fn goal(&self) -> Option<f64> {
+    pub fn objective_value(&self) -> Option<f64> {
         let context = self.context();
-        let value = |goal: &Goal| goal.value(&context).map(|value| goal.weight * value);
+        let value = |objective: &Objective| objective.value(&context).map(|value| objective.weight * value);
         context.objectives.iter().map(value).reduce(|sum, value| Some(sum? + value?)).flatten()
     }
 

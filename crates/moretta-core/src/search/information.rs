@@ -7,7 +7,7 @@ use crate::{objective::Loss, profile::Profile};
 /// What is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum Criterion {
     /// What the values tell about the class, as published: the mean entropy of the class among records that share a
     /// value.
     Class,
@@ -17,7 +17,7 @@ pub enum Measure {
     Lm,
 }
 
-impl Measure {
+impl Criterion {
     /// What is asked for; the class where that is nothing and there is one, otherwise NCP.
     pub(super) fn or_by_table(asked: Option<Self>, profile: &Profile) -> Self {
         let by_table = if profile.class().is_some() { Self::Class } else { Self::Ncp };

@@ -30,7 +30,7 @@ use crate::{
     document::list,
     ids::TupleId,
     measure::objectives,
-    objective::{Goal, Loss, Purpose},
+    objective::{Loss, Objective, ObjectiveKind},
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
     profile::{Member, Profile},
@@ -143,36 +143,36 @@ pub trait Method: Send + Sync {
     }
 }
 
-/// Turns the parameters of a policy and what is to be small into a method. The goals are such as its entry says that
+/// Turns the parameters of a policy and what is to be small into a method. The objectives are such as its entry says that
 /// it takes, and never none unless it takes none.
-pub type Build = fn(&MethodChoice, &[Goal]) -> Result<Box<dyn Method>, PolicyError>;
+pub type Build = fn(&MethodChoice, &[Objective]) -> Result<Box<dyn Method>, PolicyError>;
 
 /// What a method can be told by `[measure]` to make small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Minimises {
-    /// Nothing: it has a goal of its own, or a parameter for it.
-    ItsOwn,
+pub enum AcceptedObjectives {
+    /// Nothing: it has a objective of its own, or a parameter for it.
+    Fixed,
     /// The loss of precision by one measure; by this one where the policy has no `[measure]`.
     Precision(Loss),
     /// Any measures, one or a weighted sum of several; this one where the policy has no `[measure]`.
-    Anything(Loss),
+    Any(Loss),
 }
 
-impl Minimises {
+impl AcceptedObjectives {
     /// The measure that it makes small where the policy has no `[measure]`; none where it cannot be told.
-    pub const fn usual(self) -> Option<Loss> {
+    pub const fn default_metric(self) -> Option<Loss> {
         match self {
-            Self::ItsOwn => None,
-            Self::Precision(usual) | Self::Anything(usual) => Some(usual),
+            Self::Fixed => None,
+            Self::Precision(usual) | Self::Any(usual) => Some(usual),
         }
     }
 
     /// Whether it can be told this.
-    pub fn takes(self, goals: &[Goal]) -> bool {
+    pub fn accepts(self, objectives: &[Objective]) -> bool {
         match self {
-            Self::ItsOwn => goals.is_empty(),
-            Self::Precision(_) => matches!(goals, [Goal { purpose: Purpose::Precision(_), .. }]),
-            Self::Anything(_) => !goals.is_empty(),
+            Self::Fixed => objectives.is_empty(),
+            Self::Precision(_) => matches!(objectives, [Objective { kind: ObjectiveKind::Precision(_), .. }]),
+            Self::Any(_) => !objectives.is_empty(),
         }
     }
 }
@@ -187,15 +187,15 @@ pub struct MethodEntry {
     /// Its parameters: key, default, meaning.
     pub parameters: &'static [Parameter],
     /// What it can be told to make small.
-    pub minimises: Minimises,
+    pub objectives: AcceptedObjectives,
     /// Turns the policy's parameters, and what is to be small, into a method that can run.
     pub build: Build,
 }
 
 impl MethodEntry {
     /// What it makes small where the policy has no `[measure]`.
-    pub fn usual_goals(&self) -> Vec<Goal> {
-        self.minimises.usual().map(Goal::precision).into_iter().collect()
+    pub fn default_objectives(&self) -> Vec<Objective> {
+        self.objectives.default_metric().map(Objective::precision).into_iter().collect()
     }
 }
 
@@ -252,15 +252,15 @@ pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
     let (choice, entry) = (&policy.method, entry_of(policy)?);
     check_place_of_measure(entry, choice)?;
     match &policy.measure {
-        None => (entry.build)(choice, &entry.usual_goals()),
-        Some(asked) if entry.minimises.takes(&asked.goals) => (entry.build)(choice, &asked.goals),
+        None => (entry.build)(choice, &entry.default_objectives()),
+        Some(asked) if entry.objectives.accepts(&asked.objectives) => (entry.build)(choice, &asked.objectives),
         Some(asked) => Err(cannot_be_told(entry, asked)),
     }
 }
 
 /// `measure` in `[method]` is for methods that have a parameter of that name.
 fn check_place_of_measure(entry: &MethodEntry, choice: &MethodChoice) -> Result<(), PolicyError> {
-    let told_by_section = entry.minimises != Minimises::ItsOwn && !has_own_measure(entry);
+    let told_by_section = entry.objectives != AcceptedObjectives::Fixed && !has_own_measure(entry);
     match choice.parameters.get("measure") {
         Some(asked) if told_by_section => {
             let name = entry.name;
@@ -279,7 +279,7 @@ fn has_own_measure(entry: &MethodEntry) -> bool {
 /// What is asked is more than the method can be told; the complaint names those that can.
 fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
     let name = entry.name;
-    let others = METHODS.iter().filter(|other| other.minimises.takes(&asked.goals)).map(|other| other.name);
+    let others = METHODS.iter().filter(|other| other.objectives.accepts(&asked.objectives)).map(|other| other.name);
     let others: Vec<&str> = others.collect();
     let instead = match others.as_slice() {
         [] => String::new(),
@@ -287,13 +287,13 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
         _ => format!("; `{}` do", others.join("`, `")),
     };
     let losses = list(Loss::ALL.map(Loss::name));
-    asked.error(match (entry.minimises, asked.goals.as_slice()) {
-        (Minimises::ItsOwn, _) if has_own_measure(entry) => {
+    asked.error(match (entry.objectives, asked.objectives.as_slice()) {
+        (AcceptedObjectives::Fixed, _) if has_own_measure(entry) => {
             format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
         }
-        (Minimises::ItsOwn, _) => format!("method `{name}` takes no [measure]{instead}"),
-        (_, [goal]) => {
-            let asked = goal.purpose.name();
+        (AcceptedObjectives::Fixed, _) => format!("method `{name}` takes no [measure]{instead}"),
+        (_, [objective]) => {
+            let asked = objective.kind.name();
             format!("method `{name}` takes measure {losses}, not \"{asked}\"{instead}")
         }
         _ => format!("method `{name}` takes one measure, {losses}, not several added up{instead}"),
@@ -301,12 +301,12 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
 }
 
 /// The loss of precision that is asked for, for methods that take nothing else.
-fn precision(goals: &[Goal]) -> Loss {
-    let loss = |goal: &Goal| match goal.purpose {
-        Purpose::Precision(loss) => Some(loss),
+fn precision(objectives: &[Objective]) -> Loss {
+    let loss = |objective: &Objective| match objective.kind {
+        ObjectiveKind::Precision(loss) => Some(loss),
         _ => None,
     };
-    goals.iter().find_map(loss).unwrap_or_default()
+    objectives.iter().find_map(loss).unwrap_or_default()
 }
 
 /// Whether a method can serve a task: by its own account, and because it can serve models that are not closed under
@@ -319,7 +319,7 @@ pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>)
             model.describe()
         );
         let default = |entry: &&MethodEntry| {
-            (entry.build)(&MethodChoice::new(entry.name, toml::Table::new()), &entry.usual_goals())
+            (entry.build)(&MethodChoice::new(entry.name, toml::Table::new()), &entry.default_objectives())
         };
         let serves = |entry: &&MethodEntry| {
             default(entry).is_ok_and(|method| !method.relies_on_closure() && method.supports(task).is_ok())

@@ -18,7 +18,7 @@ fn policy(method: &str, measure: &str) -> Policy {
 fn who_cannot_be_told_refuses_a_measure() {
     for entry in METHODS {
         let refused = method_of(&policy(entry.name, "[measure]\nname = \"lm\"")).err();
-        let own = entry.minimises == Minimises::ItsOwn;
+        let own = entry.objectives == AcceptedObjectives::Fixed;
         assert_eq!(refused.is_some(), own, "{}", entry.name);
         assert_eq!(refused.and_then(|error| error.line()), own.then_some(5), "{}", entry.name);
         assert!(method_of(&policy(entry.name, "")).is_ok());
@@ -49,8 +49,8 @@ fn who_takes_one_precision_refuses_the_rest() {
     };
     let (cm, both) = ("[measure]\nname = \"cm\"", "[[measure]]\nname = \"lm\"\n[[measure]]\nname = \"ncp\"");
     let anything: Vec<&MethodEntry> =
-        METHODS.iter().filter(|entry| matches!(entry.minimises, Minimises::Anything(_))).collect();
-    for entry in METHODS.iter().filter(|entry| matches!(entry.minimises, Minimises::Precision(_))) {
+        METHODS.iter().filter(|entry| matches!(entry.objectives, AcceptedObjectives::Any(_))).collect();
+    for entry in METHODS.iter().filter(|entry| matches!(entry.objectives, AcceptedObjectives::Precision(_))) {
         let name = entry.name;
         assert_eq!(refused(name, "[measure]\nname = \"lm\"\nweight = 2"), None, "alone, a weight changes nothing");
         let begins = |asked: &str, words: &str| {
@@ -101,7 +101,7 @@ fn each_measure_is_less_when_it_is_asked_for() {
     ];
     let table = TestTable::new(columns, &hierarchies, &rows);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    for entry in METHODS.iter().filter(|entry| entry.minimises != Minimises::ItsOwn) {
+    for entry in METHODS.iter().filter(|entry| entry.objectives != AcceptedObjectives::Fixed) {
         let lost = |measure: &str| {
             let method = method_of(&policy(entry.name, &format!("[measure]\nname = \"{measure}\""))).unwrap();
             let outcome = method.run(&task, &NoObserver).unwrap();

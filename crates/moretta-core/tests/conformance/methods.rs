@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use moretta_core::{
     counts::{Change, Counts},
     hierarchy::Hierarchies,
-    objective::{Goal, Loss},
+    objective::{Loss, Objective},
     policy::{MethodChoice, Numbers},
     profile::Profile,
     recoding::{Cut, Recoding},
@@ -33,9 +33,10 @@ pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
             // Of those that can be told what is to be little, also with the other measure.
             let losses = [Loss::Ncp, Loss::Lm]
                 .into_iter()
-                .filter(|loss| entry.minimises.usual().is_some() || *loss == Loss::Ncp);
+                .filter(|loss| entry.objectives.default_metric().is_some() || *loss == Loss::Ncp);
             for loss in losses {
-                let method = (entry.build)(&choice, &[Goal::precision(loss)]).unwrap_or_else(|error| panic!("{error}"));
+                let method =
+                    (entry.build)(&choice, &[Objective::precision(loss)]).unwrap_or_else(|error| panic!("{error}"));
                 all.push((format!("{} {parameters} {loss:?}", entry.name), entry.name, method));
             }
         }

@@ -18,9 +18,9 @@ pub struct Verdict {
 
 /// Who lost least, erred least, was fastest.
 pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
-    let goal = Figure { value: |found| found.goal, ..*named("gcp") };
+    let objective = Figure { value: |found| found.objective, ..*named("gcp") };
     let least_lost = match &comparison.measure {
-        Some(name) => (format!("least lost by the policy's measure ({name})"), goal),
+        Some(name) => (format!("least lost by the policy's measure ({name})"), objective),
         None => ("least precision lost (gcp)".to_owned(), *named("gcp")),
     };
     let all = [

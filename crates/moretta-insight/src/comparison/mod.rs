@@ -192,7 +192,8 @@ pub struct RunResult {
     #[serde(deserialize_with = "measures")]
     pub measures: Measures,
     /// What the policy's `[measure]` comes to, weighted and added up.
-    pub goal: Option<f64>,
+    #[serde(rename = "goal")]
+    pub objective: Option<f64>,
     /// Groups of records that print alike.
     pub groups: u64,
     /// The records of the smallest.

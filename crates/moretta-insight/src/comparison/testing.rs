@@ -57,7 +57,7 @@ fn found(loss: f64, seconds: f64) -> RunResult {
     RunResult {
         stop: Stop::Finished,
         measures: Measures(MEASURES.iter().map(|entry| (entry.name, value(entry.name))).collect()),
-        goal: None,
+        objective: None,
         groups: (3000.0 / loss) as u64,
         smallest_group: 5,
         suppressed_rows: 0,

@@ -122,7 +122,7 @@ fn steps(
         let entry = METHODS.iter().find(|entry| entry.name == choice.name);
         let none = || TradeOffError::NoPoint(format!("there is no method `{}`", choice.name));
         let entry = entry.ok_or_else(none)?;
-        let method = (entry.build)(&choice, &entry.usual_goals())?;
+        let method = (entry.build)(&choice, &entry.default_objectives())?;
         if let Some(steps) = steps_of(&*method, entry.name, task, observer)? {
             return Ok((entry.name, steps));
         }

@@ -46,7 +46,7 @@ fn found_cells(comparison: &Comparison, found: &RunResult) -> Vec<String> {
     let sum = found.queries.sum;
     let of_sum = |value: fn(&Answered) -> Option<f64>| some(sum.as_ref().and_then(value));
     cells.extend([
-        some(found.goal),
+        some(found.objective),
         some(found.errors.map(|errors| errors.released)),
         some(found.spread.map(|spread| spread.released)),
         some(base.map(|base| base.raw)),

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use moretta_core::{
     measure::MEASURES,
-    objective::{Dispersion, Loss, Purpose},
+    objective::{Dispersion, Loss, ObjectiveKind},
 };
 use moretta_insight::report::{ColumnLoss, Report};
 
@@ -25,7 +25,7 @@ pub(super) fn section(report: &Report) -> Markup {
             (scrolling("Loss by column", columns(&report.columns)))
             (histograms::part(report))
             h3 { "Measures" }
-            @if !report.goals.is_empty() { (scrolling("Goals", goals(report))) }
+            @if !report.objectives.is_empty() { (scrolling("Goals", objectives(report))) }
             (scrolling("Measures", measures(report)))
         }
     }
@@ -52,8 +52,8 @@ fn columns(columns: &[ColumnLoss]) -> Markup {
     }
 }
 
-fn goals(report: &Report) -> Markup {
-    let sum = report.goals.len() > 1;
+fn objectives(report: &Report) -> Markup {
+    let sum = report.objectives.len() > 1;
     html! {
         table.measures {
             caption {
@@ -65,32 +65,32 @@ fn goals(report: &Report) -> Markup {
                 @if sum { th.number scope="col" { "Weight" } }
                 th scope="col" { "What it says" }
             } }
-            tbody { @for (goal, asked) in report.goals.iter().zip(report.policy.goals()) {
+            tbody { @for (objective, asked) in report.objectives.iter().zip(report.policy.objectives()) {
                 tr {
-                    th scope="row" { code { (goal.measure) } }
-                    td.number { (value(goal.value)) }
-                    @if sum { td.number { (goal.weight) } }
-                    td { (meaning(&asked.purpose, goal.column.as_deref().unwrap_or_default())) }
+                    th scope="row" { code { (objective.measure) } }
+                    td.number { (value(objective.value)) }
+                    @if sum { td.number { (objective.weight) } }
+                    td { (meaning(&asked.kind, objective.column.as_deref().unwrap_or_default())) }
                 }
             } }
         }
     }
 }
 
-fn meaning(purpose: &Purpose, column: &str) -> Markup {
+fn meaning(kind: &ObjectiveKind, column: &str) -> Markup {
     html! {
-        @match purpose {
-            Purpose::Precision(Loss::Ncp) => {
+        @match kind {
+            ObjectiveKind::Precision(Loss::Ncp) => {
                 "the share of its range that a cell spans on average, added up over columns by their weights"
             }
-            Purpose::Precision(Loss::Lm) => {
+            ObjectiveKind::Precision(Loss::Lm) => {
                 "the share of other values that a cell could be on average, added up over columns by their weights"
             }
-            Purpose::Classification { costs, .. } => {
+            ObjectiveKind::Classification { costs, .. } => {
                 "records that are suppressed or not of their group’s majority in " (describe::name(column))
                 @if costs.0.is_empty() { ", as a share of all" } @else { ", by what the policy says that each costs, per record" }
             }
-            Purpose::Regression { dispersion, .. } => {
+            ObjectiveKind::Regression { dispersion, .. } => {
                 "how far values of " (describe::name(column)) " differ within groups, as a share of how far they do in the "
                 "table, by "
                 @match dispersion {

@@ -14,7 +14,7 @@ use moretta_core::{
 };
 use moretta_insight::{
     recoding_comparison::{Both, Compared, MeasuredBoth},
-    report::{GoalResult, Report, Seconds},
+    report::{ObjectiveResult, Report, Seconds},
     tradeoff,
 };
 use moretta_synthetic::{self as synthetic, COLUMNS, People};
@@ -342,13 +342,13 @@ fn what_it_was_made_for_is_told_with_what_came_of_it() {
         policy().replace("[columns.name]", &format!("{several}\n[columns.name]")).replace(class, "role = \"class\"");
     let mut report = report_under(&one);
     report.policy = Policy::parse(&several, &method_names()).unwrap();
-    let result = |measure, column: Option<&str>, weight, value| GoalResult {
+    let result = |measure, column: Option<&str>, weight, value| ObjectiveResult {
         measure,
         column: column.map(str::to_owned),
         weight,
         value,
     };
-    report.goals = vec![
+    report.objectives = vec![
         result("cm", Some("<insured>"), 2.5, Some(0.25)),
         result("rm", Some("insured"), 1.0, None),
         result("ncp", None, 1.0, Some(1.5)),

@@ -3,7 +3,7 @@
 use moretta_core::{
     measure::MEASURES,
     privacy::MODELS,
-    search::{METHODS, Minimises},
+    search::{AcceptedObjectives, METHODS},
 };
 use moretta_flow::FlowError;
 use serde_json::json;
@@ -12,18 +12,18 @@ use crate::{arguments::List, summary};
 
 pub fn methods(arguments: &List) -> Result<(), FlowError> {
     if arguments.json {
-        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.minimises.usual(), "parameters": m.parameters});
+        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.objectives.default_metric(), "parameters": m.parameters});
         return json_list(METHODS.iter().map(entry).collect());
     }
     for (index, method) in METHODS.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
         summary::print(&format!("{gap}{}\n    {}\n", method.name, method.summary));
-        if let Some(loss) = method.minimises.usual() {
-            let also = match method.minimises {
-                Minimises::Anything(_) => ": any measures, or several added up",
+        if let Some(loss) = method.objectives.default_metric() {
+            let also = match method.objectives {
+                AcceptedObjectives::Any(_) => ": any measures, or several added up",
                 _ => "",
             };
-            summary::print(&format!("    minimises {} unless [measure] says otherwise{also}\n", loss.name()));
+            summary::print(&format!("    minimizes {} unless [measure] says otherwise{also}\n", loss.name()));
         }
         for parameter in method.parameters {
             let key = format!("{} = {}", parameter.key, parameter.default);

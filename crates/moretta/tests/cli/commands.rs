@@ -128,7 +128,7 @@ fn lists_come_from_the_registries() {
     for (entry, method) in methods.as_array().unwrap().iter().zip(moretta_core::search::METHODS) {
         assert_eq!(
             entry["measure"].as_str(),
-            method.minimises.usual().map(|loss| loss.name()),
+            method.objectives.default_metric().map(|loss| loss.name()),
             "null where it cannot be told"
         );
     }

@@ -115,9 +115,12 @@ fn what_the_release_is_for_is_in_summary_report_and_recoding() {
     let report = json(&folder.read("r.json"));
     assert_eq!(report["policy"]["measure"], serde_json::json!({"name": "lm", "weight": 2.0}));
     assert_eq!(json(&folder.read("c.json"))["policy"]["measure"], report["policy"]["measure"]);
-    let goal = &report["goals"][0];
-    assert_eq!((&goal["measure"], &goal["weight"], goal.get("column")), (&"lm".into(), &2.0.into(), None));
-    let (value, lm) = (goal["value"].as_f64().unwrap(), report["measures"]["lm"].as_f64().unwrap());
+    let objective = &report["goals"][0];
+    assert_eq!(
+        (&objective["measure"], &objective["weight"], objective.get("column")),
+        (&"lm".into(), &2.0.into(), None)
+    );
+    let (value, lm) = (objective["value"].as_f64().unwrap(), report["measures"]["lm"].as_f64().unwrap());
     assert!((value - lm).abs() < 1e-9, "{value} {lm}");
     assert!(run.stdout.contains(&format!("  goal   lm is {value:.4}, and counts 2 times\n")), "{}", run.stdout);
 }

@@ -5,7 +5,7 @@ use super::super::MeasureChoice;
 use crate::declaration::ColumnPolicy;
 use crate::document::{self, Fields, Place, PolicyError, Table, Value, list, wrong};
 use crate::measure::{ObjectiveEntry, objectives, target_column};
-use crate::objective::{Goal, Purpose};
+use crate::objective::{Objective, ObjectiveKind};
 
 /// The keys that every objective has.
 const COMMON: &[&str] = &["name", "weight"];
@@ -33,25 +33,25 @@ pub(super) fn measure(
         Value::Array(items) if !items.is_empty() => (document::tables("measure", items, right)?, "[[measure]]"),
         _ => return Err(wrong("measure", &entry.item, right)),
     };
-    let mut goals: Vec<Goal> = Vec::with_capacity(tables.len());
+    let mut objectives: Vec<Objective> = Vec::with_capacity(tables.len());
     for table in &tables {
         let fields = Fields::new(table, section, &keys())?;
-        let goal = goal(&fields, columns)?;
-        if goals.iter().any(|other| same(&other.purpose, &goal.purpose, columns)) {
-            let message = format!("[[measure]] asks for the same \"{}\" twice", goal.purpose.name());
+        let objective = objective(&fields, columns)?;
+        if objectives.iter().any(|other| same(&other.kind, &objective.kind, columns)) {
+            let message = format!("[[measure]] asks for the same \"{}\" twice", objective.kind.name());
             return Err(fields.error(message).help("ask for it once; `weight` says how much it counts"));
         }
-        goals.push(goal);
+        objectives.push(objective);
     }
     let span = tables.first().map_or(&entry.item.span, |table| &table.span);
-    Ok(Some(MeasureChoice { goals, place: Place::new(span, text) }))
+    Ok(Some(MeasureChoice { objectives, place: Place::new(span, text) }))
 }
 
 fn has_key(objective: &ObjectiveEntry, key: &str) -> bool {
     COMMON.contains(&key) || objective.keys.contains(&key)
 }
 
-fn goal(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Goal, PolicyError> {
+fn objective(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Objective, PolicyError> {
     let known: Vec<(&str, (&str, &ObjectiveEntry))> = objectives().map(|(name, entry)| (name, (name, entry))).collect();
     let (name, objective) = fields.required_choice("name", &known)?;
     if let Some(extra) = fields.table.entries.iter().find(|entry| !has_key(objective, &entry.key)) {
@@ -59,17 +59,17 @@ fn goal(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Goal, PolicyErr
         let message = format!("`{}` means nothing for measure \"{name}\"; it is for {}", extra.key, list(of));
         return Err(PolicyError::new(&extra.key_span, message));
     }
-    Ok(Goal { purpose: (objective.read)(fields, columns)?, weight: document::weight(fields)? })
+    Ok(Objective { kind: (objective.read)(fields, columns)?, weight: document::weight(fields)? })
 }
 
 /// Whether two are the same, however the class is named.
-fn same(one: &Purpose, other: &Purpose, columns: &[ColumnPolicy]) -> bool {
-    let with_column = |purpose: &Purpose| {
-        let mut purpose = purpose.clone();
-        if let Purpose::Classification { column, .. } | Purpose::Regression { column, .. } = &mut purpose {
+fn same(one: &ObjectiveKind, other: &ObjectiveKind, columns: &[ColumnPolicy]) -> bool {
+    let with_column = |kind: &ObjectiveKind| {
+        let mut kind = kind.clone();
+        if let ObjectiveKind::Classification { column, .. } | ObjectiveKind::Regression { column, .. } = &mut kind {
             *column = target_column(column.as_deref(), columns).map(|column| column.name.clone());
         }
-        purpose
+        kind
     };
     with_column(one) == with_column(other)
 }

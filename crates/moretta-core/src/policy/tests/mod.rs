@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::*;
 use crate::hierarchy::HierarchyChoice;
 use crate::hierarchy::numeric::{Builder, Built};
-use crate::objective::{Costs, Dispersion, Loss, Purpose};
+use crate::objective::{Costs, Dispersion, Loss, ObjectiveKind};
 use crate::privacy::{Distance, KAnonymity, LDiversity, LDiversityKind, TCloseness, Template, TemplateValues};
 use crate::schema::{Kind, MissingRule, Role};
 
@@ -174,22 +174,22 @@ fn the_other_choices_are_read() {
 
 #[test]
 fn a_measure_is_the_one_that_is_named() {
-    let goals = |lines: &str| parse(&with_line(20, lines)).unwrap().goals().to_vec();
-    assert_eq!(goals("[measure]\nname = \"lm\""), [Goal::precision(Loss::Lm)]);
-    assert_eq!(goals("[measure]\nname = \"ncp\""), [Goal::precision(Loss::Ncp)]);
-    assert_eq!(goals(""), []);
+    let objectives = |lines: &str| parse(&with_line(20, lines)).unwrap().objectives().to_vec();
+    assert_eq!(objectives("[measure]\nname = \"lm\""), [Objective::precision(Loss::Lm)]);
+    assert_eq!(objectives("[measure]\nname = \"ncp\""), [Objective::precision(Loss::Ncp)]);
+    assert_eq!(objectives(""), []);
     let costs = [("sick", "well", 5.0), ("well", "sick", 0.0)];
     let costs = costs.map(|(own, called, cost)| (own.to_owned(), [(called.to_owned(), cost)].into()));
     let several = "[[measure]]\nname = \"cm\"\nweight = 2\ncosts = { sick.well = 5, well.sick = 0 }\n\
                    [[measure]]\nname = \"rm\"\ncolumn = \"diagnosis\"\ndispersion = \"deviation\"";
     let expected = [
-        Goal { purpose: Purpose::Classification { column: None, costs: Costs(costs.into()) }, weight: 2.0 },
-        Goal {
-            purpose: Purpose::Regression { column: Some("diagnosis".to_owned()), dispersion: Dispersion::Deviation },
+        Objective { kind: ObjectiveKind::Classification { column: None, costs: Costs(costs.into()) }, weight: 2.0 },
+        Objective {
+            kind: ObjectiveKind::Regression { column: Some("diagnosis".to_owned()), dispersion: Dispersion::Deviation },
             weight: 1.0,
         },
     ];
-    assert_eq!(goals(several), expected);
+    assert_eq!(objectives(several), expected);
 }
 
 #[test]

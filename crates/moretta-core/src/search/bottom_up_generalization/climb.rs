@@ -9,7 +9,7 @@
 //! the same: no more trials than columns in an iteration.
 
 use super::{
-    Measure,
+    Criterion,
     candidates::{Candidates, Generalization, Scored, best},
     index::Index,
     information::{self, Information},
@@ -49,7 +49,7 @@ pub(super) struct Climb<'a> {
 }
 
 impl<'a> Climb<'a> {
-    pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], measure: Measure, prune: bool) -> Self {
+    pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], measure: Criterion, prune: bool) -> Self {
         let k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
         let columns: Vec<usize> = (0..taxonomies.len()).collect();
         let ((index, _), information) = rayon::join(

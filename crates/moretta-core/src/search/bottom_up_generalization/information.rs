@@ -13,7 +13,7 @@ use crate::{
     objective::Loss,
     profile::{Column, Profile},
     search::{
-        information::{Measure, entropy},
+        information::{Criterion, entropy},
         taxonomy::Taxonomy,
     },
 };
@@ -22,9 +22,9 @@ use crate::{
 pub(super) type Information = Vec<f64>;
 
 /// `I` of every generalization of every column.
-pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure: Measure) -> Vec<Information> {
+pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure: Criterion) -> Vec<Information> {
     let weight = |column: usize| profile.columns()[column].weight;
-    if let Some(class) = profile.class().filter(|_| measure == Measure::Class) {
+    if let Some(class) = profile.class().filter(|_| measure == Criterion::Class) {
         let histograms = Histograms::of_leaves(profile, taxonomies, class);
         let columns = histograms.into_par_iter().zip(taxonomies).enumerate();
         return columns.map(|(column, (classes, taxonomy))| of_class(taxonomy, classes, weight(column))).collect();

@@ -36,9 +36,9 @@ use self::{
     climb::Climb,
     refine::{Effort, What, refine},
 };
-pub use super::information::Measure;
+pub use super::information::Criterion;
 use super::{
-    Frontier, Holds, Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    AcceptedObjectives, Frontier, Holds, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
     Unsupported, check_possible, taxonomy::Taxonomy,
 };
 use crate::{
@@ -78,7 +78,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "try only generalizations that can raise the anonymity; false gives the same, slower",
         ),
     ],
-    minimises: Minimises::ItsOwn,
+    objectives: AcceptedObjectives::Fixed,
     build: |choice, _| Ok(Box::new(BottomUpGeneralization(choice.read_parameters()?))),
 };
 
@@ -87,7 +87,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Settings {
     /// What is to be kept; the class where there is one, otherwise NCP.
-    pub measure: Option<Measure>,
+    pub measure: Option<Criterion>,
     /// Whether generalizations that turn out not to be needed are taken back.
     pub take_back: bool,
     /// Rounds of the search for a better result.
@@ -109,8 +109,8 @@ impl Default for Settings {
 pub struct BottomUpGeneralization(pub Settings);
 
 impl BottomUpGeneralization {
-    fn measure(&self, task: &Task<'_>) -> Measure {
-        Measure::or_by_table(self.0.measure, task.profile)
+    fn measure(&self, task: &Task<'_>) -> Criterion {
+        Criterion::or_by_table(self.0.measure, task.profile)
     }
 
     /// What counts after the climb: precision, and the class where that is the measure.
@@ -121,7 +121,7 @@ impl BottomUpGeneralization {
         let lm = measure.loss() == Loss::Lm;
         let all = |(losses, column): (&Vec<f64>, &Column)| if lm { column.weight } else { losses[0] };
         let suppressed = precision.iter().zip(task.profile.columns()).map(all).sum();
-        What { precision, suppressed, class: measure == Measure::Class }
+        What { precision, suppressed, class: measure == Criterion::Class }
     }
 }
 

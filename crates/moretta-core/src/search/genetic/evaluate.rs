@@ -1,4 +1,4 @@
-//! What a cut comes to: group the rows under it, take out what may not leave, and add up the policy's goals.
+//! What a cut comes to: group the rows under it, take out what may not leave, and add up the policy's objectives.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::{
     chromosome::Chromosome,
     grouping::Grouping,
     judge::Judge,
-    objective::{Objective, TargetKind},
+    objective::{BoundObjective, TargetKind},
     recoded::Recoded,
     strand::Strand,
     table::{Counted, Table},
@@ -19,7 +19,7 @@ use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
 pub(super) struct Ground<'a> {
     pub profile: &'a Profile,
     pub strands: Vec<Strand<'a>>,
-    pub objective: Objective,
+    pub objective: BoundObjective,
     pub judge: Judge<'a>,
 }
 
@@ -28,9 +28,9 @@ pub(super) struct Ground<'a> {
 pub(super) struct Figures {
     /// How many records would be suppressed beyond what the policy allows.
     pub excess: u64,
-    /// The weighted sum of the goals.
+    /// The weighted sum of the objectives.
     pub value: f64,
-    /// What is lost in precision, which decides where the goals do not.
+    /// What is lost in precision, which decides where the objectives do not.
     pub precision: f64,
 }
 
@@ -56,7 +56,7 @@ impl Ground<'_> {
 const BY_RECORD: u64 = 8;
 
 impl Figures {
-    /// The better first: what the policy allows, then the goals, then precision.
+    /// The better first: what the policy allows, then the objectives, then precision.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
         let values = || self.value.total_cmp(&other.value).then(self.precision.total_cmp(&other.precision));
         self.excess.cmp(&other.excess).then_with(values)

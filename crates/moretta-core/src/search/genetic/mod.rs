@@ -45,18 +45,18 @@ use self::{
     evaluate::Ground,
     evolve::{Evolution, WORK_OF_A_CHILD, Work},
     judge::Judge,
-    objective::Objective,
+    objective::BoundObjective,
     partial::Nested,
     strand::Strand,
 };
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
-    bottom_up_generalization::{self, Measure},
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
+    bottom_up_generalization::{self, Criterion},
     check_possible,
 };
 use crate::{
     hierarchy::Cell,
-    objective::{Goal, Loss, Purpose},
+    objective::{Loss, Objective, ObjectiveKind},
     policy::{MethodChoice, PolicyError},
     recoding::{Cut, Recoding},
 };
@@ -86,7 +86,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ),
         Parameter::new("end-points", "none", "the end points themselves, by column: { age = [18, 30, 65] }"),
     ],
-    minimises: Minimises::Anything(Loss::Lm),
+    objectives: AcceptedObjectives::Any(Loss::Lm),
     build,
 };
 
@@ -133,7 +133,7 @@ impl Default for Settings {
     }
 }
 
-fn build(choice: &MethodChoice, goals: &[Goal]) -> Result<Box<dyn Method>, PolicyError> {
+fn build(choice: &MethodChoice, objectives: &[Objective]) -> Result<Box<dyn Method>, PolicyError> {
     let settings: Settings = choice.read_parameters()?;
     if let Some(rate) = settings.mutation.filter(|rate| !(0.0..=1.0).contains(rate)) {
         return Err(choice.error("mutation", format!("`mutation` is {rate}; it must be from 0 to 1")));
@@ -145,7 +145,7 @@ fn build(choice: &MethodChoice, goals: &[Goal]) -> Result<Box<dyn Method>, Polic
         let message = format!("`population` is {}; it must be at most {MOST_CUTS}", settings.population);
         return Err(choice.error("population", message));
     }
-    Ok(Box::new(Genetic { settings, goals: goals.to_vec() }))
+    Ok(Box::new(Genetic { settings, objectives: objectives.to_vec() }))
 }
 
 /// More cuts than this are not kept.
@@ -159,13 +159,13 @@ pub struct Genetic {
     /// Its parameters.
     pub settings: Settings,
     /// What is to be small.
-    pub goals: Vec<Goal>,
+    pub objectives: Vec<Objective>,
 }
 
 impl Genetic {
     fn ground<'a>(&self, task: &Task<'a>) -> Result<Ground<'a>, Unsupported> {
         let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
-        let objective = Objective::new(&self.goals, task.profile).map_err(unfit)?;
+        let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
         let ends = points::ends(task.profile, &self.settings).map_err(unfit)?;
         let mut strands: Vec<Strand<'a>> = Vec::new();
         for (column, ends) in task.profile.columns().iter().zip(ends) {
@@ -175,17 +175,17 @@ impl Genetic {
         Ok(Ground { profile: task.profile, strands, objective, judge: Judge::new(task) })
     }
 
-    /// How bottom-up generalization is to be of use here: for the goal that counts most.
+    /// How bottom-up generalization is to be of use here: for the objective that counts most.
     fn bottom_up(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::Settings {
-        let heaviest = self.goals.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
-        let measure = match heaviest.map(|goal| &goal.purpose) {
-            Some(Purpose::Precision(Loss::Ncp)) => Measure::Ncp,
-            Some(purpose @ Purpose::Classification { .. })
-                if purpose.attribute_id(task.profile) == task.profile.class() =>
+        let heaviest = self.objectives.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
+        let measure = match heaviest.map(|objective| &objective.kind) {
+            Some(ObjectiveKind::Precision(Loss::Ncp)) => Criterion::Ncp,
+            Some(kind @ ObjectiveKind::Classification { .. })
+                if kind.attribute_id(task.profile) == task.profile.class() =>
             {
-                Measure::Class
+                Criterion::Class
             }
-            _ => Measure::Lm,
+            _ => Criterion::Lm,
         };
         let mut settings = bottom_up_generalization::Settings { measure: Some(measure), partial, ..Default::default() };
         // Whoever wants it quick wants all of it quick.

@@ -1,17 +1,17 @@
-//! What the search makes small: the policy's goals, bound to the table.
+//! What the search makes small: the policy's objectives, bound to the table.
 
 use crate::{
     hierarchy::Cell,
     ids::AttributeId,
     measure::BoundCosts,
-    objective::{Dispersion, Goal, Loss, Purpose},
+    objective::{Dispersion, Loss, Objective, ObjectiveKind},
     privacy::Group,
     profile::{Column, Profile},
 };
 
-/// The weighted sum of the policy's goals.
-pub(super) struct Objective {
-    /// Precise values: each loss and how much it counts. Where no goal is about precision they do not count, and only
+/// The weighted sum of the policy's objectives.
+pub(super) struct BoundObjective {
+    /// Precise values: each loss and how much it counts. Where no objective is about precision they do not count, and only
     /// decide between cuts that are alike otherwise.
     losses: Vec<(Loss, f64)>,
     pub counts_precision: bool,
@@ -44,24 +44,24 @@ pub(super) enum TargetKind {
     },
 }
 
-/// Why the goals do not fit a table.
+/// Why the objectives do not fit a table.
 pub(super) type Unfit = String;
 
-impl Objective {
-    pub(super) fn new(goals: &[Goal], profile: &Profile) -> Result<Self, Unfit> {
+impl BoundObjective {
+    pub(super) fn new(objectives: &[Objective], profile: &Profile) -> Result<Self, Unfit> {
         let mut losses = Vec::new();
         let mut targets = Vec::new();
-        for Goal { purpose, weight } in goals {
-            if let Purpose::Precision(loss) = purpose {
+        for Objective { kind, weight } in objectives {
+            if let ObjectiveKind::Precision(loss) = kind {
                 losses.push((*loss, *weight));
                 continue;
             }
-            let id = purpose.attribute_id(profile).ok_or_else(|| without(purpose))?;
+            let id = kind.attribute_id(profile).ok_or_else(|| without(kind))?;
             let attribute = &profile.attributes()[id.index()];
-            let kind = match purpose {
-                Purpose::Precision(_) => continue,
-                Purpose::Classification { costs, .. } => TargetKind::Class(costs.bind(attribute)),
-                Purpose::Regression { dispersion, .. } => {
+            let kind = match kind {
+                ObjectiveKind::Precision(_) => continue,
+                ObjectiveKind::Classification { costs, .. } => TargetKind::Class(costs.bind(attribute)),
+                ObjectiveKind::Regression { dispersion, .. } => {
                     let numbers = attribute.numbers.as_ref();
                     let numbers =
                         numbers.ok_or_else(|| format!("`{}` has values that are no numbers", attribute.name))?;
@@ -97,8 +97,8 @@ impl Objective {
     }
 }
 
-fn without(purpose: &Purpose) -> Unfit {
-    format!("`{}` needs a column of the role `class`, or one named by `column`", purpose.name())
+fn without(kind: &ObjectiveKind) -> Unfit {
+    format!("`{}` needs a column of the role `class`, or one named by `column`", kind.name())
 }
 
 fn number(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {

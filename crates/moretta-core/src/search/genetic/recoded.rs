@@ -1,6 +1,6 @@
 //! What the values of a column leave as.
 
-use super::{chromosome::Chromosome, objective::Objective, strand::Strand};
+use super::{chromosome::Chromosome, objective::BoundObjective, strand::Strand};
 use crate::{
     hierarchy::{Cell, Domain},
     profile::Profile,
@@ -41,7 +41,7 @@ impl Recoded {
     }
 
     /// Fills in what follows from the cells.
-    pub(super) fn weigh(&mut self, profile: &Profile, column: usize, objective: &Objective) {
+    pub(super) fn weigh(&mut self, profile: &Profile, column: usize, objective: &BoundObjective) {
         let domain: &Domain = &profile.columns()[column].domain;
         self.losses.clear();
         self.losses.extend(self.cells.iter().map(|&cell| objective.precision(profile, column, cell)));

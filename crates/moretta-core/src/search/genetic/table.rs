@@ -8,7 +8,7 @@
 
 use super::{
     chromosome::Chromosome,
-    objective::{Objective, Target, TargetKind},
+    objective::{BoundObjective, Target, TargetKind},
     strand::Strand,
 };
 use crate::{
@@ -89,7 +89,7 @@ impl Table {
         profile: &Profile,
         strands: &[Strand<'_>],
         mask: Option<&Chromosome>,
-        objective: &Objective,
+        objective: &BoundObjective,
         guarded: &[(AttributeId, u32)],
     ) -> Self {
         let steps: Vec<Vec<u32>> = strands.iter().map(|strand| steps(strand, mask)).collect();

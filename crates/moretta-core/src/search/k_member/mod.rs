@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{Clustered, cluster};
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Task,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task,
     chance::chance,
     check_possible,
     cluster::outcome,
@@ -46,8 +46,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         "by size",
         "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
     )],
-    minimises: Minimises::Precision(Loss::Ncp),
-    build: |choice, goals| Ok(Box::new(KMember(Settings { loss: precision(goals), ..choice.read_parameters()? }))),
+    objectives: AcceptedObjectives::Precision(Loss::Ncp),
+    build: |choice, objectives| {
+        Ok(Box::new(KMember(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
+    },
 };
 
 /// A table with more distinct tuples than this is divided, unless the policy says how.

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use self::divide::divide;
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
     local::{Needs, Penalties, Pool, polish},
     precision,
@@ -34,9 +34,9 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-bottom-up",
     summary: "local recoding: joins the groups that are most alike until all hold; serves every privacy model",
     parameters: &[Parameter::new("polish", "true", "in the end, records move between groups while the loss falls")],
-    minimises: Minimises::Precision(Loss::Ncp),
-    build: |choice, goals| {
-        Ok(Box::new(LocalBottomUp(Settings { loss: precision(goals), ..choice.read_parameters()? })))
+    objectives: AcceptedObjectives::Precision(Loss::Ncp),
+    build: |choice, objectives| {
+        Ok(Box::new(LocalBottomUp(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
     },
 };
 

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use self::split::Split;
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
     local::{Needs, Penalties, Pool, polish},
     precision,
@@ -47,8 +47,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
         ),
     ],
-    minimises: Minimises::Precision(Loss::Ncp),
-    build: |choice, goals| Ok(Box::new(LocalTopDown(Settings { loss: precision(goals), ..choice.read_parameters()? }))),
+    objectives: AcceptedObjectives::Precision(Loss::Ncp),
+    build: |choice, objectives| {
+        Ok(Box::new(LocalTopDown(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
+    },
 };
 
 /// The method's parameters.

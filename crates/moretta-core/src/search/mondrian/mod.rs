@@ -30,7 +30,7 @@ use std::sync::{
 };
 
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
     chance::chance,
     check_possible,
     cluster::{Cluster, outcome, ranges_of},
@@ -48,7 +48,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ),
         Parameter::new("relaxed", "false", "divide records that share the median number, so that halves are equal"),
     ],
-    minimises: Minimises::ItsOwn,
+    objectives: AcceptedObjectives::Fixed,
     build: |choice, _| Ok(Box::new(Mondrian(choice.read_parameters()?))),
 };
 

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 use self::ground::Ground;
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     cluster::{Cluster, members_of, outcome},
     local::{Needs, Penalties, Pool, place, polish, split_rest},
     mondrian, precision,
@@ -65,9 +65,9 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
         ),
     ],
-    minimises: Minimises::Precision(Loss::Lm),
-    build: |choice, goals| {
-        let settings = Settings { loss: precision(goals), ..choice.read_parameters()? };
+    objectives: AcceptedObjectives::Precision(Loss::Lm),
+    build: |choice, objectives| {
+        let settings = Settings { loss: precision(objectives), ..choice.read_parameters()? };
         match settings.vectors {
             0 => Err(choice.error("vectors", "`vectors` is 0; it must be a whole number of at least 1")),
             _ => Ok(Box::new(Sweep(settings))),

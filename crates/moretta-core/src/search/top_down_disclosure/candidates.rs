@@ -20,7 +20,7 @@ use crate::{
     hierarchy::{Cell, Domain, Tree},
     ids::{AttributeId, NodeId, TupleId},
     profile::{Column, Profile},
-    search::information::{Measure, entropy},
+    search::information::{Criterion, entropy},
 };
 
 /// No candidate.
@@ -85,7 +85,7 @@ pub(super) fn nothing_told(profile: &Profile, masked: &[bool]) -> Vec<Vec<Cell>>
 /// All columns.
 pub(super) struct Columns<'a> {
     profile: &'a Profile,
-    measure: Measure,
+    measure: Criterion,
     /// At how many points the split of an interval is tried.
     tries: usize,
     /// By column, the least number of records that anything told of it must have.
@@ -178,8 +178,14 @@ fn class_gain(all: &Records, told: (u64, f64), classes: &[(u32, u64)]) -> f64 {
 
 impl<'a> Columns<'a> {
     /// Nothing is told of the columns that are `masked`, and everything of the others.
-    pub(super) fn new(profile: &'a Profile, measure: Measure, tries: usize, masked: &[bool], least: Vec<u64>) -> Self {
-        let class = profile.class().filter(|_| measure == Measure::Class);
+    pub(super) fn new(
+        profile: &'a Profile,
+        measure: Criterion,
+        tries: usize,
+        masked: &[bool],
+        least: Vec<u64>,
+    ) -> Self {
+        let class = profile.class().filter(|_| measure == Criterion::Class);
         let count = |column: usize| Counted::of(profile, class, column);
         let holders = profile.columns().iter().map(|column| vec![NONE; column.domain.len()]).collect();
         let cells = nothing_told(profile, masked);
@@ -236,7 +242,7 @@ impl<'a> Columns<'a> {
     /// Whether telling something of the candidate's source could be of use: its records are not all of one class.
     pub(super) fn is_beneficial(&self, id: u32) -> bool {
         let occurring = |source: &Source| source.records.classes.iter().filter(|(_, records)| *records > 0).count();
-        self.measure != Measure::Class || occurring(&self.sources[self.candidate(id).source]) > 1
+        self.measure != Criterion::Class || occurring(&self.sources[self.candidate(id).source]) > 1
     }
 
     fn add_source(&mut self, column: usize, cell: Cell) {

@@ -34,9 +34,10 @@ use self::{
     candidates::nothing_told,
     search::{Search, first_step},
 };
-pub use super::information::Measure;
+pub use super::information::Criterion;
 use super::{
-    Method, MethodEntry, Minimises, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
+    check_possible,
 };
 use crate::{
     hierarchy::Cell,
@@ -60,7 +61,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
         ),
     ],
-    minimises: Minimises::ItsOwn,
+    objectives: AcceptedObjectives::Fixed,
     build: |choice, _| {
         let settings: Settings = choice.read_parameters()?;
         match settings.tries {
@@ -75,7 +76,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct Settings {
     /// What is told first; what says most about the class where there is one, otherwise what is most precise.
-    pub measure: Option<Measure>,
+    pub measure: Option<Criterion>,
     /// At how many points the split of an interval is tried.
     pub tries: u32,
 }
@@ -97,8 +98,8 @@ const MOST_BYTES: u64 = 8 << 30;
 const TIE: f64 = 1e-12;
 
 impl TopDownDisclosure {
-    fn measure(&self, task: &Task<'_>) -> Measure {
-        Measure::or_by_table(self.0.measure, task.profile)
+    fn measure(&self, task: &Task<'_>) -> Criterion {
+        Criterion::or_by_table(self.0.measure, task.profile)
     }
 }
 

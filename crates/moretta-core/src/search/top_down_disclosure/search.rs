@@ -16,7 +16,7 @@ use crate::{
     hierarchy::Cell,
     ids::ColumnId,
     recoding::{Action, Step},
-    search::{Observer, Task, information::Measure},
+    search::{Observer, Task, information::Criterion},
 };
 
 /// What is told so far, and what could be told next.
@@ -43,7 +43,7 @@ pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
 
 impl<'a> Search<'a> {
     /// With nothing told yet. None where it is stopped before it can begin.
-    pub(super) fn new(task: &Task<'a>, measure: Measure, tries: u32, observer: &dyn Observer) -> Option<Self> {
+    pub(super) fn new(task: &Task<'a>, measure: Criterion, tries: u32, observer: &dyn Observer) -> Option<Self> {
         let asked = Asked::of(task);
         let profile = task.profile;
         let columns = Columns::new(profile, measure, tries as usize, &asked.masked, asked.least_by_column());

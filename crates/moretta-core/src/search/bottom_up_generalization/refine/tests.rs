@@ -15,7 +15,7 @@ use crate::{
     search::{
         Method, NoObserver, Task,
         bottom_up_generalization::{
-            BottomUpGeneralization, Measure, Settings,
+            BottomUpGeneralization, Criterion, Settings,
             tests::random::{Recipe, recipes, table, table_with},
         },
         taxonomy::Taxonomy,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 fn what(table: &TestTable, taxonomies: &[Taxonomy<'_>], class: bool) -> What {
-    let measure = Some(if class { Measure::Class } else { Measure::Lm });
+    let measure = Some(if class { Criterion::Class } else { Criterion::Lm });
     BottomUpGeneralization(Settings { measure, ..Settings::default() }).what(&task(table, 0), taxonomies)
 }
 
@@ -224,7 +224,7 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
             }
         }
         let lm = |search: u32| {
-            let settings = Settings { measure: Some(Measure::Lm), partial: false, search, ..Settings::default() };
+            let settings = Settings { measure: Some(Criterion::Lm), partial: false, search, ..Settings::default() };
             match BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap().recoding {
                 Recoding::Cut(cut) => measured(&table, &cut).0 * table.profile.records() as f64,
                 Recoding::Groups(_) => panic!("a cut"),

@@ -62,7 +62,8 @@ fn one_step_reaches_three() {
 fn five_generalizations_are_valid_at_the_start() {
     let table = table(3);
     let taxonomies = super::super::Taxonomy::of_columns(&table.profile);
-    let information = super::super::information::of_columns(&table.profile, &taxonomies, super::super::Measure::Class);
+    let information =
+        super::super::information::of_columns(&table.profile, &taxonomies, super::super::Criterion::Class);
     let valid = super::super::candidates::Candidates::new(&taxonomies, &information).all();
     let label = |&(column, node): &(usize, crate::ids::NodeId)| taxonomies[column].tree().label(node).to_owned();
     assert_eq!(valid.iter().map(label).collect::<Vec<_>>(), ["e1", "f1", "e2", "f2", "f3"]);

@@ -11,7 +11,7 @@ use std::{
 use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
 use crate::{
     measure::MeasureContext,
-    objective::{Goal, Loss, Purpose},
+    objective::{Loss, Objective, ObjectiveKind},
     recoding::{Cut, Recoding},
     search::{Method, NoObserver, Observer, Stop, Task},
     testing::{After, POINTS, TestTable},
@@ -29,12 +29,12 @@ pub(super) fn plain() -> Settings {
     Settings { seeds: false, local_search: false, partial: false, ..small() }
 }
 
-pub(super) fn genetic(settings: Settings, goal: Purpose) -> Genetic {
-    Genetic { settings, goals: vec![Goal { purpose: goal, weight: 1.0 }] }
+pub(super) fn genetic(settings: Settings, objective: ObjectiveKind) -> Genetic {
+    Genetic { settings, objectives: vec![Objective { kind: objective, weight: 1.0 }] }
 }
 
-pub(super) fn cm() -> Purpose {
-    Purpose::Classification { column: None, costs: Default::default() }
+pub(super) fn cm() -> ObjectiveKind {
+    ObjectiveKind::Classification { column: None, costs: Default::default() }
 }
 
 pub(super) fn task(table: &TestTable, max_suppressed: u64, seed: u64) -> Task<'_> {
@@ -85,7 +85,7 @@ fn it_finds_what_the_use_needs() {
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let released = verified.released();
         let context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
-        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&context), Some(0.0));
+        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&context), Some(0.0));
     }
 }
 
@@ -137,7 +137,7 @@ fn the_best_so_far_gets_better_until_it_is_what_leaves() {
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 20).unwrap();
         let released = verified.released();
         let context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
-        assert_eq!(Goal { purpose: cm(), weight: 1.0 }.value(&context), told.last().copied());
+        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&context), told.last().copied());
     }
 }
 
@@ -161,13 +161,13 @@ fn end_points_and_parameters_are_kept_to() {
     let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::points::EndPoint::Number(7.5)])].into();
     let settings = Settings { end_points, partial: true, ..small() };
     let outcome =
-        genetic(settings.clone(), Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
+        genetic(settings.clone(), ObjectiveKind::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
     let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
     let mut ends: Vec<u32> = cut.cells[0].iter().map(|cell| cell.last).collect();
     ends.dedup();
     assert!(ends.iter().all(|end| [4, 7].contains(end)), "{ends:?}");
     let few = Settings { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
-    let outcome = genetic(few, Purpose::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
+    let outcome = genetic(few, ObjectiveKind::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
     let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
     assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
     let unknown = Settings { end_points: [("c".to_owned(), Vec::new())].into(), ..settings };
@@ -180,7 +180,8 @@ fn a_table_without_choices_is_no_trouble() {
     let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"";
     for rows in [&[("1", 3)][..], &[("1", 3), ("2", 2)]] {
         let table = TestTable::new(policy, &[], rows);
-        let outcome = genetic(small(), Purpose::Precision(Loss::Lm)).run(&task(&table, 0, 1), &NoObserver).unwrap();
+        let outcome =
+            genetic(small(), ObjectiveKind::Precision(Loss::Lm)).run(&task(&table, 0, 1), &NoObserver).unwrap();
         assert_eq!(outcome.recoding, Recoding::Cut(Cut::identity(&table.profile)));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     hierarchy::Cell,
     ids::ColumnId,
     measure::MeasureContext,
-    objective::{Costs, Dispersion, Goal, Loss, Purpose},
+    objective::{Costs, Dispersion, Loss, Objective, ObjectiveKind},
     recoding::{Cut, Recoding, suppressed_by},
     search::{
         Method, NoObserver,
@@ -47,23 +47,18 @@ struct World {
     asked: usize,
     /// Models with lower limits: known columns, guarded values, and the factor.
     near: Vec<(u8, usize, u64)>,
-    goals: Vec<(u8, u8)>,
+    objectives: Vec<(u8, u8)>,
     allowed: u64,
     seed: u64,
 }
 
 fn worlds() -> impl Strategy<Value = World> {
     let rows = prop::collection::vec(any::<[u8; 5]>(), 1..40);
-    let goals = prop::collection::vec((0u8..7, 1u8..5), 1..4);
+    let objectives = prop::collection::vec((0u8..7, 1u8..5), 1..4);
     let near = prop::collection::vec((1u8..8, 1usize..4, 2u64..9), 0..3);
     let asked = (0..ASKED.len(), near);
-    (rows, asked, goals, 0u64..12, any::<u64>()).prop_map(|(rows, (asked, near), goals, allowed, seed)| World {
-        rows,
-        asked,
-        near,
-        goals,
-        allowed,
-        seed,
+    (rows, asked, objectives, 0u64..12, any::<u64>()).prop_map(|(rows, (asked, near), objectives, allowed, seed)| {
+        World { rows, asked, near, objectives, allowed, seed }
     })
 }
 
@@ -87,35 +82,47 @@ impl World {
         table
     }
 
-    fn goals(&self) -> Vec<Goal> {
+    fn objectives(&self) -> Vec<Objective> {
         let costs = Costs([("yes".to_owned(), [("no".to_owned(), 5.0)].into())].into());
-        let numbers = |dispersion| Purpose::Regression { column: Some("n".to_owned()), dispersion };
-        let purpose = |kind: u8| match kind {
-            0 => Purpose::Precision(Loss::Ncp),
-            1 => Purpose::Precision(Loss::Lm),
-            2 => Purpose::Classification { column: None, costs: Costs::default() },
-            3 => Purpose::Classification { column: None, costs: costs.clone() },
-            4 => Purpose::Classification { column: Some("s".to_owned()), costs: Costs::default() },
+        let numbers = |dispersion| ObjectiveKind::Regression { column: Some("n".to_owned()), dispersion };
+        let kind_of = |kind: u8| match kind {
+            0 => ObjectiveKind::Precision(Loss::Ncp),
+            1 => ObjectiveKind::Precision(Loss::Lm),
+            2 => ObjectiveKind::Classification { column: None, costs: Costs::default() },
+            3 => ObjectiveKind::Classification { column: None, costs: costs.clone() },
+            4 => ObjectiveKind::Classification { column: Some("s".to_owned()), costs: Costs::default() },
             5 => numbers(Dispersion::Variance),
             _ => numbers(Dispersion::Deviation),
         };
-        self.goals.iter().map(|&(kind, weight)| Goal { purpose: purpose(kind), weight: f64::from(weight) }).collect()
+        self.objectives
+            .iter()
+            .map(|&(kind, weight)| Objective { kind: kind_of(kind), weight: f64::from(weight) })
+            .collect()
     }
 }
 
 /// What a string comes to, by the measures of what would be released.
-fn naive(table: &TestTable, ground: &Ground<'_>, goals: &[Goal], string: &Chromosome, allowed: u64) -> (u64, f64) {
-    naive_cells(table, goals, cells(ground, string), allowed)
+fn naive(
+    table: &TestTable,
+    ground: &Ground<'_>,
+    objectives: &[Objective],
+    string: &Chromosome,
+    allowed: u64,
+) -> (u64, f64) {
+    naive_cells(table, objectives, cells(ground, string), allowed)
 }
 
-fn naive_cells(table: &TestTable, goals: &[Goal], cells: Vec<Vec<Cell>>, allowed: u64) -> (u64, f64) {
+fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>>, allowed: u64) -> (u64, f64) {
     let mut cut = Cut { cells, suppressed: Vec::new() };
     cut.suppressed = suppressed_by(&table.profile, &table.models, &cut);
     let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
     let all = table.profile.records();
     let verified = verify_against(&table.profile, Recoding::Cut(cut), &[], &table.policy, all).expect("sound");
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-    let value = goals.iter().map(|goal| goal.weight * goal.value(&context).expect("what the table has")).sum();
+    let value = objectives
+        .iter()
+        .map(|objective| objective.weight * objective.value(&context).expect("what the table has"))
+        .sum();
     (suppressed.saturating_sub(allowed), value)
 }
 
@@ -151,8 +158,8 @@ proptest! {
     #[test]
     fn a_string_comes_to_what_would_be_released(world in worlds()) {
         let table = world.table();
-        let goals = world.goals();
-        let method = Genetic { settings: small(), goals: goals.clone() };
+        let objectives = world.objectives();
+        let method = Genetic { settings: small(), objectives: objectives.clone() };
         let ground = method.ground(&task(&table, world.allowed, 1)).unwrap();
         let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
         let mut chance = crate::search::chance::Chance::new(world.seed, 0);
@@ -168,7 +175,7 @@ proptest! {
         let merged = Table::new(&table.profile, &ground.strands, Some(&mask), &ground.objective, &ground.judge.guarded);
         let mut evaluator = Evaluator::default();
         for string in &strings {
-            let expected = naive(&table, &ground, &goals, string, world.allowed);
+            let expected = naive(&table, &ground, &objectives, string, world.allowed);
             evaluator.take(&ground, string);
             let figures = evaluator.evaluate(&ground, &full);
             prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
@@ -176,7 +183,7 @@ proptest! {
             prop_assert!(same(figures, expected), "merged: {figures:?} {expected:?}");
             // The same where nodes stand for some of their children.
             let nested = partial::refine(&ground, &full, cells(&ground, string), u64::MAX, &NoObserver);
-            let expected = naive_cells(&table, &goals, nested.cells, world.allowed);
+            let expected = naive_cells(&table, &objectives, nested.cells, world.allowed);
             prop_assert!(same(nested.figures, expected), "nested: {:?} {expected:?}", nested.figures);
             prop_assert!(!figures.is_better(&nested.figures) || same(figures, expected));
             // What cannot be good enough is never dismissed wrongly.
@@ -197,26 +204,26 @@ proptest! {
         world.rows.iter_mut().for_each(|row| row[1] %= 5);
         let table = world.table();
         prop_assume!(possible(&table));
-        let goals = world.goals();
+        let objectives = world.objectives();
         let task = task(&table, world.allowed, world.seed);
-        let method = Genetic { settings: plain(), goals: goals.clone() };
+        let method = Genetic { settings: plain(), objectives: objectives.clone() };
         let ground = method.ground(&task).unwrap();
         let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
         let mut evaluator = Evaluator::default();
         let mut least = f64::INFINITY;
         for string in all_strings(&ground) {
-            let expected = naive(&table, &ground, &goals, &string, world.allowed);
+            let expected = naive(&table, &ground, &objectives, &string, world.allowed);
             evaluator.take(&ground, &string);
             let figures = evaluator.evaluate(&ground, &full);
             prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
             least = if expected.0 == 0 { least.min(expected.1) } else { least };
         }
         for (settings, exact) in [(patient(plain()), true), (patient(small()), false)] {
-            let outcome = Genetic { settings, goals: goals.clone() }.run(&task, &NoObserver).unwrap();
+            let outcome = Genetic { settings, objectives: objectives.clone() }.run(&task, &NoObserver).unwrap();
             let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, world.allowed);
             let verified = verified.unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            let found: f64 = goals.iter().map(|goal| goal.weight * goal.value(&context).unwrap()).sum();
+            let found: f64 = objectives.iter().map(|objective| objective.weight * objective.value(&context).unwrap()).sum();
             // A node that stands for some of its children may do better than any cut.
             prop_assert!(found <= least + 1e-9 && (!exact || found >= least - 1e-9), "{found} instead of {least}, exact {exact}");
         }
@@ -225,21 +232,22 @@ proptest! {
 
 #[test]
 fn it_is_never_worse_than_those_it_starts_from() {
-    use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Measure};
-    let world = World { rows: Vec::new(), asked: 1, near: Vec::new(), goals: vec![(1, 1)], allowed: 6, seed: 1 };
+    use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Criterion};
+    let world = World { rows: Vec::new(), asked: 1, near: Vec::new(), objectives: vec![(1, 1)], allowed: 6, seed: 1 };
     let mut chance = crate::search::chance::Chance::new(5, 0);
     let rows = (0..300).map(|_| std::array::from_fn(|_| chance.below(256) as u8)).collect();
     let table = World { rows, ..world }.table();
     for (allowed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
         let task = task(&table, allowed, 1);
-        let settings = bottom_up_generalization::Settings { measure: Some(Measure::Lm), partial, ..Default::default() };
+        let settings =
+            bottom_up_generalization::Settings { measure: Some(Criterion::Lm), partial, ..Default::default() };
         let theirs = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
         let own = Settings { partial, ..small() };
-        let ours = genetic(own, Purpose::Precision(Loss::Lm)).run(&task, &NoObserver).unwrap();
+        let ours = genetic(own, ObjectiveKind::Precision(Loss::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            Goal::precision(Loss::Lm).value(&context).unwrap()
+            Objective::precision(Loss::Lm).value(&context).unwrap()
         };
         let (ours, theirs) = (lost(ours.recoding), lost(theirs.recoding));
         assert!(ours <= theirs + 1e-9, "{allowed} {partial}: {ours} {theirs}");

@@ -7,7 +7,7 @@ use crate::{
     recoding::Recoding,
     search::{
         NoObserver, Outcome, SearchError, Task,
-        top_down_disclosure::{Measure, Settings, asked::Asked, search::Search},
+        top_down_disclosure::{Criterion, Settings, asked::Asked, search::Search},
     },
     testing::{BANK, TestTable},
     verify::{VerifyError, verify_against},
@@ -32,7 +32,7 @@ fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
 
 fn search(table: &TestTable) -> Search<'_> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    let Some(search) = Search::new(&task, Measure::Class, 8, &NoObserver) else { panic!("nobody stops it") };
+    let Some(search) = Search::new(&task, Criterion::Class, 8, &NoObserver) else { panic!("nobody stops it") };
     search
 }
 

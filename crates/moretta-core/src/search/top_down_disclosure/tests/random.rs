@@ -10,7 +10,7 @@ use crate::{
     recoding::{Action, Cut, Recoding, Step},
     search::{
         Method, NoObserver, Observer, SearchError, Stop, Task,
-        top_down_disclosure::{Measure, Settings, TopDownDisclosure, search::Search},
+        top_down_disclosure::{Criterion, Settings, TopDownDisclosure, search::Search},
     },
     testing::{NearShares, TestTable},
     verify::verify_against,
@@ -22,7 +22,7 @@ const COLUMNS: &str = "[columns.job]\nrole = \"quasi-identifier\"\nweight = 2\n[
     missing = \"AGE\"\n[columns.size]\nrole = \"quasi-identifier\"\nhierarchy = { widths = [2, 4] }\n\
     [columns.s]\nrole = \"sensitive\"\n[columns.t]\nrole = \"sensitive\"\n[columns.class]\nrole = \"class\"\n";
 const NAMES: [&str; 4] = ["job", "zip", "age", "size"];
-const MEASURES: [Option<Measure>; 4] = [None, Some(Measure::Class), Some(Measure::Lm), Some(Measure::Ncp)];
+const MEASURES: [Option<Criterion>; 4] = [None, Some(Criterion::Class), Some(Criterion::Lm), Some(Criterion::Ncp)];
 const OTHERS: [&str; 8] = [
     "",
     "",

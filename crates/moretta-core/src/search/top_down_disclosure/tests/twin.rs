@@ -7,7 +7,7 @@ use crate::{
     ids::{NodeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, redundant},
     profile::{Member, Profile},
-    search::{Task, information::Measure, top_down_disclosure::asked::Template},
+    search::{Task, information::Criterion, top_down_disclosure::asked::Template},
 };
 
 /// A disclosure: the values inside `told` leave `source`, and the others there are told as `rest`.
@@ -29,7 +29,7 @@ struct Range {
 pub struct Twin<'a> {
     profile: &'a Profile,
     models: &'a [Box<dyn BoundModel>],
-    measure: Measure,
+    measure: Criterion,
     tries: u32,
     templates: Vec<Template>,
     masked: Vec<bool>,
@@ -50,7 +50,7 @@ fn entropy(classes: &[u64]) -> f64 {
 }
 
 impl<'a> Twin<'a> {
-    pub fn new(task: &Task<'a>, measure: Measure, tries: u32) -> Self {
+    pub fn new(task: &Task<'a>, measure: Criterion, tries: u32) -> Self {
         let mut masked = vec![false; task.profile.columns().len()];
         let mut least = vec![1; masked.len()];
         let mut templates: Vec<Template> = Vec::new();
@@ -90,7 +90,7 @@ impl<'a> Twin<'a> {
     }
 
     fn classes(&self, column: usize, inside: impl Fn(u32) -> bool) -> Vec<u64> {
-        let class = self.profile.class().filter(|_| self.measure == Measure::Class);
+        let class = self.profile.class().filter(|_| self.measure == Criterion::Class);
         let values = class.map_or(1, |class| self.profile.attributes()[class.index()].values.len());
         let mut classes = vec![0; values];
         for (variant, _) in self.variants().filter(|(_, codes)| inside(codes[column])) {
@@ -111,11 +111,11 @@ impl<'a> Twin<'a> {
         let leaving = self.classes(column, |code| told.contains(code));
         let staying: Vec<u64> = all.iter().zip(&leaving).map(|(all, leaving)| all - leaving).collect();
         let [n, told_n, rest_n] = [&all, &leaving, &staying].map(|counts| counts.iter().sum::<u64>() as f64);
-        if self.measure == Measure::Class && self.profile.class().is_some() {
+        if self.measure == Criterion::Class && self.profile.class().is_some() {
             let gain = entropy(&all) - told_n / n * entropy(&leaving) - rest_n / n * entropy(&staying);
             return described.weight * gain;
         }
-        let ncp = self.measure == Measure::Ncp;
+        let ncp = self.measure == Criterion::Ncp;
         let loss = |cell| if ncp { described.domain.ncp(cell) } else { described.domain.lm(cell) };
         let of_rest = rest.map_or(0.0, |rest| rest_n * (loss(source) - loss(rest)));
         described.weight * (told_n * (loss(source) - loss(told)) + of_rest)
@@ -124,7 +124,7 @@ impl<'a> Twin<'a> {
     pub fn is_beneficial(&self, disclosure: &Disclosure) -> bool {
         let Disclosure { column, source, .. } = *disclosure;
         let classes = self.classes(column, |code| self.cells[column][code as usize] == source);
-        self.measure != Measure::Class || classes.iter().filter(|&&records| records > 0).count() > 1
+        self.measure != Criterion::Class || classes.iter().filter(|&&records| records > 0).count() > 1
     }
 
     /// Everything that could be told next, in order.

@@ -4,7 +4,7 @@ use super::MEASURES;
 use crate::{
     declaration::{ColumnPolicy, Columns},
     document::{Fields, PolicyError},
-    objective::Purpose,
+    objective::ObjectiveKind,
     schema::Role,
 };
 
@@ -14,7 +14,7 @@ pub struct ObjectiveEntry {
     /// The keys of the section beside `name` and `weight`.
     pub keys: &'static [&'static str],
     /// Reads them.
-    pub read: fn(&Fields<'_>, &[ColumnPolicy]) -> Result<Purpose, PolicyError>,
+    pub read: fn(&Fields<'_>, &[ColumnPolicy]) -> Result<ObjectiveKind, PolicyError>,
 }
 
 /// The measures that can be minimized, by name, in the order of the registry.

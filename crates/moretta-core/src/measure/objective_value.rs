@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::{MeasureContext, cm, rm};
 use crate::{
     ids::AttributeId,
-    objective::{Costs, Goal, Loss, Purpose},
+    objective::{Costs, Loss, Objective, ObjectiveKind},
     profile::{Attribute, Profile},
     suggest::nearest,
 };
@@ -18,26 +18,26 @@ pub struct BoundCosts {
     suppressed: Vec<f64>,
 }
 
-impl Goal {
+impl Objective {
     /// What it comes to in a release, without its weight: for precision, the weighted sum over columns of the mean loss
     /// of a cell. None where the table has nothing it could be computed from.
     pub fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
-        self.purpose.value(context)
+        self.kind.value(context)
     }
 
     /// Why it cannot be asked of a table, in words: it is about numbers that are none, or costs of values that do not
     /// occur, most likely misspelt.
     pub fn unfit(&self, profile: &Profile) -> Option<String> {
-        let attribute = self.purpose.attribute(profile)?;
+        let attribute = self.kind.attribute(profile)?;
         let column = &attribute.name;
-        match &self.purpose {
-            Purpose::Precision(_) => None,
-            Purpose::Classification { costs, .. } => costs.unknown_value(attribute).map(|value| {
+        match &self.kind {
+            ObjectiveKind::Precision(_) => None,
+            ObjectiveKind::Classification { costs, .. } => costs.unknown_value(attribute).map(|value| {
                 let near = nearest(value, attribute.values.iter().map(|known| &**known));
                 let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
                 format!("`costs` of [measure] names `{value}`, which does not occur in column `{column}`{hint}")
             }),
-            Purpose::Regression { .. } => attribute.numbers.is_none().then(|| {
+            ObjectiveKind::Regression { .. } => attribute.numbers.is_none().then(|| {
                 format!(
                     "measure \"rm\" is for numbers, and not all values of column `{column}` are; \"cm\" is for classes"
                 )
@@ -109,12 +109,12 @@ impl BoundCosts {
 
 /// Value of the policy's first objective of the same kind as the default, with its column and parameters; of the default
 /// if the policy has none.
-pub(super) fn of_policy(context: &MeasureContext<'_>, default: &Purpose) -> Option<f64> {
-    let mut purposes = context.objectives.iter().map(|goal| &goal.purpose);
-    purposes.find(|purpose| purpose.name() == default.name()).unwrap_or(default).value(context)
+pub(super) fn of_policy(context: &MeasureContext<'_>, default: &ObjectiveKind) -> Option<f64> {
+    let mut kinds = context.objectives.iter().map(|objective| &objective.kind);
+    kinds.find(|kind| kind.name() == default.name()).unwrap_or(default).value(context)
 }
 
-impl Purpose {
+impl ObjectiveKind {
     pub(super) fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
         match self {
             Self::Precision(Loss::Ncp) => Some(context.weighted_mean_loss(|cell| cell.ncp)),
