@@ -6,7 +6,7 @@
 
 use moretta_core::{
     measure::MeasureContext,
-    objective::{Costs, Loss, Objective, ObjectiveKind},
+    objective::{Costs, LossMetric, Objective, ObjectiveKind},
     policy::Policy,
     profile::{Profile, Tables},
     released::Released,
@@ -102,7 +102,7 @@ fn objectives(policy: &Policy, profile: &Profile) -> Vec<Objective> {
             entry.map_or(Vec::new(), |entry| entry.default_objectives())
         }
     };
-    let lm = Objective::precision(Loss::Lm);
+    let lm = Objective::precision(LossMetric::Lm);
     if objectives.iter().all(|objective| objective.kind != lm.kind) {
         objectives.push(lm);
     }

@@ -4,7 +4,7 @@ use crate::{
     declaration::Declaration,
     objective::Objective,
     profile::Profile,
-    released::{Loss, Released},
+    released::{CellLoss, Released},
 };
 
 /// The parts of a policy that measures use.
@@ -81,7 +81,7 @@ impl<'a> MeasureContext<'a> {
     }
 
     /// Sum over columns, by their weights, of the mean loss of a cell.
-    pub(super) fn weighted_mean_loss(&self, loss: impl Fn(&Loss) -> f64) -> f64 {
+    pub(super) fn weighted_mean_loss(&self, loss: impl Fn(&CellLoss) -> f64) -> f64 {
         self.mean_over_records(|group| {
             let cells = self.released.losses(group).iter().zip(&self.weights);
             cells.map(|(cell, weight)| weight * loss(cell)).sum::<f64>()

@@ -1,7 +1,7 @@
 //! Loss metric (Iyengar 2002). Columns are not weighted.
 
 use super::{MeasureEntry, ObjectiveEntry};
-use crate::objective::{Loss, ObjectiveKind};
+use crate::objective::{LossMetric, ObjectiveKind};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "lm",
@@ -14,5 +14,5 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
         Some(context.mean_over_records(|group| context.released.losses(group)[column].lm))
     }),
     needs_cells: true,
-    objective: Some(ObjectiveEntry { keys: &[], read: |_, _| Ok(ObjectiveKind::Precision(Loss::Lm)) }),
+    objective: Some(ObjectiveEntry { keys: &[], read: |_, _| Ok(ObjectiveKind::Precision(LossMetric::Lm)) }),
 };

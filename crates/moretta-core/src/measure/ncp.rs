@@ -1,7 +1,7 @@
 //! Normalized certainty penalty (Xu et al. 2006).
 
 use super::{MeasureContext, MeasureEntry, ObjectiveEntry};
-use crate::objective::{Loss, ObjectiveKind};
+use crate::objective::{LossMetric, ObjectiveKind};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "ncp",
@@ -11,7 +11,7 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
         Some(context.mean_over_records(|group| context.released.losses(group)[column].ncp))
     }),
     needs_cells: true,
-    objective: Some(ObjectiveEntry { keys: &[], read: |_, _| Ok(ObjectiveKind::Precision(Loss::Ncp)) }),
+    objective: Some(ObjectiveEntry { keys: &[], read: |_, _| Ok(ObjectiveKind::Precision(LossMetric::Ncp)) }),
 };
 
 pub(super) fn value(context: &MeasureContext<'_>) -> f64 {

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use super::{MeasureContext, cm, rm};
 use crate::{
     ids::AttributeId,
-    objective::{Costs, Loss, Objective, ObjectiveKind},
+    objective::{Costs, LossMetric, Objective, ObjectiveKind},
     profile::{Attribute, Profile},
     suggest::nearest,
 };
@@ -117,8 +117,8 @@ pub(super) fn of_policy(context: &MeasureContext<'_>, default: &ObjectiveKind) -
 impl ObjectiveKind {
     pub(super) fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
         match self {
-            Self::Precision(Loss::Ncp) => Some(context.weighted_mean_loss(|cell| cell.ncp)),
-            Self::Precision(Loss::Lm) => Some(context.weighted_mean_loss(|cell| cell.lm)),
+            Self::Precision(LossMetric::Ncp) => Some(context.weighted_mean_loss(|cell| cell.ncp)),
+            Self::Precision(LossMetric::Lm) => Some(context.weighted_mean_loss(|cell| cell.lm)),
             Self::Classification { costs, .. } => {
                 Some(cm::mistakes(context, self.attribute_id(context.records)?, costs))
             }

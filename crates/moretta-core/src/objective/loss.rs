@@ -7,7 +7,7 @@ use crate::hierarchy::{Cell, Domain};
 /// How a search counts what a cell loses: the policy's `[measure]`. Columns add up by their weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum LossMetric {
     /// The normalised certainty penalty.
     #[default]
     Ncp,
@@ -15,7 +15,7 @@ pub enum Loss {
     Lm,
 }
 
-impl Loss {
+impl LossMetric {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Ncp, Self::Lm];
 

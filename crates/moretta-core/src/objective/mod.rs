@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::loss::Loss;
+pub use self::loss::LossMetric;
 
 /// One measure to minimize, and its weight among others.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,7 +23,7 @@ pub struct Objective {
 #[derive(Debug, Clone, PartialEq)]
 pub enum ObjectiveKind {
     /// Unknown: values should be precise.
-    Precision(Loss),
+    Precision(LossMetric),
     /// The recipient predicts a class (CM).
     Classification {
         /// The column; the class where it is left out.
@@ -83,7 +83,7 @@ pub struct Costs(pub BTreeMap<String, BTreeMap<String, f64>>);
 
 impl Objective {
     /// Precise values, and nothing else.
-    pub fn precision(loss: Loss) -> Self {
+    pub fn precision(loss: LossMetric) -> Self {
         Self { kind: ObjectiveKind::Precision(loss), weight: 1.0 }
     }
 }

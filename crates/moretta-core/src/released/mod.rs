@@ -23,7 +23,7 @@ use crate::{
 
 /// What a released cell lost against the value it stands for.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Loss {
+pub struct CellLoss {
     /// Normalised certainty penalty.
     pub ncp: f64,
     /// Iyengar's loss.
@@ -37,7 +37,7 @@ pub struct Released {
     labels: Vec<Vec<Box<str>>>,
     cells: Vec<ColumnCells>,
     knows_cells: bool,
-    losses: Vec<Loss>,
+    losses: Vec<CellLoss>,
     suppressed: Vec<bool>,
     /// For each group of the recoding (tuple of a cut or of the file), the group here.
     places: Vec<usize>,
@@ -128,7 +128,7 @@ impl Released {
         let loss = |column: usize, code: u32| {
             cells[column].covered(code).map(|covered| loss_of(&original.columns()[column].domain, covered))
         };
-        let read: Vec<Vec<Option<Loss>>> =
+        let read: Vec<Vec<Option<CellLoss>>> =
             (0..labels.len()).map(|c| (0..labels[c].len() as u32).map(|code| loss(c, code)).collect()).collect();
         let grouping = Grouping::of_tuples(release);
         let mut losses = Vec::new();
@@ -149,7 +149,7 @@ impl Released {
     fn new(
         grouping: Grouping,
         (labels, cells): (Vec<Vec<Box<str>>>, Vec<ColumnCells>),
-        losses: Vec<Loss>,
+        losses: Vec<CellLoss>,
         places: Vec<usize>,
     ) -> Self {
         let suppressed = vec![false; grouping.len()];
@@ -170,7 +170,7 @@ impl Released {
         let grouping = Grouping::of_tuples(release);
         let groups = grouping.len();
         Self {
-            losses: vec![Loss::default(); groups * release.columns().len()],
+            losses: vec![CellLoss::default(); groups * release.columns().len()],
             suppressed: vec![false; groups],
             places: (0..groups).collect(),
             cells: read_cells(original, &labels),
@@ -206,7 +206,7 @@ impl Released {
     }
 
     /// What a group lost, column by column.
-    pub fn losses(&self, group: usize) -> &[Loss] {
+    pub fn losses(&self, group: usize) -> &[CellLoss] {
         let p = self.grouping.columns;
         &self.losses[group * p..(group + 1) * p]
     }
@@ -277,9 +277,9 @@ fn read_cells(original: &Profile, labels: &[Vec<Box<str>>]) -> Vec<ColumnCells> 
     columns.map(|(column, labels)| ColumnCells::read(&column.domain, labels.iter().map(|label| &**label))).collect()
 }
 
-fn loss_of(domain: &Domain, covered: Covered<'_>) -> Loss {
+fn loss_of(domain: &Domain, covered: Covered<'_>) -> CellLoss {
     match covered {
-        Covered::Cell(cell) => Loss { ncp: domain.ncp(cell), lm: domain.lm(cell) },
-        Covered::Set(codes) => Loss { ncp: domain.set_ncp(codes.len()), lm: domain.set_lm(codes.len()) },
+        Covered::Cell(cell) => CellLoss { ncp: domain.ncp(cell), lm: domain.lm(cell) },
+        Covered::Set(codes) => CellLoss { ncp: domain.set_ncp(codes.len()), lm: domain.set_lm(codes.len()) },
     }
 }

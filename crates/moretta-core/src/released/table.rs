@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Covered, Grouping, Loss, Released, cells::ColumnCells, loss_of};
+use super::{CellLoss, Covered, Grouping, Released, cells::ColumnCells, loss_of};
 use crate::{
     declaration::{Numbers, ReleaseOptions},
     hierarchy::{Cell, Domain, ROOT_LABEL, ReadCell, numeric::number_text},
@@ -22,9 +22,9 @@ pub(super) struct Table<'a> {
     /// By column and piece, in columns that print one number for many.
     piece_cells: Vec<Option<Vec<Cell>>>,
     ids: Vec<HashMap<String, u32>>,
-    known: Vec<HashMap<Cell, (u32, Loss)>>,
+    known: Vec<HashMap<Cell, (u32, CellLoss)>>,
     keys: Vec<u32>,
-    losses: Vec<Loss>,
+    losses: Vec<CellLoss>,
     offsets: Vec<usize>,
     members: Vec<Member>,
 }
@@ -79,7 +79,7 @@ impl<'a> Table<'a> {
             let domain = &described.domain;
             let id = self.intern(column, ROOT_LABEL.to_owned(), None);
             self.keys.push(id);
-            self.losses.push(Loss { ncp: domain.ncp(domain.whole()), lm: 1.0 });
+            self.losses.push(CellLoss { ncp: domain.ncp(domain.whole()), lm: 1.0 });
             self.piece_cells[column].iter_mut().for_each(|cells| cells.push(domain.whole()));
         }
     }
@@ -110,7 +110,7 @@ impl<'a> Table<'a> {
         let piece = |i: usize| (&self.keys[i * p..(i + 1) * p], &self.members[self.offsets[i]..self.offsets[i + 1]]);
         let (grouping, places) = Grouping::collect(p, (0..pieces).map(piece));
         // Pieces that print alike may have lost differently (two intervals with one mean): take their records' mean.
-        let mut losses = vec![Loss::default(); grouping.len() * p];
+        let mut losses = vec![CellLoss::default(); grouping.len() * p];
         let mut records = vec![0.0; grouping.len()];
         for (i, &group) in places.iter().enumerate() {
             let n = piece(i).1.iter().map(|member| member.records).sum::<u64>() as f64;
@@ -143,7 +143,7 @@ fn around(domain: &Domain, places: &[usize], groups: usize, pieces: &[Cell]) -> 
 }
 
 /// A cell under its own label.
-fn plain(domain: &Domain, cell: Cell) -> (String, Option<ReadCell>, Loss) {
+fn plain(domain: &Domain, cell: Cell) -> (String, Option<ReadCell>, CellLoss) {
     (domain.label(cell), Some(ReadCell::Cell(cell)), loss_of(domain, Covered::Cell(cell)))
 }
 
@@ -153,7 +153,7 @@ fn form(
     cell: Cell,
     codes: impl Iterator<Item = (u32, u64)>,
     options: &ReleaseOptions,
-) -> (String, Option<ReadCell>, Loss) {
+) -> (String, Option<ReadCell>, CellLoss) {
     let mut codes: Vec<(u32, u64)> = codes.collect();
     codes.sort_unstable();
     merge_counts(&mut codes);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{objective::Loss, profile::Profile};
+use crate::{objective::LossMetric, profile::Profile};
 
 /// What is to be kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +25,8 @@ impl Criterion {
     }
 
     /// The loss of precision that stands for it; LM beside the class.
-    pub(super) fn loss(self) -> Loss {
-        if self == Self::Ncp { Loss::Ncp } else { Loss::Lm }
+    pub(super) fn loss(self) -> LossMetric {
+        if self == Self::Ncp { LossMetric::Ncp } else { LossMetric::Lm }
     }
 
     /// Why it cannot be taken, if so.

@@ -30,7 +30,7 @@ use crate::{
     document::list,
     ids::TupleId,
     measure::objectives,
-    objective::{Loss, Objective, ObjectiveKind},
+    objective::{LossMetric, Objective, ObjectiveKind},
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
     profile::{Member, Profile},
@@ -153,14 +153,14 @@ pub enum AcceptedObjectives {
     /// Nothing: it has a objective of its own, or a parameter for it.
     Fixed,
     /// The loss of precision by one measure; by this one where the policy has no `[measure]`.
-    Precision(Loss),
+    Precision(LossMetric),
     /// Any measures, one or a weighted sum of several; this one where the policy has no `[measure]`.
-    Any(Loss),
+    Any(LossMetric),
 }
 
 impl AcceptedObjectives {
     /// The measure that it makes small where the policy has no `[measure]`; none where it cannot be told.
-    pub const fn default_metric(self) -> Option<Loss> {
+    pub const fn default_metric(self) -> Option<LossMetric> {
         match self {
             Self::Fixed => None,
             Self::Precision(usual) | Self::Any(usual) => Some(usual),
@@ -286,7 +286,7 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
         [one] => format!("; `{one}` does"),
         _ => format!("; `{}` do", others.join("`, `")),
     };
-    let losses = list(Loss::ALL.map(Loss::name));
+    let losses = list(LossMetric::ALL.map(LossMetric::name));
     asked.error(match (entry.objectives, asked.objectives.as_slice()) {
         (AcceptedObjectives::Fixed, _) if has_own_measure(entry) => {
             format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
@@ -301,7 +301,7 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
 }
 
 /// The loss of precision that is asked for, for methods that take nothing else.
-fn precision(objectives: &[Objective]) -> Loss {
+fn precision(objectives: &[Objective]) -> LossMetric {
     let loss = |objective: &Objective| match objective.kind {
         ObjectiveKind::Precision(loss) => Some(loss),
         _ => None,

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use moretta_core::{
     counts::{Change, Counts},
     hierarchy::Hierarchies,
-    objective::{Loss, Objective},
+    objective::{LossMetric, Objective},
     policy::{MethodChoice, Numbers},
     profile::Profile,
     recoding::{Cut, Recoding},
@@ -31,9 +31,9 @@ pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
         for parameters in std::iter::once(defaults).chain(own) {
             let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
             // Of those that can be told what is to be little, also with the other measure.
-            let losses = [Loss::Ncp, Loss::Lm]
+            let losses = [LossMetric::Ncp, LossMetric::Lm]
                 .into_iter()
-                .filter(|loss| entry.objectives.default_metric().is_some() || *loss == Loss::Ncp);
+                .filter(|loss| entry.objectives.default_metric().is_some() || *loss == LossMetric::Ncp);
             for loss in losses {
                 let method =
                     (entry.build)(&choice, &[Objective::precision(loss)]).unwrap_or_else(|error| panic!("{error}"));

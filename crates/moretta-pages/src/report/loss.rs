@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use moretta_core::{
     measure::MEASURES,
-    objective::{Dispersion, Loss, ObjectiveKind},
+    objective::{Dispersion, LossMetric, ObjectiveKind},
 };
 use moretta_insight::report::{ColumnLoss, Report};
 
@@ -80,10 +80,10 @@ fn objectives(report: &Report) -> Markup {
 fn meaning(kind: &ObjectiveKind, column: &str) -> Markup {
     html! {
         @match kind {
-            ObjectiveKind::Precision(Loss::Ncp) => {
+            ObjectiveKind::Precision(LossMetric::Ncp) => {
                 "the share of its range that a cell spans on average, added up over columns by their weights"
             }
-            ObjectiveKind::Precision(Loss::Lm) => {
+            ObjectiveKind::Precision(LossMetric::Lm) => {
                 "the share of other values that a cell could be on average, added up over columns by their weights"
             }
             ObjectiveKind::Classification { costs, .. } => {

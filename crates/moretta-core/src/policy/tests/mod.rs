@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::*;
 use crate::hierarchy::HierarchyChoice;
 use crate::hierarchy::numeric::{Builder, Built};
-use crate::objective::{Costs, Dispersion, Loss, ObjectiveKind};
+use crate::objective::{Costs, Dispersion, LossMetric, ObjectiveKind};
 use crate::privacy::{Distance, KAnonymity, LDiversity, LDiversityKind, TCloseness, Template, TemplateValues};
 use crate::schema::{Kind, MissingRule, Role};
 
@@ -175,8 +175,8 @@ fn the_other_choices_are_read() {
 #[test]
 fn a_measure_is_the_one_that_is_named() {
     let objectives = |lines: &str| parse(&with_line(20, lines)).unwrap().objectives().to_vec();
-    assert_eq!(objectives("[measure]\nname = \"lm\""), [Objective::precision(Loss::Lm)]);
-    assert_eq!(objectives("[measure]\nname = \"ncp\""), [Objective::precision(Loss::Ncp)]);
+    assert_eq!(objectives("[measure]\nname = \"lm\""), [Objective::precision(LossMetric::Lm)]);
+    assert_eq!(objectives("[measure]\nname = \"ncp\""), [Objective::precision(LossMetric::Ncp)]);
     assert_eq!(objectives(""), []);
     let costs = [("sick", "well", 5.0), ("well", "sick", 0.0)];
     let costs = costs.map(|(own, called, cost)| (own.to_owned(), [(called.to_owned(), cost)].into()));

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use crate::{
     hierarchy::Tree,
     ids::{AttributeId, NodeId, TupleId},
-    objective::Loss,
+    objective::LossMetric,
     profile::{Column, Profile},
     search::{
         information::{Criterion, entropy},
@@ -36,7 +36,7 @@ pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure
 
 /// By column and node, how much precision a record loses that leaves as the node, times the column's weight: LM, or
 /// NCP.
-pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: Loss) -> Vec<Vec<f64>> {
+pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: LossMetric) -> Vec<Vec<f64>> {
     let of_column = |(taxonomy, column): (&Taxonomy<'_>, &Column)| {
         let (tree, domain) = (taxonomy.tree(), taxonomy.domain());
         let of_node = |node: NodeId| column.weight * loss.of(domain, taxonomy.cell(node));

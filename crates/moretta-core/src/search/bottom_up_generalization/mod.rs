@@ -44,7 +44,7 @@ use super::{
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId},
-    objective::Loss,
+    objective::LossMetric,
     privacy,
     profile::{Column, Profile},
     recoding::{Action, Cut, Recoding, Step},
@@ -118,7 +118,7 @@ impl BottomUpGeneralization {
         let measure = self.measure(task);
         let precision = information::losses(task.profile, taxonomies, measure.loss());
         // A suppressed record has lost all of LM in every column, even in one that had nothing to lose.
-        let lm = measure.loss() == Loss::Lm;
+        let lm = measure.loss() == LossMetric::Lm;
         let all = |(losses, column): (&Vec<f64>, &Column)| if lm { column.weight } else { losses[0] };
         let suppressed = precision.iter().zip(task.profile.columns()).map(all).sum();
         What { precision, suppressed, class: measure == Criterion::Class }

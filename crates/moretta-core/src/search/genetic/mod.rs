@@ -56,7 +56,7 @@ use super::{
 };
 use crate::{
     hierarchy::Cell,
-    objective::{Loss, Objective, ObjectiveKind},
+    objective::{LossMetric, Objective, ObjectiveKind},
     policy::{MethodChoice, PolicyError},
     recoding::{Cut, Recoding},
 };
@@ -86,7 +86,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         ),
         Parameter::new("end-points", "none", "the end points themselves, by column: { age = [18, 30, 65] }"),
     ],
-    objectives: AcceptedObjectives::Any(Loss::Lm),
+    objectives: AcceptedObjectives::Any(LossMetric::Lm),
     build,
 };
 
@@ -179,7 +179,7 @@ impl Genetic {
     fn bottom_up(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::Settings {
         let heaviest = self.objectives.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
         let measure = match heaviest.map(|objective| &objective.kind) {
-            Some(ObjectiveKind::Precision(Loss::Ncp)) => Criterion::Ncp,
+            Some(ObjectiveKind::Precision(LossMetric::Ncp)) => Criterion::Ncp,
             Some(kind @ ObjectiveKind::Classification { .. })
                 if kind.attribute_id(task.profile) == task.profile.class() =>
             {

@@ -4,7 +4,7 @@ use crate::{
     hierarchy::Cell,
     ids::AttributeId,
     measure::BoundCosts,
-    objective::{Dispersion, Loss, Objective, ObjectiveKind},
+    objective::{Dispersion, LossMetric, Objective, ObjectiveKind},
     privacy::Group,
     profile::{Column, Profile},
 };
@@ -13,7 +13,7 @@ use crate::{
 pub(super) struct BoundObjective {
     /// Precise values: each loss and how much it counts. Where no objective is about precision they do not count, and only
     /// decide between cuts that are alike otherwise.
-    losses: Vec<(Loss, f64)>,
+    losses: Vec<(LossMetric, f64)>,
     pub counts_precision: bool,
     /// What a suppressed record loses in precision.
     pub all_lost: f64,
@@ -72,7 +72,7 @@ impl BoundObjective {
         }
         let counts_precision = !losses.is_empty();
         if !counts_precision {
-            losses.push((Loss::Lm, 1.0));
+            losses.push((LossMetric::Lm, 1.0));
         }
         let weights: Vec<f64> = profile.columns().iter().map(|column| column.weight).collect();
         let mut objective = Self { losses, counts_precision, all_lost: 0.0, weights, targets };
@@ -82,10 +82,10 @@ impl BoundObjective {
 
     /// What a suppressed record loses in a column: by LM all there is to lose, even where that is nothing.
     fn lost(&self, at: usize, Column { domain, .. }: &Column) -> f64 {
-        let of = |(loss, weight): &(Loss, f64)| match loss {
+        let of = |(loss, weight): &(LossMetric, f64)| match loss {
             _ if domain.is_empty() => 0.0,
-            Loss::Lm => *weight,
-            Loss::Ncp => weight * loss.of(domain, domain.whole()),
+            LossMetric::Lm => *weight,
+            LossMetric::Ncp => weight * loss.of(domain, domain.whole()),
         };
         self.weights[at] * self.losses.iter().map(of).sum::<f64>()
     }

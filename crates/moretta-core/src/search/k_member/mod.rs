@@ -36,7 +36,7 @@ use super::{
     local::{Penalties, place},
     mondrian, precision,
 };
-use crate::{objective::Loss, profile::Profile};
+use crate::{objective::LossMetric, profile::Profile};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "k-member",
@@ -46,7 +46,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         "by size",
         "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
     )],
-    objectives: AcceptedObjectives::Precision(Loss::Ncp),
+    objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
         Ok(Box::new(KMember(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
     },
@@ -69,7 +69,7 @@ pub struct Settings {
     pub block: Option<u64>,
     /// What is to be little.
     #[serde(skip)]
-    pub loss: Loss,
+    pub loss: LossMetric,
 }
 
 /// The method.

@@ -5,7 +5,7 @@
 //! to the cluster, and the dearest one is at an end of the range. Costs and bounds add up the columns in the same
 //! order, and rounding keeps the order of sums, so a bound is never on the wrong side, not even by a last digit.
 
-use crate::{hierarchy::Domain, objective::Loss, profile::Profile};
+use crate::{hierarchy::Domain, objective::LossMetric, profile::Profile};
 
 /// Columns with at most so many values have a table of all pairs of codes.
 const TABLE: usize = 512;
@@ -14,7 +14,7 @@ const TABLE: usize = 512;
 struct Column<'a> {
     domain: &'a Domain,
     weight: f64,
-    loss: Loss,
+    loss: LossMetric,
     /// By the first code and the last; empty where the column has too many values.
     pairs: Vec<f64>,
 }
@@ -34,7 +34,7 @@ pub(in crate::search) struct Penalties<'a> {
 }
 
 impl<'a> Penalties<'a> {
-    pub(in crate::search) fn new(profile: &'a Profile, loss: Loss) -> Self {
+    pub(in crate::search) fn new(profile: &'a Profile, loss: LossMetric) -> Self {
         let column = |column: &'a crate::profile::Column| {
             let (domain, weight) = (&column.domain, column.weight);
             let len = domain.len() as u32;

@@ -61,7 +61,7 @@ mod tests {
         let table = TestTable::new(policy, &[], &rows);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
         let all = Cluster::around(&task, table.profile.everything());
-        let parts = divide(&task, &Penalties::new(&table.profile, crate::objective::Loss::Ncp), all);
+        let parts = divide(&task, &Penalties::new(&table.profile, crate::objective::LossMetric::Ncp), all);
         let parts: Vec<_> = parts.iter().map(|part| (part.ranges.as_slice(), part.records())).collect();
         // 24, 25, 30, 32 and 53711 to 53713.
         assert_eq!(parts, [(&[(2, 3), (0, 2)][..], 3), (&[(0, 2), (0, 1)][..], 3)]);

@@ -28,13 +28,13 @@ use super::{
     local::{Needs, Penalties, Pool, polish},
     precision,
 };
-use crate::objective::Loss;
+use crate::objective::LossMetric;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-bottom-up",
     summary: "local recoding: joins the groups that are most alike until all hold; serves every privacy model",
     parameters: &[Parameter::new("polish", "true", "in the end, records move between groups while the loss falls")],
-    objectives: AcceptedObjectives::Precision(Loss::Ncp),
+    objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
         Ok(Box::new(LocalBottomUp(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
     },
@@ -48,12 +48,12 @@ pub struct Settings {
     pub polish: bool,
     /// What is to be little.
     #[serde(skip)]
-    pub loss: Loss,
+    pub loss: LossMetric,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { polish: true, loss: Loss::Ncp }
+        Self { polish: true, loss: LossMetric::Ncp }
     }
 }
 

@@ -34,7 +34,7 @@ use super::{
     local::{Needs, Penalties, Pool, polish},
     precision,
 };
-use crate::objective::Loss;
+use crate::objective::LossMetric;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-top-down",
@@ -47,7 +47,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
         ),
     ],
-    objectives: AcceptedObjectives::Precision(Loss::Ncp),
+    objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
         Ok(Box::new(LocalTopDown(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
     },
@@ -63,12 +63,12 @@ pub struct Settings {
     pub polish: bool,
     /// What is to be little.
     #[serde(skip)]
-    pub loss: Loss,
+    pub loss: LossMetric,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { block: None, polish: true, loss: Loss::Ncp }
+        Self { block: None, polish: true, loss: LossMetric::Ncp }
     }
 }
 

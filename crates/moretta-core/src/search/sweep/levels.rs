@@ -6,7 +6,7 @@
 use crate::{
     hierarchy::Tree,
     ids::NodeId,
-    objective::Loss,
+    objective::LossMetric,
     profile::Profile,
     search::{chance::chance, taxonomy::Taxonomy},
 };
@@ -22,7 +22,7 @@ pub(super) struct Level {
 }
 
 /// The levels of every column, the finest first, so that there are at most so many combinations of them.
-pub(super) fn of_columns(profile: &Profile, loss: Loss, most: usize) -> Vec<Vec<Level>> {
+pub(super) fn of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Vec<Vec<Level>> {
     let taxonomies = Taxonomy::of_columns(profile);
     let means: Vec<Vec<f64>> = (0..taxonomies.len()).map(|at| means(profile, &taxonomies[at], loss, at)).collect();
     let mut depths: Vec<Vec<usize>> = means.iter().map(|means| (0..means.len()).rev().collect()).collect();
@@ -76,7 +76,7 @@ fn leave_out_values(depths: &mut [Vec<usize>], values: impl Fn(usize) -> usize) 
 }
 
 /// The mean weighted loss of each depth, the root first. Linear in the tree, however deep it is.
-fn means(profile: &Profile, taxonomy: &Taxonomy<'_>, loss: Loss, column: usize) -> Vec<f64> {
+fn means(profile: &Profile, taxonomy: &Taxonomy<'_>, loss: LossMetric, column: usize) -> Vec<f64> {
     let tree = taxonomy.tree();
     let below = taxonomy.records_below(profile, column);
     let deepest = tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0) as usize;

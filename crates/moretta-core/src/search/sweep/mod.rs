@@ -38,7 +38,7 @@ use super::{
     local::{Needs, Penalties, Pool, place, polish, split_rest},
     mondrian, precision,
 };
-use crate::{ids::TupleId, objective::Loss, profile::Member};
+use crate::{ids::TupleId, objective::LossMetric, profile::Member};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
@@ -65,7 +65,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
         ),
     ],
-    objectives: AcceptedObjectives::Precision(Loss::Lm),
+    objectives: AcceptedObjectives::Precision(LossMetric::Lm),
     build: |choice, objectives| {
         let settings = Settings { loss: precision(objectives), ..choice.read_parameters()? };
         match settings.vectors {
@@ -99,12 +99,12 @@ pub struct Settings {
     pub block: Option<u64>,
     /// What is to be little.
     #[serde(skip)]
-    pub loss: Loss,
+    pub loss: LossMetric,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { vectors: 20_000, retries: 4, polish: None, block: None, loss: Loss::Lm }
+        Self { vectors: 20_000, retries: 4, polish: None, block: None, loss: LossMetric::Lm }
     }
 }
 

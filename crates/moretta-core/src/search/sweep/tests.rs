@@ -7,7 +7,7 @@ use crate::{
     hierarchy::Cell,
     ids::TupleId,
     measure::{MeasureContext, Measures},
-    objective::Loss,
+    objective::LossMetric,
     search::{
         Method, NoObserver, Observer, Outcome, Stop, Task, cluster::Cluster, local::Penalties, mondrian,
         taxonomy::Taxonomy,
@@ -119,7 +119,7 @@ fn what_is_left_over_joins_groups() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    let penalties = Penalties::new(&table.profile, Loss::Lm);
+    let penalties = Penalties::new(&table.profile, LossMetric::Lm);
     let mut parts = mondrian::split(&task, table.profile.everything(), 1, &NoObserver);
     let mut left = parts.split_off(parts.len() / 4).concat();
     left.sort_unstable();
@@ -162,10 +162,10 @@ fn too_many_combinations_are_thinned() {
     let rows: Vec<String> = (0..80).map(row).collect();
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(&policy, &[], &rows);
-    let columns = levels::of_columns(&table.profile, Loss::Lm, 20_000);
+    let columns = levels::of_columns(&table.profile, LossMetric::Lm, 20_000);
     let vectors: usize = columns.iter().map(Vec::len).product();
     assert!((1000..=20_000).contains(&vectors), "{vectors}");
-    let one: usize = levels::of_columns(&table.profile, Loss::Lm, 1).iter().map(Vec::len).product();
+    let one: usize = levels::of_columns(&table.profile, LossMetric::Lm, 1).iter().map(Vec::len).product();
     assert_eq!(one, 1, "the root alone");
     let outcome = run(&table, Settings::default(), &NoObserver);
     assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());

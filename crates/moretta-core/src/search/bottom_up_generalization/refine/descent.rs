@@ -7,7 +7,7 @@
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use super::{
-    ground::{Loss, plus},
+    ground::{PairOfLosses, plus},
     state::{Figures, Move, State},
 };
 use crate::{
@@ -21,7 +21,7 @@ pub(super) struct Weighing {
     /// Whether children may be taken out of a node one by one.
     pub partial: bool,
     /// How much each measure counts.
-    pub measures: Loss,
+    pub measures: PairOfLosses,
     /// How much chance there is in it: 0 for none.
     pub noise: f64,
     /// How much less a gain counts that takes the whole budget.
@@ -29,7 +29,7 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
-    pub(super) fn of(&self, loss: Loss) -> f64 {
+    pub(super) fn of(&self, loss: PairOfLosses) -> f64 {
         self.measures[0] * loss[0] + self.measures[1] * loss[1]
     }
 

@@ -18,10 +18,10 @@ use crate::{
 };
 
 /// What is lost: for the class, and in precision.
-pub(super) type Loss = [f64; 2];
+pub(super) type PairOfLosses = [f64; 2];
 
 /// `a + times * b`.
-pub(super) fn plus(a: Loss, b: Loss, times: f64) -> Loss {
+pub(super) fn plus(a: PairOfLosses, b: PairOfLosses, times: f64) -> PairOfLosses {
     [a[0] + times * b[0], a[1] + times * b[1]]
 }
 
@@ -92,7 +92,7 @@ impl<'a> Ground<'a> {
     }
 
     /// What a group loses, or what it loses when it is suppressed or tells nothing.
-    pub(super) fn loss(&self, records: u64, precision: f64, classes: &[u64], suppressed: bool) -> Loss {
+    pub(super) fn loss(&self, records: u64, precision: f64, classes: &[u64], suppressed: bool) -> PairOfLosses {
         let n = records as f64;
         let all = if self.classes == 0 { 0.0 } else { n };
         if suppressed { [all, n * self.all_lost] } else { [self.errors(records, classes) as f64, n * precision] }
@@ -133,7 +133,7 @@ impl<'a> Ground<'a> {
     }
 
     /// What all records lose under a cut.
-    pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> Loss {
+    pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> PairOfLosses {
         let is_kept = |tuple: &u32| cut.suppressed.binary_search(&TupleId(*tuple)).is_err();
         let kept: Vec<u32> = (0..self.profile.tuples() as u32).filter(is_kept).collect();
         let sizes: Vec<usize> = self.losses.iter().map(Vec::len).collect();

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 
 use self::{
     descent::{Weighing, descend},
-    ground::{Ground, Loss},
+    ground::{Ground, PairOfLosses},
     state::State,
 };
 use crate::{
@@ -36,9 +36,9 @@ use crate::{
 };
 
 /// How much class and precision count in the result: the method is for a classifier.
-const BALANCE: Loss = [2.0 / 3.0, 1.0 / 3.0];
+const BALANCE: PairOfLosses = [2.0 / 3.0, 1.0 / 3.0];
 /// How much they count in each of the searches.
-const WEIGHTS: [Loss; 4] = [BALANCE, [0.9, 0.1], [0.5, 0.5], [0.3, 0.7]];
+const WEIGHTS: [PairOfLosses; 4] = [BALANCE, [0.9, 0.1], [0.5, 0.5], [0.3, 0.7]];
 /// A round is worth about so many tuples looked at: on large tables there are fewer rounds.
 const WORK_OF_A_ROUND: u64 = 100_000;
 /// A search ends when this share of its rounds, and a few more, brought nothing better.
@@ -122,7 +122,7 @@ pub(super) fn refine<'a>(
 struct Found {
     nodes: Vec<Vec<NodeId>>,
     cut: Cut,
-    lost: Loss,
+    lost: PairOfLosses,
 }
 
 /// What one search came to.
@@ -137,34 +137,34 @@ struct Search<'a> {
     effort: Effort,
     observer: &'a dyn Observer,
     /// What the climb lost.
-    limits: Loss,
+    limits: PairOfLosses,
     /// What would be 1 in each measure: how much the climb lost that need not be.
-    units: Loss,
+    units: PairOfLosses,
     done: AtomicU64,
 }
 
 impl<'a> Search<'a> {
-    fn new(ground: &'a Ground<'a>, effort: Effort, observer: &'a dyn Observer, limits: Loss) -> Self {
+    fn new(ground: &'a Ground<'a>, effort: Effort, observer: &'a dyn Observer, limits: PairOfLosses) -> Self {
         let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
         let units = [unit(limits[0] - ground.least_errors()), unit(limits[1])];
         Self { ground, effort, observer, limits, units, done: AtomicU64::new(0) }
     }
 
-    fn scaled(&self, weights: Loss) -> Loss {
+    fn scaled(&self, weights: PairOfLosses) -> PairOfLosses {
         let class = if self.ground.classes > 0 { weights[0] } else { 0.0 };
         [class / self.units[0], weights[1] / self.units[1]]
     }
 
     /// Not worse than the climb in any measure, and better than another in the weighted sum.
-    fn is_better(&self, lost: Loss, than: Option<Loss>) -> bool {
+    fn is_better(&self, lost: PairOfLosses, than: Option<PairOfLosses>) -> bool {
         let within = |measure: usize| lost[measure] <= self.limits[measure] + ROUNDING * self.units[measure];
         let weights = self.scaled(BALANCE);
-        let sum = |lost: Loss| weights[0] * lost[0] + weights[1] * lost[1];
+        let sum = |lost: PairOfLosses| weights[0] * lost[0] + weights[1] * lost[1];
         within(0) && within(1) && sum(lost) < sum(than.unwrap_or(self.limits)) - ROUNDING
     }
 
     /// What a state comes to, where that is better than another.
-    fn judged(&self, state: &State<'_>, than: Option<Loss>) -> Option<Found> {
+    fn judged(&self, state: &State<'_>, than: Option<PairOfLosses>) -> Option<Found> {
         if !self.is_better(state.figures.lost, than) || !state.is_affordable(state.figures) {
             return None;
         }

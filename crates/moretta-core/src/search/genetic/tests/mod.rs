@@ -11,7 +11,7 @@ use std::{
 use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
 use crate::{
     measure::MeasureContext,
-    objective::{Loss, Objective, ObjectiveKind},
+    objective::{LossMetric, Objective, ObjectiveKind},
     recoding::{Cut, Recoding},
     search::{Method, NoObserver, Observer, Stop, Task},
     testing::{After, POINTS, TestTable},
@@ -160,14 +160,16 @@ fn end_points_and_parameters_are_kept_to() {
     let table = points(2);
     let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::points::EndPoint::Number(7.5)])].into();
     let settings = Settings { end_points, partial: true, ..small() };
-    let outcome =
-        genetic(settings.clone(), ObjectiveKind::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
+    let outcome = genetic(settings.clone(), ObjectiveKind::Precision(LossMetric::Lm))
+        .run(&task(&table, 20, 1), &NoObserver)
+        .unwrap();
     let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
     let mut ends: Vec<u32> = cut.cells[0].iter().map(|cell| cell.last).collect();
     ends.dedup();
     assert!(ends.iter().all(|end| [4, 7].contains(end)), "{ends:?}");
     let few = Settings { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
-    let outcome = genetic(few, ObjectiveKind::Precision(Loss::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
+    let outcome =
+        genetic(few, ObjectiveKind::Precision(LossMetric::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
     let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
     assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
     let unknown = Settings { end_points: [("c".to_owned(), Vec::new())].into(), ..settings };
@@ -181,7 +183,7 @@ fn a_table_without_choices_is_no_trouble() {
     for rows in [&[("1", 3)][..], &[("1", 3), ("2", 2)]] {
         let table = TestTable::new(policy, &[], rows);
         let outcome =
-            genetic(small(), ObjectiveKind::Precision(Loss::Lm)).run(&task(&table, 0, 1), &NoObserver).unwrap();
+            genetic(small(), ObjectiveKind::Precision(LossMetric::Lm)).run(&task(&table, 0, 1), &NoObserver).unwrap();
         assert_eq!(outcome.recoding, Recoding::Cut(Cut::identity(&table.profile)));
     }
 }

@@ -8,7 +8,7 @@ use crate::{
     hierarchy::Cell,
     ids::ColumnId,
     measure::MeasureContext,
-    objective::{Costs, Dispersion, Loss, Objective, ObjectiveKind},
+    objective::{Costs, Dispersion, LossMetric, Objective, ObjectiveKind},
     recoding::{Cut, Recoding, suppressed_by},
     search::{
         Method, NoObserver,
@@ -86,8 +86,8 @@ impl World {
         let costs = Costs([("yes".to_owned(), [("no".to_owned(), 5.0)].into())].into());
         let numbers = |dispersion| ObjectiveKind::Regression { column: Some("n".to_owned()), dispersion };
         let kind_of = |kind: u8| match kind {
-            0 => ObjectiveKind::Precision(Loss::Ncp),
-            1 => ObjectiveKind::Precision(Loss::Lm),
+            0 => ObjectiveKind::Precision(LossMetric::Ncp),
+            1 => ObjectiveKind::Precision(LossMetric::Lm),
             2 => ObjectiveKind::Classification { column: None, costs: Costs::default() },
             3 => ObjectiveKind::Classification { column: None, costs: costs.clone() },
             4 => ObjectiveKind::Classification { column: Some("s".to_owned()), costs: Costs::default() },
@@ -243,11 +243,11 @@ fn it_is_never_worse_than_those_it_starts_from() {
             bottom_up_generalization::Settings { measure: Some(Criterion::Lm), partial, ..Default::default() };
         let theirs = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
         let own = Settings { partial, ..small() };
-        let ours = genetic(own, ObjectiveKind::Precision(Loss::Lm)).run(&task, &NoObserver).unwrap();
+        let ours = genetic(own, ObjectiveKind::Precision(LossMetric::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            Objective::precision(Loss::Lm).value(&context).unwrap()
+            Objective::precision(LossMetric::Lm).value(&context).unwrap()
         };
         let (ours, theirs) = (lost(ours.recoding), lost(theirs.recoding));
         assert!(ours <= theirs + 1e-9, "{allowed} {partial}: {ours} {theirs}");

@@ -24,7 +24,7 @@ proptest! {
     fn the_nearest_group_is_the_one_that_a_full_scan_finds(rows in random::rows(), weights in prop::array::uniform3(1u32..4), seed: u64) {
         let table = random::table(&rows, 2, weights, 0, true);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-        let penalties = Penalties::new(&table.profile, crate::objective::Loss::Ncp);
+        let penalties = Penalties::new(&table.profile, crate::objective::LossMetric::Ncp);
         let everything = table.profile.everything();
         let mut groups: Vec<Option<Cluster>> =
             everything.iter().map(|&member| Some(Cluster::around(&task, vec![member]))).collect();

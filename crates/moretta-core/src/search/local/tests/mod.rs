@@ -9,7 +9,7 @@ mod twin;
 
 use crate::{
     ids::TupleId,
-    objective::Loss,
+    objective::LossMetric,
     search::{
         Method, NoObserver, Outcome, Task,
         local_bottom_up::{self, LocalBottomUp},
@@ -18,12 +18,14 @@ use crate::{
     testing::{TestTable, tuples_of_groups},
 };
 
-const TOP_DOWN: LocalTopDown = LocalTopDown(local_top_down::Settings { block: None, polish: true, loss: Loss::Ncp });
-const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings { polish: true, loss: Loss::Ncp });
+const TOP_DOWN: LocalTopDown =
+    LocalTopDown(local_top_down::Settings { block: None, polish: true, loss: LossMetric::Ncp });
+const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings { polish: true, loss: LossMetric::Ncp });
 /// As published.
 const PLAIN_TOP_DOWN: LocalTopDown =
-    LocalTopDown(local_top_down::Settings { block: None, polish: false, loss: Loss::Ncp });
-const PLAIN_BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings { polish: false, loss: Loss::Ncp });
+    LocalTopDown(local_top_down::Settings { block: None, polish: false, loss: LossMetric::Ncp });
+const PLAIN_BOTTOM_UP: LocalBottomUp =
+    LocalBottomUp(local_bottom_up::Settings { polish: false, loss: LossMetric::Ncp });
 const BOTH: [&dyn Method; 2] = [&TOP_DOWN, &BOTTOM_UP];
 
 fn run(method: &dyn Method, table: &TestTable, seed: u64) -> Outcome {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::{Needs, Penalties, polish};
 use crate::{
-    objective::Loss,
+    objective::LossMetric,
     profile::Member,
     search::{NoObserver, Task, cluster::Cluster, mondrian},
     testing::{After, TestTable},
@@ -63,7 +63,7 @@ proptest! {
         let before = badly_cut(&task);
         let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
         let most = largest.max(most * Needs::of(&task).least);
-        for loss in [Loss::Ncp, Loss::Lm] {
+        for loss in [LossMetric::Ncp, LossMetric::Lm] {
             let penalties = Penalties::new(&table.profile, loss);
             let mut after = before.clone();
             let done = polish(&task, &penalties, &mut after, most, &NoObserver);
