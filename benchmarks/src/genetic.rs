@@ -158,7 +158,7 @@ fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
     let cells = chosen.iter().zip(&levels).map(|(&level, levels)| levels[level].clone()).collect();
     let mut cut = Cut { cells, suppressed: Vec::new() };
     cut.suppressed = recoding::suppressed_by(&profile, bound.models(), &cut);
-    let verified = verify::verify(&bound, Recoding::Cut(cut))?;
+    let verified = verify::verify(&bound, Recoding::Global(cut))?;
     let context = MeasureContext::of_recoding(policy, &profile, verified.released());
     Ok(Measures::of(&context).get("lm").unwrap_or(f64::NAN))
 }

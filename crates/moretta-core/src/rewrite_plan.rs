@@ -7,7 +7,7 @@ use crate::{
     counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
     hierarchy::ROOT_LABEL,
     profile::Profile,
-    recoding::{Cut, GroupShare, Groups, Recoding},
+    recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     verify::Verified,
 };
 
@@ -22,14 +22,14 @@ pub fn rewrite(verified: &Verified<'_>, counts: &Counts, order: RecordOrder, see
     };
     let mut key: Vec<KeyColumn> = counts.columns.iter().enumerate().map(key).collect();
     let change = match verified.recoding() {
-        Recoding::Cut(cut) => {
+        Recoding::Global(cut) => {
             let change = by_map(profile, counts, verified, cut);
             if cut.suppressed.is_empty() {
                 key.truncate(p);
             }
             change
         }
-        Recoding::Groups(groups) => by_shares(profile, counts, verified, groups),
+        Recoding::Local(groups) => by_shares(profile, counts, verified, groups),
     };
     let dropped = policy.identifiers().map(|column| column.name.clone()).collect();
     Rewrite { key, change, dropped, order, seed }
@@ -54,16 +54,16 @@ fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut
     Change::Map { labels, suppressed }
 }
 
-fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups: &Groups) -> Change {
+fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups: &LocalRecoding) -> Change {
     let released = verified.released();
     let p = profile.columns().len();
     let labels = (0..p)
         .map(|column| (0..released.groups()).map(|group| released.label(group, column).into()).collect())
         .collect();
-    let mut pieces: Vec<GroupShare> = groups.shares.clone();
-    pieces.sort_unstable_by_key(|share| (share.variant, share.group));
+    let mut pieces: Vec<GroupAssignment> = groups.assignments.clone();
+    pieces.sort_unstable_by_key(|piece| (piece.variant, piece.group));
     let mut starts = vec![0usize; profile.variants() + 1];
-    pieces.iter().for_each(|share| starts[share.variant.index() + 1] += 1);
+    pieces.iter().for_each(|piece| starts[piece.variant.index() + 1] += 1);
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
     // Several texts may be one value (`1`, `1.0`), and so several rows one variant: the rows take its shares in the
     // order of their first records, or of their texts, whatever order the engine found them in.

@@ -173,11 +173,11 @@ impl Observer for After {
 
 /// The tuples of each group's records, in order.
 pub fn tuples_of_groups(table: &TestTable, recoding: &Recoding) -> Vec<Vec<TupleId>> {
-    let Recoding::Groups(groups) = recoding else { panic!("local recoding makes groups") };
+    let Recoding::Local(groups) = recoding else { panic!("local recoding makes groups") };
     let mut found = vec![Vec::new(); groups.boxes.len() / table.profile.columns().len()];
-    for share in &groups.shares {
-        let tuple = table.profile.tuple_of(share.variant);
-        found[share.group.index()].extend((0..share.records).map(|_| tuple));
+    for assignment in &groups.assignments {
+        let tuple = table.profile.tuple_of(assignment.variant);
+        found[assignment.group.index()].extend((0..assignment.records).map(|_| tuple));
     }
     found.iter_mut().for_each(|group: &mut Vec<TupleId>| group.sort_unstable());
     found

@@ -13,7 +13,7 @@ use crate::{
     policy::{BoundPolicy, Policy},
     privacy::{BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelFacts, Sentence, redundant},
     profile::{Profile, Tables},
-    recoding::{Cut, Groups, Recoding},
+    recoding::{Cut, LocalRecoding, Recoding},
     released::{Grouping, Released},
 };
 
@@ -387,8 +387,8 @@ fn judge<'a>(
 ) -> Result<Verified<'a>, VerifyError> {
     let profile = tables.table;
     match &recoding {
-        Recoding::Cut(cut) => check_cut(profile, cut)?,
-        Recoding::Groups(groups) => check_groups(profile, groups)?,
+        Recoding::Global(cut) => check_cut(profile, cut)?,
+        Recoding::Local(groups) => check_groups(profile, groups)?,
     }
     let released = Released::of_recoding(profile, &recoding, &policy.release);
     let found: u64 = (0..released.groups()).map(|group| released.records(group)).sum();
@@ -447,22 +447,23 @@ fn nest(cells: &[Cell]) -> bool {
     })
 }
 
-fn check_groups(profile: &Profile, groups: &Groups) -> Result<(), VerifyError> {
+fn check_groups(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyError> {
     let p = profile.columns().len();
     let count = groups.boxes.len() / p;
     let mut left: Vec<i128> =
         (0..profile.variants() as u32).map(|v| i128::from(profile.variant_records(VariantId(v)))).collect();
-    for share in &groups.shares {
-        let known = share.group.index() < count && share.variant.index() < left.len() && share.records > 0;
+    for assignment in &groups.assignments {
+        let known =
+            assignment.group.index() < count && assignment.variant.index() < left.len() && assignment.records > 0;
         if !known {
             return Err(VerifyError::Records { found: 0, expected: profile.records() });
         }
-        left[share.variant.index()] -= i128::from(share.records);
-        if groups.suppressed == Some(share.group) {
+        left[assignment.variant.index()] -= i128::from(assignment.records);
+        if groups.suppressed == Some(assignment.group) {
             continue;
         }
-        let tuple: TupleId = profile.tuple_of(share.variant);
-        for (column, (cell, code)) in groups.cells(share.group, p).iter().zip(profile.codes(tuple)).enumerate() {
+        let tuple: TupleId = profile.tuple_of(assignment.variant);
+        for (column, (cell, code)) in groups.cells(assignment.group, p).iter().zip(profile.codes(tuple)).enumerate() {
             let domain = profile.domain(ColumnId::from_index(column));
             if !cell.contains(*code) || !domain.is_valid(*cell) {
                 return Err(not_covered(profile, column));
@@ -470,7 +471,7 @@ fn check_groups(profile: &Profile, groups: &Groups) -> Result<(), VerifyError> {
         }
     }
     if left.iter().any(|records| *records != 0) {
-        let found = groups.shares.iter().fold(0u64, |found, share| found.saturating_add(share.records));
+        let found = groups.assignments.iter().fold(0u64, |found, assignment| found.saturating_add(assignment.records));
         return Err(VerifyError::Records { found, expected: profile.records() });
     }
     Ok(())

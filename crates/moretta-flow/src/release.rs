@@ -199,7 +199,7 @@ impl Session<'_> {
         let outcome = run::search(bound, seed, &Deadline::after(self.observer, limit))?;
         if outcome.stop == Stop::Cancelled {
             let anytime = method_of(bound.policy()).is_ok_and(|method| method.anytime());
-            if !anytime || !outcome.recoding.tells(bound.profile()) {
+            if !anytime || !outcome.recoding.discloses_anything(bound.profile()) {
                 return Err(FlowError::interrupted());
             }
             self.observer.note(&Note::SearchInterrupted);

@@ -348,7 +348,7 @@ impl Report {
 
 /// The columns in which a released cell of a global recoding lies within another.
 fn nested(policy: &Policy, profile: &Profile, recoding: &Recoding) -> Vec<String> {
-    let Recoding::Cut(cut) = recoding else { return Vec::new() };
+    let Recoding::Global(cut) = recoding else { return Vec::new() };
     let nests = |column: usize| {
         let domain = &profile.columns()[column].domain;
         // A set or a mean is of the group's own values, whatever the cell.
@@ -401,7 +401,7 @@ mod tests {
         let policy = "privacy.k = 2\ncolumns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"";
         let TestTable { policy, profile, models } = TestTable::new(policy, &[], &[("1,x", 2), ("1,y", 2)]);
         let tells = |cut: Cut| {
-            let verified = verify_against(&profile, Recoding::Cut(cut), &models, &policy, 4).unwrap();
+            let verified = verify_against(&profile, Recoding::Global(cut), &models, &policy, 4).unwrap();
             Report::of(&policy, &profile, &verified, (Stop::Finished, &[]), 1, 2).tells()
         };
         let identity = Cut::identity(&profile);

@@ -152,9 +152,9 @@ mod tests {
 
     fn risk(head: &str, suppressed: &[u32]) -> Risk {
         let table = TestTable::new(&format!("{head}\n{COLUMNS}"), &[], ROWS);
-        let Recoding::Cut(mut cut) = Recoding::identity(&table.profile) else { panic!("the identity is a cut") };
+        let Recoding::Global(mut cut) = Recoding::identity(&table.profile) else { panic!("the identity is a cut") };
         cut.suppressed = suppressed.iter().map(|&tuple| TupleId(tuple)).collect();
-        let released = Released::of_recoding(&table.profile, &Recoding::Cut(cut), &ReleaseOptions::default());
+        let released = Released::of_recoding(&table.profile, &Recoding::Global(cut), &ReleaseOptions::default());
         Risk::of(&table.policy, &table.profile, &released)
     }
 

@@ -60,7 +60,7 @@ mod tests {
         ids::{GroupId, TupleId},
         measure::Measures,
         profile::Profile,
-        recoding::{Cut, GroupShare, Groups, Recoding},
+        recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
         released::Released,
         testing::{TestTable, counts, data, select},
         verify::verify_against,
@@ -97,30 +97,30 @@ mod tests {
     #[test]
     fn a_label_withholds_how_rare_a_value_is_among_those_it_covers() {
         let table = table("", ROWS);
-        let of = |ranges: &[(u32, u32)]| entropy(&table, Recoding::Cut(cut(&table, ranges)));
+        let of = |ranges: &[(u32, u32)]| entropy(&table, Recoding::Global(cut(&table, ranges)));
         assert_eq!(of(&[(0, 0), (1, 1), (2, 2), (3, 3)]), 0.0);
         assert_eq!(of(&[(0, 0), (1, 1), (2, 3)]), 2.0);
         assert_eq!(of(&[(0, 3)]), 4.0 + 4.0 + 3.0 + 3.0);
         assert_close(of(&[(0, 1), (2, 3)]), 4.0 * 1.5f64.log2() + 2.0 * 3f64.log2() + 2.0);
         // Suppressed, both records of b could be any of the 8.
         let suppressed = Cut { suppressed: vec![TupleId(1)], ..Cut::identity(&table.profile) };
-        assert_eq!(entropy(&table, Recoding::Cut(suppressed)), 4.0);
+        assert_eq!(entropy(&table, Recoding::Global(suppressed)), 4.0);
     }
 
     #[test]
     fn a_set_covers_its_values() {
         let table = table("[release]\nlabels = \"set\"", ROWS);
         let group = |tuple: u32| GroupId(u32::from(tuple == 1 || tuple == 3));
-        let share = |tuple: u32| GroupShare {
+        let assignment = |tuple: u32| GroupAssignment {
             group: group(tuple),
             variant: table.profile.variants_of(TupleId(tuple)).next().unwrap(),
             records: table.profile.tuple_records(TupleId(tuple)),
         };
         let boxes = vec![table.profile.columns()[0].domain.whole(); 2];
-        let groups = Groups { boxes, shares: (0..4).map(share).collect(), suppressed: None };
+        let groups = LocalRecoding { boxes, assignments: (0..4).map(assignment).collect(), suppressed: None };
         // {a, c} covers 5 records, {b, d} 3.
         let expected = 4.0 * (5f64 / 4.0).log2() + 5f64.log2() + 2.0 * 1.5f64.log2() + 3f64.log2();
-        assert_close(entropy(&table, Recoding::Groups(groups)), expected);
+        assert_close(entropy(&table, Recoding::Local(groups)), expected);
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
     fn a_mean_is_known_from_its_recoding_and_not_from_a_file() {
         let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"\nrelease.numbers = \"mean\"";
         let table = TestTable::new(policy, &[], &[("1", 1), ("2", 1), ("3", 1), ("4", 1)]);
-        assert_eq!(entropy(&table, Recoding::Cut(cut(&table, &[(0, 1), (2, 3)]))), 4.0);
+        assert_eq!(entropy(&table, Recoding::Global(cut(&table, &[(0, 1), (2, 3)]))), 4.0);
         let file = counts(&table.policy, &[("1.5", 2), ("3.5", 2)]);
         let file = Profile::of_release(&table.policy, &Hierarchies::default(), &file).unwrap();
         let read = Released::of_opaque(&table.profile, &file);
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(of_file(&[("cd", 1), ("b", 2), ("a", 4)]), None, "a record is missing");
         let recoding = cut(&table, &[(0, 0), (1, 1), (2, 3)]);
         let coarsened = table.profile.coarsened(&[vec![0, 1, 2, 2]]);
-        let released = Released::of_recoding(&coarsened, &Recoding::Cut(recoding), &table.policy.release);
+        let released = Released::of_recoding(&coarsened, &Recoding::Global(recoding), &table.policy.release);
         let context = MeasureContext::of_coarsened(&table.policy, &table.profile, &coarsened, &released);
         assert_eq!((ENTRY.value)(&context), Some(2.0));
     }
@@ -200,7 +200,7 @@ mod tests {
             let index = table.profile.columns().iter().position(|known| known.name == column.name).unwrap();
             cut.cells[index] = (0..column.domain.len() as u32).map(cell).collect();
         }
-        let verified = verify_against(&table.profile, Recoding::Cut(cut), &table.models, &table.policy, 0).unwrap();
+        let verified = verify_against(&table.profile, Recoding::Global(cut), &table.models, &table.policy, 0).unwrap();
         let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
         assert_eq!(verified.released().groups(), 48);
         let found = (ENTRY.value)(&context).unwrap();

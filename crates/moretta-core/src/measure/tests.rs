@@ -4,7 +4,7 @@ use super::{MeasureContext, Measures};
 use crate::{
     ids::{GroupId, TupleId},
     objective::{Dispersion, Objective},
-    recoding::{Cut, GroupShare, Groups, Recoding},
+    recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     testing::{POINTS, TestTable},
     verify::{Verified, verify_against},
 };
@@ -26,7 +26,7 @@ fn released(table: &TestTable, recoding: Recoding) -> Verified<'_> {
 /// Groups of tuples (by their place in the profile), each released as its bounding box.
 fn boxes(table: &TestTable, groups: &[&[u32]]) -> Recoding {
     let profile = &table.profile;
-    let mut recoding = Groups::default();
+    let mut recoding = LocalRecoding::default();
     for (group, tuples) in groups.iter().enumerate() {
         for (column, described) in profile.columns().iter().enumerate() {
             let codes = tuples.iter().map(|&tuple| profile.codes(TupleId(tuple))[column]);
@@ -34,10 +34,10 @@ fn boxes(table: &TestTable, groups: &[&[u32]]) -> Recoding {
         }
         for variant in tuples.iter().flat_map(|&tuple| profile.variants_of(TupleId(tuple))) {
             let group = GroupId::from_index(group);
-            recoding.shares.push(GroupShare { group, variant, records: profile.variant_records(variant) });
+            recoding.assignments.push(GroupAssignment { group, variant, records: profile.variant_records(variant) });
         }
     }
-    Recoding::Groups(recoding)
+    Recoding::Local(recoding)
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
         let (low, high) = (domain.cover(0, low - 1), domain.cover(low, domain.len() as u32 - 1));
         codes().map(|code| if low.contains(code) { low } else { high }).collect()
     };
-    let cut = |suppressed| Recoding::Cut(Cut { cells: vec![cells(0, 7.5), cells(1, 3.5)], suppressed });
+    let cut = |suppressed| Recoding::Global(Cut { cells: vec![cells(0, 7.5), cells(1, 3.5)], suppressed });
     let of_cut = measures(&table, &released(&table, cut(Vec::new())));
     assert_eq!(of_cut.get("cm"), Some(0.15));
     assert_eq!(of_cut.get("dm"), Some(64.0 + 16.0 + 25.0 + 9.0));
@@ -107,7 +107,7 @@ fn constant_columns_cost_nothing() {
                   columns.v.role = \"quasi-identifier\"\ncolumns.v.weight = 2";
     let table = TestTable::new(policy, &[], &[("5,a,1", 1), ("5,a,3", 1)]);
     let whole = table.profile.columns().iter().map(|column| vec![column.domain.whole(); column.domain.len()]).collect();
-    let all = measures(&table, &released(&table, Recoding::Cut(Cut { cells: whole, suppressed: Vec::new() })));
+    let all = measures(&table, &released(&table, Recoding::Global(Cut { cells: whole, suppressed: Vec::new() })));
     // Only v loses anything: all of its range, with weight 2 of 4.
     for (name, expected) in [("ncp", 4.0), ("gcp", 0.5), ("lm", 1.0), ("ntil", 1.0 / 3.0), ("nil_inf", 1.0 / 3.0)] {
         assert!((all.get(name).unwrap() - expected).abs() < 1e-12, "{name}: {:?}", all.get(name));
@@ -140,8 +140,8 @@ fn asked(measure: &str) -> TestTable {
 }
 
 fn without_the_last(table: &TestTable) -> Verified<'_> {
-    let Recoding::Cut(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
-    released(table, Recoding::Cut(Cut { suppressed: vec![TupleId(2)], ..cut }))
+    let Recoding::Global(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
+    released(table, Recoding::Global(Cut { suppressed: vec![TupleId(2)], ..cut }))
 }
 
 #[test]
@@ -266,10 +266,10 @@ proptest::proptest! {
         let mut occurring: Vec<u32> = records.iter().map(|(q, _)| *q).collect();
         occurring.sort_unstable();
         occurring.dedup();
-        let Recoding::Cut(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
+        let Recoding::Global(cut) = Recoding::identity(&table.profile) else { panic!("a cut") };
         let gone = occurring.iter().position(|q| *q == suppressed).map(TupleId::from_index);
         let cut = Cut { suppressed: gone.into_iter().collect(), ..cut };
-        let found = values(&table, &released(&table, Recoding::Cut(cut)))[0].unwrap();
+        let found = values(&table, &released(&table, Recoding::Global(cut)))[0].unwrap();
         proptest::prop_assert!((found - naive_cm(&records, suppressed, &costs)).abs() < 1e-9, "{found}");
     }
 

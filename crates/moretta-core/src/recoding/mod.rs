@@ -1,7 +1,7 @@
 //! Recodings: what a search comes back with.
 //!
 //! A recoding has one of two shapes. A [`Cut`] gives every value of a column one cell (global recoding: equal values
-//! stay equal); a [`Groups`] gives every group of records a box of its own (local recoding: equal values may leave
+//! stay equal); a [`LocalRecoding`] gives every group of records a box of its own (local recoding: equal values may leave
 //! differently). Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
 
 mod boxes;
@@ -25,9 +25,9 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recoding {
     /// One cell per value.
-    Cut(Cut),
+    Global(Cut),
     /// One box per group.
-    Groups(Groups),
+    Local(LocalRecoding),
 }
 
 /// Global recoding. Cells may nest: a value leaves as the smallest of the column's cells that covers it, so beside a
@@ -42,18 +42,18 @@ pub struct Cut {
 
 /// Local recoding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Groups {
+pub struct LocalRecoding {
     /// Row-major: the cells of each group's box, one for each column.
     pub boxes: Vec<Cell>,
     /// Which records are in which group. All records of all variants, each once.
-    pub shares: Vec<GroupShare>,
+    pub assignments: Vec<GroupAssignment>,
     /// The group of the suppressed records, where there is one; its box counts for nothing.
     pub suppressed: Option<GroupId>,
 }
 
 /// So many of a variant's records are in a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct GroupShare {
+pub struct GroupAssignment {
     /// The group.
     pub group: GroupId,
     /// The variant.
@@ -83,7 +83,7 @@ impl Cut {
     }
 }
 
-impl Groups {
+impl LocalRecoding {
     /// The box of a group.
     pub fn cells(&self, group: GroupId, columns: usize) -> &[Cell] {
         &self.boxes[group.index() * columns..(group.index() + 1) * columns]
@@ -94,19 +94,20 @@ impl Recoding {
     /// How many records it suppresses.
     pub fn suppressed_records(&self, profile: &Profile) -> u64 {
         match self {
-            Self::Cut(cut) => cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum(),
-            Self::Groups(groups) => {
-                let suppressed = groups.shares.iter().filter(|share| Some(share.group) == groups.suppressed);
-                suppressed.map(|share| share.records).sum()
+            Self::Global(cut) => cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum(),
+            Self::Local(groups) => {
+                let suppressed =
+                    groups.assignments.iter().filter(|assignment| Some(assignment.group) == groups.suppressed);
+                suppressed.map(|assignment| assignment.records).sum()
             }
         }
     }
 
     /// Whether a cell of it is less than the whole column, so that a release has something to tell.
-    pub fn tells(&self, profile: &Profile) -> bool {
+    pub fn discloses_anything(&self, profile: &Profile) -> bool {
         match self {
-            Self::Cut(cut) => cut.cells != Cut::whole(profile).cells,
-            Self::Groups(groups) => {
+            Self::Global(cut) => cut.cells != Cut::whole(profile).cells,
+            Self::Local(groups) => {
                 let whole = profile.columns().iter().map(|column| column.domain.whole()).cycle();
                 groups.boxes.iter().zip(whole).any(|(cell, whole)| *cell != whole)
             }
@@ -115,6 +116,6 @@ impl Recoding {
 
     /// The table as it is: every value is its own cell.
     pub fn identity(profile: &Profile) -> Self {
-        Self::Cut(Cut::identity(profile))
+        Self::Global(Cut::identity(profile))
     }
 }

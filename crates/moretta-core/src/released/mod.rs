@@ -17,7 +17,7 @@ use crate::{
     hierarchy::{Domain, ROOT_LABEL},
     ids::TupleId,
     profile::{Member, Profile},
-    recoding::{Cut, GroupShare, Groups, Recoding},
+    recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     text::at_record,
 };
 
@@ -59,29 +59,36 @@ impl Released {
     /// The table under a recoding.
     pub fn of_recoding(profile: &Profile, recoding: &Recoding, options: &ReleaseOptions) -> Self {
         match recoding {
-            Recoding::Groups(groups) => Self::of_groups(profile, groups, options),
-            Recoding::Cut(cut) => Self::of_cut(profile, cut, options),
+            Recoding::Local(groups) => Self::of_groups(profile, groups, options),
+            Recoding::Global(cut) => Self::of_cut(profile, cut, options),
         }
     }
 
-    fn of_groups(profile: &Profile, groups: &Groups, options: &ReleaseOptions) -> Self {
-        let mut shares = groups.shares.clone();
-        shares.sort_unstable();
+    fn of_groups(profile: &Profile, groups: &LocalRecoding, options: &ReleaseOptions) -> Self {
+        let mut assignments = groups.assignments.clone();
+        assignments.sort_unstable();
         let p = profile.columns().len();
         let mut table = Table::new(profile, options, false);
         let mut pieces = vec![None; groups.boxes.len() / p];
-        for (piece, shares) in shares.chunk_by(|a, b| a.group == b.group).enumerate() {
-            let group = shares[0].group;
+        for (piece, assignments) in assignments.chunk_by(|a, b| a.group == b.group).enumerate() {
+            let group = assignments[0].group;
             pieces[group.index()] = Some(piece);
             if groups.suppressed == Some(group) {
                 table.suppressed();
             } else {
                 for (column, cell) in groups.cells(group, p).iter().enumerate() {
-                    let code = |share: &GroupShare| profile.codes(profile.tuple_of(share.variant))[column];
-                    table.cell(column, *cell, || shares.iter().map(|share| (code(share), share.records)));
+                    let code =
+                        |assignment: &GroupAssignment| profile.codes(profile.tuple_of(assignment.variant))[column];
+                    table.cell(column, *cell, || {
+                        assignments.iter().map(|assignment| (code(assignment), assignment.records))
+                    });
                 }
             }
-            table.close(shares.iter().map(|share| Member { variant: share.variant, records: share.records }));
+            table.close(
+                assignments
+                    .iter()
+                    .map(|assignment| Member { variant: assignment.variant, records: assignment.records }),
+            );
         }
         let mut released = table.finish();
         // A group without records is nowhere, and nobody asks for it.

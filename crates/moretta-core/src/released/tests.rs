@@ -3,7 +3,7 @@
 use super::{Covered, Released};
 use crate::{
     ids::{GroupId, TupleId},
-    recoding::{GroupShare, Groups, Recoding},
+    recoding::{GroupAssignment, LocalRecoding, Recoding},
     testing::TestTable,
 };
 
@@ -11,15 +11,15 @@ const MEANS: &str = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"\nrelea
 
 /// Groups of tuples, given by their index, each released as a range of codes.
 fn groups(table: &TestTable, pieces: &[(&[u32], (u32, u32))]) -> Released {
-    let mut recoding = Groups::default();
+    let mut recoding = LocalRecoding::default();
     for (group, (tuples, (first, last))) in pieces.iter().enumerate() {
         recoding.boxes.push(table.profile.columns()[0].domain.cover(*first, *last));
         for variant in tuples.iter().flat_map(|&tuple| table.profile.variants_of(TupleId(tuple))) {
             let records = table.profile.variant_records(variant);
-            recoding.shares.push(GroupShare { group: GroupId::from_index(group), variant, records });
+            recoding.assignments.push(GroupAssignment { group: GroupId::from_index(group), variant, records });
         }
     }
-    Released::of_recoding(&table.profile, &Recoding::Groups(recoding), &table.policy.release)
+    Released::of_recoding(&table.profile, &Recoding::Local(recoding), &table.policy.release)
 }
 
 fn ranges(released: &Released) -> Vec<(u32, u32, u64)> {

@@ -16,7 +16,7 @@ use crate::{
     policy::Policy,
     privacy::BoundModel,
     profile::{Column, Member, Profile},
-    recoding::{BoxIndex, Cut, GroupShare, Groups, Print, Recoding, place, suppress_failing},
+    recoding::{BoxIndex, Cut, GroupAssignment, LocalRecoding, Print, Recoding, place, suppress_failing},
     schema::Kind,
 };
 
@@ -109,7 +109,7 @@ impl Saved {
         }
         let label = |column: usize, cell: &Cell| columns[column].domain.label(*cell);
         let shape = match recoding {
-            Recoding::Cut(cut) => {
+            Recoding::Global(cut) => {
                 let told = told(profile, cut);
                 let labels = |(column, cells): (usize, &Vec<Cell>)| {
                     // All values of a hierarchy file are in it anyway, also those that do not occur.
@@ -127,7 +127,7 @@ impl Saved {
                 };
                 Shape::Cut(cut.cells.iter().enumerate().map(labels).collect())
             }
-            Recoding::Groups(groups) => {
+            Recoding::Local(groups) => {
                 let suppressed = groups.suppressed.map(GroupId::index);
                 let boxes = groups.boxes.chunks(columns.len()).enumerate();
                 let open = boxes.filter(|(group, _)| Some(*group) != suppressed).map(|(_, cells)| cells);
@@ -331,7 +331,7 @@ impl Saved {
         let prints: Vec<Vec<Print>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
         suppress_failing(profile, models, &prints, &mut assigned);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
-        Recoding::Cut(Cut { cells, suppressed: suppressed.collect() })
+        Recoding::Global(Cut { cells, suppressed: suppressed.collect() })
     }
 
     fn apply_groups(&self, profile: &Profile, models: &[Box<dyn BoundModel>], boxes: &[Vec<String>]) -> Recoding {
@@ -351,12 +351,12 @@ impl Saved {
         let suppressed = GroupId::from_index(open.len());
         let whole: Vec<Cell> = profile.columns().iter().map(|column| column.domain.whole()).collect();
         open.push(whole);
-        let mut shares = Vec::new();
+        let mut assignments = Vec::new();
         for (tuple, group) in (0u32..).map(TupleId).zip(assigned) {
             let group = group.map_or(suppressed, GroupId::from_index);
-            let share = |Member { variant, records }| GroupShare { group, variant, records };
-            shares.extend(profile.members_of(tuple).map(share));
+            let assignment = |Member { variant, records }| GroupAssignment { group, variant, records };
+            assignments.extend(profile.members_of(tuple).map(assignment));
         }
-        Recoding::Groups(Groups { boxes: open.concat(), shares, suppressed: Some(suppressed) })
+        Recoding::Local(LocalRecoding { boxes: open.concat(), assignments, suppressed: Some(suppressed) })
     }
 }

@@ -6,7 +6,7 @@ use super::{Outcome, Stop, Task};
 use crate::{
     ids::{GroupId, TupleId},
     profile::{Member, Profile},
-    recoding::{GroupShare, Groups, Recoding},
+    recoding::{GroupAssignment, LocalRecoding, Recoding},
 };
 
 /// A bounding box: the least and greatest code of each column.
@@ -84,16 +84,16 @@ pub(super) fn outcome(
     work: Vec<(&'static str, u64)>,
 ) -> Outcome {
     clusters.par_iter_mut().for_each(|cluster| cluster.members.sort_unstable());
-    let mut groups = Groups::default();
+    let mut groups = LocalRecoding::default();
     for (index, cluster) in clusters.iter().enumerate() {
         let cells = task.profile.columns().iter().zip(&cluster.ranges);
         groups.boxes.extend(cells.map(|(column, &(first, last))| column.domain.cover(first, last)));
         let same_variant = cluster.members.chunk_by(|a, b| a.variant == b.variant);
-        groups.shares.extend(same_variant.map(|members| GroupShare {
+        groups.assignments.extend(same_variant.map(|members| GroupAssignment {
             group: GroupId::from_index(index),
             variant: members[0].variant,
             records: members.iter().map(|member| member.records).sum(),
         }));
     }
-    Outcome { recoding: Recoding::Groups(groups), stop: stop.unwrap_or(Stop::Finished), path: Vec::new(), work }
+    Outcome { recoding: Recoding::Local(groups), stop: stop.unwrap_or(Stop::Finished), path: Vec::new(), work }
 }

@@ -4,7 +4,7 @@ use moretta_core::{
     hierarchy::Cell,
     ids::{GroupId, TupleId, VariantId},
     profile::Profile,
-    recoding::{GroupShare, Groups, Recoding},
+    recoding::{GroupAssignment, LocalRecoding, Recoding},
     verify::{VerifyError, verify_against},
 };
 use proptest::prelude::*;
@@ -17,12 +17,12 @@ use crate::{
 };
 
 /// Each tuple's records as a group of their own.
-fn singletons(profile: &Profile) -> Groups {
-    let mut groups = Groups::default();
+fn singletons(profile: &Profile) -> LocalRecoding {
+    let mut groups = LocalRecoding::default();
     for tuple in (0..profile.tuples() as u32).map(TupleId) {
         let codes = profile.codes(tuple).iter().zip(profile.columns());
         groups.boxes.extend(codes.map(|(&code, column)| column.domain.cover(code, code)));
-        groups.shares.extend(profile.variants_of(tuple).map(|variant| GroupShare {
+        groups.assignments.extend(profile.variants_of(tuple).map(|variant| GroupAssignment {
             group: GroupId(tuple.0),
             variant,
             records: profile.variant_records(variant),
@@ -44,7 +44,7 @@ proptest! {
         let counts = world.counts();
         let profile = world.profile(&counts);
         let recoding = random_cut(&profile, &mut dice);
-        let Recoding::Cut(cut) = &recoding else { unreachable!() };
+        let Recoding::Global(cut) = &recoding else { unreachable!() };
         let suppressed: u64 = cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum();
         let policy = &world.policy;
         let unjudged = verify_against(&profile, recoding.clone(), &[], policy, suppressed).expect("a valid cut");
@@ -65,7 +65,7 @@ proptest! {
     fn a_corrupt_cut_is_refused(world in worlds()) {
         let mut dice = world.dice.clone();
         let profile = world.profile(&world.counts());
-        let Recoding::Cut(good) = random_cut(&profile, &mut dice) else { unreachable!() };
+        let Recoding::Global(good) = random_cut(&profile, &mut dice) else { unreachable!() };
         let column = dice.below(profile.columns().len());
         let domain = &profile.columns()[column].domain;
         let code = dice.below(domain.len());
@@ -88,8 +88,8 @@ proptest! {
                 cut.suppressed.push(TupleId(profile.tuples() as u32));
             }
         }
-        prop_assert!(refused(&world, &profile, Recoding::Cut(good)).is_none());
-        prop_assert!(refused(&world, &profile, Recoding::Cut(cut)).is_some());
+        prop_assert!(refused(&world, &profile, Recoding::Global(good)).is_none());
+        prop_assert!(refused(&world, &profile, Recoding::Global(cut)).is_some());
     }
 
     #[test]
@@ -97,10 +97,10 @@ proptest! {
         let mut dice = world.dice.clone();
         let profile = world.profile(&world.counts());
         let good = singletons(&profile);
-        prop_assert!(refused(&world, &profile, Recoding::Groups(good.clone())).is_none());
+        prop_assert!(refused(&world, &profile, Recoding::Local(good.clone())).is_none());
         let p = profile.columns().len();
-        let share = dice.below(good.shares.len());
-        let cell = good.shares[share].group.index() * p + dice.below(p);
+        let assignment = dice.below(good.assignments.len());
+        let cell = good.assignments[assignment].group.index() * p + dice.below(p);
         let domain = &profile.columns()[cell % p].domain;
         let mut bad = good.clone();
         match dice.below(8) {
@@ -109,19 +109,19 @@ proptest! {
                 bad.boxes[cell] = domain.cover(other, other);
             }
             1 => bad.boxes[cell].last = domain.len() as u32,
-            2 => drop(bad.shares.remove(share)),
-            3 => bad.shares.push(good.shares[share]),
-            4 => bad.shares[share].records += 1,
-            5 => bad.shares[share].records = 0,
-            6 => bad.shares[share].variant = VariantId(profile.variants() as u32),
-            _ => bad.shares[share].group = GroupId((bad.boxes.len() / p) as u32),
+            2 => drop(bad.assignments.remove(assignment)),
+            3 => bad.assignments.push(good.assignments[assignment]),
+            4 => bad.assignments[assignment].records += 1,
+            5 => bad.assignments[assignment].records = 0,
+            6 => bad.assignments[assignment].variant = VariantId(profile.variants() as u32),
+            _ => bad.assignments[assignment].group = GroupId((bad.boxes.len() / p) as u32),
         }
-        prop_assert!(refused(&world, &profile, Recoding::Groups(bad)).is_some());
+        prop_assert!(refused(&world, &profile, Recoding::Local(bad)).is_some());
         // A group that nobody is in prints nothing, so it can do no harm, whatever its box.
         let mut idle = good;
         let whole: Vec<Cell> = profile.columns().iter().map(|column| column.domain.whole()).collect();
         idle.boxes.extend(whole);
-        let verified = verify_against(&profile, Recoding::Groups(idle), &[], &world.policy, 0);
+        let verified = verify_against(&profile, Recoding::Local(idle), &[], &world.policy, 0);
         let verified = verified.expect("an empty group");
         prop_assert!((0..verified.released().groups()).all(|group| verified.released().records(group) > 0));
     }

@@ -84,7 +84,7 @@ pub fn check_cells(world: &World, header: &[String], rows: &Rows, change: &Chang
 
 /// A path leads from the table as it is to what was found.
 fn check_path(profile: &Profile, outcome: &Outcome) -> Result<(), TestCaseError> {
-    let Recoding::Cut(found) = &outcome.recoding else { return Ok(()) };
+    let Recoding::Global(found) = &outcome.recoding else { return Ok(()) };
     let mut cut = Cut::identity(profile);
     outcome.path.iter().for_each(|step| cut.apply(step));
     prop_assert!(outcome.path.is_empty() || cut.cells == found.cells, "{:?}\n{:?}", cut, found);

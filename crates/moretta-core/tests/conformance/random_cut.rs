@@ -14,7 +14,7 @@ pub fn random_cut(profile: &Profile, dice: &mut Dice) -> Recoding {
     let suppress = *dice.one(&[0, 0, 10, 50]);
     let suppressed = (0..profile.tuples() as u32).map(TupleId).filter(|_| dice.chance(suppress)).collect();
     let cells = profile.columns().iter().map(|column| cells(&column.domain, dice)).collect();
-    Recoding::Cut(Cut { cells, suppressed })
+    Recoding::Global(Cut { cells, suppressed })
 }
 
 fn cells(domain: &Domain, dice: &mut Dice) -> Vec<Cell> {

@@ -85,7 +85,7 @@ fn overlap(world: &World, rows: &Rows) -> bool {
 /// Whether cells of a cut that are not the same print one mean or midpoint: groups that hold only together, by that
 /// chance, are suppressed where the recoding is applied, for which it will not be relied upon.
 fn alike_by_chance(world: &World, profile: &Profile, verified: &Verified) -> bool {
-    let Recoding::Cut(cut) = verified.recoding() else { return false };
+    let Recoding::Global(cut) = verified.recoding() else { return false };
     let cells = |codes: &[u32]| cut.cells.iter().zip(codes).map(|(cells, &code)| cells[code as usize]).collect();
     let tuples = (0..profile.tuples() as u32).map(TupleId);
     let distinct: BTreeSet<Vec<Cell>> = tuples.map(|tuple| cells(profile.codes(tuple))).collect();

@@ -6,7 +6,7 @@ use moretta_core::{
     hierarchy::{LabelReader, ReadCell, interval_ends},
     ids::{GroupId, TupleId},
     policy::ReleaseOptions,
-    recoding::{Cut, GroupShare, Groups, Recoding},
+    recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     testing::TestTable,
 };
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn as_it_is(table: &TestTable) -> Vec<String> {
 
 /// Everything leaves as the same cell.
 fn whole(table: &TestTable) -> Recoding {
-    Recoding::Cut(Cut::whole(&table.profile))
+    Recoding::Global(Cut::whole(&table.profile))
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_label_that_prints_more_than_the_values_is_spread_over_what_it_prints() {
             domain.node_cell(tree.parent(tree.leaf(code)).unwrap())
         };
         let cells = vec![(0..domain.len() as u32).map(parents).collect()];
-        bars(&ages, &Recoding::Cut(Cut { cells, suppressed: Vec::new() }))
+        bars(&ages, &Recoding::Global(Cut { cells, suppressed: Vec::new() }))
     };
     // [20, 39] for 40 records: 4 of its 20 ages are up to 23. That nobody is 20 is not to be seen.
     assert_eq!(of("20"), ["up to 23 20 8", "24–39 20 32", "40 or more 20 20"]);
@@ -288,7 +288,8 @@ impl Random {
 
     fn groups(&self, table: &TestTable) -> Recoding {
         let domain = &table.profile.columns()[0].domain;
-        let mut groups = Groups { suppressed: self.suppressed.then_some(GroupId(0)), ..Groups::default() };
+        let mut groups =
+            LocalRecoding { suppressed: self.suppressed.then_some(GroupId(0)), ..LocalRecoding::default() };
         let mut ends = [None::<(u32, u32)>; 6];
         for tuple in (0..table.profile.tuples()).map(TupleId::from_index) {
             let group = self.values[tuple.index() % self.values.len()].2;
@@ -297,12 +298,12 @@ impl Random {
             ends[group as usize] = Some((first.min(code), last.max(code)));
             for variant in table.profile.variants_of(tuple) {
                 let records = table.profile.variant_records(variant);
-                groups.shares.push(GroupShare { group: GroupId(group.into()), variant, records });
+                groups.assignments.push(GroupAssignment { group: GroupId(group.into()), variant, records });
             }
         }
         let cell = |ends: Option<(u32, u32)>| ends.map_or(domain.whole(), |(first, last)| domain.cover(first, last));
         groups.boxes = ends.into_iter().map(cell).collect();
-        Recoding::Groups(groups)
+        Recoding::Local(groups)
     }
 }
 
@@ -365,7 +366,7 @@ fn with_end(ages: &[(u8, u64)], end: i64, hidden: u8) -> Vec<Bar> {
         }
     };
     let cells = vec![(0..domain.len() as u32).map(cell).collect()];
-    let recoding = Recoding::Cut(Cut { cells, suppressed: Vec::new() });
+    let recoding = Recoding::Global(Cut { cells, suppressed: Vec::new() });
     all(&table.policy, &table.profile, &release(&table, &recoding))[0].bars.clone()
 }
 

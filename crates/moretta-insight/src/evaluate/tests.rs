@@ -4,7 +4,7 @@ use moretta_core::{
     hierarchy::{Hierarchies, file},
     ids::GroupId,
     profile::Profile,
-    recoding::{Cut, GroupShare, Groups},
+    recoding::{Cut, GroupAssignment, LocalRecoding},
     testing::TestTable,
 };
 
@@ -33,7 +33,7 @@ fn saved(train: &TestTable, recoding: &Recoding) -> Saved {
 
 fn whole(profile: &Profile) -> Recoding {
     let cells = profile.columns().iter().map(|column| vec![column.domain.whole(); column.domain.len()]);
-    Recoding::Cut(Cut { cells: cells.collect(), suppressed: Vec::new() })
+    Recoding::Global(Cut { cells: cells.collect(), suppressed: Vec::new() })
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn values_the_search_never_saw_leave_as_the_cell_above_them() {
         let tree = domain.tree().unwrap();
         domain.node_cell(tree.parent(tree.leaf(code)).unwrap())
     };
-    let Recoding::Cut(mut cut) = Recoding::identity(&train.profile) else { unreachable!() };
+    let Recoding::Global(mut cut) = Recoding::identity(&train.profile) else { unreachable!() };
     cut.cells[0] = (0..domain.len() as u32).map(kinds).collect();
-    let recoding = Recoding::Cut(cut);
+    let recoding = Recoding::Global(cut);
     let saved = saved(&train, &recoding);
     let labels = saved.labels(&test.profile);
     let midwives = test.profile.tuple_of(test.members(|texts| texts[0] == "midwife")[0].variant);
@@ -79,13 +79,13 @@ fn a_tuple_goes_to_the_box_of_least_loss() {
     let profile = &train.profile;
     let (job, town) = (&profile.columns()[0].domain, &profile.columns()[1].domain);
     let boxes = vec![job.whole(), town.whole(), job.cover(0, 1), town.whole()];
-    let share = |(at, member): (usize, moretta_core::profile::Member)| GroupShare {
+    let assignment = |(at, member): (usize, moretta_core::profile::Member)| GroupAssignment {
         group: GroupId::from_index(at % 2 * usize::from(profile.codes(profile.tuple_of(member.variant))[0] < 2)),
         variant: member.variant,
         records: member.records,
     };
-    let shares = profile.everything().into_iter().enumerate().map(share).collect();
-    let saved = saved(&train, &Recoding::Groups(Groups { boxes, shares, suppressed: None }));
+    let assignments = profile.everything().into_iter().enumerate().map(assignment).collect();
+    let saved = saved(&train, &Recoding::Local(LocalRecoding { boxes, assignments, suppressed: None }));
     let labels = saved.labels(profile);
     let job_of = |tuple: usize| profile.columns()[0].domain.text(profile.codes(TupleId(tuple as u32))[0]);
     for (tuple, labels) in labels.iter().enumerate() {

@@ -76,7 +76,7 @@ fn of_intervals(policy: &Policy, values: &[&str], ends: &[(u32, u32)]) -> Saved 
     let domain = &profile.columns()[0].domain;
     let cell = |code: u32| ends.iter().find(|(first, last)| (*first..=*last).contains(&code)).unwrap();
     let cells = (0..domain.len() as u32).map(|code| domain.cover(cell(code).0, cell(code).1)).collect();
-    let recoding = Recoding::Cut(Cut { cells: vec![cells], suppressed: Vec::new() });
+    let recoding = Recoding::Global(Cut { cells: vec![cells], suppressed: Vec::new() });
     Saved::of(policy, &Default::default(), &profile, &recoding)
 }
 

@@ -170,7 +170,7 @@ pub fn outcome_at(
     }
     let cut = cut_at(task.profile, task.models, &steps, at, task.max_suppressed > 0);
     let (path, work) = (steps[..at].to_vec(), vec![("steps", at as u64)]);
-    Ok((Outcome { recoding: Recoding::Cut(cut), stop: Stop::Finished, path, work }, holds))
+    Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work }, holds))
 }
 
 /// The cut after `at` steps, with those tuples suppressed that would break a model. It need not satisfy the policy:

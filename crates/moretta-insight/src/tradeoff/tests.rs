@@ -79,7 +79,7 @@ fn random_steps(table: &TestTable, dice: &[(u8, u8, u8)]) -> Vec<Step> {
 }
 
 fn naive(table: &TestTable, cut: &Cut) -> (usize, u64, Option<u64>, Measures) {
-    let released = Released::of_recoding(&table.profile, &Recoding::Cut(cut.clone()), &table.policy.release);
+    let released = Released::of_recoding(&table.profile, &Recoding::Global(cut.clone()), &table.policy.release);
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, &released);
     let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
     let below_k = context.k.map(|k| sizes.iter().filter(|size| **size < k).sum());
@@ -115,7 +115,7 @@ proptest! {
             prop_assert!(close(&point.measures, &measures), "{}: {:?} {:?}", number, point.measures, measures);
         }
         // A point as a recoding prints what was measured.
-        let last = Recoding::Cut(cut_at(&table.profile, &table.models, &steps, steps.len(), false));
+        let last = Recoding::Global(cut_at(&table.profile, &table.models, &steps, steps.len(), false));
         let released = verify_against(&table.profile, last, &[], &table.policy, 0).expect("any cut, if nothing is asked");
         prop_assert_eq!(released.released().groups(), points[steps.len()].groups);
     }

@@ -102,7 +102,7 @@ impl<'a> Walk<'a> {
 
     /// The release of the ground under this cut or one that it was under since it last settled; and the ground.
     pub(super) fn look(&self, cut: &Cut) -> (Released, &Profile) {
-        (Released::of_recoding(self.ground(), &Recoding::Cut(cut.clone()), self.options), self.ground())
+        (Released::of_recoding(self.ground(), &Recoding::Global(cut.clone()), self.options), self.ground())
     }
 
     /// Makes the ground smaller where that pays, with so many groups here.

@@ -169,7 +169,7 @@ impl Method for BottomUpGeneralization {
 impl BottomUpGeneralization {
     /// How much precision a recoding loses, over all records and columns.
     fn lost(&self, task: &Task<'_>, recoding: &Recoding) -> f64 {
-        let Recoding::Cut(cut) = recoding else { return f64::INFINITY };
+        let Recoding::Global(cut) = recoding else { return f64::INFINITY };
         let loss = self.measure(task).loss();
         let columns = || task.profile.columns().iter().zip(&cut.cells);
         let of_tuple = |tuple: TupleId| -> f64 {
@@ -208,6 +208,6 @@ impl BottomUpGeneralization {
                 path.extend(steps);
             }
         }
-        Outcome { recoding: Recoding::Cut(cut), stop: stop.unwrap_or(Stop::Finished), path, work }
+        Outcome { recoding: Recoding::Global(cut), stop: stop.unwrap_or(Stop::Finished), path, work }
     }
 }

@@ -208,7 +208,7 @@ impl Genetic {
         if self.settings.seeds
             && is_closed(task)
             && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
-            && let Recoding::Cut(cut) = outcome.recoding
+            && let Recoding::Global(cut) = outcome.recoding
             && admits(ground, &cut.cells)
         {
             starts.push(cut.cells);
@@ -268,7 +268,7 @@ impl Method for Genetic {
         }
         let cut = found.map_or_else(|| Cut::whole(task.profile), |found| holding(task, found.cells));
         let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
-        Ok(Outcome { recoding: Recoding::Cut(cut), stop, path: Vec::new(), work: counted(work) })
+        Ok(Outcome { recoding: Recoding::Global(cut), stop, path: Vec::new(), work: counted(work) })
     }
 }
 

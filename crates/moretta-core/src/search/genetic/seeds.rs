@@ -34,7 +34,7 @@ pub(super) fn of_path(task: &Task<'_>, ground: &Ground<'_>, outcome: &Outcome, z
             strings.push(of_cells(ground, &cut.cells, zeros));
         }
     }
-    if let Recoding::Cut(cut) = &outcome.recoding {
+    if let Recoding::Global(cut) = &outcome.recoding {
         strings.push(of_cells(ground, &cut.cells, zeros));
     }
     strings

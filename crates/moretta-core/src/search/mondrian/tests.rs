@@ -59,7 +59,8 @@ fn local_recoding_beats_the_best_global_one() {
         cells
     };
     let cuts = (0..8).flat_map(|ages| (0..4).map(move |zips| (ages, zips)));
-    let cut = |(ages, zips)| Recoding::Cut(Cut { cells: vec![cells(0, ages), cells(1, zips)], suppressed: Vec::new() });
+    let cut =
+        |(ages, zips)| Recoding::Global(Cut { cells: vec![cells(0, ages), cells(1, zips)], suppressed: Vec::new() });
     let global = cuts.filter_map(|at| verified(&table, cut(at))).map(|v| ncp(&table, &v)).fold(f64::MAX, f64::min);
     assert_eq!((ncp(&table, &relaxed), global), (33.0, 51.0));
 }
@@ -234,9 +235,9 @@ proptest! {
         let expand = |member: &Member| vec![member.variant; member.records as usize];
         let everything: Vec<VariantId> = table.profile.everything().iter().flat_map(expand).collect();
         match run(&table, settings) {
-            Ok(Recoding::Groups(found)) => {
+            Ok(Recoding::Local(found)) => {
                 let mut groups: BTreeMap<_, Vec<VariantId>> = BTreeMap::new();
-                for share in &found.shares {
+                for share in &found.assignments {
                     let member = Member { variant: share.variant, records: share.records };
                     groups.entry(share.group).or_default().extend(expand(&member));
                 }
@@ -246,7 +247,7 @@ proptest! {
                 expected.sort_unstable();
                 prop_assert_eq!(groups, expected);
             }
-            Ok(Recoding::Cut(_)) => prop_assert!(false, "Mondrian makes groups"),
+            Ok(Recoding::Global(_)) => prop_assert!(false, "Mondrian makes groups"),
             Err(_) => prop_assert!(!twin.holds(&everything)),
         }
     }
@@ -278,7 +279,7 @@ fn a_chain_of_fifty_thousand_leaves_needs_no_stack() {
         assert_eq!(verified.released().groups(), 10_000);
         let root = table.profile.columns()[0].domain.whole();
         let coarse = Cut { cells: vec![vec![root; 50_000]], suppressed: Vec::new() };
-        let coarse = self::verified(&table, Recoding::Cut(coarse)).unwrap();
+        let coarse = self::verified(&table, Recoding::Global(coarse)).unwrap();
         (ncp(&table, &verified), ncp(&table, &coarse))
     });
     assert_eq!(worst, (0.0, 20_000.0));

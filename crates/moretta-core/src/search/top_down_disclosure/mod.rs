@@ -159,5 +159,5 @@ impl Method for TopDownDisclosure {
 }
 
 fn recoding(cells: Vec<Vec<Cell>>) -> Recoding {
-    Recoding::Cut(Cut { cells, suppressed: Vec::new() })
+    Recoding::Global(Cut { cells, suppressed: Vec::new() })
 }

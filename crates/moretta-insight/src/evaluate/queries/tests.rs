@@ -24,7 +24,7 @@ fn released(table: &TestTable) -> Released {
     let (age, job) = (table.profile.domain(AGE), table.profile.domain(JOB));
     let ages = vec![age.cover(0, 2), age.cover(0, 2), age.cover(0, 2), age.cover(3, 3)];
     let jobs = vec![job.cover(0, 1), job.cover(0, 1), job.cover(2, 3), job.cover(2, 3)];
-    let cut = Recoding::Cut(Cut { cells: vec![ages, jobs], suppressed: Vec::new() });
+    let cut = Recoding::Global(Cut { cells: vec![ages, jobs], suppressed: Vec::new() });
     Released::of_recoding(&table.profile, &cut, &ReleaseOptions::default())
 }
 
@@ -71,7 +71,7 @@ fn numbers_that_are_not_whole_fill_their_box_evenly() {
     let policy = "[privacy]\nk = 2\n[columns]\nage.role = \"quasi-identifier\"\nage.hierarchy = \"free\"";
     let table = TestTable::new(policy, &[], &[("0.5", 1), ("1.5", 1), ("4.5", 2)]);
     let cells = vec![vec![table.profile.domain(AGE).whole(); 3]];
-    let cut = Recoding::Cut(Cut { cells, suppressed: Vec::new() });
+    let cut = Recoding::Global(Cut { cells, suppressed: Vec::new() });
     let released = Released::of_recoding(&table.profile, &cut, &ReleaseOptions::default());
     let boxes = boxes(&table, &released);
     let ask = |aggregate, low, high| {

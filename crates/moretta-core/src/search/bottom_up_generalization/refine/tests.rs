@@ -40,7 +40,7 @@ fn roots(table: &TestTable) -> Vec<Vec<NodeId>> {
 /// LM and CM of a cut, by the one implementation there is.
 fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let records = table.profile.records();
-    let recoding = Recoding::Cut(cut.clone());
+    let recoding = Recoding::Global(cut.clone());
     let verified = verify_against(&table.profile, recoding, &[], &table.policy, records).unwrap();
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
     let measures = Measures::of(&context);
@@ -153,8 +153,8 @@ proptest! {
         let settings = Settings { search: 10, partial, ..Settings::default() };
         let refined = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
         let cut = |recoding: &Recoding| match recoding {
-            Recoding::Cut(cut) => cut.clone(),
-            Recoding::Groups(_) => panic!("a cut"),
+            Recoding::Global(cut) => cut.clone(),
+            Recoding::Local(_) => panic!("a cut"),
         };
         let (before, after) = (measured(&table, &cut(&climbed.recoding)), measured(&table, &cut(&refined.recoding)));
         prop_assert!(after.0 <= before.0 + 1e-9, "LM {before:?} -> {after:?}");
@@ -226,8 +226,8 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         let lm = |search: u32| {
             let settings = Settings { measure: Some(Criterion::Lm), partial: false, search, ..Settings::default() };
             match BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap().recoding {
-                Recoding::Cut(cut) => measured(&table, &cut).0 * table.profile.records() as f64,
-                Recoding::Groups(_) => panic!("a cut"),
+                Recoding::Global(cut) => measured(&table, &cut).0 * table.profile.records() as f64,
+                Recoding::Local(_) => panic!("a cut"),
             }
         };
         assert!((lm(400) - best).abs() < 1e-9, "{} {best} {}", lm(400), lm(1000));

@@ -44,7 +44,7 @@ fn one_step_reaches_three() {
     assert_eq!(shown(&table.profile, &outcome.path), ["Race -> f2"]);
     // Both vids of two records carry d1 and e3, and c2 or d2: f1 and f2 are tried, and f2 raises the anonymity.
     assert_eq!(outcome.work[..3], [("iterations", 1), ("trials", 2), ("most_trials", 2)]);
-    let Recoding::Cut(cut) = outcome.recoding else { panic!("a cut") };
+    let Recoding::Global(cut) = outcome.recoding else { panic!("a cut") };
     let mut groups = std::collections::BTreeMap::<Vec<String>, u64>::new();
     for tuple in (0..9).map(TupleId) {
         let codes = table.profile.codes(tuple).iter().enumerate();

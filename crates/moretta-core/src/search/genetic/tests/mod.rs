@@ -80,7 +80,7 @@ fn it_finds_what_the_use_needs() {
     let task = task(&table, 0, 1);
     for settings in [small(), plain()] {
         let outcome = genetic(settings, cm()).run(&task, &NoObserver).unwrap();
-        let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
+        let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
         assert_ne!(cut.cells[0][4], cut.cells[0][5]);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let released = verified.released();
@@ -163,14 +163,14 @@ fn end_points_and_parameters_are_kept_to() {
     let outcome = genetic(settings.clone(), ObjectiveKind::Precision(LossMetric::Lm))
         .run(&task(&table, 20, 1), &NoObserver)
         .unwrap();
-    let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
+    let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
     let mut ends: Vec<u32> = cut.cells[0].iter().map(|cell| cell.last).collect();
     ends.dedup();
     assert!(ends.iter().all(|end| [4, 7].contains(end)), "{ends:?}");
     let few = Settings { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
     let outcome =
         genetic(few, ObjectiveKind::Precision(LossMetric::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
-    let Recoding::Cut(cut) = &outcome.recoding else { panic!("a cut") };
+    let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
     assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
     let unknown = Settings { end_points: [("c".to_owned(), Vec::new())].into(), ..settings };
     let refused = genetic(unknown, cm()).supports(&task(&table, 0, 1)).unwrap_err();
@@ -184,6 +184,6 @@ fn a_table_without_choices_is_no_trouble() {
         let table = TestTable::new(policy, &[], rows);
         let outcome =
             genetic(small(), ObjectiveKind::Precision(LossMetric::Lm)).run(&task(&table, 0, 1), &NoObserver).unwrap();
-        assert_eq!(outcome.recoding, Recoding::Cut(Cut::identity(&table.profile)));
+        assert_eq!(outcome.recoding, Recoding::Global(Cut::identity(&table.profile)));
     }
 }

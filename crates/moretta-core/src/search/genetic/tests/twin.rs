@@ -117,7 +117,7 @@ fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>
     cut.suppressed = suppressed_by(&table.profile, &table.models, &cut);
     let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
     let all = table.profile.records();
-    let verified = verify_against(&table.profile, Recoding::Cut(cut), &[], &table.policy, all).expect("sound");
+    let verified = verify_against(&table.profile, Recoding::Global(cut), &[], &table.policy, all).expect("sound");
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
     let value = objectives
         .iter()

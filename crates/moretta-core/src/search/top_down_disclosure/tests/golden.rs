@@ -47,7 +47,7 @@ fn printed(table: &TestTable, labels: &[&str]) -> Vec<Cell> {
 }
 
 fn suppressed(table: &TestTable, outcome: &Outcome) -> Vec<String> {
-    let Recoding::Cut(cut) = &outcome.recoding else { panic!("a global recoding") };
+    let Recoding::Global(cut) = &outcome.recoding else { panic!("a global recoding") };
     let columns = table.profile.columns().iter().zip(&cut.cells);
     let hidden = |(column, cells): (&Column, &Vec<Cell>)| -> Vec<String> {
         let codes = (0..column.domain.len() as u32).filter(|&code| column.domain.is_star(cells[code as usize]));

@@ -16,7 +16,7 @@ fn disclosed(rows: &[(&str, u64)], factor: u64) -> Vec<String> {
     let near = NearShares::new(&table.profile, vec![ColumnId::from_index(0)], "state", 1, factor);
     table.models = vec![Box::new(near)];
     let settings = Settings { measure: Some(Criterion::Lm), ..Settings::default() };
-    let Recoding::Cut(cut) = run(&table, settings).expect("possible").recoding else { panic!("a cut") };
+    let Recoding::Global(cut) = run(&table, settings).expect("possible").recoding else { panic!("a cut") };
     let domain = &table.profile.columns()[0].domain;
     let codes = (0u32..).zip(&cut.cells[0]).filter(|(_, cell)| !domain.is_star(**cell));
     codes.map(|(code, _)| domain.text(code).to_owned()).collect()

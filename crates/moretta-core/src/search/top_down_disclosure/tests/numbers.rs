@@ -19,7 +19,7 @@ fn table(k: u64, people: impl Iterator<Item = (String, String)>) -> TestTable {
 
 /// What leaves, from left to right.
 fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
-    let crate::recoding::Recoding::Cut(cut) = &outcome.recoding else { panic!("a global recoding") };
+    let crate::recoding::Recoding::Global(cut) = &outcome.recoding else { panic!("a global recoding") };
     let mut labels: Vec<String> =
         cut.cells[0].iter().map(|cell| table.profile.columns()[0].domain.label(*cell)).collect();
     labels.dedup();

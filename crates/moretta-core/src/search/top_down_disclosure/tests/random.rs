@@ -142,7 +142,7 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(&outcome.path[1..], &told[..]);
-        prop_assert_eq!(&outcome.recoding, &Recoding::Cut(Cut { cells: twin.cells.clone(), suppressed: Vec::new() }));
+        prop_assert_eq!(&outcome.recoding, &Recoding::Global(Cut { cells: twin.cells.clone(), suppressed: Vec::new() }));
     }
 
     #[test]
@@ -183,7 +183,7 @@ proptest! {
         let mut cut = Cut::identity(&table.profile);
         for step in &outcome.path {
             cut.apply(step);
-            let verified = verify_against(&table.profile, Recoding::Cut(cut.clone()), &table.models, &table.policy, 0);
+            let verified = verify_against(&table.profile, Recoding::Global(cut.clone()), &table.models, &table.policy, 0);
             prop_assert!(verified.is_ok(), "{:?}", verified.err());
         }
         // And nothing more can be told, nor anything that would come in the place of what cannot.
