@@ -21,7 +21,7 @@ use crate::{
     ids::{TupleId, VariantId},
     policy::{Policy, bind_all},
     privacy::{BoundModel, Group},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     recoding::Recoding,
     search::{Observer, Stop, method_names},
 };
@@ -125,7 +125,7 @@ impl TestTable {
     }
 
     /// The members whose tuple and values print like this, with all their records.
-    pub fn members(&self, wanted: impl Fn(&[&str]) -> bool) -> Vec<Member> {
+    pub fn members(&self, wanted: impl Fn(&[&str]) -> bool) -> Vec<VariantCount> {
         let texts = |variant: VariantId| {
             let codes = self.profile.codes(self.profile.tuple_of(variant)).iter().zip(self.profile.columns());
             let mut texts: Vec<&str> = codes.map(|(&code, column)| column.domain.text(code)).collect();
@@ -139,7 +139,7 @@ impl TestTable {
     }
 
     /// The first model's margin for these members.
-    pub fn margin(&self, members: &[Member]) -> f64 {
+    pub fn margin(&self, members: &[VariantCount]) -> f64 {
         self.models[0].margin(&Group::new(&self.profile, members))
     }
 }

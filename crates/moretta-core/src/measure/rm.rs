@@ -7,7 +7,7 @@ use crate::{
     ids::AttributeId,
     objective::{Dispersion, ObjectiveKind},
     privacy::Group,
-    profile::Member,
+    profile::VariantCount,
     schema::Kind,
     text::shown,
 };
@@ -42,7 +42,7 @@ fn read(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<ObjectiveKind, 
 /// all values are numbers.
 pub(super) fn dispersed(context: &MeasureContext<'_>, column: AttributeId, dispersion: Dispersion) -> Option<f64> {
     let numbers = context.records.attributes()[column.index()].numbers.as_ref()?;
-    let of_members = |members: &[Member]| match members {
+    let of_members = |members: &[VariantCount]| match members {
         [_] => 0.0,
         _ => dispersion.of(numbers, Group::new(context.records, members).histogram(column)),
     };

@@ -4,14 +4,14 @@ use std::cell::OnceCell;
 
 use crate::{
     ids::{AttributeId, ColumnId},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     text::merge_counts,
 };
 
 /// Group (equivalence class): records released with identical quasi-identifier values.
 pub struct Group<'a> {
     profile: &'a Profile,
-    members: &'a [Member],
+    members: &'a [VariantCount],
     records: u64,
     /// By attribute. Many models may look at one column (a template for each of its values): it is counted once.
     histograms: OnceCell<Box<[OnceCell<Histogram>]>>,
@@ -23,7 +23,7 @@ pub type Histogram = Vec<(u32, u64)>;
 
 impl<'a> Group<'a> {
     /// A group under construction: it has members but no released labels yet.
-    pub fn new(profile: &'a Profile, members: &'a [Member]) -> Self {
+    pub fn new(profile: &'a Profile, members: &'a [VariantCount]) -> Self {
         let records = members.iter().map(|member| member.records).sum();
         Self { profile, members, records, histograms: OnceCell::new(), labels: None }
     }
@@ -39,7 +39,7 @@ impl<'a> Group<'a> {
     }
 
     /// The variants of the group with their records.
-    pub fn members(&self) -> &'a [Member] {
+    pub fn members(&self) -> &'a [VariantCount] {
         self.members
     }
 

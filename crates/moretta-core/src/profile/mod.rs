@@ -57,7 +57,7 @@ pub struct Profile {
 
 /// Some of a variant's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member {
+pub struct VariantCount {
     /// The variant.
     pub variant: VariantId,
     /// How many of its records.
@@ -275,12 +275,12 @@ impl Profile {
         self.rows[row]
     }
 
-    fn member(&self, variant: VariantId) -> Member {
-        Member { variant, records: self.variant_records(variant) }
+    fn member(&self, variant: VariantId) -> VariantCount {
+        VariantCount { variant, records: self.variant_records(variant) }
     }
 
     /// All records of a tuple.
-    pub(crate) fn members_of(&self, tuple: TupleId) -> impl Iterator<Item = Member> {
+    pub(crate) fn members_of(&self, tuple: TupleId) -> impl Iterator<Item = VariantCount> {
         self.variants_of(tuple).map(|variant| self.member(variant))
     }
 
@@ -294,7 +294,7 @@ impl Profile {
     }
 
     /// All variants with all their records.
-    pub fn everything(&self) -> Vec<Member> {
+    pub fn everything(&self) -> Vec<VariantCount> {
         (0..self.variants() as u32).map(|variant| self.member(VariantId(variant))).collect()
     }
 }

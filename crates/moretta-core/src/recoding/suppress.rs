@@ -7,7 +7,7 @@ use crate::{
     hierarchy::Cell,
     ids::TupleId,
     privacy::{BoundModel, Group},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
 };
 
 /// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
@@ -48,7 +48,7 @@ pub(crate) fn suppress_failing(
         into.extend(profile.members_of(tuple));
     }
     table.take_out_failing(|_| true);
-    let size = |members: &[Member]| members.iter().map(|member| member.records).sum::<u64>();
+    let size = |members: &[VariantCount]| members.iter().map(|member| member.records).sum::<u64>();
     let mut largest_first: Vec<(u64, usize)> =
         table.groups.iter().enumerate().map(|(group, members)| (size(members), group)).collect();
     largest_first.sort_unstable_by(|a, b| b.cmp(a));
@@ -71,12 +71,12 @@ struct Table<'a> {
     models: &'a [Box<dyn BoundModel>],
     keys: &'a [Vec<Print>],
     /// Empty where taken out.
-    groups: Vec<Vec<Member>>,
-    suppressed: Vec<Member>,
+    groups: Vec<Vec<VariantCount>>,
+    suppressed: Vec<VariantCount>,
 }
 
 impl Table<'_> {
-    fn holds(&self, members: &[Member]) -> bool {
+    fn holds(&self, members: &[VariantCount]) -> bool {
         let group = Group::new(self.profile, members);
         members.is_empty() || self.models.iter().all(|model| model.holds(&group))
     }
@@ -105,7 +105,8 @@ impl Table<'_> {
             alike.entry(key).or_default().push(group);
         }
         let breaks = |groups: &Vec<usize>| {
-            let members: Vec<Member> = groups.iter().flat_map(|&group| self.groups[group].iter().copied()).collect();
+            let members: Vec<VariantCount> =
+                groups.iter().flat_map(|&group| self.groups[group].iter().copied()).collect();
             !model.holds(&Group::new(self.profile, &members))
         };
         let mut failing: Vec<usize> = alike.into_values().filter(breaks).flatten().collect();

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 use crate::{
     ids::{ColumnId, TupleId, VariantId},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
 };
 
 /// Groups of records that print alike in some columns.
@@ -16,7 +16,7 @@ pub struct Grouping {
     pub(super) columns: usize,
     keys: Vec<u32>,
     offsets: Vec<usize>,
-    members: Vec<Member>,
+    members: Vec<VariantCount>,
     records: Vec<u64>,
 }
 
@@ -32,7 +32,7 @@ impl Grouping {
     }
 
     /// The records of a group.
-    pub fn members(&self, group: usize) -> &[Member] {
+    pub fn members(&self, group: usize) -> &[VariantCount] {
         &self.members[self.offsets[group]..self.offsets[group + 1]]
     }
 
@@ -56,7 +56,7 @@ impl Grouping {
     /// Also the group of each piece.
     pub(super) fn collect<'a>(
         columns: usize,
-        pieces: impl Iterator<Item = (&'a [u32], &'a [Member])> + Clone,
+        pieces: impl Iterator<Item = (&'a [u32], &'a [VariantCount])> + Clone,
     ) -> (Self, Vec<usize>) {
         let mut index: HashMap<&[u32], usize> = HashMap::new();
         let mut sizes: Vec<usize> = Vec::new();
@@ -76,7 +76,7 @@ impl Grouping {
             *end += size;
             Some(*end)
         }));
-        let nothing = Member { variant: VariantId(0), records: 0 };
+        let nothing = VariantCount { variant: VariantId(0), records: 0 };
         let mut filled = offsets.clone();
         let mut members = vec![nothing; filled[filled.len() - 1]];
         for (&group, (_, piece)) in places.iter().zip(pieces) {

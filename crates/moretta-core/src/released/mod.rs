@@ -16,7 +16,7 @@ use crate::{
     declaration::ReleaseOptions,
     hierarchy::{Domain, ROOT_LABEL},
     ids::TupleId,
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     text::at_record,
 };
@@ -87,7 +87,7 @@ impl Released {
             table.close(
                 assignments
                     .iter()
-                    .map(|assignment| Member { variant: assignment.variant, records: assignment.records }),
+                    .map(|assignment| VariantCount { variant: assignment.variant, records: assignment.records }),
             );
         }
         let mut released = table.finish();

@@ -6,7 +6,7 @@ use super::{CellLoss, Covered, Grouping, Released, cells::ColumnCells, loss_of};
 use crate::{
     declaration::{Numbers, ReleaseOptions},
     hierarchy::{Cell, Domain, ROOT_LABEL, ReadCell, numeric::number_text},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     schema::Kind,
     text::merge_counts,
 };
@@ -26,7 +26,7 @@ pub(super) struct Table<'a> {
     keys: Vec<u32>,
     losses: Vec<CellLoss>,
     offsets: Vec<usize>,
-    members: Vec<Member>,
+    members: Vec<VariantCount>,
 }
 
 impl<'a> Table<'a> {
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
     }
 
     /// The piece at hand is complete: these are its records.
-    pub(super) fn close(&mut self, members: impl Iterator<Item = Member>) {
+    pub(super) fn close(&mut self, members: impl Iterator<Item = VariantCount>) {
         self.members.extend(members);
         self.offsets.push(self.members.len());
     }

@@ -15,7 +15,7 @@ use crate::{
     ids::{GroupId, TupleId},
     policy::Policy,
     privacy::BoundModel,
-    profile::{Column, Member, Profile},
+    profile::{Column, Profile, VariantCount},
     recoding::{BoxIndex, Cut, GroupAssignment, LocalRecoding, Print, Recoding, place, suppress_failing},
     schema::Kind,
 };
@@ -354,7 +354,7 @@ impl Saved {
         let mut assignments = Vec::new();
         for (tuple, group) in (0u32..).map(TupleId).zip(assigned) {
             let group = group.map_or(suppressed, GroupId::from_index);
-            let assignment = |Member { variant, records }| GroupAssignment { group, variant, records };
+            let assignment = |VariantCount { variant, records }| GroupAssignment { group, variant, records };
             assignments.extend(profile.members_of(tuple).map(assignment));
         }
         Recoding::Local(LocalRecoding { boxes: open.concat(), assignments, suppressed: Some(suppressed) })

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{Outcome, Stop, Task};
 use crate::{
     ids::{GroupId, TupleId},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     recoding::{GroupAssignment, LocalRecoding, Recoding},
 };
 
@@ -16,7 +16,7 @@ pub(super) type Ranges = Vec<(u32, u32)>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Cluster {
     /// A variant may occur more than once.
-    pub members: Vec<Member>,
+    pub members: Vec<VariantCount>,
     /// The box around the members.
     pub ranges: Ranges,
 }
@@ -31,7 +31,7 @@ impl Cluster {
     }
 
     /// The cluster of some members.
-    pub(super) fn around(task: &Task<'_>, members: Vec<Member>) -> Self {
+    pub(super) fn around(task: &Task<'_>, members: Vec<VariantCount>) -> Self {
         Self { ranges: ranges_of(task.profile, &members), members }
     }
 
@@ -48,13 +48,16 @@ impl Cluster {
 }
 
 /// All records of some tuples, in the order of the tuples.
-pub(super) fn members_of(profile: &Profile, tuples: impl IntoIterator<Item = TupleId>) -> impl Iterator<Item = Member> {
+pub(super) fn members_of(
+    profile: &Profile,
+    tuples: impl IntoIterator<Item = TupleId>,
+) -> impl Iterator<Item = VariantCount> {
     let variants = tuples.into_iter().flat_map(|tuple| profile.variants_of(tuple));
-    variants.map(|variant| Member { variant, records: profile.variant_records(variant) })
+    variants.map(|variant| VariantCount { variant, records: profile.variant_records(variant) })
 }
 
 /// The box around some members.
-pub(super) fn ranges_of(profile: &Profile, members: &[Member]) -> Ranges {
+pub(super) fn ranges_of(profile: &Profile, members: &[VariantCount]) -> Ranges {
     let mut ranges = vec![(u32::MAX, 0); profile.columns().len()];
     for member in members {
         include(&mut ranges, profile.codes(profile.tuple_of(member.variant)));

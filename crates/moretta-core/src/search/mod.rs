@@ -33,7 +33,7 @@ use crate::{
     objective::{LossMetric, Objective, ObjectiveKind},
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     recoding::{Cut, Recoding, Step, suppressed_by},
     suggest::nearest,
 };
@@ -66,7 +66,7 @@ impl<'a> Task<'a> {
     }
 
     /// Whether some records satisfy every model as one group.
-    fn holds(&self, members: &[Member]) -> bool {
+    fn holds(&self, members: &[VariantCount]) -> bool {
         let group = Group::new(self.profile, members);
         self.models.iter().all(|model| model.holds(&group))
     }

@@ -8,7 +8,7 @@ use moretta_core::{
         BoundModel, BoundTableModel, Description, Figure, Group, GroupSizes, Limit, MODELS, ModelFacts, PrivacyModel,
         SectionForm,
     },
-    profile::{Member, Profile, SecondTable, Tables},
+    profile::{Profile, SecondTable, Tables, VariantCount},
     run,
     search::{METHODS, NoObserver, SearchError},
     testing::{
@@ -27,23 +27,23 @@ use crate::{
 };
 
 /// A random part of the table.
-fn part(profile: &Profile, dice: &mut Dice) -> Vec<Member> {
+fn part(profile: &Profile, dice: &mut Dice) -> Vec<VariantCount> {
     let some = *dice.one(&[20, 50, 80]);
     let members = profile.everything().into_iter().filter(|_| dice.chance(some)).collect::<Vec<_>>();
     members
         .into_iter()
-        .map(|member| Member { records: 1 + dice.below(member.records as usize) as u64, ..member })
+        .map(|member| VariantCount { records: 1 + dice.below(member.records as usize) as u64, ..member })
         .collect()
 }
 
 /// The records of two parts as one group: a variant may be in both.
-fn union(one: &[Member], other: &[Member]) -> Vec<Member> {
+fn union(one: &[VariantCount], other: &[VariantCount]) -> Vec<VariantCount> {
     [one, other].concat()
 }
 
 /// Two groups that satisfy a model and violate it together.
-fn is_open(model: &dyn BoundModel, profile: &Profile, one: &[Member], other: &[Member]) -> bool {
-    let holds = |members: &[Member]| model.holds(&Group::new(profile, members));
+fn is_open(model: &dyn BoundModel, profile: &Profile, one: &[VariantCount], other: &[VariantCount]) -> bool {
+    let holds = |members: &[VariantCount]| model.holds(&Group::new(profile, members));
     !one.is_empty() && !other.is_empty() && holds(one) && holds(other) && !holds(&union(one, other))
 }
 
@@ -138,7 +138,8 @@ fn random_sections_test_what_they_claim_to_test() {
             }
             let (profile, mut dice) = (world.profile(&world.counts()), world.dice.clone());
             let (models, everything) = (world.models(&profile), profile.everything());
-            let holds = |members: &[Member]| models.iter().all(|model| model.holds(&Group::new(&profile, members)));
+            let holds =
+                |members: &[VariantCount]| models.iter().all(|model| model.holds(&Group::new(&profile, members)));
             cases.possible += usize::from(holds(&everything));
             cases.violated += usize::from(everything.iter().any(|member| !holds(std::slice::from_ref(member))));
             let [one, other] = [part(&profile, &mut dice), part(&profile, &mut dice)];

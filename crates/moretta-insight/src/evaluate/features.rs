@@ -5,7 +5,7 @@ use moretta_core::{
     hierarchy::ROOT_LABEL,
     ids::{AttributeId, TupleId, VariantId},
     policy::{Labels, Numbers, Policy, ReleaseOptions},
-    profile::{Attribute, Member, Profile},
+    profile::{Attribute, Profile, VariantCount},
     recoding::Recoding,
     released::Released,
     saved::Saved,
@@ -95,7 +95,7 @@ impl<'a> Pair<'a> {
     /// Tables whose quasi-identifiers are these labels for training, and those of a saved recoding for the test.
     fn labelled<'l>(
         &self,
-        train: &[Member],
+        train: &[VariantCount],
         train_label: impl Fn(usize, usize) -> &'l str,
         saved: &'l Saved,
     ) -> (Table, Table) {
@@ -110,25 +110,25 @@ impl<'a> Pair<'a> {
         self.tables(self.places.iter().copied().zip(columns).collect(), train, &test)
     }
 
-    fn quasi_identifier(&self, column: usize, train: &[Member], test: &[Member]) -> (Column, Column) {
+    fn quasi_identifier(&self, column: usize, train: &[VariantCount], test: &[VariantCount]) -> (Column, Column) {
         let domain = |profile: &'a Profile| &profile.columns()[column].domain;
-        let code = |profile: &Profile, member: &Member| profile.codes(profile.tuple_of(member.variant))[column];
+        let code = |profile: &Profile, member: &VariantCount| profile.codes(profile.tuple_of(member.variant))[column];
         if domain(self.train).kind().is_ordered() {
             let missing = if domain(self.train).missing().is_some() { MISSING } else { f64::NAN };
-            let numbers = |profile: &'a Profile, members: &[Member]| {
-                let number = |member: &Member| domain(profile).number(code(profile, member)).unwrap_or(missing);
+            let numbers = |profile: &'a Profile, members: &[VariantCount]| {
+                let number = |member: &VariantCount| domain(profile).number(code(profile, member)).unwrap_or(missing);
                 Column::Numeric(members.iter().map(number).collect())
             };
             return (numbers(self.train, train), numbers(self.test, test));
         }
-        let text = |profile: &'a Profile, member: &Member| domain(profile).text(code(profile, member));
+        let text = |profile: &'a Profile, member: &VariantCount| domain(profile).text(code(profile, member));
         categories(
             train.iter().map(|member| text(self.train, member)),
             test.iter().map(|member| text(self.test, member)),
         )
     }
 
-    fn sensitive_columns(&self, train: &[Member], test: &[Member]) -> Vec<(Column, Column)> {
+    fn sensitive_columns(&self, train: &[VariantCount], test: &[VariantCount]) -> Vec<(Column, Column)> {
         let column = |&id: &AttributeId| {
             let known = &self.train.attributes()[id.index()];
             let train = train.iter().map(|member| self.train.value(member.variant, id));
@@ -147,7 +147,7 @@ impl<'a> Pair<'a> {
     }
 
     /// The values of the test table in the codes of the training table.
-    fn test_codes(&self, id: AttributeId, test: &[Member]) -> Vec<u32> {
+    fn test_codes(&self, id: AttributeId, test: &[VariantCount]) -> Vec<u32> {
         let known = &self.train.attributes()[id.index()];
         let values = self.test.attributes()[id.index()].values.iter();
         let codes: Vec<u32> = values.map(|value| known.code(value).unwrap_or(UNKNOWN)).collect();
@@ -156,9 +156,9 @@ impl<'a> Pair<'a> {
     }
 
     /// The tables of columns that come with their places.
-    fn tables(&self, mut columns: Vec<Placed>, train: &[Member], test: &[Member]) -> (Table, Table) {
+    fn tables(&self, mut columns: Vec<Placed>, train: &[VariantCount], test: &[VariantCount]) -> (Table, Table) {
         columns.sort_by_key(|(place, _)| *place);
-        let weights = |members: &[Member]| members.iter().map(|member| member.records).collect();
+        let weights = |members: &[VariantCount]| members.iter().map(|member| member.records).collect();
         let (before, after): (Vec<Column>, Vec<Column>) = columns.into_iter().map(|(_, columns)| columns).unzip();
         let classes = train.iter().map(|member| self.train.value(member.variant, self.class)).collect();
         let train = Table::new(before, classes, weights(train));

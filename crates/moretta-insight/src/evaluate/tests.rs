@@ -79,7 +79,7 @@ fn a_tuple_goes_to_the_box_of_least_loss() {
     let profile = &train.profile;
     let (job, town) = (&profile.columns()[0].domain, &profile.columns()[1].domain);
     let boxes = vec![job.whole(), town.whole(), job.cover(0, 1), town.whole()];
-    let assignment = |(at, member): (usize, moretta_core::profile::Member)| GroupAssignment {
+    let assignment = |(at, member): (usize, moretta_core::profile::VariantCount)| GroupAssignment {
         group: GroupId::from_index(at % 2 * usize::from(profile.codes(profile.tuple_of(member.variant))[0] < 2)),
         variant: member.variant,
         records: member.records,

@@ -30,7 +30,7 @@ use moretta_core::{
     ids::{AttributeId, ColumnId, TupleId, VariantId},
     policy::Policy,
     privacy::{Group, Lkc, ModelError, PrivacyModel, ShareLimit, Template, known_sets},
-    profile::{Attribute, Member, Profile},
+    profile::{Attribute, Profile, VariantCount},
     released::Grouping,
     schema::Role,
 };
@@ -283,7 +283,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// What questions with the same known columns and the same sensitive one find in a group.
-    fn look(&mut self, group: &Group<'_>, members: &[Member], attribute: AttributeId, asked: &[Asked]) {
+    fn look(&mut self, group: &Group<'_>, members: &[VariantCount], attribute: AttributeId, asked: &[Asked]) {
         let Some(first) = members.first() else { return };
         let (questions, tuple, records) = (self.questions, self.profile.tuple_of(first.variant), group.records());
         let inferences = |value: u32, support: u64| {

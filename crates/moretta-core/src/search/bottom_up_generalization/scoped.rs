@@ -14,7 +14,7 @@ use super::{candidates::Generalization, index::Index};
 use crate::{
     ids::TupleId,
     privacy::{BoundModel, Group},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     search::{cluster::members_of, taxonomy::Taxonomy},
 };
 
@@ -23,7 +23,7 @@ pub(super) struct Scoped<'a> {
     profile: &'a Profile,
     models: Vec<&'a dyn BoundModel>,
     pub(super) index: Index,
-    members: Vec<Vec<Member>>,
+    members: Vec<Vec<VariantCount>>,
     /// Groups that break a model, with their margins.
     failing: HashMap<u32, f64>,
     /// The same by margin, the worst first.
@@ -96,7 +96,7 @@ impl<'a> Scoped<'a> {
     }
 
     /// The least margin of the models, where one is broken.
-    fn broken(&self, members: &[Member]) -> Option<f64> {
+    fn broken(&self, members: &[VariantCount]) -> Option<f64> {
         let group = Group::new(self.profile, members);
         if self.models.iter().all(|model| model.holds(&group)) {
             return None;
@@ -137,7 +137,7 @@ impl<'a> Scoped<'a> {
             let before: u64 = vids.iter().filter(fails).map(|&vid| self.index.records(vid)).sum();
             // Groups that hold still do when they are one.
             if before > 0 {
-                let members: Vec<Member> =
+                let members: Vec<VariantCount> =
                     vids.iter().flat_map(|&vid| self.members[vid as usize].iter().copied()).collect();
                 let all: u64 = vids.iter().map(|&vid| self.index.records(vid)).sum();
                 gained += before.saturating_sub(if self.broken(&members).is_some() { all } else { 0 });

@@ -9,7 +9,7 @@ use super::{grouping::Grouping, recoded::Recoded, table::Table};
 use crate::{
     ids::{AttributeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, ShareLimit},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     search::{
         Task,
         grouping::{Buckets, group_rows},
@@ -163,9 +163,9 @@ impl<'a> Counts<'a> {
         Self { judge, table, grouping, guarded, alike, variants }
     }
 
-    fn members(&self, group: usize) -> impl Iterator<Item = Member> {
+    fn members(&self, group: usize) -> impl Iterator<Item = VariantCount> {
         let variants = self.variants.rows(group as u32, group as u32).iter().map(|&variant| VariantId(variant));
-        variants.map(|variant| Member { variant, records: self.judge.profile.variant_records(variant) })
+        variants.map(|variant| VariantCount { variant, records: self.judge.profile.variant_records(variant) })
     }
 
     fn mark(&self, gone: &mut [bool]) {
@@ -220,11 +220,11 @@ impl<'a> Counts<'a> {
 
     /// Judges what is alike by models that look at more than counts.
     fn judge_members(&self, scope: &Scope<'_>, alike: &[u32], gone: &[bool], records: &[u64], fails: &mut [bool]) {
-        let breaks = |members: &[Member]| {
+        let breaks = |members: &[VariantCount]| {
             let group = Group::new(self.judge.profile, members);
             scope.models.iter().any(|model| !model.holds(&group))
         };
-        let mut together: Vec<Vec<Member>> = vec![Vec::new(); alike.len()];
+        let mut together: Vec<Vec<VariantCount>> = vec![Vec::new(); alike.len()];
         let alone = scope.columns.len() == self.judge.profile.columns().len();
         for (group, &id) in alike.iter().enumerate().filter(|(group, _)| !gone[*group]) {
             let id = id as usize;
@@ -244,7 +244,7 @@ impl<'a> Counts<'a> {
         let records = sum(&self.grouping.sizes);
         let members = || {
             let suppressed = (0..gone.len()).filter(|&group| gone[group]);
-            suppressed.flat_map(|group| self.members(group)).collect::<Vec<Member>>()
+            suppressed.flat_map(|group| self.members(group)).collect::<Vec<VariantCount>>()
         };
         let members = if self.judge.by_record { members() } else { Vec::new() };
         records == 0

@@ -5,7 +5,7 @@ use super::{
     points::Points,
 };
 use crate::{
-    profile::Member,
+    profile::VariantCount,
     search::{
         Observer, Stop, Task,
         chance::chance,
@@ -19,7 +19,7 @@ use crate::{
 pub(super) struct Clustered {
     pub clusters: Vec<Cluster>,
     /// Records that belong to no cluster yet, in order.
-    pub leftovers: Vec<Member>,
+    pub leftovers: Vec<VariantCount>,
     pub work: Work,
     /// Why it did not come to its end.
     pub stopped: Option<Stop>,
@@ -29,7 +29,7 @@ pub(super) struct Clustered {
 pub(super) fn cluster(
     task: &Task<'_>,
     penalties: &Penalties<'_>,
-    members: &[Member],
+    members: &[VariantCount],
     seed: u64,
     observer: &dyn Observer,
     done: &dyn Fn(u64),
@@ -75,7 +75,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, members: &[Member], seed: u64) -> Self {
+    fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, members: &[VariantCount], seed: u64) -> Self {
         let supply = Supply::new(task.profile, members, seed);
         let width = |column, first, last| penalties.column(column, first, last);
         Self {
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
     }
 
     /// Takes a point's next record, or as many as are wanted where they change nothing; how many that is.
-    fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<Member>) -> u64 {
+    fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<VariantCount>) -> u64 {
         let inside = self.reach.contains(self.points.codes(point));
         let records = if inside { self.supply.left(point).min(wanted) } else { 1 };
         self.work.naive += records * self.supply.records() - records * (records - 1) / 2;
@@ -141,7 +141,7 @@ impl<'a> Search<'a> {
         records
     }
 
-    fn take(&mut self, point: u32, records: u64, members: &mut Vec<Member>) {
+    fn take(&mut self, point: u32, records: u64, members: &mut Vec<VariantCount>) {
         self.supply.take(point, records, members);
         if self.supply.left(point) == 0 {
             self.points.remove(point);

@@ -2,7 +2,7 @@
 
 use super::Penalties;
 use crate::{
-    profile::Member,
+    profile::VariantCount,
     search::{
         Task,
         cluster::{Cluster, include},
@@ -16,7 +16,7 @@ pub(in crate::search) fn place(
     task: &Task<'_>,
     penalties: &Penalties<'_>,
     clusters: &mut Vec<Cluster>,
-    leftovers: &[Member],
+    leftovers: &[VariantCount],
 ) {
     if clusters.is_empty() {
         clusters.extend((!leftovers.is_empty()).then(|| Cluster::around(task, leftovers.to_vec())));
@@ -34,7 +34,7 @@ pub(in crate::search) fn place(
             };
             let at = least(clusters.len(), more);
             let cluster = &mut clusters[at];
-            cluster.members.push(Member { records: 1, ..*member });
+            cluster.members.push(VariantCount { records: 1, ..*member });
             include(&mut cluster.ranges, codes);
             sizes[at] += 1;
             boxes[at] = penalties.of(&cluster.ranges);

@@ -20,7 +20,7 @@ pub(super) use self::{
 };
 
 use super::{NoObserver, Task, cluster::Cluster, mondrian};
-use crate::{privacy::Limit, profile::Member};
+use crate::{privacy::Limit, profile::VariantCount};
 
 /// The requirements of a group that satisfies every model.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl<'a> Needs<'a> {
 
     /// Whether a group of so many records satisfies every model. The members are needed only if their number does not
     /// decide.
-    pub(super) fn met<M: AsRef<[Member]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
+    pub(super) fn met<M: AsRef<[VariantCount]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
         records >= self.least && (self.enough || self.task.holds(members().as_ref()))
     }
 
@@ -52,7 +52,7 @@ impl<'a> Needs<'a> {
 }
 
 /// Splits the remaining records when there is no more time, if they hold together; returns what is left over.
-pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec<Member>) -> Vec<Member> {
+pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec<VariantCount>) -> Vec<VariantCount> {
     if rest.is_empty() || !task.holds(&rest) {
         return rest;
     }
@@ -61,7 +61,7 @@ pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec
 }
 
 /// Splits records that hold together into clusters when there is no more time: fast, with a higher loss.
-pub(super) fn in_a_hurry(task: &Task<'_>, mut members: Vec<Member>) -> Vec<Cluster> {
+pub(super) fn in_a_hurry(task: &Task<'_>, mut members: Vec<VariantCount>) -> Vec<Cluster> {
     members.sort_unstable();
     mondrian::split(task, members, 1, &NoObserver).into_iter().map(|part| Cluster::around(task, part)).collect()
 }

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     ids::TupleId,
-    profile::Member,
+    profile::VariantCount,
     search::{
         Observer, Stop, Task,
         cluster::{Cluster, Ranges, widen},
@@ -63,7 +63,7 @@ struct Part {
     /// A box of one point.
     point: Ranges,
     tuple: TupleId,
-    members: Vec<Member>,
+    members: Vec<VariantCount>,
     records: u64,
 }
 
@@ -119,8 +119,8 @@ pub(in crate::search) fn polish(
 /// A cluster's records, tuple by tuple.
 fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<Part> {
     cluster.members.sort_unstable();
-    let tuple = |member: &Member| task.profile.tuple_of(member.variant);
-    let part = |members: &[Member]| Part {
+    let tuple = |member: &VariantCount| task.profile.tuple_of(member.variant);
+    let part = |members: &[VariantCount]| Part {
         point: task.profile.codes(tuple(&members[0])).iter().map(|&code| (code, code)).collect(),
         tuple: tuple(&members[0]),
         members: members.to_vec(),
@@ -327,7 +327,7 @@ impl Polish<'_> {
     }
 
     fn holds(&self, parts: &[Part]) -> bool {
-        let members = || parts.iter().flat_map(|part| &part.members).copied().collect::<Vec<Member>>();
+        let members = || parts.iter().flat_map(|part| &part.members).copied().collect::<Vec<VariantCount>>();
         self.needs.met(parts.iter().map(|part| part.records).sum(), members)
     }
 

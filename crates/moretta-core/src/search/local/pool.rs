@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     ids::TupleId,
-    profile::Member,
+    profile::VariantCount,
     search::{
         Observer, Stop, Task,
         chance::chance,
@@ -229,7 +229,7 @@ impl<'a> Pool<'a> {
 impl Supply<'_> {
     /// A cluster takes records, one by one the one that costs it least, of equals the first.
     pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut wanted: u64, penalties: &Penalties<'_>) {
-        let mut taken: Vec<Member> = Vec::new();
+        let mut taken: Vec<VariantCount> = Vec::new();
         while wanted > 0 {
             let open = (0..self.points()).filter(|&point| self.left(point) > 0);
             let costs = open.map(|point| (penalties.with(&cluster.ranges, self.codes_of(point)), point));

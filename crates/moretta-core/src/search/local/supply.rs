@@ -5,7 +5,7 @@
 
 use crate::{
     ids::TupleId,
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     search::chance::chance,
 };
 
@@ -18,13 +18,13 @@ pub(in crate::search) struct Supply<'a> {
     left: Vec<u64>,
     /// The variants of point `p` are `variants[starts[p]..starts[p + 1]]`, with the records that are left.
     starts: Vec<u32>,
-    variants: Vec<Member>,
+    variants: Vec<VariantCount>,
     records: u64,
 }
 
 impl<'a> Supply<'a> {
     /// Of members in order of their variants, so that those of a tuple are together.
-    pub(in crate::search) fn new(profile: &'a Profile, members: &[Member], seed: u64) -> Self {
+    pub(in crate::search) fn new(profile: &'a Profile, members: &[VariantCount], seed: u64) -> Self {
         let mut supply = Self {
             profile,
             seed,
@@ -83,14 +83,14 @@ impl<'a> Supply<'a> {
     }
 
     /// Takes some of a point's records.
-    pub(in crate::search) fn take(&mut self, point: u32, records: u64, into: &mut Vec<Member>) {
+    pub(in crate::search) fn take(&mut self, point: u32, records: u64, into: &mut Vec<VariantCount>) {
         let range = self.starts[point as usize] as usize..self.starts[point as usize + 1] as usize;
         let variants = &mut self.variants[range];
         self.records -= records;
         if let [only] = variants {
             only.records -= records;
             self.left[point as usize] -= records;
-            into.push(Member { variant: only.variant, records });
+            into.push(VariantCount { variant: only.variant, records });
             return;
         }
         for _ in 0..records {
@@ -101,7 +101,7 @@ impl<'a> Supply<'a> {
             for variant in variants.iter_mut() {
                 if drawn < variant.records {
                     variant.records -= 1;
-                    into.push(Member { variant: variant.variant, records: 1 });
+                    into.push(VariantCount { variant: variant.variant, records: 1 });
                     break;
                 }
                 drawn -= variant.records;
@@ -110,7 +110,7 @@ impl<'a> Supply<'a> {
     }
 
     /// Everything that is left.
-    pub(in crate::search) fn rest(&self) -> Vec<Member> {
+    pub(in crate::search) fn rest(&self) -> Vec<VariantCount> {
         self.variants.iter().copied().filter(|member| member.records > 0).collect()
     }
 }

@@ -9,7 +9,7 @@ use rayon::Scope;
 
 use crate::{
     ids::TupleId,
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     search::{
         Observer, Stop, Task,
         chance::chance,
@@ -30,7 +30,7 @@ struct Set {
 }
 
 impl Set {
-    fn members(&self, profile: &Profile) -> Vec<Member> {
+    fn members(&self, profile: &Profile) -> Vec<VariantCount> {
         members_of(profile, self.tuples.iter().copied()).collect()
     }
 }
@@ -164,7 +164,7 @@ impl Search<'_> {
     }
 
     /// All records of a set, in order.
-    fn members(&self, set: &Set) -> Vec<Member> {
+    fn members(&self, set: &Set) -> Vec<VariantCount> {
         let mut members = set.members(self.task.profile);
         members.sort_unstable();
         members

@@ -1,6 +1,6 @@
 //! Where a set can be cut in one column, and the two halves.
 
-use crate::{hierarchy::Domain, ids::TupleId, profile::Member, text::merge_counts};
+use crate::{hierarchy::Domain, ids::TupleId, profile::VariantCount, text::merge_counts};
 
 /// How many boundaries are tried in one column. Records alone settle k-anonymity with the first; other models may
 /// refuse the most even cut and allow the next.
@@ -9,8 +9,8 @@ const TRIES: usize = 16;
 /// Codes before which the set may be cut, the most even cut first; only cuts that leave both sides enough records.
 pub(super) fn boundaries(
     domain: &Domain,
-    set: &[Member],
-    code: impl Fn(&Member) -> u32,
+    set: &[VariantCount],
+    code: impl Fn(&VariantCount) -> u32,
     (first, last): (u32, u32),
     min_records: u64,
     records: u64,
@@ -31,7 +31,12 @@ pub(super) fn boundaries(
 
 /// The places where the set may be cut, left to right, with the records between each and the one before: before each
 /// value that occurs, or before each child that occurs of the lowest node around the set.
-fn steps(domain: &Domain, set: &[Member], code: impl Fn(&Member) -> u32, (first, last): (u32, u32)) -> Vec<(u32, u64)> {
+fn steps(
+    domain: &Domain,
+    set: &[VariantCount],
+    code: impl Fn(&VariantCount) -> u32,
+    (first, last): (u32, u32),
+) -> Vec<(u32, u64)> {
     let around = domain.tree().map(|tree| (tree, tree.cover(first, last)));
     let end_of = |value: u32| match around {
         Some((tree, node)) => tree.range(tree.child_above(node, value)).1,
@@ -50,7 +55,7 @@ fn steps(domain: &Domain, set: &[Member], code: impl Fn(&Member) -> u32, (first,
 }
 
 /// The codes that occur, in order, with their records.
-fn occurring(set: &[Member], code: impl Fn(&Member) -> u32, (first, last): (u32, u32)) -> Vec<(u32, u64)> {
+fn occurring(set: &[VariantCount], code: impl Fn(&VariantCount) -> u32, (first, last): (u32, u32)) -> Vec<(u32, u64)> {
     let span = (last - first) as usize + 1;
     if span <= 4 * set.len() {
         let mut histogram = vec![0; span];
@@ -66,7 +71,11 @@ fn occurring(set: &[Member], code: impl Fn(&Member) -> u32, (first, last): (u32,
 }
 
 /// Everything below a boundary, and the rest.
-pub(super) fn strict(set: &[Member], code: impl Fn(&Member) -> u32, boundary: u32) -> (Vec<Member>, Vec<Member>) {
+pub(super) fn strict(
+    set: &[VariantCount],
+    code: impl Fn(&VariantCount) -> u32,
+    boundary: u32,
+) -> (Vec<VariantCount>, Vec<VariantCount>) {
     set.iter().copied().partition(|member| code(member) < boundary)
 }
 
@@ -76,12 +85,12 @@ pub(super) fn strict(set: &[Member], code: impl Fn(&Member) -> u32, boundary: u3
 /// otherwise a group would tell something of its members' secrets. A divided tuple's variants are divided in
 /// proportion, and what is left over by `chance`.
 pub(super) fn relaxed(
-    set: &[Member],
-    order: impl Fn(&Member) -> (u32, TupleId),
-    chance: impl Fn(&Member) -> u64,
+    set: &[VariantCount],
+    order: impl Fn(&VariantCount) -> (u32, TupleId),
+    chance: impl Fn(&VariantCount) -> u64,
     low: u64,
-) -> (Vec<Member>, Vec<Member>) {
-    let mut ordered: Vec<Member> = set.to_vec();
+) -> (Vec<VariantCount>, Vec<VariantCount>) {
+    let mut ordered: Vec<VariantCount> = set.to_vec();
     ordered.sort_by_key(|member| (order(member), member.variant));
     let (mut left, mut right) = (Vec::new(), Vec::new());
     let mut room = low;
@@ -91,10 +100,10 @@ pub(super) fn relaxed(
         room -= records.min(room);
         for (member, taken) in tuple.iter().zip(taken) {
             if taken > 0 {
-                left.push(Member { records: taken, ..*member });
+                left.push(VariantCount { records: taken, ..*member });
             }
             if taken < member.records {
-                right.push(Member { records: member.records - taken, ..*member });
+                right.push(VariantCount { records: member.records - taken, ..*member });
             }
         }
     }
@@ -102,8 +111,8 @@ pub(super) fn relaxed(
 }
 
 /// How many records of each member are among `wanted` of all: in proportion, the largest remainders rounded up.
-fn apportion(members: &[Member], chance: impl Fn(&Member) -> u64, wanted: u64, all: u64) -> Vec<u64> {
-    let exact = |member: &Member| u128::from(member.records) * u128::from(wanted);
+fn apportion(members: &[VariantCount], chance: impl Fn(&VariantCount) -> u64, wanted: u64, all: u64) -> Vec<u64> {
+    let exact = |member: &VariantCount| u128::from(member.records) * u128::from(wanted);
     let mut taken: Vec<u64> = members.iter().map(|member| (exact(member) / u128::from(all.max(1))) as u64).collect();
     let mut rest: Vec<usize> = (0..members.len()).collect();
     rest.sort_by_key(|&at| {
@@ -124,13 +133,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_divided_tuple_has_the_same_mix_on_both_sides(records in prop::collection::vec(1u64..50, 1..8), part in 0.0..1.0f64, seed: u64) {
-            let set: Vec<Member> = (0u32..).zip(&records).map(|(v, &records)| Member { variant: VariantId(v), records }).collect();
+            let set: Vec<VariantCount> = (0u32..).zip(&records).map(|(v, &records)| VariantCount { variant: VariantId(v), records }).collect();
             let all: u64 = records.iter().sum();
             let low = (all as f64 * part) as u64;
             let (left, right) = relaxed(&set, |_| (0, TupleId(0)), |member| chance(seed, u64::from(member.variant.0)), low);
             prop_assert_eq!(left.iter().map(|member| member.records).sum::<u64>(), low);
             for member in &set {
-                let of = |half: &[Member]| half.iter().find(|m| m.variant == member.variant).map_or(0, |m| m.records);
+                let of = |half: &[VariantCount]| half.iter().find(|m| m.variant == member.variant).map_or(0, |m| m.records);
                 prop_assert_eq!(of(&left) + of(&right), member.records);
                 let fair = member.records as f64 * low as f64 / all as f64;
                 prop_assert!((of(&left) as f64 - fair).abs() < 1.0);

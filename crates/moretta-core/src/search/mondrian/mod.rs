@@ -35,7 +35,7 @@ use super::{
     check_possible,
     cluster::{Cluster, outcome, ranges_of},
 };
-use crate::profile::{Column, Member};
+use crate::profile::{Column, VariantCount};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "mondrian",
@@ -80,7 +80,7 @@ pub struct Mondrian(pub Settings);
 /// Sets below this many variants are not worth another thread.
 const PARALLEL: usize = 2048;
 
-type Halves = (Vec<Member>, Vec<Member>);
+type Halves = (Vec<VariantCount>, Vec<VariantCount>);
 
 struct Search<'a> {
     task: &'a Task<'a>,
@@ -106,7 +106,12 @@ impl Method for Mondrian {
 
 /// Cuts a set that holds into parts that hold and have at least so many records each, in an order that does not depend
 /// on who computes them. Equal tuples stay together. Stopped, the parts are larger.
-pub(super) fn split(task: &Task<'_>, set: Vec<Member>, min_records: u64, observer: &dyn Observer) -> Vec<Vec<Member>> {
+pub(super) fn split(
+    task: &Task<'_>,
+    set: Vec<VariantCount>,
+    min_records: u64,
+    observer: &dyn Observer,
+) -> Vec<Vec<VariantCount>> {
     Search::new(task, Settings::default(), observer, min_records).split(set)
 }
 
@@ -125,7 +130,7 @@ impl<'a> Search<'a> {
     }
 
     /// The groups of a set, in an order that does not depend on who computes them.
-    fn split(&self, set: Vec<Member>) -> Vec<Vec<Member>> {
+    fn split(&self, set: Vec<VariantCount>) -> Vec<Vec<VariantCount>> {
         let groups = Mutex::new(Vec::new());
         rayon::scope(|scope| self.work(scope, set, &groups));
         let mut groups = groups.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -135,10 +140,10 @@ impl<'a> Search<'a> {
 
     /// Cuts until nothing can be cut. Cuts may be as many as there are variants and all on one side (a hierarchy may
     /// be a chain), so what is left to do is kept in a list and not on the stack.
-    fn work<'s>(&'s self, scope: &Scope<'s>, set: Vec<Member>, groups: &'s Mutex<Vec<Vec<Member>>>) {
+    fn work<'s>(&'s self, scope: &Scope<'s>, set: Vec<VariantCount>, groups: &'s Mutex<Vec<Vec<VariantCount>>>) {
         let mut done = Vec::new();
         // A table without records has no groups.
-        let mut left: Vec<Vec<Member>> = Some(set).filter(|set| !set.is_empty()).into_iter().collect();
+        let mut left: Vec<Vec<VariantCount>> = Some(set).filter(|set| !set.is_empty()).into_iter().collect();
         while let Some(set) = left.pop() {
             let halves = if self.is_stopped() { None } else { self.cut(&set) };
             let Some((low, high)) = halves else {
@@ -163,7 +168,7 @@ impl<'a> Search<'a> {
     }
 
     /// The cut that is made: of those that hold, by the rule that was chosen.
-    fn cut(&self, set: &[Member]) -> Option<Halves> {
+    fn cut(&self, set: &[VariantCount]) -> Option<Halves> {
         let records: u64 = set.iter().map(|member| member.records).sum();
         if records < 2 * self.min_records {
             return None;
@@ -200,7 +205,7 @@ impl<'a> Search<'a> {
     ///
     /// The penalty alone would not see that a cut between two children of the root leads anywhere, as each half may
     /// still span several of them; the reach does.
-    fn potential(&self, set: &[Member]) -> f64 {
+    fn potential(&self, set: &[VariantCount]) -> f64 {
         let columns = self.task.profile.columns().iter();
         let of_column = |(column, (first, last)): (&Column, (u32, u32))| {
             let domain = &column.domain;
@@ -215,10 +220,10 @@ impl<'a> Search<'a> {
         records as f64 * columns.zip(ranges_of(self.task.profile, set)).map(of_column).sum::<f64>()
     }
 
-    fn cut_column(&self, set: &[Member], records: u64, column: usize, bounds: (u32, u32)) -> Option<Halves> {
+    fn cut_column(&self, set: &[VariantCount], records: u64, column: usize, bounds: (u32, u32)) -> Option<Halves> {
         let profile = self.task.profile;
         let domain = &profile.columns()[column].domain;
-        let code = |member: &Member| profile.codes(profile.tuple_of(member.variant))[column];
+        let code = |member: &VariantCount| profile.codes(profile.tuple_of(member.variant))[column];
         for boundary in cut::boundaries(domain, set, code, bounds, self.min_records, records) {
             let halves = cut::strict(set, code, boundary);
             if self.both_hold(&halves) {

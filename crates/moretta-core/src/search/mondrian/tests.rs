@@ -10,7 +10,7 @@ use crate::{
     ids::VariantId,
     measure::{MeasureContext, Measures},
     privacy::Group,
-    profile::{Column, Member},
+    profile::{Column, VariantCount},
     recoding::{Cut, Recoding},
     search::{Method, NoObserver, SearchError, Task},
     testing::TestTable,
@@ -78,7 +78,7 @@ impl Twin<'_> {
     }
 
     fn holds(&self, records: &[VariantId]) -> bool {
-        let members: Vec<Member> = records.iter().map(|&variant| Member { variant, records: 1 }).collect();
+        let members: Vec<VariantCount> = records.iter().map(|&variant| VariantCount { variant, records: 1 }).collect();
         let group = Group::new(&self.table.profile, &members);
         !records.is_empty() && self.table.models.iter().all(|model| model.holds(&group))
     }
@@ -232,13 +232,13 @@ proptest! {
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
         let least = table.models.iter().map(|model| model.min_records()).max().unwrap() as usize;
         let twin = Twin { table: &table, settings, least };
-        let expand = |member: &Member| vec![member.variant; member.records as usize];
+        let expand = |member: &VariantCount| vec![member.variant; member.records as usize];
         let everything: Vec<VariantId> = table.profile.everything().iter().flat_map(expand).collect();
         match run(&table, settings) {
             Ok(Recoding::Local(found)) => {
                 let mut groups: BTreeMap<_, Vec<VariantId>> = BTreeMap::new();
                 for share in &found.assignments {
-                    let member = Member { variant: share.variant, records: share.records };
+                    let member = VariantCount { variant: share.variant, records: share.records };
                     groups.entry(share.group).or_default().extend(expand(&member));
                 }
                 groups.values_mut().for_each(|group| group.sort_unstable());

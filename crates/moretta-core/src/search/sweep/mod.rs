@@ -38,7 +38,7 @@ use super::{
     local::{Needs, Penalties, Pool, place, polish, split_rest},
     mondrian, precision,
 };
-use crate::{ids::TupleId, objective::LossMetric, profile::Member};
+use crate::{ids::TupleId, objective::LossMetric, profile::VariantCount};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
@@ -164,7 +164,7 @@ impl Sweep {
             return vec![(0..profile.tuples() as u32).map(TupleId).collect()];
         }
         let blocks = mondrian::split(task, profile.everything(), block, observer).into_iter();
-        let tuples = |members: Vec<Member>| {
+        let tuples = |members: Vec<VariantCount>| {
             let mut tuples: Vec<TupleId> = members.iter().map(|member| profile.tuple_of(member.variant)).collect();
             tuples.dedup();
             tuples
@@ -178,7 +178,7 @@ fn join(
     task: &Task<'_>,
     penalties: &Penalties<'_>,
     clusters: &mut Vec<Cluster>,
-    leftovers: &[Member],
+    leftovers: &[VariantCount],
     observer: &dyn Observer,
 ) -> Option<Stop> {
     let tuples = leftovers.chunk_by(|a, b| task.profile.tuple_of(a.variant) == task.profile.tuple_of(b.variant));

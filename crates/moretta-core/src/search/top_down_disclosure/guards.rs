@@ -13,7 +13,7 @@ use super::{
 use crate::{
     ids::TupleId,
     privacy::{BoundModel, Group},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     search::cluster::members_of,
 };
 
@@ -87,7 +87,7 @@ impl<'a> Judges<'a> {
     }
 
     fn hold(&self, tuples: &[TupleId]) -> bool {
-        let members: Vec<Member> = members_of(self.profile, tuples.iter().copied()).collect();
+        let members: Vec<VariantCount> = members_of(self.profile, tuples.iter().copied()).collect();
         let group = Group::new(self.profile, &members);
         members.is_empty() || self.models.iter().all(|model| model.holds(&group))
     }

@@ -8,7 +8,7 @@ use super::state::{Move, State};
 use crate::{
     ids::{NodeId, TupleId},
     privacy::Group,
-    profile::Member,
+    profile::VariantCount,
     search::{cluster::members_of, grouping::group_rows},
 };
 
@@ -61,7 +61,7 @@ impl State<'_> {
             keyed.sort_unstable();
             keyed.chunk_by(|a, b| a.0 == b.0).all(|alike| {
                 let tuples = alike.iter().map(|&(_, tuple)| TupleId(tuple));
-                let members: Vec<Member> = members_of(ground.profile, tuples).collect();
+                let members: Vec<VariantCount> = members_of(ground.profile, tuples).collect();
                 let group = Group::new(ground.profile, &members);
                 models.iter().all(|model| model.holds(&group))
             })

@@ -11,12 +11,12 @@ fn each_block_is_clustered_on_its_own() {
     let table = TestTable::new(policy, &[], &rows);
     let task = crate::search::Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
     let blocks = mondrian::split(&task, table.profile.everything(), 40, &crate::search::NoObserver);
-    let records = |block: &Vec<crate::profile::Member>| block.iter().map(|member| member.records).sum::<u64>();
+    let records = |block: &Vec<crate::profile::VariantCount>| block.iter().map(|member| member.records).sum::<u64>();
     assert!(blocks.len() > 2 && blocks.iter().all(|block| records(block) >= 40));
     let outcome = run(&table, Some(40), 1);
     assert_eq!(outcome.work[0], ("blocks", blocks.len() as u64));
     let block_of = |tuple| {
-        let inside = |member: &crate::profile::Member| table.profile.tuple_of(member.variant) == tuple;
+        let inside = |member: &crate::profile::VariantCount| table.profile.tuple_of(member.variant) == tuple;
         blocks.iter().position(|block| block.iter().any(inside))
     };
     let mut seen = vec![0; blocks.len()];

@@ -46,7 +46,7 @@ proptest! {
             prop_assert_eq!(nearest, scan(&groups, growth));
             // The nearest of a group's records, of groups with more than two.
             let first = |other: u32, cluster: &Cluster| {
-                let codes = |member: &crate::profile::Member| table.profile.codes(table.profile.tuple_of(member.variant));
+                let codes = |member: &crate::profile::VariantCount| table.profile.codes(table.profile.tuple_of(member.variant));
                 let costs = cluster.members.iter().map(|member| 3.0 * penalties.with(&group.ranges, codes(member)));
                 (other != at && cluster.records() > 2).then(|| costs.fold(f64::MAX, f64::min))
             };

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::super::{Needs, Penalties, polish};
 use crate::{
     objective::LossMetric,
-    profile::Member,
+    profile::VariantCount,
     search::{NoObserver, Task, cluster::Cluster, mondrian},
     testing::{After, TestTable},
 };
@@ -15,11 +15,11 @@ fn total(penalties: &Penalties<'_>, clusters: &[Cluster]) -> f64 {
 }
 
 /// All records, variant by variant.
-fn records(clusters: &[Cluster]) -> Vec<Member> {
-    let mut all: Vec<Member> = clusters.iter().flat_map(|cluster| &cluster.members).copied().collect();
+fn records(clusters: &[Cluster]) -> Vec<VariantCount> {
+    let mut all: Vec<VariantCount> = clusters.iter().flat_map(|cluster| &cluster.members).copied().collect();
     all.sort_unstable();
     let same = all.chunk_by(|a, b| a.variant == b.variant);
-    same.map(|same| Member { records: same.iter().map(|member| member.records).sum(), ..same[0] }).collect()
+    same.map(|same| VariantCount { records: same.iter().map(|member| member.records).sum(), ..same[0] }).collect()
 }
 
 /// The table cut in some way, with every second pair of groups exchanged in part, so that there is something to mend.
@@ -27,7 +27,7 @@ fn badly_cut(task: &Task<'_>) -> Vec<Cluster> {
     let parts = mondrian::split(task, task.profile.everything(), 1, &NoObserver);
     let mut clusters: Vec<Cluster> = Vec::new();
     for pair in parts.chunks(2) {
-        let all: Vec<Member> = pair.concat();
+        let all: Vec<VariantCount> = pair.concat();
         let (odd, even): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| at % 2 == 1);
         let halves =
             [odd, even].map(|half| Cluster::around(task, half.into_iter().map(|(_, member)| *member).collect()));

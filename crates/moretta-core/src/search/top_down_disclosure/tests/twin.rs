@@ -6,7 +6,7 @@ use crate::{
     hierarchy::Cell,
     ids::{NodeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, redundant},
-    profile::{Member, Profile},
+    profile::{Profile, VariantCount},
     search::{Task, information::Criterion, top_down_disclosure::asked::Template},
 };
 
@@ -290,11 +290,11 @@ impl<'a> Twin<'a> {
         disclosure: Option<&Disclosure>,
     ) -> bool {
         models.all(|model| {
-            let mut groups: HashMap<Vec<Cell>, Vec<Member>> = HashMap::new();
+            let mut groups: HashMap<Vec<Cell>, Vec<VariantCount>> = HashMap::new();
             for (variant, codes) in self.variants() {
                 let key =
                     model.scope().iter().map(|column| self.with(disclosure, column.index(), codes[column.index()]));
-                let member = Member { variant, records: self.profile.variant_records(variant) };
+                let member = VariantCount { variant, records: self.profile.variant_records(variant) };
                 groups.entry(key.collect()).or_default().push(member);
             }
             groups.values().all(|members| model.holds(&Group::new(self.profile, members)))
