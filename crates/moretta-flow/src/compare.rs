@@ -14,7 +14,7 @@ use moretta_core::{
     observer::{CancelOnly, Deadline, NO_CLASS, Note, Observer, Stage},
     policy::{BoundPolicy, Policy},
     profile::Profile,
-    run::Trial,
+    run::VerifiedRun,
     search::{self, method_of, near_method},
 };
 use moretta_engine::{LocalEngine, peak_memory_bytes};
@@ -299,18 +299,18 @@ fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResul
     }
     observer.stage(Stage::Searching);
     let start = Instant::now();
-    let trial = Trial::run(&policy, profile, request.seed, &Deadline::after(observer, request.time_limit));
+    let run = VerifiedRun::run(&policy, profile, request.seed, &Deadline::after(observer, request.time_limit));
     let seconds = start.elapsed().as_secs_f64();
     let peak_memory_bytes = table.alone.then(peak_memory_bytes).flatten();
     check_stop(observer)?;
-    let trial = match trial {
-        Ok(trial) => trial,
+    let run = match run {
+        Ok(run) => run,
         Err(error) => return Ok(Err(Refused::by(&error))),
     };
-    let (queries, summed) = answers(request, &policy, &trial, observer)?;
-    let mut found = measured(&trial, queries, (seconds, peak_memory_bytes));
+    let (queries, summed) = answers(request, &policy, &run, observer)?;
+    let mut found = measured(&run, queries, (seconds, peak_memory_bytes));
     let mut tested = None;
-    match errors(table, &policy, trial, observer)? {
+    match errors(table, &policy, run, observer)? {
         Ok(all) => {
             let errors: Vec<Errors> = all.iter().map(|tested| tested.errors).collect();
             found.set_errors(&errors);
@@ -330,16 +330,16 @@ fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResul
 }
 
 /// The figures of a search on the whole table, still without errors of a model.
-fn measured(trial: &Trial<'_>, queries: Answers, (seconds, peak_memory_bytes): (f64, Option<u64>)) -> RunResult {
-    let released = trial.verified.released();
+fn measured(run: &VerifiedRun<'_>, queries: Answers, (seconds, peak_memory_bytes): (f64, Option<u64>)) -> RunResult {
+    let released = run.verified.released();
     let sizes = (0..released.groups()).map(|group| released.records(group));
     RunResult {
-        stop: trial.stop,
-        measures: trial.measures(),
-        objective: trial.objective_value(),
+        stop: run.stop,
+        measures: run.measures(),
+        objective: run.objective_value(),
         groups: released.groups() as u64,
         smallest_group: sizes.min().unwrap_or(0),
-        suppressed_rows: trial.verified.recoding().suppressed_records(trial.verified.profile()),
+        suppressed_rows: run.verified.recoding().suppressed_records(run.verified.profile()),
         errors: None,
         spread: None,
         untested: None,
@@ -353,13 +353,13 @@ fn measured(trial: &Trial<'_>, queries: Answers, (seconds, peak_memory_bytes): (
 fn answers(
     request: &Compare,
     policy: &Policy,
-    trial: &Trial<'_>,
+    run: &VerifiedRun<'_>,
     observer: &dyn Observer,
 ) -> Result<(Answers, Option<String>), FlowError> {
     observer.stage(Stage::Asking);
-    let profile = trial.verified.profile();
+    let profile = run.verified.profile();
     let draw = Draw { count: request.queries as usize, seed: request.seed, columns: None };
-    let answered = queries::compare(profile, trial.verified.released(), &policy.release, None, &draw);
+    let answered = queries::compare(profile, run.verified.released(), &policy.release, None, &draw);
     check_stop(observer)?;
     let answered = answered.map_err(|error| FlowError::new(ErrorKind::Input, error.to_string()))?;
     let count = queries::errors(&answered.count.answered);
@@ -372,7 +372,7 @@ fn answers(
 fn errors(
     table: &Table<'_>,
     policy: &Policy,
-    trial: Trial<'_>,
+    run: VerifiedRun<'_>,
     observer: &dyn Observer,
 ) -> Result<Result<Vec<Tested>, String>, FlowError> {
     let Table { request, loaded, counts, profile, test, .. } = table;
@@ -380,13 +380,13 @@ fn errors(
         TestRecords::None => Ok(Vec::new()),
         TestRecords::Others(test) => {
             // The whole table is what is learned from, and its search has been done.
-            let recoding = trial.verified.recoding();
+            let recoding = run.verified.recoding();
             let tested = evaluate::tested(policy, &loaded.hierarchies, (profile, recoding), test.clone());
-            let whole = |(errors, records)| Tested { errors, records, stop: trial.stop, measures: trial.measures() };
+            let whole = |(errors, records)| Tested { errors, records, stop: run.stop, measures: run.measures() };
             tested.map(|tested| vec![whole(tested)])
         }
         TestRecords::HeldBack(class, plan) => {
-            drop(trial);
+            drop(run);
             // A column is of numbers or not for all parts alike.
             let policy = policy.with_kinds_of(profile);
             let test = |split: Split| {
@@ -404,7 +404,7 @@ fn errors(
     match tested {
         Ok(tested) => Ok(Ok(tested)),
         Err(error) => {
-            let of_row = matches!(error, TestError::Trial(_));
+            let of_row = matches!(error, TestError::Run(_));
             let error = FlowError::test(error, &request.input, request.test.as_deref());
             if of_row { Ok(Err(error.message)) } else { Err(error) }
         }

@@ -8,7 +8,7 @@ use moretta_core::{
     policy::PolicyError,
     privacy::ModelError,
     publish::ReadBackError,
-    run::TrialError,
+    run::RunError,
     search::SearchError,
     verify::VerifyError,
 };
@@ -123,7 +123,7 @@ impl FlowError {
         match error {
             TestError::Train(error) => Self::domain(input, &error),
             TestError::Test(error) => Self::domain(test.unwrap_or(input), &error),
-            TestError::Trial(error) => {
+            TestError::Run(error) => {
                 let mut error = Self::from(error);
                 if test.is_none() {
                     error.message = format!("without the records held back: {}", error.message);
@@ -185,11 +185,11 @@ impl From<ModelError> for FlowError {
 }
 
 /// For requests that write no release.
-impl From<TrialError> for FlowError {
-    fn from(error: TrialError) -> Self {
+impl From<RunError> for FlowError {
+    fn from(error: RunError) -> Self {
         match error {
-            TrialError::Search(error) => error.into(),
-            error @ TrialError::Verify(_) => Self::unsatisfied(error.to_string()),
+            RunError::Search(error) => error.into(),
+            error @ RunError::Verify(_) => Self::unsatisfied(error.to_string()),
             error => Self::new(ErrorKind::Policy, error.to_string()),
         }
     }

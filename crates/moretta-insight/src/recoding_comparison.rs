@@ -10,7 +10,7 @@ use moretta_core::{
     policy::Policy,
     profile::{Profile, Tables},
     released::Released,
-    run::Trial,
+    run::VerifiedRun,
     search::{METHODS, Observer, Stop},
     verify::Verified,
 };
@@ -67,7 +67,7 @@ impl Both<f64> {
 /// what was applied to the same records.
 pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
     let (policy, profile) = (applied.policy(), applied.profile());
-    let found = Trial::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
+    let found = VerifiedRun::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
     let scaled = profile.on_scale_of(fresh);
     let released = Released::of_recoding(&scaled, applied.recoding(), &policy.release);
     let measured = |objective: Objective| {
@@ -80,7 +80,7 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     // Without records there is nothing to take the mean of.
     let objectives = if fresh.records() == 0 { Vec::new() } else { objectives(policy, fresh) };
     let measures = objectives.into_iter().filter_map(measured).collect();
-    let suppressed = |found: &Trial<'_>| found.verified.recoding().suppressed_records(fresh);
+    let suppressed = |found: &VerifiedRun<'_>| found.verified.recoding().suppressed_records(fresh);
     Compared {
         suppressed_rows: Both {
             applied: applied.recoding().suppressed_records(profile),

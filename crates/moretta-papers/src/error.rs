@@ -6,7 +6,7 @@ use moretta_core::{
     hierarchy::{DomainError, file::HierarchyFileError},
     policy::PolicyError,
     privacy::ModelError,
-    run::TrialError,
+    run::RunError,
     verify::VerifyError,
 };
 use moretta_insight::evaluate::{EvaluateError, TestError, queries::UnreadLabel};
@@ -50,7 +50,7 @@ pub enum PaperError {
     Model(#[from] ModelError),
     /// A search that found nothing.
     #[error(transparent)]
-    Trial(#[from] TrialError),
+    Run(#[from] RunError),
     /// A recoding that does not hold.
     #[error(transparent)]
     Verify(#[from] VerifyError),

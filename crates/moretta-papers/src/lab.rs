@@ -10,7 +10,7 @@ use moretta_core::{
     profile::Profile,
     recoding::{Recoding, Step},
     released::Released,
-    run::Trial,
+    run::VerifiedRun,
     search::{Observer, Stop, method_names},
 };
 
@@ -85,14 +85,14 @@ impl Lab<'_> {
     pub fn run_seeded(&self, policy: &Policy, table: &Table, seed: u64) -> Result<Run, PaperError> {
         let profile = Profile::build(policy, &table.trees, &table.counts)?;
         let start = Instant::now();
-        let trial = Trial::run(policy, &profile, seed, self.observer)?;
+        let run = VerifiedRun::run(policy, &profile, seed, self.observer)?;
         let seconds = start.elapsed().as_secs_f64();
         // What was stopped before its end is no figure.
-        if trial.stop != Stop::Finished {
+        if run.stop != Stop::Finished {
             return Err(PaperError::Interrupted);
         }
-        let measures = trial.measures();
-        let Trial { verified, path, work, .. } = trial;
+        let measures = run.measures();
+        let VerifiedRun { verified, path, work, .. } = run;
         let (recoding, released) = verified.into_parts();
         Ok(Run { profile, recoding, released, path, work, measures, seconds })
     }

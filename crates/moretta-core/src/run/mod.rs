@@ -16,7 +16,7 @@ use crate::{
 
 /// The verified result of a method.
 #[derive(Debug)]
-pub struct Trial<'a> {
+pub struct VerifiedRun<'a> {
     /// The recoding, and the table under it.
     pub verified: Verified<'a>,
     /// Why the search ended.
@@ -30,7 +30,7 @@ pub struct Trial<'a> {
 /// Why nothing was found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TrialError {
+pub enum RunError {
     /// The policy's method, its parameters or its objectives are wrong.
     #[error(transparent)]
     Policy(#[from] PolicyError),
@@ -52,7 +52,7 @@ pub enum TrialError {
 ///
 /// Searches see models that judge each group. If a model judges the table as a whole, or is not closed under union,
 /// the result is judged here, and the method runs again with a larger k until all models hold.
-pub fn search(bound: &BoundPolicy<'_>, seed: u64, observer: &dyn Observer) -> Result<Outcome, TrialError> {
+pub fn search(bound: &BoundPolicy<'_>, seed: u64, observer: &dyn Observer) -> Result<Outcome, RunError> {
     let (entry, method) = (entry_of(bound.policy())?, method_of(bound.policy())?);
     let task = Task::of(bound, seed);
     check_supported(&*method, entry.name, &task)?;
@@ -64,14 +64,9 @@ pub fn search(bound: &BoundPolicy<'_>, seed: u64, observer: &dyn Observer) -> Re
     raised_k::search(bound, &*method, &task, outcome, observer)
 }
 
-impl<'a> Trial<'a> {
+impl<'a> VerifiedRun<'a> {
     /// Searches and verifies.
-    pub fn run(
-        policy: &'a Policy,
-        profile: &'a Profile,
-        seed: u64,
-        observer: &dyn Observer,
-    ) -> Result<Self, TrialError> {
+    pub fn run(policy: &'a Policy, profile: &'a Profile, seed: u64, observer: &dyn Observer) -> Result<Self, RunError> {
         Self::with_tables(policy, Tables::of(profile), seed, observer)
     }
 
@@ -81,7 +76,7 @@ impl<'a> Trial<'a> {
         tables: Tables<'a>,
         seed: u64,
         observer: &dyn Observer,
-    ) -> Result<Self, TrialError> {
+    ) -> Result<Self, RunError> {
         let bound = BoundPolicy::with_tables(policy, tables)?;
         let outcome = search(&bound, seed, observer)?;
         let verified = verify(&bound, outcome.recoding)?;

@@ -5,7 +5,7 @@
 //! the smallest k of those that were tried. If a model of the table is closed under union and all records in one group
 //! violate it, no release can satisfy it. Cost: about `2 log2(k)` searches.
 
-use super::{Outcome, TrialError};
+use super::{Outcome, RunError};
 use crate::{
     observer::{Note, Observer, Stop},
     policy::BoundPolicy,
@@ -25,7 +25,7 @@ pub(super) fn search(
     task: &Task<'_>,
     first: Outcome,
     observer: &dyn Observer,
-) -> Result<Outcome, TrialError> {
+) -> Result<Outcome, RunError> {
     if holds(bound, &first.recoding)? {
         return Ok(first);
     }
@@ -69,14 +69,14 @@ fn with_k(
     task: &Task<'_>,
     k: u64,
     observer: &dyn Observer,
-) -> Result<Option<Outcome>, TrialError> {
+) -> Result<Option<Outcome>, RunError> {
     let mut models = bound.policy().privacy.bind(&bound.tables())?;
     models.extend(KAnonymity { k }.bind(&bound.tables())?);
     let outcome = method.run(&Task { models: &models.of_groups, ..*task }, observer)?;
     Ok(holds(bound, &outcome.recoding)?.then_some(outcome))
 }
 
-fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, TrialError> {
+fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, RunError> {
     match verify(bound, recoding.clone()) {
         Ok(_) => Ok(true),
         Err(VerifyError::Broken(_)) => Ok(false),

@@ -321,11 +321,11 @@ fn by_every_method(
         let closed = bound.models().iter().all(|model| model.is_closed_under_union());
         let outcome = match run::search(&bound, 7, &NoObserver) {
             Ok(outcome) => outcome,
-            Err(run::TrialError::Unsupported(refused)) => {
+            Err(run::RunError::Unsupported(refused)) => {
                 prop_assert!(refused.instead.is_some_and(|instead| closed || instead == "genetic"), "{refused}");
                 continue;
             }
-            Err(run::TrialError::Search(SearchError::Impossible { .. })) => continue,
+            Err(run::RunError::Search(SearchError::Impossible { .. })) => continue,
             Err(error) => return Err(TestCaseError::fail(format!("{}: {error}", entry.name))),
         };
         prop_assert!(closed || entry.name == "genetic");

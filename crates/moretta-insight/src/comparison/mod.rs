@@ -15,7 +15,7 @@ use moretta_core::{
     measure::{MEASURES, Measures},
     observer::Stop,
     policy::{MethodChoice, Policy},
-    run::TrialError,
+    run::RunError,
     search::SearchError,
 };
 use serde::{Deserialize, Deserializer, Serialize};
@@ -160,19 +160,19 @@ impl Refused {
 
     /// An error's own words may name what a template learned from the data, its rarest values. Every reader gets a
     /// sentence made from the kind of error, and the words only where they come from the policy and the registries.
-    pub fn by(error: &TrialError) -> Self {
+    pub fn by(error: &RunError) -> Self {
         let cannot = match error {
-            TrialError::Search(SearchError::Impossible { .. }) => {
+            RunError::Search(SearchError::Impossible { .. }) => {
                 "the policy cannot be met, not even with all records in one group".to_owned()
             }
-            TrialError::Policy(_) | TrialError::Unsupported(_) | TrialError::Search(SearchError::Unsupported(_)) => {
+            RunError::Policy(_) | RunError::Unsupported(_) | RunError::Search(SearchError::Unsupported(_)) => {
                 error.to_string()
             }
-            TrialError::Model(_) => "a rule of the policy makes no sense of this table".to_owned(),
-            TrialError::Verify(_) => "what it found does not hold".to_owned(),
+            RunError::Model(_) => "a rule of the policy makes no sense of this table".to_owned(),
+            RunError::Verify(_) => "what it found does not hold".to_owned(),
             _ => "it found nothing".to_owned(),
         };
-        let unsatisfied = matches!(error, TrialError::Search(SearchError::Impossible { .. }) | TrialError::Verify(_));
+        let unsatisfied = matches!(error, RunError::Search(SearchError::Impossible { .. }) | RunError::Verify(_));
         Self { cannot, detail: error.to_string(), unsatisfied }
     }
 

@@ -6,7 +6,7 @@ use moretta_core::{
     observer::{NoObserver, Stop},
     policy::Policy,
     profile::Profile,
-    run::Trial,
+    run::VerifiedRun,
     search::method_names,
 };
 
@@ -92,5 +92,5 @@ pub(super) fn refused_by_rarest() -> Refused {
     let counts =
         Counts { columns, codes: vec![0, 0, 1, 1], counts: vec![5, 4], first_records: Some(vec![1, 2]), records: 9 };
     let profile = Profile::build(&policy, &Default::default(), &counts).unwrap();
-    Refused::by(&Trial::run(&policy, &profile, 0, &NoObserver).unwrap_err())
+    Refused::by(&VerifiedRun::run(&policy, &profile, 0, &NoObserver).unwrap_err())
 }

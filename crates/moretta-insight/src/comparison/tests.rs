@@ -1,4 +1,4 @@
-use moretta_core::{run::TrialError, verify::VerifyError};
+use moretta_core::{run::RunError, verify::VerifyError};
 
 use super::{
     Comparison, FIGURES, Refused, caveats,
@@ -12,7 +12,7 @@ fn what_a_template_learned_is_for_the_data_holder_alone() {
     assert!(by_rarest.detail.contains("gout") && by_rarest.unsatisfied, "{by_rarest:?}");
     assert!(!by_rarest.cannot.contains("gout"), "{by_rarest:?}");
     assert!(serde_json::to_string(&comparison_with_rarest()).unwrap().contains("gout"));
-    let unverified = Refused::by(&TrialError::Verify(VerifyError::NotCovered { column: "ill".to_owned() }));
+    let unverified = Refused::by(&RunError::Verify(VerifyError::NotCovered { column: "ill".to_owned() }));
     assert_eq!((unverified.cannot.as_str(), unverified.unsatisfied), ("what it found does not hold", true));
     assert!(!unverified.detail.contains("written"), "{unverified:?}");
 }

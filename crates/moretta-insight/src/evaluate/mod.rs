@@ -36,7 +36,7 @@ use moretta_core::{
     policy::Policy,
     profile::Profile,
     recoding::Recoding,
-    run::{Trial, TrialError},
+    run::{RunError, VerifiedRun},
     saved::Saved,
     search::{Observer, Stop},
 };
@@ -134,7 +134,7 @@ pub enum TestError {
     Test(DomainError),
     /// Nothing was found for the training records.
     #[error(transparent)]
-    Trial(#[from] TrialError),
+    Run(#[from] RunError),
 }
 
 impl Tested {
@@ -147,9 +147,9 @@ impl Tested {
         observer: &dyn Observer,
     ) -> Result<Self, TestError> {
         let train = Profile::build(policy, hierarchies, &train).map_err(TestError::Train)?;
-        let trial = Trial::run(policy, &train, seed, observer)?;
-        let (errors, records) = tested(policy, hierarchies, (&train, trial.verified.recoding()), test)?;
-        Ok(Self { errors, records, stop: trial.stop, measures: trial.measures() })
+        let run = VerifiedRun::run(policy, &train, seed, observer)?;
+        let (errors, records) = tested(policy, hierarchies, (&train, run.verified.recoding()), test)?;
+        Ok(Self { errors, records, stop: run.stop, measures: run.measures() })
     }
 }
 

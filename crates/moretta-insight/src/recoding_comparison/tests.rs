@@ -20,7 +20,7 @@ fn parse(method: &str, columns: &str) -> Policy {
 
 fn found(policy: &Policy, counts: &Counts) -> (Profile, Recoding, Stop) {
     let profile = Profile::build(policy, &Default::default(), counts).unwrap();
-    let Trial { verified, stop, .. } = Trial::run(policy, &profile, 1, &NoObserver).unwrap();
+    let VerifiedRun { verified, stop, .. } = VerifiedRun::run(policy, &profile, 1, &NoObserver).unwrap();
     let recoding = verified.recoding().clone();
     (profile, recoding, stop)
 }

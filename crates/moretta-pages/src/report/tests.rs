@@ -9,7 +9,7 @@ use moretta_core::{
     policy::Policy,
     privacy::{KAnonymity, Template},
     profile::Profile,
-    run::Trial,
+    run::VerifiedRun,
     search::{Holds, NoObserver, Stop, method_names},
 };
 use moretta_insight::{
@@ -64,7 +64,8 @@ fn report_under(policy: &str) -> Report {
     let tree = |column: &str| Some((column.to_owned(), file::parse(&synthetic::hierarchy(column)?).unwrap()));
     let hierarchies = policy.quasi_identifiers().filter_map(|column| tree(&column.name)).collect();
     let profile = Profile::build(&policy, &hierarchies, &counts).unwrap();
-    let Trial { verified, stop, path: steps, work } = Trial::run(&policy, &profile, SEED, &NoObserver).unwrap();
+    let VerifiedRun { verified, stop, path: steps, work } =
+        VerifiedRun::run(&policy, &profile, SEED, &NoObserver).unwrap();
     let mut report = Report::of(&policy, &profile, &verified, (stop, &work), SEED, COLUMNS.len());
     report.seconds = Seconds { profile: 0.31, search: 1.42, release: 0.55, check: 0.28, total: 2.61 };
     report.peak_memory_bytes = Some(72_400_000);

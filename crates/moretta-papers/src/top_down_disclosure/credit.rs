@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use moretta_core::{
-    counts::Counts, hierarchy::Hierarchies, policy::Policy, profile::Profile, run::TrialError, saved::Saved,
+    counts::Counts, hierarchy::Hierarchies, policy::Policy, profile::Profile, run::RunError, saved::Saved,
 };
 use moretta_insight::evaluate::{
     Errors,
@@ -160,7 +160,7 @@ impl Loaded {
     pub(super) fn errors(&self, lab: &Lab<'_>, policy: &Policy) -> Result<Option<Vec<Errors>>, PaperError> {
         let table = Table { counts: self.all(policy), trees: self.trees(policy) };
         let run = match lab.run(policy, &table) {
-            Err(PaperError::Trial(TrialError::Search(_))) => return Ok(None),
+            Err(PaperError::Run(RunError::Search(_))) => return Ok(None),
             run => run?,
         };
         let saved = Saved::of(policy, &table.trees, &run.profile, &run.recoding);
