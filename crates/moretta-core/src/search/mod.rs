@@ -7,6 +7,7 @@
 pub mod bottom_up_generalization;
 mod chance;
 mod cluster;
+mod generalization_path;
 pub mod genetic;
 mod grouping;
 mod information;
@@ -15,7 +16,6 @@ mod local;
 pub mod local_bottom_up;
 pub mod local_top_down;
 pub mod mondrian;
-mod path;
 pub mod sweep;
 mod taxonomy;
 #[cfg(test)]
@@ -24,7 +24,7 @@ pub mod top_down_disclosure;
 
 use serde::Serialize;
 
-pub use self::path::{Frontier, Holds};
+pub use self::generalization_path::{GeneralizationPath, ValidPoint};
 pub use crate::observer::{CancelOnly, NoObserver, Observer, Stop};
 use crate::{
     document::list,
@@ -138,7 +138,11 @@ pub trait Method: Send + Sync {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError>;
 
     /// The whole trade-off, through the point where the policy first holds. None where the method leaves no path.
-    fn frontier(&self, _task: &Task<'_>, _control: &dyn Observer) -> Option<Result<Frontier, SearchError>> {
+    fn generalization_path(
+        &self,
+        _task: &Task<'_>,
+        _control: &dyn Observer,
+    ) -> Option<Result<GeneralizationPath, SearchError>> {
         None
     }
 }

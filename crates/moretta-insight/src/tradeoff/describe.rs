@@ -2,7 +2,7 @@
 
 use moretta_core::{
     recoding::Action,
-    search::Holds,
+    search::ValidPoint,
     text::{count, counted},
 };
 
@@ -64,10 +64,10 @@ pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
 }
 
 /// Where the policy first holds.
-pub fn held(holds: Option<Holds>) -> String {
+pub fn held(holds: Option<ValidPoint>) -> String {
     match holds {
-        Some(Holds { step, suppressed_rows: 0 }) => format!("the policy first holds at step {step}"),
-        Some(Holds { step, suppressed_rows }) => {
+        Some(ValidPoint { step, suppressed_rows: 0 }) => format!("the policy first holds at step {step}"),
+        Some(ValidPoint { step, suppressed_rows }) => {
             format!("the policy first holds at step {step}, with {} suppressed", records(suppressed_rows))
         }
         None => "the policy holds at no step, not even with all values at the root: no point of this path can be \

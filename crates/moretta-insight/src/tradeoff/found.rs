@@ -8,7 +8,7 @@ use moretta_core::{
     privacy::BoundModel,
     profile::Profile,
     recoding::{Cut, Recoding, Step, suppressed_by},
-    search::{self, Holds, METHODS, Method, Outcome, SearchError, Task},
+    search::{self, GeneralizationPath, METHODS, Method, Outcome, SearchError, Task, ValidPoint},
     verify::VerifyError,
 };
 use serde::Serialize;
@@ -38,7 +38,8 @@ pub struct TradeOff {
     /// The policy's k.
     pub k: Option<u64>,
     /// The first point at which the policy holds, with the suppression that it allows.
-    pub holds: Option<Holds>,
+    #[serde(rename = "holds")]
+    pub first_valid: Option<ValidPoint>,
     /// The original table, and the table after each step.
     pub points: Vec<Point>,
 }
@@ -46,10 +47,10 @@ pub struct TradeOff {
 impl TradeOff {
     /// Runs the path to its end and measures every point.
     pub fn find(policy: &Policy, task: &Task<'_>, observer: &dyn Observer) -> Result<Self, TradeOffError> {
-        let (method, search::Frontier { steps, holds }) = steps(policy, task, observer)?;
+        let (method, GeneralizationPath { steps, first_valid }) = steps(policy, task, observer)?;
         observer.stage(Stage::Measuring);
-        let first_valid = holds.as_ref().map(|holds| holds.step);
-        let points = measured(task.profile, policy, &steps, first_valid.as_slice(), observer);
+        let first_valid_step = first_valid.map(|point| point.step);
+        let points = measured(task.profile, policy, &steps, first_valid_step.as_slice(), observer);
         let points = points.ok_or(TradeOffError::Interrupted)?;
         Ok(Self {
             method,
@@ -58,7 +59,7 @@ impl TradeOff {
             rows: task.profile.records(),
             max_suppressed_rows: task.max_suppressed,
             k: policy.privacy.k(),
-            holds,
+            first_valid,
             points,
         })
     }
@@ -116,7 +117,7 @@ fn steps(
     policy: &Policy,
     task: &Task<'_>,
     observer: &dyn Observer,
-) -> Result<(&'static str, search::Frontier), TradeOffError> {
+) -> Result<(&'static str, GeneralizationPath), TradeOffError> {
     let own = MethodChoice::clone(&policy.method);
     for choice in [own, MethodChoice::new(WITH_PATH, Default::default())] {
         let entry = METHODS.iter().find(|entry| entry.name == choice.name);
@@ -136,11 +137,11 @@ fn steps_of(
     name: &'static str,
     task: &Task<'_>,
     observer: &dyn Observer,
-) -> Result<Option<search::Frontier>, TradeOffError> {
+) -> Result<Option<GeneralizationPath>, TradeOffError> {
     if task.models.iter().any(|model| !model.is_closed_under_union()) {
         search::check_supported(method, name, task).map_err(SearchError::from)?;
     }
-    let Some(steps) = method.frontier(task, observer) else { return Ok(None) };
+    let Some(steps) = method.generalization_path(task, observer) else { return Ok(None) };
     match observer.stop() {
         Some(_) => Err(TradeOffError::Interrupted),
         None => Ok(Some(steps?)),
@@ -154,10 +155,10 @@ pub fn outcome_at(
     task: &Task<'_>,
     at: usize,
     observer: &dyn Observer,
-) -> Result<(Outcome, Option<Holds>), TradeOffError> {
+) -> Result<(Outcome, Option<ValidPoint>), TradeOffError> {
     observer.stage(Stage::Searching);
     let (entry, method) = (search::entry_of(policy)?, search::method_of(policy)?);
-    let Some(search::Frontier { steps, holds }) = steps_of(&*method, entry.name, task, observer)? else {
+    let Some(GeneralizationPath { steps, first_valid }) = steps_of(&*method, entry.name, task, observer)? else {
         let own = &policy.method.name;
         return Err(TradeOffError::NoPoint(format!(
             "--at {at}: the policy's method `{own}` leaves no such path, so it has no such point; name \
@@ -165,12 +166,12 @@ pub fn outcome_at(
         )));
     };
     if at > steps.len() {
-        let (last, holds) = (steps.len(), held(holds));
+        let (last, holds) = (steps.len(), held(first_valid));
         return Err(TradeOffError::NoPoint(format!("--at {at}: the path ends at step {last}; {holds}")));
     }
     let cut = cut_at(task.profile, task.models, &steps, at, task.max_suppressed > 0);
     let (path, work) = (steps[..at].to_vec(), vec![("steps", at as u64)]);
-    Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work }, holds))
+    Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work }, first_valid))
 }
 
 /// The cut after `at` steps, with those tuples suppressed that would break a model. It need not satisfy the policy:
@@ -185,7 +186,7 @@ pub fn cut_at(profile: &Profile, models: &[Box<dyn BoundModel>], steps: &[Step],
 }
 
 /// Why a point cannot be released, and which is the first that can.
-pub fn refused(at: usize, first_valid: Option<Holds>, error: &VerifyError) -> String {
+pub fn refused(at: usize, first_valid: Option<ValidPoint>, error: &VerifyError) -> String {
     let first = held(first_valid);
     format!("nothing was written, because the policy does not hold at step {at}: {error}; {first}")
 }

@@ -10,7 +10,7 @@ use moretta_core::{
     privacy::{KAnonymity, Template},
     profile::Profile,
     run::VerifiedRun,
-    search::{Holds, NoObserver, Stop, method_names},
+    search::{NoObserver, Stop, ValidPoint, method_names},
 };
 use moretta_insight::{
     recoding_comparison::{Both, Compared, MeasuredBoth},
@@ -227,7 +227,7 @@ fn the_page_on_a_path_tells_which_k_costs_what() {
         rows: report.input.rows,
         max_suppressed_rows: 20,
         k: Some(7),
-        holds: None,
+        first_valid: None,
         points: report.path.clone(),
     };
     let page = render_frontier(&found, HOSTILE);
@@ -246,13 +246,13 @@ fn the_page_on_a_path_tells_which_k_costs_what() {
     assert!(!shown.contains("--at"), "the points of another method cannot be released");
     assert!(!shown.contains("NaN") && page.matches("class=\"chosen\"").count() == 1);
     (found.policy_method, found.max_suppressed_rows) = (found.method.to_owned(), 0);
-    found.holds = Some(Holds { step: 1, suppressed_rows: 1 });
+    found.first_valid = Some(ValidPoint { step: 1, suppressed_rows: 1 });
     let shown = text(&render_frontier(&found, "x.csv"));
     for part in ["k = 7: ", "1 record suppressed besides", "at step 1, with 1 record", "loses less", "--at 1 releases"]
     {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    found.holds = None;
+    found.first_valid = None;
     found.points.truncate(1);
     found.k = None;
     assert_sound(&render_frontier(&found, "a path of no steps"), &report);

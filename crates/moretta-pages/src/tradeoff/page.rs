@@ -17,7 +17,7 @@ const MOST_OPEN: usize = 30;
 pub fn page(tradeoff: &TradeOff, title: &str) -> String {
     let measures = tradeoff.measures();
     let main = html! {
-        section.verdict.good[tradeoff.holds.is_some()].bad[tradeoff.holds.is_none()] aria-labelledby="found" {
+        section.verdict.good[tradeoff.first_valid.is_some()].bad[tradeoff.first_valid.is_none()] aria-labelledby="found" {
             (found(tradeoff))
         }
         section aria-labelledby="which" {
@@ -53,7 +53,7 @@ pub fn page(tradeoff: &TradeOff, title: &str) -> String {
     };
     let next = html! {
         (in_front(&release(tradeoff))) ": " code { "moretta anonymize INPUT --policy POLICY --output OUT" } "."
-        @if let Some(holds) = tradeoff.holds.filter(|_| tradeoff.is_own()) {
+        @if let Some(holds) = tradeoff.first_valid.filter(|_| tradeoff.is_own()) {
             " " code { "--at " (holds.step) } " releases exactly the first point that satisfies the policy."
         }
     };
@@ -63,7 +63,7 @@ pub fn page(tradeoff: &TradeOff, title: &str) -> String {
 fn found(tradeoff: &TradeOff) -> Markup {
     let steps = tradeoff.steps() as u64;
     html! {
-        @match tradeoff.holds {
+        @match tradeoff.first_valid {
             Some(holds) => {
                 @let point = tradeoff.points.iter().find(|point| point.step == holds.step).unwrap_or(&tradeoff.points[0]);
                 h2 #found {
@@ -74,7 +74,7 @@ fn found(tradeoff: &TradeOff) -> Markup {
                         records => { (counted(records, "record", "records")) " suppressed besides" }
                     }
                 }
-                p.sentence { (in_front(&held(tradeoff.holds))) "." }
+                p.sentence { (in_front(&held(tradeoff.first_valid))) "." }
             }
             None => {
                 h2 #found { "The policy holds at no step" }
@@ -124,7 +124,7 @@ fn costs(tradeoff: &TradeOff, measures: &[&str]) -> Markup {
 }
 
 fn steps(tradeoff: &TradeOff, measures: &[&str]) -> Markup {
-    let holds = tradeoff.holds.map(|holds| holds.step);
+    let holds = tradeoff.first_valid.map(|holds| holds.step);
     html! {
         table.compact.steps {
             (header(&["Step", "What", "Anonymity", "Groups"], measures))

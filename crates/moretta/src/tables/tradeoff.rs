@@ -22,7 +22,7 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     let points = &tradeoff.points;
     let shown: Vec<&str> = tradeoff.measures().into_iter().filter(|name| SHOWN.contains(name)).collect();
     let reached = tradeoff.k.and_then(|k| tradeoff.first_with(k)).map(|point| point.step);
-    let holds = tradeoff.holds.map(|holds| holds.step);
+    let holds = tradeoff.first_valid.map(|holds| holds.step);
     let marked = |point: &Point| Some(point.step) == reached || Some(point.step) == holds;
     let told = told(points, all, marked);
     let shown_points: Vec<usize> =
@@ -138,8 +138,8 @@ fn verdict(tradeoff: &TradeOff) -> String {
             None => writeln!(text, "k = {} is not reached", count(k)),
         };
     }
-    text += &sentences(&held(tradeoff.holds));
-    if let Some(holds) = tradeoff.holds {
+    text += &sentences(&held(tradeoff.first_valid));
+    if let Some(holds) = tradeoff.first_valid {
         let _ = writeln!(text, "{}: moretta anonymize INPUT --policy POLICY --output OUT", release(tradeoff));
         if tradeoff.is_own() {
             let _ = writeln!(text, "`--at {}` releases exactly this point of the climb", holds.step);

@@ -38,8 +38,8 @@ use self::{
 };
 pub use super::information::Criterion;
 use super::{
-    AcceptedObjectives, Frontier, Holds, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
-    Unsupported, check_possible, taxonomy::Taxonomy,
+    AcceptedObjectives, GeneralizationPath, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    Unsupported, ValidPoint, check_possible, taxonomy::Taxonomy,
 };
 use crate::{
     hierarchy::Cell,
@@ -153,15 +153,19 @@ impl Method for BottomUpGeneralization {
         Ok(if better { without } else { outcome })
     }
 
-    fn frontier(&self, task: &Task<'_>, observer: &dyn Observer) -> Option<Result<Frontier, SearchError>> {
+    fn generalization_path(
+        &self,
+        task: &Task<'_>,
+        observer: &dyn Observer,
+    ) -> Option<Result<GeneralizationPath, SearchError>> {
         Some(self.supports(task).map_err(SearchError::from).map(|()| {
             let taxonomies = Taxonomy::of_columns(task.profile);
             let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
             let held = climb.until_it_holds(observer) == Some(Stop::Finished);
             let suppressed = climb.cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
-            let holds = held.then_some(Holds { step: climb.path.len(), suppressed_rows: suppressed });
+            let first_valid = held.then_some(ValidPoint { step: climb.path.len(), suppressed_rows: suppressed });
             climb.on_to_the_roots(observer);
-            Frontier { steps: climb.path, holds }
+            GeneralizationPath { steps: climb.path, first_valid }
         }))
     }
 }

@@ -4,7 +4,7 @@ use super::{plain, run, shown};
 use crate::{
     ids::TupleId,
     recoding::Recoding,
-    search::{Holds, Method, NoObserver, SearchError, Task},
+    search::{Method, NoObserver, SearchError, Task, ValidPoint},
     testing::TestTable,
 };
 
@@ -73,9 +73,9 @@ fn five_generalizations_are_valid_at_the_start() {
 fn the_frontier_goes_through_the_stop_to_the_root() {
     let table = table(3);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    let frontier = plain().frontier(&task, &NoObserver).unwrap().unwrap();
-    assert_eq!(frontier.holds, Some(Holds { step: 1, suppressed_rows: 0 }));
-    let steps = shown(&table.profile, &frontier.steps);
+    let path = plain().generalization_path(&task, &NoObserver).unwrap().unwrap();
+    assert_eq!(path.first_valid, Some(ValidPoint { step: 1, suppressed_rows: 0 }));
+    let steps = shown(&table.profile, &path.steps);
     assert_eq!(steps[0], "Race -> f2");
     // Every inner node once: e, f, g and the root twice, f3, g3, h3 and the root.
     assert_eq!(steps.len(), 12);

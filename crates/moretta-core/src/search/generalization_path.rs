@@ -10,16 +10,16 @@ use crate::recoding::Step;
 
 /// The whole trade-off: the steps from the table as it is to all values at the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Frontier {
+pub struct GeneralizationPath {
     /// The steps.
     pub steps: Vec<Step>,
     /// The first point at which the policy holds; none where it holds at none.
-    pub holds: Option<Holds>,
+    pub first_valid: Option<ValidPoint>,
 }
 
 /// A point at which the policy holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Holds {
+pub struct ValidPoint {
     /// How many steps it is from the table as it is.
     pub step: usize,
     /// How many records are suppressed for it.
