@@ -85,7 +85,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct BottomUpParams {
     /// What is to be kept; the class where there is one, otherwise NCP.
     pub measure: Option<Criterion>,
     /// Whether generalizations that turn out not to be needed are taken back.
@@ -98,7 +98,7 @@ pub struct Settings {
     pub prune: bool,
 }
 
-impl Default for Settings {
+impl Default for BottomUpParams {
     fn default() -> Self {
         Self { measure: None, take_back: true, search: 400, partial: true, prune: true }
     }
@@ -106,7 +106,7 @@ impl Default for Settings {
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct BottomUpGeneralization(pub Settings);
+pub struct BottomUpGeneralization(pub BottomUpParams);
 
 impl BottomUpGeneralization {
     fn measure(&self, task: &Task<'_>) -> Criterion {

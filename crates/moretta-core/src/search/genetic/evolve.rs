@@ -5,7 +5,7 @@
 //! threads as there are, and join in the order in which they were made. So the answer depends on the seed alone.
 
 use super::{
-    Settings,
+    GeneticParams,
     chromosome::Chromosome,
     evaluate::{Evaluator, Figures, Ground, evaluators, on_all},
     population::{Individual, Population},
@@ -52,7 +52,7 @@ pub(super) struct Work {
 /// A population on its way.
 pub(super) struct Evolution<'a> {
     ground: &'a Ground<'a>,
-    settings: &'a Settings,
+    params: &'a GeneticParams,
     observer: &'a dyn Observer,
     /// All that strings can tell apart.
     full: Table,
@@ -69,18 +69,23 @@ pub(super) struct Evolution<'a> {
 }
 
 impl<'a> Evolution<'a> {
-    pub(super) fn new(ground: &'a Ground<'a>, settings: &'a Settings, seed: u64, observer: &'a dyn Observer) -> Self {
+    pub(super) fn new(
+        ground: &'a Ground<'a>,
+        params: &'a GeneticParams,
+        seed: u64,
+        observer: &'a dyn Observer,
+    ) -> Self {
         let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
         let mut all = Chromosome::zeros(bits);
         all.fill(0..bits, true);
         Self {
             ground,
-            settings,
+            params,
             observer,
             full: ground.table(Some(&all)),
             merged: None,
             evaluators: evaluators(),
-            population: Population::new(settings.population.get() as usize),
+            population: Population::new(params.population.get() as usize),
             chance: Chance::new(seed, 0),
             bits,
             climbed: Vec::new(),
@@ -163,18 +168,18 @@ impl<'a> Evolution<'a> {
 
     /// How many rows may be looked at, all in all.
     fn budget(&self) -> u64 {
-        self.settings.iterations.saturating_mul(WORK_OF_A_CHILD)
+        self.params.iterations.saturating_mul(WORK_OF_A_CHILD)
     }
 
     /// How many strings may be tried for a quarter of all work.
     pub(super) fn quarter(&self) -> usize {
         let of_one = self.ground.work_on(self.full.len()).max(1);
-        usize::try_from((self.budget() / 4 / of_one).min(self.settings.iterations)).unwrap_or(usize::MAX)
+        usize::try_from((self.budget() / 4 / of_one).min(self.params.iterations)).unwrap_or(usize::MAX)
     }
 
     /// Fills the population with cuts at random.
     pub(super) fn fill(&mut self) {
-        let most = self.settings.population.get() as usize;
+        let most = self.params.population.get() as usize;
         // Small tables have fewer cuts than there is room for, and large ones take long for so many.
         let enough = self.work.rows + self.budget().max(2 * WORK_OF_A_CHILD * most as u64) / 4;
         let mut attempts = 0;
@@ -196,7 +201,7 @@ impl<'a> Evolution<'a> {
 
     /// Goes on until there were enough children, or none was better than the best for a while.
     pub(super) fn run(&mut self) -> Option<Stop> {
-        let Settings { iterations, patience, local_search, .. } = *self.settings;
+        let GeneticParams { iterations, patience, local_search, .. } = *self.params;
         let mut improved = 0;
         let mut best = self.population.best().map(|best| best.figures);
         if local_search {
@@ -236,7 +241,7 @@ impl<'a> Evolution<'a> {
 
     /// Two parents, a piece of one in the other, and a few bits turned over.
     fn child(&mut self) -> Chromosome {
-        let (bias, chance) = (self.settings.bias, &mut self.chance);
+        let (bias, chance) = (self.params.bias, &mut self.chance);
         let mut child = self.population.draw(bias, chance).chromosome.clone();
         let other = &self.population.draw(bias, chance).chromosome;
         let (a, b) = (chance.below(self.bits + 1), chance.below(self.bits + 1));
@@ -249,7 +254,7 @@ impl<'a> Evolution<'a> {
                 strand.repair(&mut child);
             }
         }
-        let turned = self.settings.mutation.map_or(1.0, |rate| rate * self.bits as f64);
+        let turned = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
         let another = turned / (turned + 1.0);
         let many = (0..TURNS).take_while(|_| chance.unit() < another).count();
         let bits: Vec<usize> = (0..many).filter(|_| self.bits > 0).map(|_| chance.below(self.bits)).collect();

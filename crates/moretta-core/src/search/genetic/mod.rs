@@ -93,7 +93,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 /// The method's parameters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct GeneticParams {
     /// How many cuts are kept.
     pub population: NonZeroU32,
     /// How many cuts are bred at the most.
@@ -116,7 +116,7 @@ pub struct Settings {
     pub end_points: BTreeMap<String, Vec<points::EndPoint>>,
 }
 
-impl Default for Settings {
+impl Default for GeneticParams {
     fn default() -> Self {
         Self {
             population: NonZeroU32::new(5000).unwrap_or(NonZeroU32::MIN),
@@ -134,18 +134,18 @@ impl Default for Settings {
 }
 
 fn build(choice: &MethodChoice, objectives: &[Objective]) -> Result<Box<dyn Method>, PolicyError> {
-    let settings: Settings = choice.read_parameters()?;
-    if let Some(rate) = settings.mutation.filter(|rate| !(0.0..=1.0).contains(rate)) {
+    let params: GeneticParams = choice.read_parameters()?;
+    if let Some(rate) = params.mutation.filter(|rate| !(0.0..=1.0).contains(rate)) {
         return Err(choice.error("mutation", format!("`mutation` is {rate}; it must be from 0 to 1")));
     }
-    if !(1.0..=2.0).contains(&settings.bias) {
-        return Err(choice.error("bias", format!("`bias` is {}; it must be from 1 to 2", settings.bias)));
+    if !(1.0..=2.0).contains(&params.bias) {
+        return Err(choice.error("bias", format!("`bias` is {}; it must be from 1 to 2", params.bias)));
     }
-    if settings.population.get() > MOST_CUTS {
-        let message = format!("`population` is {}; it must be at most {MOST_CUTS}", settings.population);
+    if params.population.get() > MOST_CUTS {
+        let message = format!("`population` is {}; it must be at most {MOST_CUTS}", params.population);
         return Err(choice.error("population", message));
     }
-    Ok(Box::new(Genetic { settings, objectives: objectives.to_vec() }))
+    Ok(Box::new(Genetic { params, objectives: objectives.to_vec() }))
 }
 
 /// More cuts than this are not kept.
@@ -157,7 +157,7 @@ const ITERATIONS_OF_A_ROUND: u64 = 1000;
 #[derive(Debug, Clone)]
 pub struct Genetic {
     /// Its parameters.
-    pub settings: Settings,
+    pub params: GeneticParams,
     /// What is to be small.
     pub objectives: Vec<Objective>,
 }
@@ -166,7 +166,7 @@ impl Genetic {
     fn ground<'a>(&self, task: &Task<'a>) -> Result<Ground<'a>, Unsupported> {
         let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
         let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
-        let ends = points::ends(task.profile, &self.settings).map_err(unfit)?;
+        let ends = points::ends(task.profile, &self.params).map_err(unfit)?;
         let mut strands: Vec<Strand<'a>> = Vec::new();
         for (column, ends) in task.profile.columns().iter().zip(ends) {
             let start = strands.last().map_or(0, |strand| strand.bits.end);
@@ -176,7 +176,7 @@ impl Genetic {
     }
 
     /// How bottom-up generalization is to be of use here: for the objective that counts most.
-    fn bottom_up(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::Settings {
+    fn bottom_up(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::BottomUpParams {
         let heaviest = self.objectives.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
         let measure = match heaviest.map(|objective| &objective.kind) {
             Some(ObjectiveKind::Precision(LossMetric::Ncp)) => Criterion::Ncp,
@@ -187,11 +187,12 @@ impl Genetic {
             }
             _ => Criterion::Lm,
         };
-        let mut settings = bottom_up_generalization::Settings { measure: Some(measure), partial, ..Default::default() };
+        let mut params =
+            bottom_up_generalization::BottomUpParams { measure: Some(measure), partial, ..Default::default() };
         // Whoever wants it quick wants all of it quick.
-        let rounds = u32::try_from(self.settings.iterations / ITERATIONS_OF_A_ROUND);
-        settings.search = settings.search.min(rounds.unwrap_or(u32::MAX));
-        settings
+        let rounds = u32::try_from(self.params.iterations / ITERATIONS_OF_A_ROUND);
+        params.search = params.search.min(rounds.unwrap_or(u32::MAX));
+        params
     }
 
     /// The best that comes of letting nodes stand for some of their children, from what was found here and, where others
@@ -205,7 +206,7 @@ impl Genetic {
     ) -> Option<Nested> {
         let table = ground.table(None);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
-        if self.settings.seeds
+        if self.params.seeds
             && is_closed(task)
             && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
             && let Recoding::Global(cut) = outcome.recoding
@@ -213,7 +214,7 @@ impl Genetic {
         {
             starts.push(cut.cells);
         }
-        let most_rows = self.settings.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
+        let most_rows = self.params.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
         let refined = starts.into_iter().map(|cells| partial::refine(ground, &table, cells, most_rows, observer));
         refined.reduce(|a, b| if b.figures.is_better(&a.figures) { b } else { a })
     }
@@ -236,11 +237,11 @@ impl Method for Genetic {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let ground = self.ground(task)?;
-        let mut evolution = Evolution::new(&ground, &self.settings, task.seed, observer);
+        let mut evolution = Evolution::new(&ground, &self.params, task.seed, observer);
         let zeros = evolution.zeros();
         // Nothing told is always among them, and holds.
         evolution.try_all([zeros.clone()]);
-        if self.settings.seeds {
+        if self.params.seeds {
             // The quick ones first: whoever stops early gets the best of them.
             evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
             if observer.stop().is_none()
@@ -255,7 +256,7 @@ impl Method for Genetic {
         let work = evolution.work;
         let best = evolution.population.best().cloned();
         let mut found = best.map(|best| Nested { cells: cells(&ground, &best.chromosome), figures: best.figures });
-        if self.settings.partial && observer.stop().is_none() {
+        if self.params.partial && observer.stop().is_none() {
             let refined = self.refined(task, &ground, found.as_ref(), observer);
             let better =
                 |refined: &Nested| found.as_ref().is_none_or(|found| refined.figures.is_better(&found.figures));

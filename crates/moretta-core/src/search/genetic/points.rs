@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
+use super::GeneticParams;
 use crate::{
     hierarchy::Domain,
     profile::{Column, Profile},
@@ -22,8 +22,8 @@ pub enum EndPoint {
 }
 
 /// By column, the codes after which an interval of free numbers may end; nothing for columns with a tree.
-pub(super) fn ends(profile: &Profile, settings: &Settings) -> Result<Vec<Vec<u32>>, String> {
-    for name in settings.end_points.keys() {
+pub(super) fn ends(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec<u32>>, String> {
+    for name in params.end_points.keys() {
         let reason = match profile.columns().iter().find(|column| column.name == *name) {
             Some(column) if column.domain.tree().is_none() => continue,
             Some(_) => "which has a hierarchy; they are for free numbers and dates (`hierarchy = \"free\"`)".to_owned(),
@@ -40,9 +40,9 @@ pub(super) fn ends(profile: &Profile, settings: &Settings) -> Result<Vec<Vec<u32
         if domain.tree().is_some() || domain.len() < 2 {
             return Ok(Vec::new());
         }
-        let mut ends = match settings.end_points.get(&column.name) {
+        let mut ends = match params.end_points.get(&column.name) {
             Some(points) => fixed(&column.name, domain, points)?,
-            None => quantiles(profile, at, settings.points.get() as usize),
+            None => quantiles(profile, at, params.points.get() as usize),
         };
         // A missing value is told apart from all others, or nothing is told.
         ends.extend(domain.missing().map(|missing| missing - 1));
@@ -119,14 +119,14 @@ mod tests {
         ];
         let rows: Vec<(&str, u64)> = rows.into_iter().zip([1, 1, 1, 1, 6, 3]).collect();
         let table = TestTable::new(policy, &[], &rows);
-        let of = |settings: Settings| ends(&table.profile, &settings);
-        assert_eq!(of(Settings::default()).unwrap(), [vec![0, 1, 2, 3, 4], vec![], vec![0, 1]]);
-        let points = |most: u32| Settings { points: NonZeroU32::new(most).unwrap(), ..Settings::default() };
+        let of = |params: GeneticParams| ends(&table.profile, &params);
+        assert_eq!(of(GeneticParams::default()).unwrap(), [vec![0, 1, 2, 3, 4], vec![], vec![0, 1]]);
+        let points = |most: u32| GeneticParams { points: NonZeroU32::new(most).unwrap(), ..GeneticParams::default() };
         assert_eq!(of(points(1)).unwrap()[0], [2, 4]);
         assert_eq!(of(points(2)).unwrap()[0], [2, 4]);
-        let fixed = |name: &str, points: Vec<EndPoint>| Settings {
+        let fixed = |name: &str, points: Vec<EndPoint>| GeneticParams {
             end_points: [(name.to_owned(), points)].into(),
-            ..Settings::default()
+            ..GeneticParams::default()
         };
         let numbers = |points: &[f64]| points.iter().map(|&number| EndPoint::Number(number)).collect();
         assert_eq!(of(fixed("n", numbers(&[-5.0, 3.5, 2.0, 8.0, 9.0, 20.0]))).unwrap()[0], [1, 2, 3, 4]);

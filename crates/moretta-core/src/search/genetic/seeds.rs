@@ -7,7 +7,7 @@ use crate::{
     recoding::{Cut, Recoding},
     search::{
         CancelOnly, Method, Observer, Outcome, Task,
-        bottom_up_generalization::{BottomUpGeneralization, Settings},
+        bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
         chance::chance,
         taxonomy::Taxonomy,
     },
@@ -19,8 +19,8 @@ const POINTS: usize = 256;
 const COMBINATIONS: usize = 20_000;
 
 /// What bottom-up generalization finds.
-pub(super) fn bottom_up(task: &Task<'_>, settings: Settings, observer: &dyn Observer) -> Option<Outcome> {
-    BottomUpGeneralization(settings).run(task, &CancelOnly(observer)).ok()
+pub(super) fn bottom_up(task: &Task<'_>, params: BottomUpParams, observer: &dyn Observer) -> Option<Outcome> {
+    BottomUpGeneralization(params).run(task, &CancelOnly(observer)).ok()
 }
 
 /// The points of a path, and where it ends.

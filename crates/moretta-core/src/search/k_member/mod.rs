@@ -48,7 +48,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     )],
     objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
-        Ok(Box::new(KMember(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
+        Ok(Box::new(KMember(KMemberParams { loss: precision(objectives), ..choice.read_parameters()? })))
     },
 };
 
@@ -64,7 +64,7 @@ const COLUMNS: usize = 8;
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct KMemberParams {
     /// At least so many records in a block; 0: one block.
     pub block: Option<u64>,
     /// What is to be little.
@@ -74,7 +74,7 @@ pub struct Settings {
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct KMember(pub Settings);
+pub struct KMember(pub KMemberParams);
 
 impl Method for KMember {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {

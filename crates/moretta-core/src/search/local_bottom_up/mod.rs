@@ -36,14 +36,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     parameters: &[Parameter::new("polish", "true", "in the end, records move between groups while the loss falls")],
     objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
-        Ok(Box::new(LocalBottomUp(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
+        Ok(Box::new(LocalBottomUp(LocalBottomUpParams { loss: precision(objectives), ..choice.read_parameters()? })))
     },
 };
 
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct LocalBottomUpParams {
     /// Whether records move between groups in the end.
     pub polish: bool,
     /// What is to be little.
@@ -51,7 +51,7 @@ pub struct Settings {
     pub loss: LossMetric,
 }
 
-impl Default for Settings {
+impl Default for LocalBottomUpParams {
     fn default() -> Self {
         Self { polish: true, loss: LossMetric::Ncp }
     }
@@ -59,7 +59,7 @@ impl Default for Settings {
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct LocalBottomUp(pub Settings);
+pub struct LocalBottomUp(pub LocalBottomUpParams);
 
 impl Method for LocalBottomUp {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {

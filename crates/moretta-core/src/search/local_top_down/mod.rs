@@ -49,14 +49,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
-        Ok(Box::new(LocalTopDown(Settings { loss: precision(objectives), ..choice.read_parameters()? })))
+        Ok(Box::new(LocalTopDown(LocalTopDownParams { loss: precision(objectives), ..choice.read_parameters()? })))
     },
 };
 
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct LocalTopDownParams {
     /// At most so many records in a block; 0: one block.
     pub block: Option<u64>,
     /// Whether records move between groups in the end.
@@ -66,7 +66,7 @@ pub struct Settings {
     pub loss: LossMetric,
 }
 
-impl Default for Settings {
+impl Default for LocalTopDownParams {
     fn default() -> Self {
         Self { block: None, polish: true, loss: LossMetric::Ncp }
     }
@@ -79,7 +79,7 @@ const LEAST_GROUPS: u64 = 2_000;
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct LocalTopDown(pub Settings);
+pub struct LocalTopDown(pub LocalTopDownParams);
 
 impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {

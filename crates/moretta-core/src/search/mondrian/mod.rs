@@ -55,7 +55,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 /// Mondrian's parameters.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct MondrianParams {
     /// Whether records with the median number are divided.
     pub relaxed: bool,
     /// Which column is cut.
@@ -75,7 +75,7 @@ pub enum Choose {
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct Mondrian(pub Settings);
+pub struct Mondrian(pub MondrianParams);
 
 /// Sets below this many variants are not worth another thread.
 const PARALLEL: usize = 2048;
@@ -84,7 +84,7 @@ type Halves = (Vec<VariantCount>, Vec<VariantCount>);
 
 struct Search<'a> {
     task: &'a Task<'a>,
-    settings: Settings,
+    params: MondrianParams,
     observer: &'a dyn Observer,
     min_records: u64,
     tried: AtomicU64,
@@ -112,15 +112,15 @@ pub(super) fn split(
     min_records: u64,
     observer: &dyn Observer,
 ) -> Vec<Vec<VariantCount>> {
-    Search::new(task, Settings::default(), observer, min_records).split(set)
+    Search::new(task, MondrianParams::default(), observer, min_records).split(set)
 }
 
 impl<'a> Search<'a> {
-    fn new(task: &'a Task<'a>, settings: Settings, observer: &'a dyn Observer, min_records: u64) -> Self {
+    fn new(task: &'a Task<'a>, params: MondrianParams, observer: &'a dyn Observer, min_records: u64) -> Self {
         let least = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1);
         Self {
             task,
-            settings,
+            params,
             observer,
             min_records: least.max(min_records),
             tried: AtomicU64::new(0),
@@ -186,7 +186,7 @@ impl<'a> Search<'a> {
             .collect();
         // Widest first; the sort is stable, so ties go to the column declared first.
         spans.sort_by(|a, b| b.0.total_cmp(&a.0));
-        if self.settings.choose == Choose::Widest {
+        if self.params.choose == Choose::Widest {
             return spans.iter().find_map(|&(_, column)| self.cut_column(set, records, column, bounds[column]));
         }
         let mut best: Option<(f64, Halves)> = None;
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
                 return Some(halves);
             }
         }
-        let divisible = self.settings.relaxed && domain.tree().is_none();
+        let divisible = self.params.relaxed && domain.tree().is_none();
         if divisible {
             let halves = cut::relaxed(
                 set,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Choose, Mondrian, Settings};
+use super::{Choose, Mondrian, MondrianParams};
 use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
     ids::VariantId,
@@ -17,9 +17,9 @@ use crate::{
     verify::{Verified, verify_against},
 };
 
-fn run(table: &TestTable, settings: Settings) -> Result<Recoding, SearchError> {
+fn run(table: &TestTable, params: MondrianParams) -> Result<Recoding, SearchError> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    Mondrian(settings).run(&task, &NoObserver).map(|outcome| outcome.recoding)
+    Mondrian(params).run(&task, &NoObserver).map(|outcome| outcome.recoding)
 }
 
 fn verified(table: &TestTable, recoding: Recoding) -> Option<Verified<'_>> {
@@ -39,7 +39,8 @@ fn local_recoding_beats_the_best_global_one() {
                   \"quasi-identifier\"\nweight = 2";
     let rows = [("24,53712", 1), ("25,53711", 1), ("30,53711", 2), ("32,53712", 1), ("32,53713", 1)];
     let table = TestTable::new(policy, &[], &rows);
-    let relaxed = verified(&table, run(&table, Settings { relaxed: true, choose: Choose::Widest }).unwrap()).unwrap();
+    let relaxed =
+        verified(&table, run(&table, MondrianParams { relaxed: true, choose: Choose::Widest }).unwrap()).unwrap();
     let released = relaxed.released();
     let mut printed: Vec<_> = (0..released.groups())
         .map(|group| (released.label(group, 0), released.label(group, 1), released.records(group)))
@@ -68,7 +69,7 @@ fn local_recoding_beats_the_best_global_one() {
 /// The same rules, straight: records one by one, every boundary judged from scratch.
 struct Twin<'a> {
     table: &'a TestTable,
-    settings: Settings,
+    params: MondrianParams,
     least: usize,
 }
 
@@ -93,7 +94,7 @@ impl Twin<'_> {
         }
         spans.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut cuts = spans.iter().filter_map(|&(_, column)| self.cut(&records, column));
-        let halves = match self.settings.choose {
+        let halves = match self.params.choose {
             Choose::Widest => cuts.next(),
             // The first of the least.
             Choose::Gain => cuts.min_by(|a, b| {
@@ -187,7 +188,7 @@ impl Twin<'_> {
         }
         let (mut ordered, high) = self.halves(records, column);
         ordered.sort_unstable();
-        let halves = self.settings.relaxed && domain.tree().is_none() && self.holds(&ordered) && self.holds(&high);
+        let halves = self.params.relaxed && domain.tree().is_none() && self.holds(&ordered) && self.holds(&high);
         halves.then_some((ordered, high))
     }
 }
@@ -215,7 +216,7 @@ proptest! {
         relaxed: bool,
         widest: bool,
     ) {
-        let settings = Settings { relaxed, choose: if widest { Choose::Widest } else { Choose::Gain } };
+        let params = MondrianParams { relaxed, choose: if widest { Choose::Widest } else { Choose::Gain } };
         let mut policy = format!("[privacy]\nk = {}\n", k + u64::from(model == 0));
         policy += [
             "",
@@ -231,10 +232,10 @@ proptest! {
         let rows: Vec<(&str, u64)> = rows.iter().map(|(row, records)| (row.as_str(), *records)).collect();
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
         let least = table.models.iter().map(|model| model.min_records()).max().unwrap() as usize;
-        let twin = Twin { table: &table, settings, least };
+        let twin = Twin { table: &table, params, least };
         let expand = |member: &VariantCount| vec![member.variant; member.records as usize];
         let everything: Vec<VariantId> = table.profile.everything().iter().flat_map(expand).collect();
-        match run(&table, settings) {
+        match run(&table, params) {
             Ok(Recoding::Local(found)) => {
                 let mut groups: BTreeMap<_, Vec<VariantId>> = BTreeMap::new();
                 for share in &found.assignments {
@@ -275,7 +276,7 @@ fn a_chain_of_fifty_thousand_leaves_needs_no_stack() {
     let worst = pool.install(|| {
         let trees = Hierarchies::from_iter([("t".to_owned(), chain(50_000))]);
         let table = TestTable::with_trees(policy, trees, &rows);
-        let verified = verified(&table, run(&table, Settings::default()).unwrap()).unwrap();
+        let verified = verified(&table, run(&table, MondrianParams::default()).unwrap()).unwrap();
         assert_eq!(verified.released().groups(), 10_000);
         let root = table.profile.columns()[0].domain.whole();
         let coarse = Cut { cells: vec![vec![root; 50_000]], suppressed: Vec::new() };
@@ -290,5 +291,5 @@ fn a_table_without_records_has_no_groups() {
     let policy = "columns.q.role = \"quasi-identifier\"\ncolumns.s.role = \"sensitive\"\n[[privacy.template]]\n\
                   given = [\"q\"]\ncolumn = \"s\"\nvalues = [\"x\"]\nmax-confidence = 0.5";
     let table = TestTable::new(policy, &[], &[]);
-    assert_eq!(verified(&table, run(&table, Settings::default()).unwrap()).unwrap().released().groups(), 0);
+    assert_eq!(verified(&table, run(&table, MondrianParams::default()).unwrap()).unwrap().released().groups(), 0);
 }

@@ -67,10 +67,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     objectives: AcceptedObjectives::Precision(LossMetric::Lm),
     build: |choice, objectives| {
-        let settings = Settings { loss: precision(objectives), ..choice.read_parameters()? };
-        match settings.vectors {
+        let params = SweepParams { loss: precision(objectives), ..choice.read_parameters()? };
+        match params.vectors {
             0 => Err(choice.error("vectors", "`vectors` is 0; it must be a whole number of at least 1")),
-            _ => Ok(Box::new(Sweep(settings))),
+            _ => Ok(Box::new(Sweep(params))),
         }
     },
 };
@@ -88,7 +88,7 @@ const PLACED: usize = 10_000_000;
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct SweepParams {
     /// At most so many combinations of levels.
     pub vectors: u32,
     /// So often the worst groups are grouped again.
@@ -102,7 +102,7 @@ pub struct Settings {
     pub loss: LossMetric,
 }
 
-impl Default for Settings {
+impl Default for SweepParams {
     fn default() -> Self {
         Self { vectors: 20_000, retries: 4, polish: None, block: None, loss: LossMetric::Lm }
     }
@@ -110,7 +110,7 @@ impl Default for Settings {
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct Sweep(pub Settings);
+pub struct Sweep(pub SweepParams);
 
 impl Method for Sweep {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Settings, Sweep, join, levels};
+use super::{Sweep, SweepParams, join, levels};
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
@@ -16,9 +16,9 @@ use crate::{
     verify::verify_against,
 };
 
-fn run(table: &TestTable, settings: Settings, observer: &dyn Observer) -> Outcome {
+fn run(table: &TestTable, params: SweepParams, observer: &dyn Observer) -> Outcome {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    Sweep(settings).run(&task, observer).expect("a table that can be grouped")
+    Sweep(params).run(&task, observer).expect("a table that can be grouped")
 }
 
 fn groups(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
@@ -91,7 +91,7 @@ proptest! {
         );
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
         prop_assume!(table.profile.records() >= k);
-        let once = Settings { retries: 0, polish: Some(false), ..Settings::default() };
+        let once = SweepParams { retries: 0, polish: Some(false), ..SweepParams::default() };
         let outcome = run(&table, once, &NoObserver);
         let (expected, left) = twin(&table, k);
         let leftovers: u64 = left.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
@@ -143,11 +143,11 @@ fn blocks_hold_on_any_number_of_threads() {
         let rows: Vec<String> = (0..400u32).map(|n| format!("{},{},{}", n * n % 97, n % 13, n * n % 5)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
-        let settings = Settings { block: Some(50), ..Settings::default() };
-        let outcome = run(&table, settings, &NoObserver);
+        let params = SweepParams { block: Some(50), ..SweepParams::default() };
+        let outcome = run(&table, params, &NoObserver);
         assert!(outcome.work[0].0 == "blocks" && outcome.work[0].1 > 2, "{:?}", outcome.work);
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let again = alone.install(|| run(&table, settings, &NoObserver));
+        let again = alone.install(|| run(&table, params, &NoObserver));
         assert_eq!(groups(&table, &outcome), groups(&table, &again));
         assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
     }
@@ -167,7 +167,7 @@ fn too_many_combinations_are_thinned() {
     assert!((1000..=20_000).contains(&vectors), "{vectors}");
     let one: usize = levels::of_columns(&table.profile, LossMetric::Lm, 1).iter().map(Vec::len).product();
     assert_eq!(one, 1, "the root alone");
-    let outcome = run(&table, Settings::default(), &NoObserver);
+    let outcome = run(&table, SweepParams::default(), &NoObserver);
     assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
 }
 
@@ -191,7 +191,7 @@ fn less_is_lost_on_adult_than_by_the_best_rival() {
         };
         let policy = format!("privacy.k = {k}\n{}", COLUMNS.iter().map(column).collect::<String>());
         let table = TestTable::new(&policy, &files, &rows);
-        let outcome = run(&table, Settings::default(), &NoObserver);
+        let outcome = run(&table, SweepParams::default(), &NoObserver);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
         let lm = Measures::of(&context).get("lm").unwrap() / 8.0;
@@ -208,7 +208,7 @@ fn stopped_at_once_the_policy_holds() {
         let rows: Vec<String> = (0..60u32).map(|n| format!("{},{}", n * n % 37, n * n % 5)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
-        let outcome = run(&table, Settings::default(), &After::asked(0));
+        let outcome = run(&table, SweepParams::default(), &After::asked(0));
         assert_eq!(outcome.stop, Stop::OutOfTime);
         assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
     }

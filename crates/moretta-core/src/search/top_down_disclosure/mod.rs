@@ -63,10 +63,10 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     ],
     objectives: AcceptedObjectives::Fixed,
     build: |choice, _| {
-        let settings: Settings = choice.read_parameters()?;
-        match settings.tries {
+        let params: TopDownParams = choice.read_parameters()?;
+        match params.tries {
             0 => Err(choice.error("tries", "`tries` is 0; it must be a whole number of at least 1")),
-            _ => Ok(Box::new(TopDownDisclosure(settings))),
+            _ => Ok(Box::new(TopDownDisclosure(params))),
         }
     },
 };
@@ -74,14 +74,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Settings {
+pub struct TopDownParams {
     /// What is told first; what says most about the class where there is one, otherwise what is most precise.
     pub measure: Option<Criterion>,
     /// At how many points the split of an interval is tried.
     pub tries: u32,
 }
 
-impl Default for Settings {
+impl Default for TopDownParams {
     fn default() -> Self {
         Self { measure: None, tries: 8 }
     }
@@ -89,7 +89,7 @@ impl Default for Settings {
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
-pub struct TopDownDisclosure(pub Settings);
+pub struct TopDownDisclosure(pub TopDownParams);
 
 /// More than this for the counts of all rows is refused.
 const MOST_BYTES: u64 = 8 << 30;

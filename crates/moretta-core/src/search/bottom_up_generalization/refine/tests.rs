@@ -15,7 +15,7 @@ use crate::{
     search::{
         Method, NoObserver, Task,
         bottom_up_generalization::{
-            BottomUpGeneralization, Criterion, Settings,
+            BottomUpGeneralization, BottomUpParams, Criterion,
             tests::random::{Recipe, recipes, table, table_with},
         },
         taxonomy::Taxonomy,
@@ -26,7 +26,7 @@ use crate::{
 
 fn what(table: &TestTable, taxonomies: &[Taxonomy<'_>], class: bool) -> What {
     let measure = Some(if class { Criterion::Class } else { Criterion::Lm });
-    BottomUpGeneralization(Settings { measure, ..Settings::default() }).what(&task(table, 0), taxonomies)
+    BottomUpGeneralization(BottomUpParams { measure, ..BottomUpParams::default() }).what(&task(table, 0), taxonomies)
 }
 
 fn task(table: &TestTable, max_suppressed: u64) -> Task<'_> {
@@ -148,10 +148,10 @@ proptest! {
     fn what_comes_after_the_climb_is_never_worse(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
         let table = table(&recipe, free);
         let task = task(&table, max_suppressed);
-        let plain = Settings { take_back: false, ..Settings::default() };
+        let plain = BottomUpParams { take_back: false, ..BottomUpParams::default() };
         let Ok(climbed) = BottomUpGeneralization(plain).run(&task, &NoObserver) else { return Ok(()) };
-        let settings = Settings { search: 10, partial, ..Settings::default() };
-        let refined = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
+        let params = BottomUpParams { search: 10, partial, ..BottomUpParams::default() };
+        let refined = BottomUpGeneralization(params).run(&task, &NoObserver).unwrap();
         let cut = |recoding: &Recoding| match recoding {
             Recoding::Global(cut) => cut.clone(),
             Recoding::Local(_) => panic!("a cut"),
@@ -224,8 +224,9 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
             }
         }
         let lm = |search: u32| {
-            let settings = Settings { measure: Some(Criterion::Lm), partial: false, search, ..Settings::default() };
-            match BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap().recoding {
+            let params =
+                BottomUpParams { measure: Some(Criterion::Lm), partial: false, search, ..BottomUpParams::default() };
+            match BottomUpGeneralization(params).run(&task, &NoObserver).unwrap().recoding {
                 Recoding::Global(cut) => measured(&table, &cut).0 * table.profile.records() as f64,
                 Recoding::Local(_) => panic!("a cut"),
             }

@@ -5,7 +5,7 @@ use crate::{
     hierarchy::{Hierarchies, file},
     measure::{MeasureContext, Measures},
     search::{
-        bottom_up_generalization::{BottomUpGeneralization, Settings},
+        bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
         taxonomy::Taxonomy,
     },
     testing::{TestTable, data, select},
@@ -49,9 +49,9 @@ fn the_sequence_on_adult_is_that_of_the_twin() {
 }
 
 /// LM, CM and the number of suppressed records.
-fn measured(table: &TestTable, settings: Settings, share: f64) -> (f64, f64, u64) {
+fn measured(table: &TestTable, params: BottomUpParams, share: f64) -> (f64, f64, u64) {
     let allowed = (share * table.profile.records() as f64) as u64;
-    let recoding = run(BottomUpGeneralization(settings), table, allowed).unwrap().recoding;
+    let recoding = run(BottomUpGeneralization(params), table, allowed).unwrap().recoding;
     let suppressed = recoding.suppressed_records(&table.profile);
     let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
@@ -64,8 +64,8 @@ fn the_default_is_never_worse_than_plain_and_clearly_better_at_both_ends() {
     for k in [10, 25, 50, 100, 250, 500] {
         let Some(table) = adult(&format!("privacy.k = {k}"), "the_default_is_never_worse_than_plain") else { return };
         let plain = measured(&table, plain().0, 0.0);
-        let taken_back = measured(&table, Settings { search: 0, ..Settings::default() }, 0.0);
-        let default = measured(&table, Settings::default(), 0.0);
+        let taken_back = measured(&table, BottomUpParams { search: 0, ..BottomUpParams::default() }, 0.0);
+        let default = measured(&table, BottomUpParams::default(), 0.0);
         for better in [taken_back, default] {
             assert!(better.0 <= plain.0 && better.1 <= plain.1, "K = {k}: {plain:?} {better:?}");
         }
@@ -77,7 +77,7 @@ fn the_default_is_never_worse_than_plain_and_clearly_better_at_both_ends() {
         }
         // A plain path that is stopped when so many records are below K: 3.97 and 3.66.
         for (share, stopped) in [(0.02, 3.97), (0.05, 3.66)].into_iter().filter(|_| k == 10) {
-            let with_budget = measured(&table, Settings::default(), share);
+            let with_budget = measured(&table, BottomUpParams::default(), share);
             assert!(with_budget.0 < stopped - 1.0, "{share}: {with_budget:?}");
         }
     }

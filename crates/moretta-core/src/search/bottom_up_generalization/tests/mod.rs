@@ -6,7 +6,7 @@ mod models;
 pub(super) mod random;
 mod twin;
 
-use super::{BottomUpGeneralization, Settings};
+use super::{BottomUpGeneralization, BottomUpParams};
 use crate::{
     profile::Profile,
     recoding::Step,
@@ -16,7 +16,7 @@ use crate::{
 
 /// The method as published.
 fn plain() -> BottomUpGeneralization {
-    BottomUpGeneralization(Settings { take_back: false, ..Settings::default() })
+    BottomUpGeneralization(BottomUpParams { take_back: false, ..BottomUpParams::default() })
 }
 
 fn run(method: BottomUpGeneralization, table: &TestTable, max_suppressed: u64) -> Result<Outcome, SearchError> {

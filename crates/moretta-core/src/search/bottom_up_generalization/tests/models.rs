@@ -6,7 +6,7 @@ use crate::{
     recoding::Recoding,
     search::{
         Task,
-        bottom_up_generalization::{BottomUpGeneralization, Settings},
+        bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
     },
     testing::TestTable,
     verify::verify_against,
@@ -30,7 +30,7 @@ fn templates_hold_together_with_k() {
         ("lawyer,m,flu,n", 3),
     ];
     let table = TestTable::new(policy, &hierarchies, &rows);
-    for method in [plain(), BottomUpGeneralization(Settings::default())] {
+    for method in [plain(), BottomUpGeneralization(BottomUpParams::default())] {
         let outcome = run(method, &table, 0).unwrap();
         let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
         let job = |code: u32| table.profile.columns()[0].domain.label(cut.cells[0][code as usize]);
@@ -48,7 +48,7 @@ fn a_budget_spares_the_others() {
     let policy = "privacy.k = 5\ncolumns.town.role = \"quasi-identifier\"\ncolumns.class.role = \"class\"";
     let rows = [("rome,y", 50), ("turin,n", 45), ("isola,y", 2), ("ponza,n", 2), ("gorgona,y", 1)];
     let table = TestTable::new(policy, &[], &rows);
-    for method in [plain(), BottomUpGeneralization(Settings::default())] {
+    for method in [plain(), BottomUpGeneralization(BottomUpParams::default())] {
         // One record short of what has to go: a suppressed group of four would be too small.
         assert_eq!(run(method, &table, 4).unwrap().recoding.suppressed_records(&table.profile), 0);
         let outcome = run(method, &table, 5).unwrap();
@@ -65,7 +65,7 @@ fn a_budget_for_all_is_not_used_up() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
     assert_eq!(run(plain(), &table, 200).unwrap().recoding.suppressed_records(&table.profile), 200);
-    let outcome = run(BottomUpGeneralization(Settings::default()), &table, 200).unwrap();
+    let outcome = run(BottomUpGeneralization(BottomUpParams::default()), &table, 200).unwrap();
     assert!(outcome.recoding.suppressed_records(&table.profile) < 20);
 }
 
@@ -85,13 +85,13 @@ fn a_group_that_tells_nothing_is_no_gain() {
         let rows: Vec<String> = (0..40).map(row).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(policy, &[], &rows);
-        let cm = |settings| {
-            let recoding = run(BottomUpGeneralization(settings), &table, 0).unwrap().recoding;
+        let cm = |params| {
+            let recoding = run(BottomUpGeneralization(params), &table, 0).unwrap().recoding;
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, 0).unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
             Measures::of(&context).get("cm").unwrap()
         };
-        let (climbed, refined) = (cm(plain().0), cm(Settings { search: 20, ..Settings::default() }));
+        let (climbed, refined) = (cm(plain().0), cm(BottomUpParams { search: 20, ..BottomUpParams::default() }));
         assert!(refined <= climbed + 1e-9, "{climbed} -> {refined}: {rows:?}");
     }
 }
@@ -111,7 +111,7 @@ fn with_a_budget_no_more_is_lost_than_without() {
         (0..300).map(|_| format!("{},{},{},{},{}", die(9), die(7), die(12), die(5), die(3))).collect();
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
-    let method = BottomUpGeneralization(Settings { search: 20, ..Settings::default() });
+    let method = BottomUpGeneralization(BottomUpParams { search: 20, ..BottomUpParams::default() });
     let lost = |allowed: u64| {
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: allowed, seed: 0 };
         method.lost(&task, &run(method, &table, allowed).unwrap().recoding)

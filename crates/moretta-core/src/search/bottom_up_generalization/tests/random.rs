@@ -7,7 +7,7 @@ use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
     recoding::{Action, Step},
     search::{
-        bottom_up_generalization::{BottomUpGeneralization, Settings},
+        bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
         taxonomy::Taxonomy,
     },
     testing::TestTable,
@@ -95,7 +95,7 @@ proptest! {
         };
         let expected: Vec<Step> = Twin::new(&table.profile).sequence(recipe.k).into_iter().map(step).collect();
         prop_assert_eq!(&outcome.path, &expected);
-        let unpruned = BottomUpGeneralization(Settings { prune: false, ..plain().0 });
+        let unpruned = BottomUpGeneralization(BottomUpParams { prune: false, ..plain().0 });
         prop_assert_eq!(&run(unpruned, &table, 0).unwrap().path, &expected);
     }
 }

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Genetic, Settings, evaluate::Evaluator, table::Table};
+use super::{Genetic, GeneticParams, evaluate::Evaluator, table::Table};
 use crate::{
     measure::MeasureContext,
     objective::{LossMetric, Objective, ObjectiveKind},
@@ -19,18 +19,18 @@ use crate::{
 };
 
 /// Quick, and thorough enough for small tables.
-pub(super) fn small() -> Settings {
+pub(super) fn small() -> GeneticParams {
     let population = std::num::NonZeroU32::new(60).unwrap();
-    Settings { population, iterations: 4000, patience: 1500, ..Settings::default() }
+    GeneticParams { population, iterations: 4000, patience: 1500, ..GeneticParams::default() }
 }
 
 /// As published: nothing but evolution.
-pub(super) fn plain() -> Settings {
-    Settings { seeds: false, local_search: false, partial: false, ..small() }
+pub(super) fn plain() -> GeneticParams {
+    GeneticParams { seeds: false, local_search: false, partial: false, ..small() }
 }
 
-pub(super) fn genetic(settings: Settings, objective: ObjectiveKind) -> Genetic {
-    Genetic { settings, objectives: vec![Objective { kind: objective, weight: 1.0 }] }
+pub(super) fn genetic(params: GeneticParams, objective: ObjectiveKind) -> Genetic {
+    Genetic { params, objectives: vec![Objective { kind: objective, weight: 1.0 }] }
 }
 
 pub(super) fn cm() -> ObjectiveKind {
@@ -78,8 +78,8 @@ fn it_finds_what_the_use_needs() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
     let task = task(&table, 0, 1);
-    for settings in [small(), plain()] {
-        let outcome = genetic(settings, cm()).run(&task, &NoObserver).unwrap();
+    for params in [small(), plain()] {
+        let outcome = genetic(params, cm()).run(&task, &NoObserver).unwrap();
         let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
         assert_ne!(cut.cells[0][4], cut.cells[0][5]);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
@@ -102,11 +102,11 @@ fn workers() -> TestTable {
 
 #[test]
 fn the_seed_alone_decides_on_any_number_of_threads() {
-    for (table, settings) in [(points(3), plain()), (workers(), small())] {
+    for (table, params) in [(points(3), plain()), (workers(), small())] {
         let run = |threads: usize, seed: u64| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let found =
-                pool.install(|| genetic(settings.clone(), cm()).run(&task(&table, 4, seed), &NoObserver).unwrap());
+                pool.install(|| genetic(params.clone(), cm()).run(&task(&table, 4, seed), &NoObserver).unwrap());
             (found.recoding, found.work)
         };
         for seed in [7, 8] {
@@ -129,9 +129,9 @@ impl Observer for Listener {
 
 #[test]
 fn the_best_so_far_gets_better_until_it_is_what_leaves() {
-    for (table, settings) in [(points(2), plain()), (points(2), small()), (workers(), small())] {
+    for (table, params) in [(points(2), plain()), (points(2), small()), (workers(), small())] {
         let listener = Listener::default();
-        let outcome = genetic(settings, cm()).run(&task(&table, 20, 3), &listener).unwrap();
+        let outcome = genetic(params, cm()).run(&task(&table, 20, 3), &listener).unwrap();
         let told = listener.0.into_inner().unwrap();
         assert!(told.len() > 1 && told.windows(2).all(|two| two[1] <= two[0]), "{told:?}");
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 20).unwrap();
@@ -159,20 +159,20 @@ fn whenever_it_is_stopped_what_it_has_holds() {
 fn end_points_and_parameters_are_kept_to() {
     let table = points(2);
     let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::points::EndPoint::Number(7.5)])].into();
-    let settings = Settings { end_points, partial: true, ..small() };
-    let outcome = genetic(settings.clone(), ObjectiveKind::Precision(LossMetric::Lm))
+    let params = GeneticParams { end_points, partial: true, ..small() };
+    let outcome = genetic(params.clone(), ObjectiveKind::Precision(LossMetric::Lm))
         .run(&task(&table, 20, 1), &NoObserver)
         .unwrap();
     let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
     let mut ends: Vec<u32> = cut.cells[0].iter().map(|cell| cell.last).collect();
     ends.dedup();
     assert!(ends.iter().all(|end| [4, 7].contains(end)), "{ends:?}");
-    let few = Settings { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
+    let few = GeneticParams { points: std::num::NonZeroU32::new(1).unwrap(), ..small() };
     let outcome =
         genetic(few, ObjectiveKind::Precision(LossMetric::Lm)).run(&task(&table, 20, 1), &NoObserver).unwrap();
     let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
     assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
-    let unknown = Settings { end_points: [("c".to_owned(), Vec::new())].into(), ..settings };
+    let unknown = GeneticParams { end_points: [("c".to_owned(), Vec::new())].into(), ..params };
     let refused = genetic(unknown, cm()).supports(&task(&table, 0, 1)).unwrap_err();
     assert!(refused.to_string().ends_with("`end-points` names `c`, which is no quasi-identifier"), "{refused}");
 }

@@ -13,7 +13,7 @@ use crate::{
     search::{
         Method, NoObserver,
         genetic::{
-            Genetic, Settings, cells,
+            Genetic, GeneticParams, cells,
             chromosome::Chromosome,
             evaluate::{Evaluator, Figures, Ground},
             partial,
@@ -137,9 +137,9 @@ fn possible(table: &TestTable) -> bool {
 }
 
 /// With time enough for the few hundred cuts there are.
-fn patient(settings: Settings) -> Settings {
+fn patient(params: GeneticParams) -> GeneticParams {
     let population = std::num::NonZeroU32::new(300).unwrap();
-    Settings { population, iterations: 20_000, patience: 10_000, ..settings }
+    GeneticParams { population, iterations: 20_000, patience: 10_000, ..params }
 }
 
 /// Every valid string.
@@ -159,7 +159,7 @@ proptest! {
     fn a_string_comes_to_what_would_be_released(world in worlds()) {
         let table = world.table();
         let objectives = world.objectives();
-        let method = Genetic { settings: small(), objectives: objectives.clone() };
+        let method = Genetic { params: small(), objectives: objectives.clone() };
         let ground = method.ground(&task(&table, world.allowed, 1)).unwrap();
         let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
         let mut chance = crate::search::chance::Chance::new(world.seed, 0);
@@ -206,7 +206,7 @@ proptest! {
         prop_assume!(possible(&table));
         let objectives = world.objectives();
         let task = task(&table, world.allowed, world.seed);
-        let method = Genetic { settings: plain(), objectives: objectives.clone() };
+        let method = Genetic { params: plain(), objectives: objectives.clone() };
         let ground = method.ground(&task).unwrap();
         let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
         let mut evaluator = Evaluator::default();
@@ -218,8 +218,8 @@ proptest! {
             prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
             least = if expected.0 == 0 { least.min(expected.1) } else { least };
         }
-        for (settings, exact) in [(patient(plain()), true), (patient(small()), false)] {
-            let outcome = Genetic { settings, objectives: objectives.clone() }.run(&task, &NoObserver).unwrap();
+        for (params, exact) in [(patient(plain()), true), (patient(small()), false)] {
+            let outcome = Genetic { params, objectives: objectives.clone() }.run(&task, &NoObserver).unwrap();
             let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, world.allowed);
             let verified = verified.unwrap();
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
@@ -239,10 +239,10 @@ fn it_is_never_worse_than_those_it_starts_from() {
     let table = World { rows, ..world }.table();
     for (allowed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
         let task = task(&table, allowed, 1);
-        let settings =
-            bottom_up_generalization::Settings { measure: Some(Criterion::Lm), partial, ..Default::default() };
-        let theirs = BottomUpGeneralization(settings).run(&task, &NoObserver).unwrap();
-        let own = Settings { partial, ..small() };
+        let params =
+            bottom_up_generalization::BottomUpParams { measure: Some(Criterion::Lm), partial, ..Default::default() };
+        let theirs = BottomUpGeneralization(params).run(&task, &NoObserver).unwrap();
+        let own = GeneticParams { partial, ..small() };
         let ours = genetic(own, ObjectiveKind::Precision(LossMetric::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();

@@ -4,7 +4,7 @@ mod random;
 mod stopped;
 mod twin;
 
-use super::{KMember, Settings};
+use super::{KMember, KMemberParams};
 use crate::{
     ids::TupleId,
     search::{Method, NoObserver, Outcome, Task},
@@ -13,7 +13,9 @@ use crate::{
 
 fn run(table: &TestTable, block: Option<u64>, seed: u64) -> Outcome {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-    KMember(Settings { block, ..Settings::default() }).run(&task, &NoObserver).expect("a table that can be clustered")
+    KMember(KMemberParams { block, ..KMemberParams::default() })
+        .run(&task, &NoObserver)
+        .expect("a table that can be clustered")
 }
 
 /// The tuples of each cluster's records, in order.

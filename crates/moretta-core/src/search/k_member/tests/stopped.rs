@@ -1,6 +1,6 @@
 //! A search that is stopped releases what it has, and that holds.
 
-use super::{KMember, Settings};
+use super::{KMember, KMemberParams};
 use crate::{
     search::{Method, Stop, Task},
     testing::{After, TestTable},
@@ -21,7 +21,8 @@ fn whenever_it_is_stopped_the_policy_holds() {
         for block in [None, Some(20)] {
             for asked in 0..30 {
                 let observer = After::asked(asked);
-                let outcome = KMember(Settings { block, ..Settings::default() }).run(&task, &observer).unwrap();
+                let outcome =
+                    KMember(KMemberParams { block, ..KMemberParams::default() }).run(&task, &observer).unwrap();
                 assert_eq!(outcome.stop == Stop::OutOfTime, observer.stopped());
                 let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0);
                 assert!(verified.is_ok(), "stopped at {asked}");

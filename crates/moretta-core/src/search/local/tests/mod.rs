@@ -19,13 +19,14 @@ use crate::{
 };
 
 const TOP_DOWN: LocalTopDown =
-    LocalTopDown(local_top_down::Settings { block: None, polish: true, loss: LossMetric::Ncp });
-const BOTTOM_UP: LocalBottomUp = LocalBottomUp(local_bottom_up::Settings { polish: true, loss: LossMetric::Ncp });
+    LocalTopDown(local_top_down::LocalTopDownParams { block: None, polish: true, loss: LossMetric::Ncp });
+const BOTTOM_UP: LocalBottomUp =
+    LocalBottomUp(local_bottom_up::LocalBottomUpParams { polish: true, loss: LossMetric::Ncp });
 /// As published.
 const PLAIN_TOP_DOWN: LocalTopDown =
-    LocalTopDown(local_top_down::Settings { block: None, polish: false, loss: LossMetric::Ncp });
+    LocalTopDown(local_top_down::LocalTopDownParams { block: None, polish: false, loss: LossMetric::Ncp });
 const PLAIN_BOTTOM_UP: LocalBottomUp =
-    LocalBottomUp(local_bottom_up::Settings { polish: false, loss: LossMetric::Ncp });
+    LocalBottomUp(local_bottom_up::LocalBottomUpParams { polish: false, loss: LossMetric::Ncp });
 const BOTH: [&dyn Method; 2] = [&TOP_DOWN, &BOTTOM_UP];
 
 fn run(method: &dyn Method, table: &TestTable, seed: u64) -> Outcome {

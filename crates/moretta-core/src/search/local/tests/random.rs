@@ -82,7 +82,7 @@ proptest! {
     ) {
         let more = if diverse { "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 2\n" } else { "" };
         let table = table_with(&format!("privacy.k = {k}\n{more}"), &rows, [1, 2, 3], 0, true);
-        let method = |block: u64| LocalTopDown(local_top_down::Settings { block: Some(block), ..local_top_down::Settings::default() });
+        let method = |block: u64| LocalTopDown(local_top_down::LocalTopDownParams { block: Some(block), ..local_top_down::LocalTopDownParams::default() });
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
         let Ok(outcome) = method(block).run(&task, &NoObserver) else { return Ok(()) };
         let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();

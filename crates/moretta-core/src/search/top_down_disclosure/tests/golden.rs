@@ -7,7 +7,7 @@ use crate::{
     recoding::Recoding,
     search::{
         NoObserver, Outcome, SearchError, Task,
-        top_down_disclosure::{Criterion, Settings, asked::Asked, search::Search},
+        top_down_disclosure::{Criterion, TopDownParams, asked::Asked, search::Search},
     },
     testing::{BANK, TestTable},
     verify::{VerifyError, verify_against},
@@ -64,7 +64,7 @@ fn confidence(table: &TestTable, outcome: &Outcome) -> Vec<String> {
 #[test]
 fn one_template() {
     let table = bank(&template("\"Job\", \"Country\"", 0.75));
-    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     assert_eq!(told(&table, &outcome), ["Cook", "Artist", "Doctor", "US", "France"]);
     assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
     assert_eq!(confidence(&table, &outcome), ["confidence 0.500"]);
@@ -77,7 +77,7 @@ fn one_template() {
 #[test]
 fn two_templates() {
     let table = bank(&(template("\"Job\", \"Country\"", 0.5) + &template("\"Job\", \"Child\"", 0.5)));
-    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
     let mut told = told(&table, &outcome);
     told.sort();
@@ -110,11 +110,11 @@ fn the_counts_on_the_way() {
 #[test]
 fn below_the_share_in_the_whole_table_nothing_helps() {
     let table = bank(&(template("\"Job\", \"Country\"", 0.2) + &template("\"Child\"", 0.1)));
-    let error = run(&table, Settings::default()).expect_err("5 of 24 is more than 20 %");
+    let error = run(&table, TopDownParams::default()).expect_err("5 of 24 is more than 20 %");
     let SearchError::Impossible { broken, records: 24, proven: true } = &error else { panic!("{error}") };
     assert_eq!(broken.len(), 2);
     assert!(broken.iter().all(|(_, figure)| figure == "confidence 0.208"), "{error}");
-    assert!(run(&bank(&template("\"Job\"", 5.0 / 24.0)), Settings::default()).is_ok());
+    assert!(run(&bank(&template("\"Job\"", 5.0 / 24.0)), TopDownParams::default()).is_ok());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::run;
 use crate::{
     ids::ColumnId,
     recoding::Recoding,
-    search::top_down_disclosure::{Criterion, Settings},
+    search::top_down_disclosure::{Criterion, TopDownParams},
     testing::{NearShares, TestTable},
 };
 
@@ -15,8 +15,8 @@ fn disclosed(rows: &[(&str, u64)], factor: u64) -> Vec<String> {
     // Values are numbered in order, so `ill` is the first.
     let near = NearShares::new(&table.profile, vec![ColumnId::from_index(0)], "state", 1, factor);
     table.models = vec![Box::new(near)];
-    let settings = Settings { measure: Some(Criterion::Lm), ..Settings::default() };
-    let Recoding::Global(cut) = run(&table, settings).expect("possible").recoding else { panic!("a cut") };
+    let params = TopDownParams { measure: Some(Criterion::Lm), ..TopDownParams::default() };
+    let Recoding::Global(cut) = run(&table, params).expect("possible").recoding else { panic!("a cut") };
     let domain = &table.profile.columns()[0].domain;
     let codes = (0u32..).zip(&cut.cells[0]).filter(|(_, cell)| !domain.is_star(**cell));
     codes.map(|(code, _)| domain.text(code).to_owned()).collect()

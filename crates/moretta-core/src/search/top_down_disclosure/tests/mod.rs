@@ -5,13 +5,13 @@ mod published;
 mod random;
 mod twin;
 
-use super::{Settings, TopDownDisclosure};
+use super::{TopDownDisclosure, TopDownParams};
 use crate::{
     search::{Method, NoObserver, Outcome, SearchError, Task},
     testing::TestTable,
 };
 
-fn run(table: &TestTable, settings: Settings) -> Result<Outcome, SearchError> {
+fn run(table: &TestTable, params: TopDownParams) -> Result<Outcome, SearchError> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    TopDownDisclosure(settings).run(&task, &NoObserver)
+    TopDownDisclosure(params).run(&task, &NoObserver)
 }

@@ -2,7 +2,7 @@
 
 use super::run;
 use crate::{
-    search::{Outcome, top_down_disclosure::Settings},
+    search::{Outcome, top_down_disclosure::TopDownParams},
     testing::TestTable,
 };
 
@@ -34,7 +34,7 @@ fn class(age: usize) -> String {
 fn a_few_missing_numbers_do_not_keep_all_others_suppressed() {
     let people = (0..1000).map(|n| ((n % 100).to_string(), class(n)));
     let table = table(5, people.chain([("?".to_owned(), class(50)), ("?".to_owned(), class(1))]));
-    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     let told = told(&table, &outcome);
     // Two alone would be found, so some of the numbers stay with them.
     assert_eq!(told.last().map(String::as_str), Some("*"));
@@ -45,7 +45,7 @@ fn a_few_missing_numbers_do_not_keep_all_others_suppressed() {
 fn with_company_missing_numbers_are_split_off_at_first() {
     let people = (0..1000).map(|n| ((n % 100).to_string(), class(n)));
     let table = table(5, people.chain((0..20).map(|n| ("?".to_owned(), class(n * 10)))));
-    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     let first: Vec<String> =
         outcome.path[1].changes.iter().map(|(column, cell)| table.profile.domain(*column).label(*cell)).collect();
     assert_eq!(first, ["[0, 99]", "*"]);
@@ -58,6 +58,6 @@ fn a_point_that_leaves_too_few_on_one_side_is_no_try() {
     // The best points are all close to 3, where fewer than k are younger.
     let people = (0..100).map(|age| (age.to_string(), if age < 4 { "a" } else { ["a", "b"][age % 2] }.to_owned()));
     let table = table(20, people);
-    let outcome = run(&table, Settings::default()).expect("it can be met");
+    let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     assert!(told(&table, &outcome).len() > 1);
 }

@@ -6,7 +6,7 @@ use super::{run, twin::Twin};
 use crate::{
     search::{
         Task,
-        top_down_disclosure::{Criterion, Settings},
+        top_down_disclosure::{Criterion, TopDownParams},
     },
     testing::{TestTable, data, select},
 };
@@ -45,7 +45,7 @@ fn same_sequences(text: &str, columns: &[&str], ranking: &[&str], class: &str) {
             let table = table(text, columns, &ranking[..top], class, f64::from(tenths) / 10.0);
             let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
             let mut twin = Twin::new(&task, Criterion::Class, 8);
-            let Ok(outcome) = run(&table, Settings::default()) else {
+            let Ok(outcome) = run(&table, TopDownParams::default()) else {
                 assert!(!twin.allows(None), "Top{top}, h = 0.{tenths}");
                 return 0;
             };

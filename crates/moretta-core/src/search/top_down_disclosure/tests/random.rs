@@ -10,7 +10,7 @@ use crate::{
     recoding::{Action, Cut, Recoding, Step},
     search::{
         Method, NoObserver, Observer, SearchError, Stop, Task,
-        top_down_disclosure::{Criterion, Settings, TopDownDisclosure, search::Search},
+        top_down_disclosure::{Criterion, TopDownDisclosure, TopDownParams, search::Search},
     },
     testing::{NearShares, TestTable},
     verify::verify_against,
@@ -60,8 +60,8 @@ fn worlds() -> impl Strategy<Value = World> {
 }
 
 impl World {
-    fn settings(&self) -> Settings {
-        Settings { measure: MEASURES[self.measure], tries: self.tries }
+    fn params(&self) -> TopDownParams {
+        TopDownParams { measure: MEASURES[self.measure], tries: self.tries }
     }
 
     fn table(&self) -> TestTable {
@@ -122,7 +122,7 @@ proptest! {
     fn the_sequence_is_the_naive_twins(world in worlds()) {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.settings());
+        let method = TopDownDisclosure(world.params());
         let outcome = match method.run(&task, &NoObserver) {
             Ok(outcome) => outcome,
             Err(SearchError::Impossible { .. }) => {
@@ -149,7 +149,7 @@ proptest! {
     fn what_is_kept_is_what_the_rows_say(world in worlds()) {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.settings());
+        let method = TopDownDisclosure(world.params());
         let Some(mut search) = Search::new(&task, method.measure(&task), method.0.tries, &NoObserver) else {
             return Err(TestCaseError::fail("nobody stops it"));
         };
@@ -164,7 +164,7 @@ proptest! {
     fn stopped_at_any_time_it_has_told_what_it_would_have_told_first(world in worlds(), after in 0usize..12) {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.settings());
+        let method = TopDownDisclosure(world.params());
         let Ok(whole) = method.run(&task, &NoObserver) else { return Ok(()) };
         prop_assert_eq!(whole.stop, Stop::Finished);
         let stopped = method.run(&task, &After { questions: AtomicUsize::new(after) }).expect("stopping is no error");
@@ -178,7 +178,7 @@ proptest! {
     fn after_every_step_the_policy_holds(world in worlds()) {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.settings());
+        let method = TopDownDisclosure(world.params());
         let Ok(outcome) = method.run(&task, &NoObserver) else { return Ok(()) };
         let mut cut = Cut::identity(&table.profile);
         for step in &outcome.path {
