@@ -5,7 +5,6 @@
 //! Running out of time is not an error: the best recoding so far is valid.
 
 pub mod bottom_up_generalization;
-mod chance;
 mod cluster;
 mod generalization_path;
 pub mod genetic;
@@ -16,6 +15,7 @@ mod local;
 pub mod local_bottom_up;
 pub mod local_top_down;
 pub mod mondrian;
+mod rng;
 pub mod sweep;
 mod taxonomy;
 #[cfg(test)]

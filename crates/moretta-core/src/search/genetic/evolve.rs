@@ -11,7 +11,7 @@ use super::{
     population::{Individual, Population},
     table::Table,
 };
-use crate::search::{Observer, Stop, chance::Chance};
+use crate::search::{Observer, Stop, rng::SearchRng};
 
 /// So many children are made before the first of them joins.
 const BATCH: usize = 128;
@@ -60,7 +60,7 @@ pub(super) struct Evolution<'a> {
     merged: Option<(Chromosome, Table)>,
     evaluators: Vec<Evaluator>,
     pub population: Population,
-    chance: Chance,
+    rng: SearchRng,
     bits: usize,
     climbed: Vec<u128>,
     /// The best value that was told.
@@ -86,7 +86,7 @@ impl<'a> Evolution<'a> {
             merged: None,
             evaluators: evaluators(),
             population: Population::new(params.population.get() as usize),
-            chance: Chance::new(seed, 0),
+            rng: SearchRng::new(seed, 0),
             bits,
             climbed: Vec::new(),
             told: None,
@@ -190,7 +190,7 @@ impl<'a> Evolution<'a> {
         {
             let draw = |_| {
                 let mut string = Chromosome::zeros(self.bits);
-                self.ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut self.chance));
+                self.ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut self.rng));
                 string
             };
             let strings: Vec<Chromosome> = (0..BATCH).map(draw).collect();
@@ -241,10 +241,10 @@ impl<'a> Evolution<'a> {
 
     /// Two parents, a piece of one in the other, and a few bits turned over.
     fn child(&mut self) -> Chromosome {
-        let (bias, chance) = (self.params.bias, &mut self.chance);
-        let mut child = self.population.draw(bias, chance).chromosome.clone();
-        let other = &self.population.draw(bias, chance).chromosome;
-        let (a, b) = (chance.below(self.bits + 1), chance.below(self.bits + 1));
+        let (bias, rng) = (self.params.bias, &mut self.rng);
+        let mut child = self.population.draw(bias, rng).chromosome.clone();
+        let other = &self.population.draw(bias, rng).chromosome;
+        let (a, b) = (rng.below(self.bits + 1), rng.below(self.bits + 1));
         let (first, end) = (a.min(b), a.max(b));
         child.copy_from(other, first..end);
         for strand in &self.ground.strands {
@@ -256,8 +256,8 @@ impl<'a> Evolution<'a> {
         }
         let turned = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
         let another = turned / (turned + 1.0);
-        let many = (0..TURNS).take_while(|_| chance.unit() < another).count();
-        let bits: Vec<usize> = (0..many).filter(|_| self.bits > 0).map(|_| chance.below(self.bits)).collect();
+        let many = (0..TURNS).take_while(|_| rng.unit() < another).count();
+        let bits: Vec<usize> = (0..many).filter(|_| self.bits > 0).map(|_| rng.below(self.bits)).collect();
         bits.into_iter().for_each(|bit| self.flip(&mut child, bit));
         child
     }
@@ -333,7 +333,7 @@ impl<'a> Evolution<'a> {
         let mut moves = Vec::new();
         // Where there are very many bits, some of them.
         let every = self.bits / NEIGHBOURS + 1;
-        let skipped = self.chance.below(every);
+        let skipped = self.rng.below(every);
         for strand in &self.ground.strands {
             for bit in strand.bits.clone().filter(|bit| bit % every == skipped) {
                 moves.push(vec![bit]);

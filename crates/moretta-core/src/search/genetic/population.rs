@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 
 use super::{chromosome::Chromosome, evaluate::Figures};
-use crate::search::chance::Chance;
+use crate::search::rng::SearchRng;
 
 /// A string and what it comes to.
 #[derive(Debug, Clone)]
@@ -77,10 +77,10 @@ impl Population {
     }
 
     /// One by its rank: with a bias of 2 the best is drawn twice as often as one in the middle, with 1 all alike.
-    pub(super) fn draw(&self, bias: f64, chance: &mut Chance) -> &Individual {
+    pub(super) fn draw(&self, bias: f64, rng: &mut SearchRng) -> &Individual {
         let share = match bias - 1.0 {
-            over if over > 1e-9 => (bias - (bias * bias - 4.0 * over * chance.unit()).sqrt()) / (2.0 * over),
-            _ => chance.unit(),
+            over if over > 1e-9 => (bias - (bias * bias - 4.0 * over * rng.unit()).sqrt()) / (2.0 * over),
+            _ => rng.unit(),
         };
         let rank = ((share * self.len() as f64) as usize).min(self.len() - 1);
         &self.individuals[self.ranks[rank] as usize]
@@ -108,8 +108,8 @@ mod tests {
         let values: Vec<f64> = population.individuals().map(|one| one.figures.value).collect();
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
         for (bias, least, most) in [(1.0, 80, 120), (2.0, 160, 240)] {
-            let mut chance = Chance::new(1, 0);
-            let drawn = (0..1000).filter(|_| population.draw(bias, &mut chance).figures.value == 0.0).count();
+            let mut rng = SearchRng::new(1, 0);
+            let drawn = (0..1000).filter(|_| population.draw(bias, &mut rng).figures.value == 0.0).count();
             assert!((least..=most).contains(&drawn), "{bias}: {drawn}");
         }
     }

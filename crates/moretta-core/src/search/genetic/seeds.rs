@@ -8,7 +8,7 @@ use crate::{
     search::{
         CancelOnly, Method, Observer, Outcome, Task,
         bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
-        chance::chance,
+        rng::hash_seed,
         taxonomy::Taxonomy,
     },
 };
@@ -85,7 +85,7 @@ pub(super) fn full_domain<'a>(
         for (column, (levels, strand)) in levels.iter().zip(&ground.strands).enumerate() {
             let many = levels.len() as u64;
             let level =
-                if at_random { chance(seed, (number * ground.strands.len() + column) as u64) } else { left } % many;
+                if at_random { hash_seed(seed, (number * ground.strands.len() + column) as u64) } else { left } % many;
             left /= many;
             string.copy_from(&levels[level as usize], strand.bits.clone());
         }

@@ -12,7 +12,7 @@ use super::chromosome::Chromosome;
 use crate::{
     hierarchy::{Cell, Domain, Tree},
     ids::NodeId,
-    search::chance::Chance,
+    search::rng::SearchRng,
 };
 
 /// One column's part of the chromosome.
@@ -211,20 +211,20 @@ impl<'a> Strand<'a> {
     }
 
     /// A valid cut at random: as much may be told as nothing.
-    pub(super) fn draw(&self, chromosome: &mut Chromosome, chance: &mut Chance) {
-        let openness = chance.unit();
+    pub(super) fn draw(&self, chromosome: &mut Chromosome, rng: &mut SearchRng) {
+        let openness = rng.unit();
         match &self.shape {
             Shape::Free { .. } => {
                 // Mostly few intervals, because many are seldom any good.
                 let openness = openness * openness * openness;
-                self.bits.clone().for_each(|bit| chromosome.set(bit, chance.unit() < openness));
+                self.bits.clone().for_each(|bit| chromosome.set(bit, rng.unit() < openness));
                 self.repair(chromosome);
             }
             Shape::Tree { tree, second } => {
                 chromosome.fill(self.bits.clone(), false);
                 visit(tree, |node| {
                     let second = second[node.index()];
-                    let open = second == CHAIN || second != LEAF && chance.unit() < openness;
+                    let open = second == CHAIN || second != LEAF && rng.unit() < openness;
                     if open {
                         self.open(tree, node, chromosome);
                     }

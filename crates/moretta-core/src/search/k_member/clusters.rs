@@ -8,9 +8,9 @@ use crate::{
     profile::VariantCount,
     search::{
         Observer, Stop, Task,
-        chance::chance,
         cluster::Cluster,
         local::{Needs, Penalties, Reach, Supply, split_rest},
+        rng::hash_seed,
     },
 };
 
@@ -94,7 +94,7 @@ impl<'a> Search<'a> {
     fn seed(&mut self, previous: Option<u32>) -> Option<u32> {
         let Some(previous) = previous else {
             let records = self.supply.records();
-            return self.supply.at(chance(self.seed, records) % records.max(1));
+            return self.supply.at(hash_seed(self.seed, records) % records.max(1));
         };
         self.work.naive += self.supply.records();
         self.reach.start(self.points.codes(previous));

@@ -29,12 +29,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{Clustered, cluster};
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task,
-    chance::chance,
-    check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::outcome,
     local::{Penalties, place},
     mondrian, precision,
+    rng::hash_seed,
 };
 use crate::{objective::LossMetric, profile::Profile};
 
@@ -94,7 +93,7 @@ impl Method for KMember {
             .par_iter()
             .enumerate()
             .map(|(block, members)| {
-                let seed = chance(task.seed, block as u64);
+                let seed = hash_seed(task.seed, block as u64);
                 let mut found = cluster(task, &penalties, members, seed, observer, &done);
                 let leftovers = std::mem::take(&mut found.leftovers);
                 place(task, &penalties, &mut found.clusters, &leftovers);

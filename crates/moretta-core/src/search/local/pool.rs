@@ -18,8 +18,8 @@ use crate::{
     profile::VariantCount,
     search::{
         Observer, Stop, Task,
-        chance::chance,
         cluster::{Cluster, Ranges, include},
+        rng::hash_seed,
     },
     text::merge_counts,
 };
@@ -185,7 +185,7 @@ impl<'a> Pool<'a> {
     fn parts(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<(Cluster, Cluster)> {
         let mut given = self.groups[giver as usize].clone()?.members;
         given.sort_unstable();
-        let seed = chance(self.task.seed, u64::from(giver));
+        let seed = hash_seed(self.task.seed, u64::from(giver));
         let mut supply = Supply::new(self.task.profile, &given, seed);
         let mut whole = group.clone();
         supply.grow(&mut whole, wanted, self.penalties);

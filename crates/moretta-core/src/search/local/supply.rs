@@ -6,7 +6,7 @@
 use crate::{
     ids::TupleId,
     profile::{Profile, VariantCount},
-    search::chance::chance,
+    search::rng::hash_seed,
 };
 
 pub(in crate::search) struct Supply<'a> {
@@ -96,7 +96,7 @@ impl<'a> Supply<'a> {
         for _ in 0..records {
             let left = &mut self.left[point as usize];
             let tuple = u64::from(self.tuples[point as usize].0);
-            let mut drawn = chance(chance(self.seed, tuple), *left) % *left;
+            let mut drawn = hash_seed(hash_seed(self.seed, tuple), *left) % *left;
             *left -= 1;
             for variant in variants.iter_mut() {
                 if drawn < variant.records {

@@ -2,9 +2,9 @@
 
 use crate::search::{
     Task,
-    chance::chance,
     cluster::Cluster,
     local::{Needs, Penalties, Supply},
+    rng::hash_seed,
 };
 
 /// The parts of a group: of as few records as must be, and the last of what is left. Each part grows from the record that
@@ -18,7 +18,7 @@ pub(super) fn divide(task: &Task<'_>, penalties: &Penalties<'_>, mut group: Clus
     }
     group.members.sort_unstable();
     let first = u64::from(group.members[0].variant.0);
-    let mut supply = Supply::new(task.profile, &group.members, chance(task.seed, first));
+    let mut supply = Supply::new(task.profile, &group.members, hash_seed(task.seed, first));
     let mut parts = Vec::new();
     let mut seed = 0;
     while supply.records() >= 2 * least {

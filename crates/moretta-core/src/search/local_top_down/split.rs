@@ -12,9 +12,9 @@ use crate::{
     profile::{Profile, VariantCount},
     search::{
         Observer, Stop, Task,
-        chance::chance,
         cluster::{Cluster, members_of},
         local::{Needs, Penalties, Reach, in_a_hurry},
+        rng::hash_seed,
     },
 };
 
@@ -180,7 +180,7 @@ impl Search<'_> {
 
     /// Two tuples that are far apart, by their places; none where all are as good as one.
     fn seeds(&self, set: &Set, reach: &mut Reach<'_>) -> Option<[usize; 2]> {
-        let mut one = (chance(set.seed, 0) % set.tuples.len() as u64) as usize;
+        let mut one = (hash_seed(set.seed, 0) % set.tuples.len() as u64) as usize;
         let (mut other, mut apart) = (one, 0.0);
         for _ in 0..2 * ROUNDS {
             let (next, farthest) = self.farthest(set, one, reach);
@@ -210,7 +210,7 @@ impl Search<'_> {
     fn halves(&self, set: &mut Set, seeds: [usize; 2], reaches: &mut [Reach<'_>; 2]) -> [Set; 2] {
         let profile = self.task.profile;
         self.splits.fetch_add(1, Relaxed);
-        let mut sides = [0, 1].map(|side| Set { tuples: Vec::new(), seed: chance(set.seed, side + 1) });
+        let mut sides = [0, 1].map(|side| Set { tuples: Vec::new(), seed: hash_seed(set.seed, side + 1) });
         let mut records = [0; 2];
         for side in 0..2 {
             let seed = set.tuples[seeds[side]];
@@ -218,12 +218,12 @@ impl Search<'_> {
             records[side] = profile.tuple_records(seed);
             sides[side].tuples.push(seed);
         }
-        let order_seed = chance(set.seed, 3);
+        let order_seed = hash_seed(set.seed, 3);
         let (first, last) = (seeds[0].min(seeds[1]), seeds[0].max(seeds[1]));
         set.tuples.swap_remove(last);
         set.tuples.swap_remove(first);
         for at in (1..set.tuples.len()).rev() {
-            set.tuples.swap(at, (chance(order_seed, at as u64) % (at as u64 + 1)) as usize);
+            set.tuples.swap(at, (hash_seed(order_seed, at as u64) % (at as u64 + 1)) as usize);
         }
         let mut penalties = [0, 1].map(|side: usize| self.penalties.of(reaches[side].ranges()));
         for &tuple in &set.tuples {

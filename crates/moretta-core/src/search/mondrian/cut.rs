@@ -83,11 +83,11 @@ pub(super) fn strict(
 ///
 /// Among records that are alike in every quasi-identifier, chance decides and not what is sensitive about them:
 /// otherwise a group would tell something of its members' secrets. A divided tuple's variants are divided in
-/// proportion, and what is left over by `chance`.
+/// proportion, and what is left over by `hash`.
 pub(super) fn relaxed(
     set: &[VariantCount],
     order: impl Fn(&VariantCount) -> (u32, TupleId),
-    chance: impl Fn(&VariantCount) -> u64,
+    hash: impl Fn(&VariantCount) -> u64,
     low: u64,
 ) -> (Vec<VariantCount>, Vec<VariantCount>) {
     let mut ordered: Vec<VariantCount> = set.to_vec();
@@ -96,7 +96,7 @@ pub(super) fn relaxed(
     let mut room = low;
     for tuple in ordered.chunk_by(|a, b| order(a) == order(b)) {
         let records: u64 = tuple.iter().map(|member| member.records).sum();
-        let taken = apportion(tuple, &chance, records.min(room), records);
+        let taken = apportion(tuple, &hash, records.min(room), records);
         room -= records.min(room);
         for (member, taken) in tuple.iter().zip(taken) {
             if taken > 0 {
@@ -111,13 +111,13 @@ pub(super) fn relaxed(
 }
 
 /// How many records of each member are among `wanted` of all: in proportion, the largest remainders rounded up.
-fn apportion(members: &[VariantCount], chance: impl Fn(&VariantCount) -> u64, wanted: u64, all: u64) -> Vec<u64> {
+fn apportion(members: &[VariantCount], hash: impl Fn(&VariantCount) -> u64, wanted: u64, all: u64) -> Vec<u64> {
     let exact = |member: &VariantCount| u128::from(member.records) * u128::from(wanted);
     let mut taken: Vec<u64> = members.iter().map(|member| (exact(member) / u128::from(all.max(1))) as u64).collect();
     let mut rest: Vec<usize> = (0..members.len()).collect();
     rest.sort_by_key(|&at| {
         let remainder = exact(&members[at]) % u128::from(all.max(1));
-        (std::cmp::Reverse(remainder), chance(&members[at]), at)
+        (std::cmp::Reverse(remainder), hash(&members[at]), at)
     });
     let missing = wanted - taken.iter().sum::<u64>();
     rest.into_iter().take(missing as usize).for_each(|at| taken[at] += 1);
@@ -126,7 +126,7 @@ fn apportion(members: &[VariantCount], chance: impl Fn(&VariantCount) -> u64, wa
 
 #[cfg(test)]
 mod tests {
-    use super::{super::super::chance::chance, *};
+    use super::{super::super::rng::hash_seed, *};
     use crate::ids::VariantId;
     use proptest::prelude::*;
 
@@ -136,7 +136,7 @@ mod tests {
             let set: Vec<VariantCount> = (0u32..).zip(&records).map(|(v, &records)| VariantCount { variant: VariantId(v), records }).collect();
             let all: u64 = records.iter().sum();
             let low = (all as f64 * part) as u64;
-            let (left, right) = relaxed(&set, |_| (0, TupleId(0)), |member| chance(seed, u64::from(member.variant.0)), low);
+            let (left, right) = relaxed(&set, |_| (0, TupleId(0)), |member| hash_seed(seed, u64::from(member.variant.0)), low);
             prop_assert_eq!(left.iter().map(|member| member.records).sum::<u64>(), low);
             for member in &set {
                 let of = |half: &[VariantCount]| half.iter().find(|m| m.variant == member.variant).map_or(0, |m| m.records);

@@ -30,10 +30,9 @@ use std::sync::{
 };
 
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
-    chance::chance,
-    check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     cluster::{Cluster, outcome, ranges_of},
+    rng::hash_seed,
 };
 use crate::profile::{Column, VariantCount};
 
@@ -235,7 +234,7 @@ impl<'a> Search<'a> {
             let halves = cut::relaxed(
                 set,
                 |member| (code(member), profile.tuple_of(member.variant)),
-                |member| chance(self.task.seed, u64::from(member.variant.0)),
+                |member| hash_seed(self.task.seed, u64::from(member.variant.0)),
                 records / 2,
             );
             if self.both_hold(&halves) {

@@ -141,7 +141,7 @@ impl Twin<'_> {
                 let next = behind
                     .min_by_key(|&at| {
                         let remainder = variants[at].1 * wanted % alike.len();
-                        (std::cmp::Reverse(remainder), super::super::chance::chance(0, u64::from(variants[at].0.0)), at)
+                        (std::cmp::Reverse(remainder), super::super::rng::hash_seed(0, u64::from(variants[at].0.0)), at)
                     })
                     .unwrap();
                 taken[next] += 1;

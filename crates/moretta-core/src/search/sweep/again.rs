@@ -11,9 +11,9 @@ use crate::{
     ids::TupleId,
     search::{
         Observer, Stop,
-        chance::chance,
         cluster::Cluster,
         local::{Penalties, place},
+        rng::hash_seed,
     },
 };
 
@@ -78,9 +78,9 @@ fn attempt(
     number: u32,
     observer: &dyn Observer,
 ) -> Option<(f64, usize, Swept)> {
-    let seed = chance(ground.task.seed, u64::from(number) + 1);
+    let seed = hash_seed(ground.task.seed, u64::from(number) + 1);
     let between = |range: std::ops::Range<f64>, number: u64| {
-        range.start + (range.end - range.start) * (chance(seed, number) >> 11) as f64 / (1u64 << 53) as f64
+        range.start + (range.end - range.start) * (hash_seed(seed, number) >> 11) as f64 / (1u64 << 53) as f64
     };
     let columns = ground.columns.len() as u64;
     let factors: Vec<f64> = (0..columns).map(|column| between(-SPREAD..SPREAD, column + 1).exp()).collect();

@@ -8,7 +8,7 @@ use crate::{
     ids::NodeId,
     objective::LossMetric,
     profile::Profile,
-    search::{chance::chance, taxonomy::Taxonomy},
+    search::{rng::hash_seed, taxonomy::Taxonomy},
 };
 
 /// A level: what stands for each code there.
@@ -35,12 +35,12 @@ pub(super) fn of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Ve
         let level = |&depth: &usize| {
             let values = taxonomy.domain().len();
             let mut level = Level { mean: means[at][depth], losses: vec![0.0; values], words: vec![0; values] };
-            let seed = chance(at as u64 + 1, depth as u64);
+            let seed = hash_seed(at as u64 + 1, depth as u64);
             for node in nodes_at(taxonomy.tree(), depth as u32) {
                 let (first, last) = taxonomy.tree().range(node);
                 let codes = first as usize..=last as usize;
                 level.losses[codes.clone()].fill(weight * loss.of(taxonomy.domain(), taxonomy.cell(node)));
-                level.words[codes].fill(chance(seed, u64::from(node.0) + 1));
+                level.words[codes].fill(hash_seed(seed, u64::from(node.0) + 1));
             }
             level
         };

@@ -49,7 +49,7 @@ const ROUNDING: f64 = 1e-12;
 
 struct Entry {
     weight: f64,
-    /// Chance's part in the weight.
+    /// SearchRng's part in the weight.
     luck: f64,
     taken: Move,
     after: Figures,

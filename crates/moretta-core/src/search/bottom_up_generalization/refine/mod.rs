@@ -32,7 +32,7 @@ use crate::{
     hierarchy::{Cell, Tree},
     ids::{ColumnId, NodeId},
     recoding::{Action, Cut, Step},
-    search::{Observer, Task, chance::Chance, taxonomy::Taxonomy},
+    search::{Observer, Task, rng::SearchRng, taxonomy::Taxonomy},
 };
 
 /// How much class and precision count in the result: the method is for a classifier.
@@ -102,7 +102,7 @@ pub(super) fn refine<'a>(
     }
     let chains: Vec<Chain> = (0..WEIGHTS.len())
         .into_par_iter()
-        .map(|number| search.chain(&state, taken_back.as_ref(), number, Chance::new(task.seed, number as u64)))
+        .map(|number| search.chain(&state, taken_back.as_ref(), number, SearchRng::new(task.seed, number as u64)))
         .collect();
     let rounds = chains.iter().map(|chain| chain.rounds).sum();
     let touched = state.work + chains.iter().map(|chain| chain.touched).sum::<u64>();
@@ -173,7 +173,7 @@ impl<'a> Search<'a> {
     }
 
     /// One search from a state, by its own chance and weights.
-    fn chain(&self, start: &State<'_>, best: Option<&Found>, number: usize, mut chance: Chance) -> Chain {
+    fn chain(&self, start: &State<'_>, best: Option<&Found>, number: usize, mut rng: SearchRng) -> Chain {
         let Effort { partial, rounds } = self.effort;
         let measures = self.scaled(WEIGHTS[number]);
         let mut at = start.clone();
@@ -187,10 +187,10 @@ impl<'a> Search<'a> {
         {
             chain.rounds += 1;
             let mut next = at.clone();
-            kick(&mut next, &mut chance);
-            let (noise, thrift) = (chance.one(&[0.0, 0.3, 1.0, 2.0]), chance.one(&[0.0, 5.0, 20.0, 80.0]));
+            kick(&mut next, &mut rng);
+            let (noise, thrift) = (rng.choose(&[0.0, 0.3, 1.0, 2.0]), rng.choose(&[0.0, 5.0, 20.0, 80.0]));
             let weighing = Weighing { partial, measures, noise, thrift };
-            descend(&mut next, weighing, &mut || chance.unit(), &|| self.observer.stop().is_some());
+            descend(&mut next, weighing, &mut || rng.unit(), &|| self.observer.stop().is_some());
             chain.touched = next.work;
             if let Some(found) = self.judged(&next, chain.best.as_ref().map(|best| best.lost)) {
                 (chain.best, improved) = (Some(found), chain.rounds);
@@ -208,19 +208,19 @@ impl<'a> Search<'a> {
 }
 
 /// Generalises a little at random, or once in a while everything.
-fn kick(state: &mut State<'_>, chance: &mut Chance) {
-    if chance.below(AFRESH) == 0 {
+fn kick(state: &mut State<'_>, rng: &mut SearchRng) {
+    if rng.below(AFRESH) == 0 {
         (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));
     }
-    for _ in 0..1 + chance.below(3) {
-        let column = chance.below(state.nodes.len());
+    for _ in 0..1 + rng.below(3) {
+        let column = rng.below(state.nodes.len());
         let tree = state.ground.taxonomies[column].tree();
-        let code = chance.below(state.nodes[column].len());
+        let code = rng.below(state.nodes[column].len());
         let mut node = state.nodes[column][code];
         let mut up = true;
         while let Some(parent) = tree.parent(node).filter(|_| up) {
             node = parent;
-            up = chance.below(3) == 0;
+            up = rng.below(3) == 0;
         }
         state.generalize(column, node);
     }

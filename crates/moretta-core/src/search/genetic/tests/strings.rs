@@ -6,8 +6,8 @@ use super::WORK;
 use crate::{
     hierarchy::Domain,
     search::{
-        chance::Chance,
         genetic::{chromosome::Chromosome, strand::Strand},
+        rng::SearchRng,
     },
     testing::TestTable,
 };
@@ -99,15 +99,15 @@ proptest! {
     #[test]
     fn whatever_is_drawn_crossed_and_turned_over_is_valid(seed: u64, turns in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
         let table = table();
-        let mut chance = Chance::new(seed, 0);
+        let mut rng = SearchRng::new(seed, 0);
         for column in 0..4 {
             let strand = strand(&table, column);
             let mut child = Chromosome::zeros(strand.bits.end);
             let mut other = child.clone();
-            strand.draw(&mut child, &mut chance);
-            strand.draw(&mut other, &mut chance);
+            strand.draw(&mut child, &mut rng);
+            strand.draw(&mut other, &mut rng);
             prop_assert!(strand.is_valid(&child) && strand.is_valid(&other));
-            let (a, b) = (chance.below(strand.bits.end + 1), chance.below(strand.bits.end + 1));
+            let (a, b) = (rng.below(strand.bits.end + 1), rng.below(strand.bits.end + 1));
             child.copy_from(&other, a.min(b)..a.max(b));
             strand.repair(&mut child);
             prop_assert!(strand.is_valid(&child));

@@ -162,10 +162,10 @@ proptest! {
         let method = Genetic { params: small(), objectives: objectives.clone() };
         let ground = method.ground(&task(&table, world.allowed, 1)).unwrap();
         let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
-        let mut chance = crate::search::chance::Chance::new(world.seed, 0);
+        let mut rng = crate::search::rng::SearchRng::new(world.seed, 0);
         let mut draw = || {
             let mut string = Chromosome::zeros(bits);
-            ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut chance));
+            ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut rng));
             string
         };
         let strings: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
@@ -234,8 +234,8 @@ proptest! {
 fn it_is_never_worse_than_those_it_starts_from() {
     use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Criterion};
     let world = World { rows: Vec::new(), asked: 1, near: Vec::new(), objectives: vec![(1, 1)], allowed: 6, seed: 1 };
-    let mut chance = crate::search::chance::Chance::new(5, 0);
-    let rows = (0..300).map(|_| std::array::from_fn(|_| chance.below(256) as u8)).collect();
+    let mut rng = crate::search::rng::SearchRng::new(5, 0);
+    let rows = (0..300).map(|_| std::array::from_fn(|_| rng.below(256) as u8)).collect();
     let table = World { rows, ..world }.table();
     for (allowed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
         let task = task(&table, allowed, 1);

@@ -1,6 +1,6 @@
 //! The algorithm as published, on records: every step looks at every record.
 
-use crate::{ids::TupleId, profile::Profile, search::chance::chance};
+use crate::{ids::TupleId, profile::Profile, search::rng::hash_seed};
 
 struct Twin<'a> {
     profile: &'a Profile,
@@ -19,7 +19,7 @@ pub(super) fn clusters(profile: &Profile, k: usize, seed: u64) -> (Vec<Vec<Tuple
     let mut seed_record: Option<TupleId> = None;
     while left.len() >= k {
         let at = match seed_record {
-            None => (chance(chance(seed, 0), left.len() as u64) % left.len() as u64) as usize,
+            None => (hash_seed(hash_seed(seed, 0), left.len() as u64) % left.len() as u64) as usize,
             Some(previous) => twin.first_least(&left, |twin, record| -twin.penalty(&[previous, record])),
         };
         let first = left.remove(at);

@@ -3,12 +3,12 @@ use proptest::prelude::*;
 use super::random;
 use crate::search::{
     Task,
-    chance::chance,
     cluster::Cluster,
     local::{
         Penalties,
         boxes::{Boxes, Place},
     },
+    rng::hash_seed,
 };
 
 /// The groups with what each costs, the first of the least.
@@ -31,7 +31,7 @@ proptest! {
         let places = groups.iter().flatten().map(|group| Place { ranges: &group.ranges, records: group.records() });
         let mut boxes = Boxes::new(&penalties, places);
         for step in 0..everything.len() as u64 * 2 {
-            let at = (chance(seed, step) % everything.len() as u64) as u32;
+            let at = (hash_seed(seed, step) % everything.len() as u64) as u32;
             let Some(group) = groups[at as usize].clone() else { continue };
             let growth = |other: u32, cluster: &Cluster| {
                 let in_column = |column: usize| {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{PLAIN_BOTTOM_UP, PLAIN_TOP_DOWN, random, run, tuples};
-use crate::{ids::TupleId, search::chance::chance, testing::TestTable};
+use crate::{ids::TupleId, search::rng::hash_seed, testing::TestTable};
 
 /// A record is its tuple.
 type Records = Vec<TupleId>;
@@ -156,7 +156,7 @@ impl Twin<'_> {
     }
 
     fn seeds(&self, set: &[u32], seed: u64) -> Option<[usize; 2]> {
-        let mut one = (chance(seed, 0) % set.len() as u64) as usize;
+        let mut one = (hash_seed(seed, 0) % set.len() as u64) as usize;
         let (mut other, mut apart) = (one, 0.0);
         for _ in 0..6 {
             let pair = |at: usize| self.penalty(&[TupleId(set[one]), TupleId(set[at])]);
@@ -175,7 +175,7 @@ impl Twin<'_> {
         set.swap_remove(seeds[0].max(seeds[1]));
         set.swap_remove(seeds[0].min(seeds[1]));
         for at in (1..set.len()).rev() {
-            set.swap(at, (chance(chance(seed, 3), at as u64) % (at as u64 + 1)) as usize);
+            set.swap(at, (hash_seed(hash_seed(seed, 3), at as u64) % (at as u64 + 1)) as usize);
         }
         for tuple in set {
             let [to_one, to_other] = sides.each_ref().map(|side| {
@@ -185,7 +185,7 @@ impl Twin<'_> {
             sides[usize::from(to_other < to_one)].push(tuple);
         }
         let [one, other] = sides;
-        [(one, chance(seed, 1)), (other, chance(seed, 2))]
+        [(one, hash_seed(seed, 1)), (other, hash_seed(seed, 2))]
     }
 }
 
