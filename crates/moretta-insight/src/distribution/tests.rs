@@ -1,4 +1,4 @@
-//! Bars that can be counted by hand, and twins that spread records value by value.
+//! Bars that can be counted by hand, and references that spread records value by value.
 
 use std::collections::BTreeSet;
 
@@ -308,7 +308,7 @@ impl Random {
 }
 
 /// Every record, one by one, over every value that its label may stand for.
-fn twin(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) -> (Vec<f64>, f64) {
+fn reference(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) -> (Vec<f64>, f64) {
     let reader = LabelReader::new(domain);
     let (mut parts, mut missing) = (vec![0.0; bins.map_or(domain.len(), bins::Bins::len)], 0.0);
     for group in 0..released.groups() {
@@ -407,11 +407,11 @@ proptest! {
         let (found, expected) = if domain.kind().is_ordered() {
             let bins = bins::Bins::new(domain, seen.before, floor);
             let found = spread::over_bins(domain, &seen, &bins);
-            let (expected, missing) = twin(domain, &released, Some(&bins));
+            let (expected, missing) = reference(domain, &released, Some(&bins));
             prop_assert!((found.missing - missing).abs() < 1e-6);
             (found.bins, expected)
         } else {
-            (spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves, twin(domain, &released, None).0)
+            (spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves, reference(domain, &released, None).0)
         };
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {

@@ -1,4 +1,4 @@
-//! The paper's bank, and a naive twin: plain maps over texts.
+//! The paper's bank, and a naive reference: plain maps over texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -155,7 +155,7 @@ fn what_a_template_and_lkc_both_ask_counts_once_under_the_stricter_limit() {
     assert_eq!(listed.iter().map(|told| (told.support, told.broken)).collect::<Vec<_>>(), [(4, true), (1, true)]);
 }
 
-/// The twin: every record on its own, every map by texts.
+/// The reference: every record on its own, every map by texts.
 struct Naive {
     header: Vec<String>,
     records: Vec<Vec<String>>,
@@ -289,7 +289,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn the_twin_finds_the_same(
+    fn the_reference_finds_the_same(
         rows in prop::collection::vec((0..4usize, 0..3usize, 0..3usize, 0..5usize, 0..4usize, 1..4u64), 1..30),
         templates in prop::collection::vec((0..4usize, prop::sample::select(vec!["s", "t"]), 0..5usize, 1..=10u64), 0..5),
         any in prop::option::of((1..5usize, 1..=10u64)),

@@ -1,4 +1,4 @@
-//! Every point against its naive twin: the whole table under the replayed cut.
+//! Every point against its naive reference: the whole table under the replayed cut.
 
 use moretta_core::{
     ids::ColumnId,

@@ -66,8 +66,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_naive_twin(gaps in prop::collection::vec(1u32..5, 0..120), tenths: bool, power in prop::sample::select(vec![0, 1000])) {
-            // The twin works on whole numbers, where all distances are exact.
+        fn equals_the_naive_reference(gaps in prop::collection::vec(1u32..5, 0..120), tenths: bool, power in prop::sample::select(vec![0, 1000])) {
+            // The reference works on whole numbers, where all distances are exact.
             let whole = super::super::built::tests::ascending(&gaps, 1.0);
             let expected = naive(leaves(&whole).collect(), size, union);
             let scale = |value: &f64| if tenths { value / 10.0 } else { value * 2f64.powi(power) };
@@ -76,7 +76,7 @@ mod tests {
         }
 
         #[test]
-        fn equals_the_naive_twin_on_any_numbers(values in prop::collection::btree_set(any::<i64>(), 0..120)) {
+        fn equals_the_naive_reference_on_any_numbers(values in prop::collection::btree_set(any::<i64>(), 0..120)) {
             let mut values: Vec<f64> = values.into_iter().map(|value| value as f64).collect();
             values.dedup();
             let expected = naive(leaves(&values).collect(), size, union);

@@ -73,8 +73,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn equals_the_naive_twin(pairs in prop::collection::vec((1u32..5, 1u64..6), 0..120), tenths: bool) {
-            // The twin works on whole numbers, whose sums are exact.
+        fn equals_the_naive_reference(pairs in prop::collection::vec((1u32..5, 1u64..6), 0..120), tenths: bool) {
+            // The reference works on whole numbers, whose sums are exact.
             let (gaps, records): (Vec<u32>, Vec<u64>) = pairs.into_iter().unzip();
             let whole = ascending(&gaps, 1.0);
             let expected = naive(leaves(&whole, &records).collect(), between_centres, union);

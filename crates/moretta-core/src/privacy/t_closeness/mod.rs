@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn distances_equal_their_naive_twins(counts in prop::collection::vec((1u32..9, 0u32..5), 1..40)) {
+        fn distances_equal_their_naive_references(counts in prop::collection::vec((1u32..9, 0u32..5), 1..40)) {
             let all: u32 = counts.iter().map(|(table, _)| table).sum();
             let own: u32 = counts.iter().map(|(_, group)| group).sum::<u32>().max(1);
             let table: Vec<f64> = counts.iter().map(|(table, _)| f64::from(*table) / f64::from(all)).collect();

@@ -1,4 +1,4 @@
-//! The paper's example, a naive twin on expanded records, and trees as deep as they are long.
+//! The paper's example, a naive reference on expanded records, and trees as deep as they are long.
 
 use std::collections::BTreeMap;
 
@@ -67,13 +67,13 @@ fn local_recoding_beats_the_best_global_one() {
 }
 
 /// The same rules, straight: records one by one, every boundary judged from scratch.
-struct Twin<'a> {
+struct Reference<'a> {
     table: &'a TestTable,
     params: MondrianParams,
     least: usize,
 }
 
-impl Twin<'_> {
+impl Reference<'_> {
     fn code(&self, record: VariantId, column: usize) -> u32 {
         self.table.profile.codes(self.table.profile.tuple_of(record))[column]
     }
@@ -208,7 +208,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn equals_its_naive_twin(
+    fn equals_its_naive_reference(
         rows in rows(),
         k in 1u64..5,
         model in 0usize..4,
@@ -232,7 +232,7 @@ proptest! {
         let rows: Vec<(&str, u64)> = rows.iter().map(|(row, records)| (row.as_str(), *records)).collect();
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
         let least = table.models.iter().map(|model| model.min_records()).max().unwrap() as usize;
-        let twin = Twin { table: &table, params, least };
+        let reference = Reference { table: &table, params, least };
         let expand = |member: &VariantCount| vec![member.variant; member.records as usize];
         let everything: Vec<VariantId> = table.profile.everything().iter().flat_map(expand).collect();
         match run(&table, params) {
@@ -243,13 +243,13 @@ proptest! {
                     groups.entry(share.group).or_default().extend(expand(&member));
                 }
                 groups.values_mut().for_each(|group| group.sort_unstable());
-                let (mut groups, mut expected): (Vec<_>, Vec<_>) = (groups.into_values().collect(), twin.split(everything));
+                let (mut groups, mut expected): (Vec<_>, Vec<_>) = (groups.into_values().collect(), reference.split(everything));
                 groups.sort_unstable();
                 expected.sort_unstable();
                 prop_assert_eq!(groups, expected);
             }
             Ok(Recoding::Global(_)) => prop_assert!(false, "Mondrian makes groups"),
-            Err(_) => prop_assert!(!twin.holds(&everything)),
+            Err(_) => prop_assert!(!reference.holds(&everything)),
         }
     }
 }

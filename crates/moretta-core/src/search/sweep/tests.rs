@@ -1,4 +1,4 @@
-//! A naive twin on random tables, what is lost on Adult, and a search that is stopped.
+//! A naive reference on random tables, what is lost on Adult, and a search that is stopped.
 
 use proptest::prelude::*;
 
@@ -26,7 +26,7 @@ fn groups(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
 }
 
 /// Every box of every combination of depths with its loss, record by record; then every one of them on what is left.
-fn twin(table: &TestTable, k: u64) -> (Vec<Vec<TupleId>>, Vec<TupleId>) {
+fn reference(table: &TestTable, k: u64) -> (Vec<Vec<TupleId>>, Vec<TupleId>) {
     let profile = &table.profile;
     let taxonomies = Taxonomy::of_columns(profile);
     let at = |column: usize, depth: u32, tuple: TupleId| -> Cell {
@@ -80,7 +80,7 @@ proptest! {
 
     /// Weights that are no sums of each other, so that no two boxes that overlap are equally lossy by chance.
     #[test]
-    fn equals_its_naive_twin(rows in prop::collection::vec((0..9u32, 0..8usize, 0..3u32, 1..4u64), 1..60), k in 2u64..8) {
+    fn equals_its_naive_reference(rows in prop::collection::vec((0..9u32, 0..8usize, 0..3u32, 1..4u64), 1..60), k in 2u64..8) {
         let leaves = ["a", "b", "c", "d", "e", "f", "u", "w"];
         let rows: Vec<(String, u64)> =
             rows.into_iter().map(|(n, leaf, flat, records)| (format!("{n},{},f{flat}", leaves[leaf]), records)).collect();
@@ -93,7 +93,7 @@ proptest! {
         prop_assume!(table.profile.records() >= k);
         let once = SweepParams { retries: 0, polish: Some(false), ..SweepParams::default() };
         let outcome = run(&table, once, &NoObserver);
-        let (expected, left) = twin(&table, k);
+        let (expected, left) = reference(&table, k);
         let leftovers: u64 = left.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
         prop_assert!(outcome.work.contains(&("leftovers", leftovers)));
         if leftovers == 0 {

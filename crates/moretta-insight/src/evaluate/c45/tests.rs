@@ -1,4 +1,4 @@
-//! Figures from Quinlan's book and by hand; the split search against a naive twin.
+//! Figures from Quinlan's book and by hand; the split search against a naive reference.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Answers that can be worked out by hand. The naive twin is in the conformance suite.
+//! Answers that can be worked out by hand. The naive reference is in the conformance suite.
 
 use moretta_core::{
     policy::ReleaseOptions,

@@ -1,4 +1,4 @@
-//! Figures against a naive twin, the descent's end, the search against all cuts there are.
+//! Figures against a naive reference, the descent's end, the search against all cuts there are.
 
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ proptest! {
             for measure in 0..2 {
                 prop_assert!((promised.lost[measure] - anew.figures.lost[measure]).abs() < 1e-9);
             }
-            // The naive twin: the cut with everything below k suppressed.
+            // The naive reference: the cut with everything below k suppressed.
             let mut cut = ground.cut(&state.nodes);
             cut.suppressed = small(&table, &cut, ground.k);
             let lost = ground.lost(&state.nodes, &cut);

@@ -1,6 +1,6 @@
-//! The exact sequence of the twin on Adult, where the data is at hand.
+//! The exact sequence of the reference on Adult, where the data is at hand.
 
-use super::{plain, run, twin::Twin};
+use super::{plain, reference::Reference, run};
 use crate::{
     hierarchy::{Hierarchies, file},
     measure::{MeasureContext, Measures},
@@ -31,14 +31,14 @@ pub fn adult(privacy: &str, test: &str) -> Option<TestTable> {
 }
 
 #[test]
-fn the_sequence_on_adult_is_that_of_the_twin() {
+fn the_sequence_on_adult_is_that_of_the_reference() {
     for k in [2, 5, 10, 50, 100, 500] {
-        let Some(table) = adult(&format!("privacy.k = {k}"), "the_sequence_on_adult_is_that_of_the_twin") else {
+        let Some(table) = adult(&format!("privacy.k = {k}"), "the_sequence_on_adult_is_that_of_the_reference") else {
             return;
         };
         let outcome = run(plain(), &table, 0).unwrap();
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let expected = Twin::new(&table.profile).sequence(k);
+        let expected = Reference::new(&table.profile).sequence(k);
         let found = outcome.path.iter().map(|step| step.changes.as_slice());
         let expected: Vec<_> = expected
             .iter()

@@ -1,10 +1,10 @@
-//! The paper's example, and the sequence of a naive twin on random tables and on Adult.
+//! The paper's example, and the sequence of a naive reference on random tables and on Adult.
 
 mod adult;
 mod golden;
 mod models;
 pub(super) mod random;
-mod twin;
+mod reference;
 
 use super::{BottomUpGeneralization, BottomUpParams};
 use crate::{

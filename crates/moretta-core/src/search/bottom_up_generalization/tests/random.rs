@@ -1,8 +1,8 @@
-//! The exact sequence of the twin on random tables, ties included.
+//! The exact sequence of the reference on random tables, ties included.
 
 use proptest::prelude::*;
 
-use super::{plain, run, twin::Twin};
+use super::{plain, reference::Reference, run};
 use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
     recoding::{Action, Step},
@@ -79,7 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn the_sequence_is_that_of_the_twin(recipe in recipes(), free: bool) {
+    fn the_sequence_is_that_of_the_reference(recipe in recipes(), free: bool) {
         let table = table(&recipe, free);
         let records = table.profile.records();
         let outcome = run(plain(), &table, 0);
@@ -93,7 +93,7 @@ proptest! {
             action: Action::Generalize,
             changes: vec![(crate::ids::ColumnId::from_index(column), taxonomies[column].cell(node))],
         };
-        let expected: Vec<Step> = Twin::new(&table.profile).sequence(recipe.k).into_iter().map(step).collect();
+        let expected: Vec<Step> = Reference::new(&table.profile).sequence(recipe.k).into_iter().map(step).collect();
         prop_assert_eq!(&outcome.path, &expected);
         let unpruned = BottomUpGeneralization(BottomUpParams { prune: false, ..plain().0 });
         prop_assert_eq!(&run(unpruned, &table, 0).unwrap().path, &expected);

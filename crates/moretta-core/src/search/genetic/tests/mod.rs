@@ -1,7 +1,7 @@
-//! The examples of spec 5, and what every run must keep to; the twins are in `twin`, random strings in `strings`.
+//! The examples of spec 5, and what every run must keep to; the references are in `reference`, random strings in `strings`.
 
+mod reference;
 mod strings;
-mod twin;
 
 use std::{
     collections::BTreeMap,

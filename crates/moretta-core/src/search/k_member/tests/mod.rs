@@ -1,8 +1,8 @@
 mod divided;
 mod published;
 mod random;
+mod reference;
 mod stopped;
-mod twin;
 
 use super::{KMember, KMemberParams};
 use crate::{

@@ -1,6 +1,6 @@
-//! Adult, against the naive twin.
+//! Adult, against the naive reference.
 
-use super::{clusters, run, twin};
+use super::{clusters, reference, run};
 use crate::testing::{TestTable, data, select};
 
 const COLUMNS: [&str; 8] =
@@ -24,12 +24,12 @@ fn adult(columns: &[&str], k: u64, records: usize) -> Option<TestTable> {
 }
 
 #[test]
-fn two_thousand_records_of_adult_are_clustered_as_the_naive_twin_does() {
+fn two_thousand_records_of_adult_are_clustered_as_the_naive_reference_does() {
     for columns in [&["age", "education-num", "hours-per-week"][..], &COLUMNS] {
         for k in [2, 5, 20] {
             let Some(table) = adult(columns, k, 2000) else { return };
             let outcome = run(&table, None, k);
-            assert!(clusters(&table, &outcome) == twin::clusters(&table.profile, k as usize, k).0, "k = {k}");
+            assert!(clusters(&table, &outcome) == reference::clusters(&table.profile, k as usize, k).0, "k = {k}");
         }
     }
 }

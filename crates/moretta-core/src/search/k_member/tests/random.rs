@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::{clusters, run, twin};
+use super::{clusters, reference, run};
 use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
     testing::TestTable,
@@ -31,7 +31,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn equals_its_naive_twin(
+    fn equals_its_naive_reference(
         rows in rows(),
         k in 2u64..12,
         weights in prop::array::uniform3(1u32..4),
@@ -47,7 +47,7 @@ proptest! {
             return Ok(());
         }
         let outcome = run(&table, None, seed);
-        let (expected, distances) = twin::clusters(&table.profile, k as usize, seed);
+        let (expected, distances) = reference::clusters(&table.profile, k as usize, seed);
         prop_assert!(clusters(&table, &outcome) == expected);
         let counted = outcome.work.iter().find(|(name, _)| *name == "distances_of_a_full_search").unwrap().1;
         prop_assert_eq!(counted, distances);
@@ -71,7 +71,7 @@ proptest! {
 
     /// Too many values for tables of all pairs.
     #[test]
-    fn equals_its_naive_twin_on_columns_with_many_values(factor in 1u32..900, k in 2u64..7, seed: u64) {
+    fn equals_its_naive_reference_on_columns_with_many_values(factor in 1u32..900, k in 2u64..7, seed: u64) {
         let policy = format!(
             "privacy.k = {k}\n[columns.n]\nrole = \"quasi-identifier\"\n[columns.t]\nrole = \"quasi-identifier\"\n\
              type = \"number\"\nhierarchy = \"t.csv\"\n[columns.f]\nrole = \"quasi-identifier\"\n"
@@ -80,6 +80,6 @@ proptest! {
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::with_trees(&policy, Hierarchies::from_iter([("t".to_owned(), chain(900))]), &rows);
         let outcome = run(&table, None, seed);
-        prop_assert!(clusters(&table, &outcome) == twin::clusters(&table.profile, k as usize, seed).0);
+        prop_assert!(clusters(&table, &outcome) == reference::clusters(&table.profile, k as usize, seed).0);
     }
 }

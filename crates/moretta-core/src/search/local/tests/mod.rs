@@ -1,11 +1,11 @@
-//! The index against a look at every group, both methods that join groups against plain twins, and what they promise.
+//! The index against a look at every group, both methods that join groups against plain references, and what they promise.
 
 mod boxes;
 mod polish;
 mod published;
 mod random;
+mod reference;
 mod stopped;
-mod twin;
 
 use crate::{
     ids::TupleId,

@@ -3,7 +3,7 @@ mod lower;
 mod numbers;
 mod published;
 mod random;
-mod twin;
+mod reference;
 
 use super::{TopDownDisclosure, TopDownParams};
 use crate::{

@@ -1,8 +1,8 @@
-//! The exact sequence of the twin on the data of the paper, where it is at hand.
+//! The exact sequence of the reference on the data of the paper, where it is at hand.
 
 use rayon::prelude::*;
 
-use super::{run, twin::Twin};
+use super::{reference::Reference, run};
 use crate::{
     search::{
         Task,
@@ -44,12 +44,12 @@ fn same_sequences(text: &str, columns: &[&str], ranking: &[&str], class: &str) {
         .map(|(top, tenths)| {
             let table = table(text, columns, &ranking[..top], class, f64::from(tenths) / 10.0);
             let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-            let mut twin = Twin::new(&task, Criterion::Class, 8);
+            let mut reference = Reference::new(&task, Criterion::Class, 8);
             let Ok(outcome) = run(&table, TopDownParams::default()) else {
-                assert!(!twin.allows(None), "Top{top}, h = 0.{tenths}");
+                assert!(!reference.allows(None), "Top{top}, h = 0.{tenths}");
                 return 0;
             };
-            let expected: Vec<_> = twin.run().iter().map(|step| (step.column, step.told)).collect();
+            let expected: Vec<_> = reference.run().iter().map(|step| (step.column, step.told)).collect();
             let changes = outcome.path[1..].iter().flat_map(|step| &step.changes);
             let found: Vec<_> = changes.map(|(column, cell)| (column.index(), *cell)).collect();
             assert_eq!(found, expected, "Top{top}, h = 0.{tenths}");

@@ -1,10 +1,10 @@
-//! Against the naive twin on random tables, ties included; and what must hold after every step.
+//! Against the naive reference on random tables, ties included; and what must hold after every step.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use proptest::prelude::*;
 
-use super::twin::{Disclosure, Twin};
+use super::reference::{Disclosure, Reference};
 use crate::{
     ids::ColumnId,
     recoding::{Action, Cut, Recoding, Step},
@@ -119,20 +119,20 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn the_sequence_is_the_naive_twins(world in worlds()) {
+    fn the_sequence_is_the_naive_references(world in worlds()) {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.params());
         let outcome = match method.run(&task, &NoObserver) {
             Ok(outcome) => outcome,
             Err(SearchError::Impossible { .. }) => {
-                prop_assert!(!Twin::new(&task, method.measure(&task), method.0.tries).allows(None));
+                prop_assert!(!Reference::new(&task, method.measure(&task), method.0.tries).allows(None));
                 return Ok(());
             }
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
-        let mut twin = Twin::new(&task, method.measure(&task), method.0.tries);
-        let told: Vec<Step> = twin
+        let mut reference = Reference::new(&task, method.measure(&task), method.0.tries);
+        let told: Vec<Step> = reference
             .run()
             .iter()
             .map(|step| {
@@ -142,7 +142,7 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(&outcome.path[1..], &told[..]);
-        prop_assert_eq!(&outcome.recoding, &Recoding::Global(Cut { cells: twin.cells.clone(), suppressed: Vec::new() }));
+        prop_assert_eq!(&outcome.recoding, &Recoding::Global(Cut { cells: reference.cells.clone(), suppressed: Vec::new() }));
     }
 
     #[test]
@@ -187,17 +187,17 @@ proptest! {
             prop_assert!(verified.is_ok(), "{:?}", verified.err());
         }
         // And nothing more can be told, nor anything that would come in the place of what cannot.
-        let mut twin = Twin::new(&task, method.measure(&task), method.0.tries);
-        twin.cells.clone_from(&cut.cells);
+        let mut reference = Reference::new(&task, method.measure(&task), method.0.tries);
+        reference.cells.clone_from(&cut.cells);
         loop {
             let useful: Vec<Disclosure> =
-                twin.candidates().into_iter().filter(|candidate| twin.is_beneficial(candidate)).collect();
+                reference.candidates().into_iter().filter(|candidate| reference.is_beneficial(candidate)).collect();
             if useful.is_empty() {
                 break;
             }
             for candidate in useful {
-                prop_assert!(!twin.allows(Some(&candidate)), "{candidate:?} could still be told");
-                twin.give_up(&candidate);
+                prop_assert!(!reference.allows(Some(&candidate)), "{candidate:?} could still be told");
+                reference.give_up(&candidate);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::{ids::TupleId, profile::Profile, search::rng::hash_seed};
 
-struct Twin<'a> {
+struct Reference<'a> {
     profile: &'a Profile,
     /// Distances that were computed.
     distances: u64,
@@ -10,7 +10,7 @@ struct Twin<'a> {
 
 /// The tuples of each cluster's records, in order, and the distances that were computed to find them.
 pub(super) fn clusters(profile: &Profile, k: usize, seed: u64) -> (Vec<Vec<TupleId>>, u64) {
-    let mut twin = Twin { profile, distances: 0 };
+    let mut reference = Reference { profile, distances: 0 };
     let mut left: Vec<TupleId> = (0..profile.tuples() as u32)
         .map(TupleId)
         .flat_map(|tuple| (0..profile.tuple_records(tuple)).map(move |_| tuple))
@@ -20,29 +20,31 @@ pub(super) fn clusters(profile: &Profile, k: usize, seed: u64) -> (Vec<Vec<Tuple
     while left.len() >= k {
         let at = match seed_record {
             None => (hash_seed(hash_seed(seed, 0), left.len() as u64) % left.len() as u64) as usize,
-            Some(previous) => twin.first_least(&left, |twin, record| -twin.penalty(&[previous, record])),
+            Some(previous) => reference.first_least(&left, |reference, record| -reference.penalty(&[previous, record])),
         };
         let first = left.remove(at);
         seed_record = Some(first);
         let mut cluster = vec![first];
         while cluster.len() < k {
             // All would make a cluster of the same size, so the least loss is the least penalty.
-            let at = twin.first_least(&left, |twin, record| twin.penalty(&[&cluster[..], &[record]].concat()));
+            let at = reference
+                .first_least(&left, |reference, record| reference.penalty(&[&cluster[..], &[record]].concat()));
             cluster.push(left.remove(at));
         }
         clusters.push(cluster);
     }
     for record in left {
-        let more = |cluster: &Vec<TupleId>| twin.loss(&[&cluster[..], &[record]].concat()) - twin.loss(cluster);
+        let more =
+            |cluster: &Vec<TupleId>| reference.loss(&[&cluster[..], &[record]].concat()) - reference.loss(cluster);
         let least = clusters.iter().map(more).fold(f64::MAX, f64::min);
         let at = clusters.iter().position(|cluster| more(cluster) <= least).expect("a cluster");
         clusters[at].push(record);
     }
     clusters.iter_mut().for_each(|cluster| cluster.sort_unstable());
-    (clusters, twin.distances)
+    (clusters, reference.distances)
 }
 
-impl Twin<'_> {
+impl Reference<'_> {
     fn penalty(&self, records: &[TupleId]) -> f64 {
         let columns = self.profile.columns().iter().enumerate();
         let of_column = columns.map(|(at, column)| {

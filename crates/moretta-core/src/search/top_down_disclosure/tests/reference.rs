@@ -26,7 +26,7 @@ struct Range {
     high: f64,
 }
 
-pub struct Twin<'a> {
+pub struct Reference<'a> {
     profile: &'a Profile,
     models: &'a [Box<dyn BoundModel>],
     measure: Criterion,
@@ -49,7 +49,7 @@ fn entropy(classes: &[u64]) -> f64 {
     classes.iter().filter(|&&records| records > 0).map(|&records| -share(records) * share(records).log2()).sum()
 }
 
-impl<'a> Twin<'a> {
+impl<'a> Reference<'a> {
     pub fn new(task: &Task<'a>, measure: Criterion, tries: u32) -> Self {
         let mut masked = vec![false; task.profile.columns().len()];
         let mut least = vec![1; masked.len()];

@@ -8,14 +8,14 @@ use crate::{
     search::taxonomy::Taxonomy,
 };
 
-pub struct Twin<'a> {
+pub struct Reference<'a> {
     profile: &'a Profile,
     taxonomies: Vec<Taxonomy<'a>>,
     /// For each column and code, the current node.
     current: Vec<Vec<NodeId>>,
 }
 
-impl<'a> Twin<'a> {
+impl<'a> Reference<'a> {
     pub fn new(profile: &'a Profile) -> Self {
         let taxonomies = Taxonomy::of_columns(profile);
         let leaves = |taxonomy: &Taxonomy<'_>| {

@@ -1,4 +1,4 @@
-//! Against naive twins on random tables: what a string comes to, by the measures of what would be released; and the best
+//! Against naive references on random tables: what a string comes to, by the measures of what would be released; and the best
 //! of all cuts there are.
 
 use proptest::prelude::*;

@@ -9,7 +9,7 @@ use crate::{ids::TupleId, search::rng::hash_seed, testing::TestTable};
 type Records = Vec<TupleId>;
 type Box = Vec<(u32, u32)>;
 
-struct Twin<'a> {
+struct Reference<'a> {
     table: &'a TestTable,
     k: usize,
 }
@@ -19,7 +19,7 @@ fn least(costs: impl Iterator<Item = (f64, usize)>) -> Option<(f64, usize)> {
     costs.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
-impl Twin<'_> {
+impl Reference<'_> {
     fn around(&self, records: &[TupleId]) -> Box {
         let codes = |column: usize| records.iter().map(move |&tuple| self.table.profile.codes(tuple)[column]);
         let columns = 0..self.table.profile.columns().len();
@@ -193,7 +193,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn both_methods_do_what_their_twins_do(
+    fn both_methods_do_what_their_references_do(
         rows in random::rows(),
         k in 2u64..12,
         weights in prop::array::uniform3(1u32..4),
@@ -205,12 +205,12 @@ proptest! {
         if table.profile.records() < k {
             return Ok(());
         }
-        let twin = Twin { table: &table, k: k as usize };
+        let reference = Reference { table: &table, k: k as usize };
         let sorted = |mut groups: Vec<Records>| {
             groups.iter_mut().for_each(|group| group.sort_unstable());
             groups
         };
-        prop_assert_eq!(tuples(&table, &run(&PLAIN_BOTTOM_UP, &table, seed)), sorted(twin.bottom_up()));
-        prop_assert_eq!(tuples(&table, &run(&PLAIN_TOP_DOWN, &table, seed)), sorted(twin.top_down(seed)));
+        prop_assert_eq!(tuples(&table, &run(&PLAIN_BOTTOM_UP, &table, seed)), sorted(reference.bottom_up()));
+        prop_assert_eq!(tuples(&table, &run(&PLAIN_TOP_DOWN, &table, seed)), sorted(reference.top_down(seed)));
     }
 }
