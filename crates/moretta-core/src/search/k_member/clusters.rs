@@ -9,7 +9,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::Cluster,
-        local::{Needs, Penalties, Reach, Supply, split_rest},
+        local::{LossTable, Needs, Reach, RemainingRecords, split_rest},
         rng::hash_seed,
     },
 };
@@ -28,20 +28,20 @@ pub(super) struct Clustered {
 /// Clusters a set of members, which are in order. `done` is told how many records have found their place.
 pub(super) fn cluster(
     task: &Task<'_>,
-    penalties: &Penalties<'_>,
+    loss_table: &LossTable<'_>,
     members: &[VariantCount],
     seed: u64,
     observer: &dyn Observer,
     done: &dyn Fn(u64),
 ) -> Clustered {
-    let mut search = Search::new(task, penalties, members, seed);
+    let mut search = Search::new(task, loss_table, members, seed);
     let least = Needs::of(task).least;
     let mut found = Clustered::default();
     let mut previous = None;
-    while search.supply.records() >= least {
+    while search.remaining.records() >= least {
         if let Some(stop) = observer.stop() {
             found.stopped = Some(stop);
-            found.leftovers = split_rest(task, &mut found.clusters, search.supply.rest());
+            found.leftovers = split_rest(task, &mut found.clusters, search.remaining.rest());
             break;
         }
         let Some(seed) = search.seed(previous) else { break };
@@ -49,14 +49,14 @@ pub(super) fn cluster(
         let cluster = search.grow(seed, least);
         done(cluster.records());
         // A cluster that took all that was left and is still not enough.
-        if search.supply.records() == 0 && !cluster.holds(task) {
+        if search.remaining.records() == 0 && !cluster.holds(task) {
             found.leftovers = cluster.members;
             break;
         }
         found.clusters.push(cluster);
     }
     if found.stopped.is_none() {
-        found.leftovers.extend(search.supply.rest());
+        found.leftovers.extend(search.remaining.rest());
     }
     found.leftovers.sort_unstable();
     found.work = search.work;
@@ -65,8 +65,8 @@ pub(super) fn cluster(
 
 struct Search<'a> {
     task: &'a Task<'a>,
-    penalties: &'a Penalties<'a>,
-    supply: Supply<'a>,
+    loss_table: &'a LossTable<'a>,
+    remaining: RemainingRecords<'a>,
     points: Points,
     reach: Reach<'a>,
     nearest: Nearest,
@@ -75,15 +75,15 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, members: &[VariantCount], seed: u64) -> Self {
-        let supply = Supply::new(task.profile, members, seed);
-        let width = |column, first, last| penalties.column(column, first, last);
+    fn new(task: &'a Task<'a>, loss_table: &'a LossTable<'a>, members: &[VariantCount], seed: u64) -> Self {
+        let remaining = RemainingRecords::new(task.profile, members, seed);
+        let width = |column, first, last| loss_table.column(column, first, last);
         Self {
             task,
-            penalties,
-            points: Points::new(supply.codes(), penalties.columns(), width),
-            supply,
-            reach: Reach::new(penalties),
+            loss_table,
+            points: Points::new(remaining.codes(), loss_table.columns(), width),
+            remaining,
+            reach: Reach::new(loss_table),
             nearest: Nearest::default(),
             seed,
             work: Work::default(),
@@ -93,10 +93,10 @@ impl<'a> Search<'a> {
     /// The first seed is any record, a later one the record farthest from the one before.
     fn seed(&mut self, previous: Option<u32>) -> Option<u32> {
         let Some(previous) = previous else {
-            let records = self.supply.records();
-            return self.supply.at(hash_seed(self.seed, records) % records.max(1));
+            let records = self.remaining.records();
+            return self.remaining.at(hash_seed(self.seed, records) % records.max(1));
         };
-        self.work.naive += self.supply.records();
+        self.work.naive += self.remaining.records();
         self.reach.start(self.points.codes(previous));
         farthest(&self.points, &self.reach, &mut self.work)
     }
@@ -115,8 +115,8 @@ impl<'a> Search<'a> {
             }
             let cluster = Cluster { members, ranges: self.reach.ranges().to_vec() };
             if size < wanted || cluster.holds(self.task) {
-                let penalties = self.penalties;
-                self.points.tidy(|column, first, last| penalties.column(column, first, last));
+                let loss_table = self.loss_table;
+                self.points.tidy(|column, first, last| loss_table.column(column, first, last));
                 return cluster;
             }
             // Models that ask for more than records are asked now and then: a large cluster takes long to judge.
@@ -128,22 +128,22 @@ impl<'a> Search<'a> {
     /// Takes a point's next record, or as many as are wanted where they change nothing; how many that is.
     fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<VariantCount>) -> u64 {
         let inside = self.reach.contains(self.points.codes(point));
-        let records = if inside { self.supply.left(point).min(wanted) } else { 1 };
-        self.work.naive += records * self.supply.records() - records * (records - 1) / 2;
+        let records = if inside { self.remaining.left(point).min(wanted) } else { 1 };
+        self.work.naive += records * self.remaining.records() - records * (records - 1) / 2;
         self.take(point, records, members);
         if !inside {
             self.reach.extend(self.points.codes(point));
             self.nearest.grown();
         }
-        if self.supply.left(point) > 0 {
+        if self.remaining.left(point) > 0 {
             self.nearest.push_point(point, &self.points, &self.reach, &mut self.work);
         }
         records
     }
 
     fn take(&mut self, point: u32, records: u64, members: &mut Vec<VariantCount>) {
-        self.supply.take(point, records, members);
-        if self.supply.left(point) == 0 {
+        self.remaining.take(point, records, members);
+        if self.remaining.left(point) == 0 {
             self.points.remove(point);
         }
     }

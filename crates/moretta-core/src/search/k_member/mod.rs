@@ -11,7 +11,7 @@
 //!
 //! As published every step looks at every record: n^2 distances. Here the clusters are the same, to the record, but
 //! records with equal quasi-identifiers are one point with a count, and a k-d tree over the points whose nodes bound what any
-//! point below would cost (`points.rs`, `local/penalties.rs`) finds the next record without looking at most of them
+//! point below would cost (`points.rs`, `local/loss_table.rs`) finds the next record without looking at most of them
 //! (`nearest.rs`). A large table is cut into blocks with Mondrian first, and each block is
 //! clustered on its own, in parallel: the report counts the blocks.
 //!
@@ -31,7 +31,7 @@ use self::clusters::{Clustered, cluster};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::outcome,
-    local::{Penalties, place},
+    local::{LossTable, place},
     mondrian, precision,
     rng::hash_seed,
 };
@@ -84,7 +84,7 @@ impl Method for KMember {
             0 => vec![everything],
             least => mondrian::split(task, everything, least, observer),
         };
-        let penalties = Penalties::new(task.profile, self.0.loss);
+        let loss_table = LossTable::new(task.profile, self.0.loss);
         let finished = AtomicU64::new(0);
         let done = |records: u64| {
             observer.progress(finished.fetch_add(records, Relaxed) + records, task.profile.records());
@@ -94,9 +94,9 @@ impl Method for KMember {
             .enumerate()
             .map(|(block, members)| {
                 let seed = hash_seed(task.seed, block as u64);
-                let mut found = cluster(task, &penalties, members, seed, observer, &done);
+                let mut found = cluster(task, &loss_table, members, seed, observer, &done);
                 let leftovers = std::mem::take(&mut found.leftovers);
-                place(task, &penalties, &mut found.clusters, &leftovers);
+                place(task, &loss_table, &mut found.clusters, &leftovers);
                 found
             })
             .collect();

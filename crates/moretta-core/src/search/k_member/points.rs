@@ -5,7 +5,7 @@
 
 use crate::search::{
     cluster::include,
-    local::{Below, LEAF, NONE, Tree},
+    local::{Below, ItemTree, LEAF, NONE},
 };
 
 /// The points of a search, by their numbers, and the tree over those that are left.
@@ -13,14 +13,14 @@ pub(super) struct Points {
     columns: usize,
     /// Row-major, by number.
     codes: Vec<u32>,
-    pub tree: Tree,
+    pub tree: ItemTree,
     /// Row-major, by node: the least and greatest code of each column.
     bounds: Vec<(u32, u32)>,
 }
 
 impl Points {
     pub(super) fn new(codes: Vec<u32>, columns: usize, width: impl Fn(usize, u32, u32) -> f64) -> Self {
-        let tree = Tree::new(codes.len() / columns);
+        let tree = ItemTree::new(codes.len() / columns);
         let mut points = Self { columns, codes, tree, bounds: Vec::new() };
         points.build(width);
         points

@@ -1,6 +1,6 @@
 //! Records that no cluster was grown for, and clusters that no longer hold with them.
 
-use super::Penalties;
+use super::LossTable;
 use crate::{
     profile::VariantCount,
     search::{
@@ -14,7 +14,7 @@ use crate::{
 /// A cluster's loss is its number of records times the penalty of its box.
 pub(in crate::search) fn place(
     task: &Task<'_>,
-    penalties: &Penalties<'_>,
+    loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,
     leftovers: &[VariantCount],
 ) {
@@ -23,30 +23,30 @@ pub(in crate::search) fn place(
         return;
     }
     let mut sizes: Vec<u64> = clusters.iter().map(Cluster::records).collect();
-    let mut boxes: Vec<f64> = clusters.iter().map(|cluster| penalties.of(&cluster.ranges)).collect();
+    let mut boxes: Vec<f64> = clusters.iter().map(|cluster| loss_table.of(&cluster.ranges)).collect();
     let mut touched = vec![false; clusters.len()];
     for member in leftovers {
         let codes = task.profile.codes(task.profile.tuple_of(member.variant));
         for _ in 0..member.records {
             let more = |at: usize| {
                 let size = sizes[at] as f64;
-                (size + 1.0) * penalties.with(&clusters[at].ranges, codes) - size * boxes[at]
+                (size + 1.0) * loss_table.with(&clusters[at].ranges, codes) - size * boxes[at]
             };
             let at = least(clusters.len(), more);
             let cluster = &mut clusters[at];
             cluster.members.push(VariantCount { records: 1, ..*member });
             include(&mut cluster.ranges, codes);
             sizes[at] += 1;
-            boxes[at] = penalties.of(&cluster.ranges);
+            boxes[at] = loss_table.of(&cluster.ranges);
             touched[at] = true;
         }
     }
-    mend(task, penalties, clusters, touched);
+    mend(task, loss_table, clusters, touched);
 }
 
 /// Joins clusters that no longer hold with others, where the loss grows least, until all hold. Models are closed under
 /// union and the whole table holds, so this comes to an end.
-fn mend(task: &Task<'_>, penalties: &Penalties<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
+fn mend(task: &Task<'_>, loss_table: &LossTable<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
     let mut at = 0;
     while at < clusters.len() {
         if !touched[at] || clusters[at].holds(task) || clusters.len() == 1 {
@@ -55,12 +55,12 @@ fn mend(task: &Task<'_>, penalties: &Penalties<'_>, clusters: &mut Vec<Cluster>,
         }
         let broken = clusters.swap_remove(at);
         touched.swap_remove(at);
-        let (size, own) = (broken.records() as f64, penalties.of(&broken.ranges));
+        let (size, own) = (broken.records() as f64, loss_table.of(&broken.ranges));
         let more = |other: usize| {
             let (cluster, others) = (&clusters[other], clusters[other].records() as f64);
-            (size + others) * penalties.union(&broken.ranges, &cluster.ranges)
+            (size + others) * loss_table.union(&broken.ranges, &cluster.ranges)
                 - size * own
-                - others * penalties.of(&cluster.ranges)
+                - others * loss_table.of(&cluster.ranges)
         };
         let other = least(clusters.len(), more);
         clusters[other].join(broken);

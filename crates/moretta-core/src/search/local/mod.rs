@@ -1,22 +1,22 @@
 //! What methods share that group records which are alike.
 
-mod boxes;
+mod box_tree;
+mod item_tree;
 mod leftovers;
-mod penalties;
+mod loss_table;
+mod merger;
 mod polish;
-mod pool;
-mod supply;
+mod remaining;
 #[cfg(test)]
 mod tests;
-mod tree;
 
 pub(super) use self::{
+    item_tree::{Below, ItemTree, LEAF, NONE},
     leftovers::place,
-    penalties::{Penalties, Reach},
+    loss_table::{LossTable, Reach},
+    merger::GroupMerger,
     polish::polish,
-    pool::Pool,
-    supply::Supply,
-    tree::{Below, LEAF, NONE, Tree},
+    remaining::RemainingRecords,
 };
 
 use super::{NoObserver, Task, cluster::Cluster, mondrian};
@@ -56,12 +56,12 @@ pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec
     if rest.is_empty() || !task.holds(&rest) {
         return rest;
     }
-    clusters.extend(in_a_hurry(task, rest));
+    clusters.extend(fallback_split(task, rest));
     Vec::new()
 }
 
 /// Splits records that hold together into clusters when there is no more time: fast, with a higher loss.
-pub(super) fn in_a_hurry(task: &Task<'_>, mut members: Vec<VariantCount>) -> Vec<Cluster> {
+pub(super) fn fallback_split(task: &Task<'_>, mut members: Vec<VariantCount>) -> Vec<Cluster> {
     members.sort_unstable();
     mondrian::split(task, members, 1, &NoObserver).into_iter().map(|part| Cluster::around(task, part)).collect()
 }

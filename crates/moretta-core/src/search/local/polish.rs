@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use super::{
     Needs,
-    boxes::{Boxes, Place},
-    penalties::Penalties,
+    box_tree::{BoxTree, Place},
+    loss_table::LossTable,
 };
 use crate::{
     ids::TupleId,
@@ -68,10 +68,10 @@ struct Part {
 }
 
 struct Polish<'a> {
-    penalties: &'a Penalties<'a>,
+    loss_table: &'a LossTable<'a>,
     /// None where it was dissolved.
     groups: Vec<Option<Vec<Part>>>,
-    boxes: Boxes<'a>,
+    boxes: BoxTree<'a>,
     /// Counts changes.
     clock: u64,
     /// When each group got or lost records.
@@ -86,7 +86,7 @@ struct Polish<'a> {
 /// Polishes groups that hold; none gets more than `most` records.
 pub(in crate::search) fn polish(
     task: &Task<'_>,
-    penalties: &Penalties<'_>,
+    loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,
     most: u64,
     observer: &dyn Observer,
@@ -96,8 +96,8 @@ pub(in crate::search) fn polish(
     }
     let places = clusters.iter().map(|cluster| Place { ranges: &cluster.ranges, records: cluster.records() });
     let mut polish = Polish {
-        penalties,
-        boxes: Boxes::new(penalties, places),
+        loss_table,
+        boxes: BoxTree::new(loss_table, places),
         clock: 1,
         changed: vec![1; clusters.len()],
         last_round: 0,
@@ -157,7 +157,7 @@ impl Polish<'_> {
         let since = std::mem::replace(&mut self.last_round, self.clock);
         let mut order: Vec<(f64, u32)> = (0..self.groups.len() as u32)
             .filter(|&group| self.changed[group as usize] > since && self.groups[group as usize].is_some())
-            .map(|group| (self.penalties.of(self.boxes.place(group).ranges), group))
+            .map(|group| (self.loss_table.of(self.boxes.place(group).ranges), group))
             .filter(|&(penalty, group)| penalty > 0.0 && self.parts(group).len() <= PARTS)
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -194,14 +194,14 @@ impl Polish<'_> {
     /// parts cost elsewhere at least.
     fn others(&self, group: u32) -> (Vec<Option<u32>>, f64) {
         let parts = self.parts(group);
-        let without = without_each(parts, self.penalties.columns());
-        let penalty = self.penalties.of(self.boxes.place(group).ranges);
+        let without = without_each(parts, self.loss_table.columns());
+        let penalty = self.loss_table.of(self.boxes.place(group).ranges);
         let spare = self.boxes.place(group).records.saturating_sub(self.needs.least);
         let mut elsewhere = 0.0;
         let other = |(part, ranges): (&Part, &Ranges)| {
             let below = self.falls(group, part, ranges) - WORTH;
             // An exchange brings nothing where the box stays the same.
-            let useless = part.records > spare && parts.len() > 1 && self.penalties.of(ranges) >= penalty;
+            let useless = part.records > spare && parts.len() > 1 && self.loss_table.of(ranges) >= penalty;
             let found = if useless { None } else { self.boxes.nearest_to(part.place(), group, below) };
             elsewhere += found.map_or(below, |(growth, _)| growth);
             found.map(|(_, other)| other)
@@ -213,14 +213,14 @@ impl Polish<'_> {
     /// By how much a group's loss falls when a part leaves others of these ranges.
     fn falls(&self, group: u32, part: &Part, ranges: &[(u32, u32)]) -> f64 {
         let left = self.boxes.place(group).records - part.records;
-        let rest = if left == 0 { 0.0 } else { left as f64 * self.penalties.of(ranges) };
+        let rest = if left == 0 { 0.0 } else { left as f64 * self.loss_table.of(ranges) };
         self.boxes.loss(group) - rest
     }
 
     /// Moves parts of a group, the one that brings most first, as long as one brings something. Parts that come in exchange
     /// stay.
     fn improve(&mut self, group: u32, mut others: Vec<Option<u32>>) {
-        let mut without = without_each(self.parts(group), self.penalties.columns());
+        let mut without = without_each(self.parts(group), self.loss_table.columns());
         loop {
             let parts = self.parts(group);
             let worth = |at: usize| {
@@ -235,7 +235,7 @@ impl Polish<'_> {
                 // What came in exchange is at the end.
                 true => {
                     _ = others.remove(at);
-                    without = without_each(self.parts(group), self.penalties.columns());
+                    without = without_each(self.parts(group), self.loss_table.columns());
                 }
                 false => others[at] = None,
             }
@@ -259,7 +259,7 @@ impl Polish<'_> {
 
     /// Gives a part to another group and takes as many records of one of its parts, where that brings something.
     fn exchange(&mut self, group: u32, at: usize, other: u32, ranges: &[(u32, u32)]) -> bool {
-        let columns = self.penalties.columns();
+        let columns = self.loss_table.columns();
         let (part, theirs) = (&self.parts(group)[at], self.parts(other));
         let without = without_each(theirs, columns);
         let before = self.boxes.loss(group) + self.boxes.loss(other);
@@ -269,8 +269,8 @@ impl Polish<'_> {
             if taken.records != part.records || taken.tuple == part.tuple {
                 return None;
             }
-            let mine = own_records * self.penalties.union(ranges, &taken.point);
-            Some((mine + other_records * self.penalties.union(&without[back], &part.point), back))
+            let mine = own_records * self.loss_table.union(ranges, &taken.point);
+            Some((mine + other_records * self.loss_table.union(&without[back], &part.point), back))
         };
         let least = theirs.iter().enumerate().filter_map(after).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let Some((_, back)) = least.filter(|(after, _)| *after < before - WORTH) else { return false };
@@ -303,7 +303,7 @@ impl Polish<'_> {
         let mut wholes = Vec::new();
         for (other, parts) in into {
             let records = parts.iter().map(|part| part.records).sum();
-            let ranges = around(parts.iter(), self.penalties.columns());
+            let ranges = around(parts.iter(), self.loss_table.columns());
             after += self.boxes.growth_of(Place { ranges: &ranges, records }, other);
             wholes.push((other, joined(self.parts(other), parts)));
         }
@@ -332,7 +332,7 @@ impl Polish<'_> {
     }
 
     fn put(&mut self, group: u32, parts: Vec<Part>) {
-        let ranges = around(parts.iter(), self.penalties.columns());
+        let ranges = around(parts.iter(), self.loss_table.columns());
         self.boxes.change(group, Place { ranges: &ranges, records: parts.iter().map(|part| part.records).sum() });
         self.groups[group as usize] = Some(parts);
         self.clock += 1;

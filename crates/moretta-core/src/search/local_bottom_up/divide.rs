@@ -3,48 +3,48 @@
 use crate::search::{
     Task,
     cluster::Cluster,
-    local::{Needs, Penalties, Supply},
+    local::{LossTable, Needs, RemainingRecords},
     rng::hash_seed,
 };
 
 /// The parts of a group: of as few records as must be, and the last of what is left. Each part grows from the record that
 /// is farthest from where the one before began. The group itself where a part would not hold.
-pub(super) fn divide(task: &Task<'_>, penalties: &Penalties<'_>, mut group: Cluster) -> Vec<Cluster> {
+pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Cluster) -> Vec<Cluster> {
     let needs = Needs::of(task);
     let least = needs.least;
     // Where nothing is lost, nothing is won.
-    if group.records() < 2 * least || penalties.of(&group.ranges) <= 0.0 {
+    if group.records() < 2 * least || loss_table.of(&group.ranges) <= 0.0 {
         return vec![group];
     }
     group.members.sort_unstable();
     let first = u64::from(group.members[0].variant.0);
-    let mut supply = Supply::new(task.profile, &group.members, hash_seed(task.seed, first));
+    let mut remaining = RemainingRecords::new(task.profile, &group.members, hash_seed(task.seed, first));
     let mut parts = Vec::new();
     let mut seed = 0;
-    while supply.records() >= 2 * least {
-        let from: Vec<(u32, u32)> = supply.codes_of(seed).iter().map(|&code| (code, code)).collect();
-        let open = (0..supply.points()).filter(|&point| supply.left(point) > 0);
-        let apart = open.map(|point| (penalties.with(&from, supply.codes_of(point)), point));
+    while remaining.records() >= 2 * least {
+        let from: Vec<(u32, u32)> = remaining.codes_of(seed).iter().map(|&code| (code, code)).collect();
+        let open = (0..remaining.points()).filter(|&point| remaining.left(point) > 0);
+        let apart = open.map(|point| (loss_table.with(&from, remaining.codes_of(point)), point));
         // Of equals the first.
         let farthest = apart.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         // A tuple's own records need not part.
-        let Some((_, point)) = farthest.filter(|_| several(&supply)) else { break };
+        let Some((_, point)) = farthest.filter(|_| several(&remaining)) else { break };
         seed = point;
-        let ranges = supply.codes_of(seed).iter().map(|&code| (code, code)).collect();
+        let ranges = remaining.codes_of(seed).iter().map(|&code| (code, code)).collect();
         let mut part = Cluster { members: Vec::new(), ranges };
         // Where values are missing, others may cost the part no more than the record it begins with.
-        let own = supply.left(seed).min(least);
-        supply.take(seed, own, &mut part.members);
-        supply.grow(&mut part, least - own, penalties);
+        let own = remaining.left(seed).min(least);
+        remaining.take(seed, own, &mut part.members);
+        remaining.grow(&mut part, least - own, loss_table);
         parts.push(part);
     }
-    parts.push(Cluster::around(task, supply.rest()));
+    parts.push(Cluster::around(task, remaining.rest()));
     if parts.iter().all(|part| needs.met_by(part)) { parts } else { vec![group] }
 }
 
 /// Whether records of more than one tuple are left.
-fn several(supply: &Supply<'_>) -> bool {
-    (0..supply.points()).filter(|&point| supply.left(point) > 0).nth(1).is_some()
+fn several(remaining: &RemainingRecords<'_>) -> bool {
+    (0..remaining.points()).filter(|&point| remaining.left(point) > 0).nth(1).is_some()
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
         let table = TestTable::new(policy, &[], &rows);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
         let all = Cluster::around(&task, table.profile.everything());
-        let parts = divide(&task, &Penalties::new(&table.profile, crate::objective::LossMetric::Ncp), all);
+        let parts = divide(&task, &LossTable::new(&table.profile, crate::objective::LossMetric::Ncp), all);
         let parts: Vec<_> = parts.iter().map(|part| (part.ranges.as_slice(), part.records())).collect();
         // 24, 25, 30, 32 and 53711 to 53713.
         assert_eq!(parts, [(&[(2, 3), (0, 2)][..], 3), (&[(0, 2), (0, 1)][..], 3)]);

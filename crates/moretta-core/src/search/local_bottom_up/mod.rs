@@ -25,7 +25,7 @@ use self::divide::divide;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
-    local::{Needs, Penalties, Pool, polish},
+    local::{GroupMerger, LossTable, Needs, polish},
     precision,
 };
 use crate::objective::LossMetric;
@@ -64,27 +64,27 @@ pub struct LocalBottomUp(pub LocalBottomUpParams);
 impl Method for LocalBottomUp {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let penalties = Penalties::new(task.profile, self.0.loss);
+        let loss_table = LossTable::new(task.profile, self.0.loss);
         let everything = task.profile.everything();
         let tuples = everything.chunk_by(|a, b| task.profile.tuple_of(a.variant) == task.profile.tuple_of(b.variant));
         let mut clusters: Vec<Cluster> = tuples.map(|members| Cluster::around(task, members.to_vec())).collect();
         let (mut rounds, mut joined, mut costs, mut stop) = (0, 0, 0, None);
         loop {
-            let mut pool = Pool::new(task, &penalties, clusters);
-            let was_short = pool.is_short();
+            let mut merger = GroupMerger::new(task, &loss_table, clusters);
+            let was_short = merger.is_short();
             if was_short {
                 rounds += 1;
-                stop = pool.round(false, observer);
+                stop = merger.round(false, observer);
             }
             if stop.is_some() {
-                pool.hurry();
+                merger.hurry();
             }
-            (joined, costs) = (joined + pool.joined, costs + pool.costs());
-            let changed = pool.into_groups().into_par_iter();
+            (joined, costs) = (joined + merger.joined, costs + merger.costs());
+            let changed = merger.into_groups().into_par_iter();
             clusters =
                 changed
                     .flat_map_iter(|(group, changed)| {
-                        if changed && stop.is_none() { divide(task, &penalties, group) } else { vec![group] }
+                        if changed && stop.is_none() { divide(task, &loss_table, group) } else { vec![group] }
                     })
                     .collect();
             if !was_short || stop.is_some() {
@@ -96,7 +96,7 @@ impl Method for LocalBottomUp {
             // With k alone groups stay below 2k.
             let Needs { least, enough, .. } = Needs::of(task);
             let most = if enough { 2 * least - 1 } else { u64::MAX };
-            let polished = polish(task, &penalties, &mut clusters, most, observer);
+            let polished = polish(task, &loss_table, &mut clusters, most, observer);
             stop = stop.or(polished.stop);
             work.extend(polished.work());
         }

@@ -6,7 +6,7 @@
 //!
 //! A set of more than k records is split: from any record u the farthest is v, from v the farthest is the next u, three
 //! rounds; the others come in a random order, each to the side whose penalty (its records times the weighted certainty
-//! penalty of its box) grows less by it. To compare what the penalties grow to, and not by how much, would push records
+//! penalty of its box) grows less by it. To compare what the loss_table grow to, and not by how much, would push records
 //! to the smaller side wherever they belong: on Adult with eight columns and k = 10 that loses five times as much. A
 //! side is split in turn where it holds. Sides that do not are short. Then each short group, in order, joins the group whose
 //! penalty grows least by it, or takes the records that it is short of from a group that keeps k, whichever adds
@@ -31,7 +31,7 @@ use self::split::Split;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
-    local::{Needs, Penalties, Pool, polish},
+    local::{GroupMerger, LossTable, Needs, polish},
     precision,
 };
 use crate::objective::LossMetric;
@@ -84,23 +84,23 @@ pub struct LocalTopDown(pub LocalTopDownParams);
 impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let penalties = Penalties::new(task.profile, self.0.loss);
+        let loss_table = LossTable::new(task.profile, self.0.loss);
         let block = self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * Needs::of(task).least));
         let block = if block == 0 { u64::MAX } else { block };
-        let Split { blocks, splits, stop } = split::split(task, &penalties, block, observer);
+        let Split { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
         let count = blocks.len() as u64;
         let whole: Vec<(Vec<Cluster>, [u64; 6])> = blocks
             .into_par_iter()
             .map(|parts| {
-                let mut pool = Pool::new(task, &penalties, parts);
-                while pool.is_short() && stop.get().is_none() {
-                    pool.round(true, observer).map(|reason| stop.get_or_init(|| reason));
+                let mut merger = GroupMerger::new(task, &loss_table, parts);
+                while merger.is_short() && stop.get().is_none() {
+                    merger.round(true, observer).map(|reason| stop.get_or_init(|| reason));
                 }
-                pool.hurry();
-                let mut work = [pool.joined, pool.taken, pool.costs(), 0, 0, 0];
-                let mut clusters: Vec<Cluster> = pool.into_groups().into_iter().map(|(group, _)| group).collect();
+                merger.hurry();
+                let mut work = [merger.joined, merger.taken, merger.costs(), 0, 0, 0];
+                let mut clusters: Vec<Cluster> = merger.into_groups().into_iter().map(|(group, _)| group).collect();
                 if self.0.polish {
-                    let polished = polish(task, &penalties, &mut clusters, u64::MAX, observer);
+                    let polished = polish(task, &loss_table, &mut clusters, u64::MAX, observer);
                     work[3..].iter_mut().zip(polished.work()).for_each(|(work, (_, steps))| *work = steps);
                     polished.stop.map(|reason| stop.get_or_init(|| reason));
                 }

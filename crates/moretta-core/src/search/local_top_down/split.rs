@@ -13,7 +13,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::{Cluster, members_of},
-        local::{Needs, Penalties, Reach, in_a_hurry},
+        local::{LossTable, Needs, Reach, fallback_split},
         rng::hash_seed,
     },
 };
@@ -43,7 +43,7 @@ struct Large {
 
 struct Search<'a> {
     task: &'a Task<'a>,
-    penalties: &'a Penalties<'a>,
+    loss_table: &'a LossTable<'a>,
     observer: &'a dyn Observer,
     needs: Needs<'a>,
     /// A set of more records is split into blocks.
@@ -63,10 +63,10 @@ pub(super) struct Split {
 }
 
 /// Splits the whole table, into blocks of at most so many records where it can.
-pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, observer: &dyn Observer) -> Split {
+pub(super) fn split(task: &Task<'_>, loss_table: &LossTable<'_>, block: u64, observer: &dyn Observer) -> Split {
     let search = Search {
         task,
-        penalties,
+        loss_table,
         observer,
         needs: Needs::of(task),
         block,
@@ -88,7 +88,7 @@ pub(super) fn split(task: &Task<'_>, penalties: &Penalties<'_>, block: u64, obse
 impl Search<'_> {
     /// Splits a set that holds into blocks, and these into their parts. A side that is short goes with the other one.
     fn blocks<'s>(&'s self, scope: &Scope<'s>, large: Large, blocks: &'s Mutex<Vec<Vec<Cluster>>>) {
-        let mut reaches = [Reach::new(self.penalties), Reach::new(self.penalties)];
+        let mut reaches = [Reach::new(self.loss_table), Reach::new(self.loss_table)];
         let Large { mut set, mut short } = large;
         while self.records(&set) > self.block && !self.is_stopped() {
             let Some(seeds) = self.seeds(&set, &mut reaches[0]) else { break };
@@ -98,8 +98,8 @@ impl Search<'_> {
                     let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
                     for cluster in short {
                         let [to_one, to_other] = [0, 1].map(|side: usize| {
-                            let around = self.penalties.union(&cluster.ranges, reaches[side].ranges());
-                            around - self.penalties.of(reaches[side].ranges())
+                            let around = self.loss_table.union(&cluster.ranges, reaches[side].ranges());
+                            around - self.loss_table.of(reaches[side].ranges())
                         });
                         if to_other < to_one { with_other.push(cluster) } else { with_one.push(cluster) }
                     }
@@ -133,13 +133,13 @@ impl Search<'_> {
     /// left to do is kept in a list and not on the stack.
     fn parts(&self, set: Set) -> Vec<Cluster> {
         let mut done = Vec::new();
-        let mut reaches = [Reach::new(self.penalties), Reach::new(self.penalties)];
+        let mut reaches = [Reach::new(self.loss_table), Reach::new(self.loss_table)];
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
             let splits = set.tuples.len() > 1 && records > self.needs.least && self.holds(&set, records);
             if splits && self.is_stopped() {
-                done.extend(in_a_hurry(self.task, self.members(&set)));
+                done.extend(fallback_split(self.task, self.members(&set)));
                 continue;
             }
             let seeds = if splits { self.seeds(&set, &mut reaches[0]) } else { None };
@@ -225,17 +225,17 @@ impl Search<'_> {
         for at in (1..set.tuples.len()).rev() {
             set.tuples.swap(at, (hash_seed(order_seed, at as u64) % (at as u64 + 1)) as usize);
         }
-        let mut penalties = [0, 1].map(|side: usize| self.penalties.of(reaches[side].ranges()));
+        let mut loss_table = [0, 1].map(|side: usize| self.loss_table.of(reaches[side].ranges()));
         for &tuple in &set.tuples {
             let (codes, own) = (profile.codes(tuple), profile.tuple_records(tuple));
             let more = |side: usize| {
                 let penalty = (records[side] + own) as f64 * reaches[side].cost(codes);
-                penalty - records[side] as f64 * penalties[side]
+                penalty - records[side] as f64 * loss_table[side]
             };
             let side = usize::from(more(1) < more(0));
             if !reaches[side].contains(codes) {
                 reaches[side].extend(codes);
-                penalties[side] = self.penalties.of(reaches[side].ranges());
+                loss_table[side] = self.loss_table.of(reaches[side].ranges());
             }
             records[side] += own;
             sides[side].tuples.push(tuple);

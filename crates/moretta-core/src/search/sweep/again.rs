@@ -12,7 +12,7 @@ use crate::{
     search::{
         Observer, Stop,
         cluster::Cluster,
-        local::{Penalties, place},
+        local::{LossTable, place},
         rng::hash_seed,
     },
 };
@@ -41,7 +41,7 @@ pub(super) struct Tries {
 /// Tries so often, and stops when it does not pay.
 pub(super) fn improve(
     ground: &Ground<'_>,
-    penalties: &Penalties<'_>,
+    loss_table: &LossTable<'_>,
     swept: &mut Swept,
     retries: u32,
     observer: &dyn Observer,
@@ -50,13 +50,13 @@ pub(super) fn improve(
     let mut from = 0;
     while from < retries && (2..=GROUPS).contains(&swept.groups.len()) && tries.stop.is_none() {
         let to = retries.min(from + AT_ONCE);
-        let loss = |tuples: &Vec<TupleId>| penalties.of(&Cluster::of_tuples(ground.task, tuples).ranges);
+        let loss = |tuples: &Vec<TupleId>| loss_table.of(&Cluster::of_tuples(ground.task, tuples).ranges);
         let mut groups: Vec<(f64, Vec<TupleId>)> =
             std::mem::take(&mut swept.groups).into_iter().map(|tuples| (loss(&tuples), tuples)).collect();
         groups.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         swept.groups = groups.into_iter().map(|(_, tuples)| tuples).collect();
         let better: Vec<Option<(f64, usize, Swept)>> =
-            (from..to).into_par_iter().map(|number| attempt(ground, penalties, swept, number, observer)).collect();
+            (from..to).into_par_iter().map(|number| attempt(ground, loss_table, swept, number, observer)).collect();
         tries.tried += u64::from(to - from);
         tries.stop = observer.stop();
         let best = better.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
@@ -73,7 +73,7 @@ pub(super) fn improve(
 /// Sweeps some of the worst groups anew: by how much the loss falls, how many groups, and what became of them.
 fn attempt(
     ground: &Ground<'_>,
-    penalties: &Penalties<'_>,
+    loss_table: &LossTable<'_>,
     swept: &Swept,
     number: u32,
     observer: &dyn Observer,
@@ -89,13 +89,13 @@ fn attempt(
     let mut tuples: Vec<TupleId> = worst.iter().flatten().chain(left).copied().collect();
     tuples.sort_unstable();
     let again = ground.sweep(&tuples, &factors, observer);
-    let change = total(ground, penalties, &again.groups, &again.left) - total(ground, penalties, worst, left);
+    let change = total(ground, loss_table, &again.groups, &again.left) - total(ground, loss_table, worst, left);
     (change < 0.0 && observer.stop().is_none()).then_some((change, count, again))
 }
 
 /// What groups lose, with what is left over put where it costs least.
-fn total(ground: &Ground<'_>, penalties: &Penalties<'_>, groups: &[Vec<TupleId>], left: &[TupleId]) -> f64 {
+fn total(ground: &Ground<'_>, loss_table: &LossTable<'_>, groups: &[Vec<TupleId>], left: &[TupleId]) -> f64 {
     let mut clusters: Vec<Cluster> = groups.iter().map(|tuples| Cluster::of_tuples(ground.task, tuples)).collect();
-    place(ground.task, penalties, &mut clusters, &Cluster::of_tuples(ground.task, left).members);
-    clusters.iter().map(|cluster| cluster.records() as f64 * penalties.of(&cluster.ranges)).sum()
+    place(ground.task, loss_table, &mut clusters, &Cluster::of_tuples(ground.task, left).members);
+    clusters.iter().map(|cluster| cluster.records() as f64 * loss_table.of(&cluster.ranges)).sum()
 }

@@ -35,7 +35,7 @@ use self::ground::Ground;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     cluster::{Cluster, members_of, outcome},
-    local::{Needs, Penalties, Pool, place, polish, split_rest},
+    local::{GroupMerger, LossTable, Needs, place, polish, split_rest},
     mondrian, precision,
 };
 use crate::{ids::TupleId, objective::LossMetric, profile::VariantCount};
@@ -121,19 +121,19 @@ impl Method for Sweep {
         }
         let loss = self.0.loss;
         let ground = Ground::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
-        let penalties = Penalties::new(profile, loss);
+        let loss_table = LossTable::new(profile, loss);
         let blocks = self.blocks(task, observer);
         let mut swept = ground.sweep_blocks(&blocks, observer);
-        let tried = again::improve(&ground, &penalties, &mut swept, self.0.retries, observer);
+        let tried = again::improve(&ground, &loss_table, &mut swept, self.0.retries, observer);
         let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
         let left = members_of(profile, swept.left.iter().copied()).collect();
         let is_complete = swept.stop == Stop::Finished;
         let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
         let mut stop = tried.stop.unwrap_or(swept.stop);
         if leftovers.len() * clusters.len() <= PLACED {
-            place(task, &penalties, &mut clusters, &leftovers);
+            place(task, &loss_table, &mut clusters, &leftovers);
         } else {
-            stop = join(task, &penalties, &mut clusters, &leftovers, observer).unwrap_or(stop);
+            stop = join(task, &loss_table, &mut clusters, &leftovers, observer).unwrap_or(stop);
         }
         let mut work = vec![
             ("blocks", blocks.len() as u64),
@@ -146,7 +146,7 @@ impl Method for Sweep {
         ];
         let has_free = || profile.columns().iter().any(|column| column.domain.tree().is_none());
         if self.0.polish.unwrap_or_else(has_free) {
-            let polished = polish(task, &penalties, &mut clusters, u64::MAX, observer);
+            let polished = polish(task, &loss_table, &mut clusters, u64::MAX, observer);
             stop = polished.stop.unwrap_or(stop);
             work.extend(polished.work());
         }
@@ -176,19 +176,19 @@ impl Sweep {
 /// What is left over joins groups through the tree over their boxes: with models other than k it may be much.
 fn join(
     task: &Task<'_>,
-    penalties: &Penalties<'_>,
+    loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,
     leftovers: &[VariantCount],
     observer: &dyn Observer,
 ) -> Option<Stop> {
     let tuples = leftovers.chunk_by(|a, b| task.profile.tuple_of(a.variant) == task.profile.tuple_of(b.variant));
     clusters.extend(tuples.map(|members| Cluster::around(task, members.to_vec())));
-    let mut pool = Pool::new(task, penalties, std::mem::take(clusters));
+    let mut merger = GroupMerger::new(task, loss_table, std::mem::take(clusters));
     let mut stop = None;
-    while pool.is_short() && stop.is_none() {
-        stop = pool.round(false, observer);
+    while merger.is_short() && stop.is_none() {
+        stop = merger.round(false, observer);
     }
-    pool.hurry();
-    clusters.extend(pool.into_groups().into_iter().map(|(cluster, _)| cluster));
+    merger.hurry();
+    clusters.extend(merger.into_groups().into_iter().map(|(cluster, _)| cluster));
     stop
 }

@@ -9,7 +9,7 @@ use crate::{
     measure::{MeasureContext, Measures},
     objective::LossMetric,
     search::{
-        Method, NoObserver, Observer, Outcome, Stop, Task, cluster::Cluster, local::Penalties, mondrian,
+        Method, NoObserver, Observer, Outcome, Stop, Task, cluster::Cluster, local::LossTable, mondrian,
         taxonomy::Taxonomy,
     },
     testing::{After, TestTable, data, select, tuples_of_groups},
@@ -119,13 +119,13 @@ fn what_is_left_over_joins_groups() {
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    let penalties = Penalties::new(&table.profile, LossMetric::Lm);
+    let loss_table = LossTable::new(&table.profile, LossMetric::Lm);
     let mut parts = mondrian::split(&task, table.profile.everything(), 1, &NoObserver);
     let mut left = parts.split_off(parts.len() / 4).concat();
     left.sort_unstable();
     for observer in [&NoObserver as &dyn Observer, &After::asked(0)] {
         let mut clusters: Vec<Cluster> = parts.iter().map(|part| Cluster::around(&task, part.clone())).collect();
-        let stop = join(&task, &penalties, &mut clusters, &left, observer);
+        let stop = join(&task, &loss_table, &mut clusters, &left, observer);
         assert_eq!(stop.is_some(), observer.stop().is_some());
         assert!(clusters.len() > 1 && clusters.iter().all(|cluster| cluster.holds(&task)));
         assert_eq!(clusters.iter().map(Cluster::records).sum::<u64>(), 300);

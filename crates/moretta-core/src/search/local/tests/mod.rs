@@ -1,6 +1,6 @@
 //! The index against a look at every group, both methods that join groups against plain references, and what they promise.
 
-mod boxes;
+mod box_tree;
 mod polish;
 mod published;
 mod random;

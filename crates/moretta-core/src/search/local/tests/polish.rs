@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{Needs, Penalties, polish};
+use super::super::{LossTable, Needs, polish};
 use crate::{
     objective::LossMetric,
     profile::VariantCount,
@@ -10,8 +10,8 @@ use crate::{
     testing::{After, TestTable},
 };
 
-fn total(penalties: &Penalties<'_>, clusters: &[Cluster]) -> f64 {
-    clusters.iter().map(|cluster| cluster.records() as f64 * penalties.of(&cluster.ranges)).sum()
+fn total(loss_table: &LossTable<'_>, clusters: &[Cluster]) -> f64 {
+    clusters.iter().map(|cluster| cluster.records() as f64 * loss_table.of(&cluster.ranges)).sum()
 }
 
 /// All records, variant by variant.
@@ -64,10 +64,10 @@ proptest! {
         let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
         let most = largest.max(most * Needs::of(&task).least);
         for loss in [LossMetric::Ncp, LossMetric::Lm] {
-            let penalties = Penalties::new(&table.profile, loss);
+            let loss_table = LossTable::new(&table.profile, loss);
             let mut after = before.clone();
-            let done = polish(&task, &penalties, &mut after, most, &NoObserver);
-            let (lost, now) = (total(&penalties, &before), total(&penalties, &after));
+            let done = polish(&task, &loss_table, &mut after, most, &NoObserver);
+            let (lost, now) = (total(&loss_table, &before), total(&loss_table, &after));
             let steps = done.moved + done.exchanged + done.dissolved;
             prop_assert!(if steps > 0 { now < lost } else { (now - lost).abs() < 1e-9 }, "{done:?}: {lost} to {now}");
             prop_assert_eq!(records(&after), records(&before));
@@ -78,11 +78,11 @@ proptest! {
             prop_assert_eq!(Needs::of(&task).enough, !diverse);
             let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             let mut again = before.clone();
-            alone.install(|| polish(&task, &penalties, &mut again, most, &NoObserver));
+            alone.install(|| polish(&task, &loss_table, &mut again, most, &NoObserver));
             prop_assert_eq!(&after, &again);
             let mut stopped = before.clone();
-            polish(&task, &penalties, &mut stopped, most, &After::asked(0));
-            prop_assert_eq!(total(&penalties, &stopped), lost);
+            polish(&task, &loss_table, &mut stopped, most, &After::asked(0));
+            prop_assert_eq!(total(&loss_table, &stopped), lost);
         }
     }
 }

@@ -26,13 +26,13 @@ impl Reference<'_> {
         columns.map(|column| (codes(column).min().unwrap(), codes(column).max().unwrap())).collect()
     }
 
-    fn penalties(&self, around: &Box) -> Vec<f64> {
+    fn loss_table(&self, around: &Box) -> Vec<f64> {
         let columns = self.table.profile.columns().iter().zip(around);
         columns.map(|(column, &(a, b))| column.weight * column.domain.ncp(column.domain.cover(a, b))).collect()
     }
 
     fn penalty(&self, records: &[TupleId]) -> f64 {
-        self.penalties(&self.around(records)).iter().sum()
+        self.loss_table(&self.around(records)).iter().sum()
     }
 
     fn loss(&self, records: &[TupleId]) -> f64 {
@@ -40,8 +40,8 @@ impl Reference<'_> {
     }
 
     fn growth(&self, joining: &[TupleId], other: &[TupleId]) -> f64 {
-        let own = self.penalties(&self.around(other));
-        let around = self.penalties(&self.around(&[joining, other].concat()));
+        let own = self.loss_table(&self.around(other));
+        let around = self.loss_table(&self.around(&[joining, other].concat()));
         let (joining, other) = (joining.len() as f64, other.len() as f64);
         around.iter().zip(own).map(|(around, own)| joining * around + other * (around - own)).sum()
     }

@@ -1,6 +1,6 @@
-//! What it costs to take a record into a cluster: the penalty of the smallest box around the cluster and the record.
+//! What it costs to take a record into a cluster: the loss of the smallest box around the cluster and the record.
 //!
-//! In one column the penalty depends on the least and the greatest code inside alone, and grows with every code
+//! In one column the loss depends on the least and the greatest code inside alone, and grows with every code
 //! farther out: a wider range has a larger cover. So the cheapest record that a range of codes could hold is the one nearest
 //! to the cluster, and the dearest one is at an end of the range. Costs and bounds add up the columns in the same
 //! order, and rounding keeps the order of sums, so a bound is never on the wrong side, not even by a last digit.
@@ -10,8 +10,8 @@ use crate::{hierarchy::Domain, objective::LossMetric, profile::Profile};
 /// Columns with at most so many values have a table of all pairs of codes.
 const TABLE: usize = 512;
 
-/// The penalties of one column.
-struct Column<'a> {
+/// The loss_table of one column.
+struct ColumnLosses<'a> {
     domain: &'a Domain,
     weight: f64,
     loss: LossMetric,
@@ -19,8 +19,8 @@ struct Column<'a> {
     pairs: Vec<f64>,
 }
 
-impl Column<'_> {
-    fn penalty(&self, first: u32, last: u32) -> f64 {
+impl ColumnLosses<'_> {
+    fn loss(&self, first: u32, last: u32) -> f64 {
         match self.pairs.is_empty() {
             false => self.pairs[first as usize * self.domain.len() + last as usize],
             true => self.weight * self.loss.of(self.domain, self.domain.cover(first, last)),
@@ -28,12 +28,12 @@ impl Column<'_> {
     }
 }
 
-/// The penalties of all columns.
-pub(in crate::search) struct Penalties<'a> {
-    columns: Vec<Column<'a>>,
+/// The loss_table of all columns.
+pub(in crate::search) struct LossTable<'a> {
+    columns: Vec<ColumnLosses<'a>>,
 }
 
-impl<'a> Penalties<'a> {
+impl<'a> LossTable<'a> {
     pub(in crate::search) fn new(profile: &'a Profile, loss: LossMetric) -> Self {
         let column = |column: &'a crate::profile::Column| {
             let (domain, weight) = (&column.domain, column.weight);
@@ -47,7 +47,7 @@ impl<'a> Penalties<'a> {
                     }
                 }
             }
-            Column { domain, weight, loss, pairs }
+            ColumnLosses { domain, weight, loss, pairs }
         };
         Self { columns: profile.columns().iter().map(column).collect() }
     }
@@ -56,38 +56,38 @@ impl<'a> Penalties<'a> {
         self.columns.len()
     }
 
-    /// The penalty of a range of codes in one column.
+    /// The loss of a range of codes in one column.
     pub(in crate::search) fn column(&self, column: usize, first: u32, last: u32) -> f64 {
-        self.columns[column].penalty(first, last)
+        self.columns[column].loss(first, last)
     }
 
-    /// The penalty of a box.
+    /// The loss of a box.
     pub(in crate::search) fn of(&self, ranges: &[(u32, u32)]) -> f64 {
-        self.columns.iter().zip(ranges).map(|(column, &(first, last))| column.penalty(first, last)).sum()
+        self.columns.iter().zip(ranges).map(|(column, &(first, last))| column.loss(first, last)).sum()
     }
 
-    /// The penalty of the box around a box and a record.
+    /// The loss of the box around a box and a record.
     pub(in crate::search) fn with(&self, ranges: &[(u32, u32)], codes: &[u32]) -> f64 {
         let columns = self.columns.iter().zip(ranges).zip(codes);
-        columns.map(|((column, range), &code)| column.penalty(range.0.min(code), range.1.max(code))).sum()
+        columns.map(|((column, range), &code)| column.loss(range.0.min(code), range.1.max(code))).sum()
     }
 
-    /// The penalty of the box around a box and the nearest record within some bounds.
+    /// The loss of the box around a box and the nearest record within some bounds.
     pub(in crate::search) fn nearest(&self, ranges: &[(u32, u32)], bounds: &[(u32, u32)]) -> f64 {
         let columns = self.columns.iter().zip(ranges).zip(bounds);
-        columns.map(|((column, a), b)| column.penalty(a.0.min(b.1), a.1.max(b.0))).sum()
+        columns.map(|((column, a), b)| column.loss(a.0.min(b.1), a.1.max(b.0))).sum()
     }
 
-    /// The penalty of the box around two boxes.
+    /// The loss of the box around two boxes.
     pub(in crate::search) fn union(&self, a: &[(u32, u32)], b: &[(u32, u32)]) -> f64 {
         let columns = self.columns.iter().zip(a).zip(b);
-        columns.map(|((column, a), b)| column.penalty(a.0.min(b.0), a.1.max(b.1))).sum()
+        columns.map(|((column, a), b)| column.loss(a.0.min(b.0), a.1.max(b.1))).sum()
     }
 }
 
 /// A cluster's box, ready to be asked what a record or a range of records would cost.
 pub(in crate::search) struct Reach<'a> {
-    penalties: &'a Penalties<'a>,
+    loss_table: &'a LossTable<'a>,
     ranges: Vec<(u32, u32)>,
     /// For each column with a table, what each code would cost it.
     rows: Vec<Vec<f64>>,
@@ -96,13 +96,13 @@ pub(in crate::search) struct Reach<'a> {
 }
 
 impl<'a> Reach<'a> {
-    pub(in crate::search) fn new(penalties: &'a Penalties<'a>) -> Self {
-        let row = |column: &Column<'_>| vec![0.0; if column.pairs.is_empty() { 0 } else { column.domain.len() }];
+    pub(in crate::search) fn new(loss_table: &'a LossTable<'a>) -> Self {
+        let row = |column: &ColumnLosses<'_>| vec![0.0; if column.pairs.is_empty() { 0 } else { column.domain.len() }];
         Self {
-            penalties,
-            ranges: vec![(0, 0); penalties.columns.len()],
-            rows: penalties.columns.iter().map(row).collect(),
-            tabled: penalties.columns.iter().all(|column| !column.pairs.is_empty()),
+            loss_table,
+            ranges: vec![(0, 0); loss_table.columns.len()],
+            rows: loss_table.columns.iter().map(row).collect(),
+            tabled: loss_table.columns.iter().all(|column| !column.pairs.is_empty()),
         }
     }
 
@@ -135,16 +135,16 @@ impl<'a> Reach<'a> {
 
     fn refill(&mut self, column: usize) {
         let ((first, last), row) = (self.ranges[column], &mut self.rows[column]);
-        let penalties = &self.penalties.columns[column];
+        let loss_table = &self.loss_table.columns[column];
         let len = row.len();
         if len == 0 {
             return;
         }
         let (start, end) = (first as usize * len, last as usize);
-        row[end..].copy_from_slice(&penalties.pairs[start + end..start + len]);
-        row[first as usize..end].fill(penalties.pairs[start + end]);
+        row[end..].copy_from_slice(&loss_table.pairs[start + end..start + len]);
+        row[first as usize..end].fill(loss_table.pairs[start + end]);
         for (code, cost) in row[..first as usize].iter_mut().enumerate() {
-            *cost = penalties.pairs[code * len + end];
+            *cost = loss_table.pairs[code * len + end];
         }
     }
 
@@ -153,12 +153,12 @@ impl<'a> Reach<'a> {
             Some(&cost) => cost,
             None => {
                 let (first, last) = self.ranges[column];
-                self.penalties.columns[column].penalty(first.min(code), last.max(code))
+                self.loss_table.columns[column].loss(first.min(code), last.max(code))
             }
         }
     }
 
-    /// The penalty of the box with a record taken in.
+    /// The loss of the box with a record taken in.
     pub(in crate::search) fn cost(&self, codes: &[u32]) -> f64 {
         if self.tabled {
             return self.rows.iter().zip(codes).map(|(row, &code)| row[code as usize]).sum();

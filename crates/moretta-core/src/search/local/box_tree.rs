@@ -17,8 +17,8 @@ use std::{
 };
 
 use super::{
-    penalties::Penalties,
-    tree::{Below, LEAF, NONE, Tree},
+    item_tree::{Below, ItemTree, LEAF, NONE},
+    loss_table::LossTable,
 };
 
 /// A group, as far as its place is concerned.
@@ -30,15 +30,15 @@ pub(super) struct Place<'a> {
 }
 
 /// The boxes of groups, by their numbers, and the tree over those that are left.
-pub(super) struct Boxes<'a> {
-    penalties: &'a Penalties<'a>,
+pub(super) struct BoxTree<'a> {
+    loss_table: &'a LossTable<'a>,
     columns: usize,
     /// Row-major, by number.
     ranges: Vec<(u32, u32)>,
     records: Vec<u64>,
     /// Row-major, by number: the penalty of each column.
     own: Vec<f64>,
-    tree: Tree,
+    tree: ItemTree,
     /// By node: the fewest and the most records of a group below.
     sizes: Vec<(u64, u64)>,
     /// Row-major, by node: the least first and the greatest last code.
@@ -51,22 +51,22 @@ pub(super) struct Boxes<'a> {
     pub costs: AtomicU64,
 }
 
-impl<'a> Boxes<'a> {
-    pub(super) fn new<'p>(penalties: &'a Penalties<'a>, places: impl Iterator<Item = Place<'p>>) -> Self {
+impl<'a> BoxTree<'a> {
+    pub(super) fn new<'p>(loss_table: &'a LossTable<'a>, places: impl Iterator<Item = Place<'p>>) -> Self {
         let (mut ranges, mut records, mut own) = (Vec::new(), Vec::new(), Vec::new());
         for place in places {
             ranges.extend(place.ranges);
             records.push(place.records);
-            own.extend(penalties_of(penalties, place.ranges));
+            own.extend(penalties_of(loss_table, place.ranges));
         }
         let count = records.len();
         let mut boxes = Self {
-            penalties,
-            columns: penalties.columns(),
+            loss_table,
+            columns: loss_table.columns(),
             ranges,
             records,
             own,
-            tree: Tree::new(count),
+            tree: ItemTree::new(count),
             sizes: Vec::new(),
             around: Vec::new(),
             reached: Vec::new(),
@@ -108,12 +108,12 @@ impl<'a> Boxes<'a> {
         self.grown(joining, ranges, own, records)
     }
 
-    /// The same for a group of these ranges, these penalties in each column, and so many records.
+    /// The same for a group of these ranges, these loss_table in each column, and so many records.
     fn grown(&self, place: Place<'_>, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
         let (joining, records) = (place.records as f64, records as f64);
         let in_column = |column: usize| {
             let (a, b) = (place.ranges[column], ranges[column]);
-            let around = self.penalties.column(column, a.0.min(b.0), a.1.max(b.1));
+            let around = self.loss_table.column(column, a.0.min(b.0), a.1.max(b.1));
             joining * around + records * (around - own[column]).max(0.0)
         };
         (0..self.columns).map(in_column).sum()
@@ -122,7 +122,7 @@ impl<'a> Boxes<'a> {
     /// A group's loss: its records times the penalty of its box.
     pub(super) fn loss(&self, group: u32) -> f64 {
         let Place { ranges, records } = self.place(group);
-        records as f64 * self.penalties.of(ranges)
+        records as f64 * self.loss_table.of(ranges)
     }
 
     /// Of the other groups with more than so many records, the one of least cost, of equals the first. No group's cost
@@ -139,7 +139,7 @@ impl<'a> Boxes<'a> {
             if self.sizes[node as usize].1 <= more_than {
                 return f64::INFINITY;
             }
-            factor * self.penalties.nearest(place.ranges, self.row(&self.around, node))
+            factor * self.loss_table.nearest(place.ranges, self.row(&self.around, node))
         };
         self.search(f64::INFINITY, bound, |other| {
             let may = other != group && self.records[other as usize] > more_than;
@@ -197,7 +197,7 @@ impl<'a> Boxes<'a> {
         let at = group as usize;
         self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(place.ranges);
         self.records[at] = place.records;
-        let own = penalties_of(self.penalties, place.ranges);
+        let own = penalties_of(self.loss_table, place.ranges);
         self.own[at * self.columns..(at + 1) * self.columns].iter_mut().zip(own).for_each(|(own, now)| *own = now);
         self.refresh_above(self.tree.leaf_of(group));
     }
@@ -216,7 +216,7 @@ impl<'a> Boxes<'a> {
     }
 
     fn build(&mut self) {
-        let Self { penalties, columns, ranges, tree, .. } = self;
+        let Self { loss_table, columns, ranges, tree, .. } = self;
         // Twice the middle of a group's range.
         let middle = |group: u32, column: usize| {
             let (first, last) = ranges[group as usize * *columns + column];
@@ -230,7 +230,7 @@ impl<'a> Boxes<'a> {
             let apart = |column: usize| {
                 let middles = groups.iter().map(|&group| middle(group, column));
                 let (least, most) = middles.fold((u64::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
-                (least < most).then(|| (penalties.column(column, (least / 2) as u32, (most / 2) as u32), column))
+                (least < most).then(|| (loss_table.column(column, (least / 2) as u32, (most / 2) as u32), column))
             };
             let widest = (0..*columns).filter_map(apart).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             let (_, column) = widest?;
@@ -294,8 +294,8 @@ impl<'a> Boxes<'a> {
 }
 
 /// The penalty of each column of a box.
-fn penalties_of(penalties: &Penalties<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
-    ranges.iter().enumerate().map(|(column, &(first, last))| penalties.column(column, first, last))
+fn penalties_of(loss_table: &LossTable<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
+    ranges.iter().enumerate().map(|(column, &(first, last))| loss_table.column(column, first, last))
 }
 
 fn widen(known: &mut (u32, u32), range: (u32, u32)) {

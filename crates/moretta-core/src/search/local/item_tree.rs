@@ -11,7 +11,7 @@ pub(in crate::search) const NONE: u32 = u32::MAX;
 
 /// Node 0 is the root; the nodes are in preorder.
 #[derive(Default)]
-pub(in crate::search) struct Tree {
+pub(in crate::search) struct ItemTree {
     nodes: Vec<Node>,
     /// The items of the leaves, one leaf after the other.
     order: Vec<u32>,
@@ -36,8 +36,8 @@ pub(in crate::search) enum Below<'a> {
     Items(&'a [u32]),
 }
 
-impl Tree {
-    /// Items from 0 to `count`; the tree has no nodes before [`Tree::build`].
+impl ItemTree {
+    /// Items from 0 to `count`; the tree has no nodes before [`ItemTree::build`].
     pub(in crate::search) fn new(count: usize) -> Self {
         Self { order: (0..count as u32).collect(), leaf_of: vec![NONE; count], left: count, ..Self::default() }
     }

@@ -5,8 +5,8 @@ use crate::search::{
     Task,
     cluster::Cluster,
     local::{
-        Penalties,
-        boxes::{Boxes, Place},
+        LossTable,
+        box_tree::{BoxTree, Place},
     },
     rng::hash_seed,
 };
@@ -24,30 +24,30 @@ proptest! {
     fn the_nearest_group_is_the_one_that_a_full_scan_finds(rows in random::rows(), weights in prop::array::uniform3(1u32..4), seed: u64) {
         let table = random::table(&rows, 2, weights, 0, true);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed };
-        let penalties = Penalties::new(&table.profile, crate::objective::LossMetric::Ncp);
+        let loss_table = LossTable::new(&table.profile, crate::objective::LossMetric::Ncp);
         let everything = table.profile.everything();
         let mut groups: Vec<Option<Cluster>> =
             everything.iter().map(|&member| Some(Cluster::around(&task, vec![member]))).collect();
         let places = groups.iter().flatten().map(|group| Place { ranges: &group.ranges, records: group.records() });
-        let mut boxes = Boxes::new(&penalties, places);
+        let mut boxes = BoxTree::new(&loss_table, places);
         for step in 0..everything.len() as u64 * 2 {
             let at = (hash_seed(seed, step) % everything.len() as u64) as u32;
             let Some(group) = groups[at as usize].clone() else { continue };
             let growth = |other: u32, cluster: &Cluster| {
                 let in_column = |column: usize| {
                     let (one, whole) = (group.ranges[column], cluster.ranges[column]);
-                    let around = penalties.column(column, one.0.min(whole.0), one.1.max(whole.1));
-                    let more = around - penalties.column(column, whole.0, whole.1);
+                    let around = loss_table.column(column, one.0.min(whole.0), one.1.max(whole.1));
+                    let more = around - loss_table.column(column, whole.0, whole.1);
                     group.records() as f64 * around + cluster.records() as f64 * more
                 };
-                (other != at).then(|| (0..penalties.columns()).map(in_column).sum())
+                (other != at).then(|| (0..loss_table.columns()).map(in_column).sum())
             };
             let nearest = boxes.nearest(at);
             prop_assert_eq!(nearest, scan(&groups, growth));
             // The nearest of a group's records, of groups with more than two.
             let first = |other: u32, cluster: &Cluster| {
                 let codes = |member: &crate::profile::VariantCount| table.profile.codes(table.profile.tuple_of(member.variant));
-                let costs = cluster.members.iter().map(|member| 3.0 * penalties.with(&group.ranges, codes(member)));
+                let costs = cluster.members.iter().map(|member| 3.0 * loss_table.with(&group.ranges, codes(member)));
                 (other != at && cluster.records() > 2).then(|| costs.fold(f64::MAX, f64::min))
             };
             let offer = |other: u32| groups[other as usize].as_ref().and_then(|cluster| first(other, cluster));

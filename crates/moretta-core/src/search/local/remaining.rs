@@ -9,7 +9,7 @@ use crate::{
     search::rng::hash_seed,
 };
 
-pub(in crate::search) struct Supply<'a> {
+pub(in crate::search) struct RemainingRecords<'a> {
     profile: &'a Profile,
     seed: u64,
     /// The tuples of the points, in order.
@@ -22,10 +22,10 @@ pub(in crate::search) struct Supply<'a> {
     records: u64,
 }
 
-impl<'a> Supply<'a> {
+impl<'a> RemainingRecords<'a> {
     /// Of members in order of their variants, so that those of a tuple are together.
     pub(in crate::search) fn new(profile: &'a Profile, members: &[VariantCount], seed: u64) -> Self {
-        let mut supply = Self {
+        let mut remaining = Self {
             profile,
             seed,
             tuples: Vec::new(),
@@ -36,16 +36,16 @@ impl<'a> Supply<'a> {
         };
         for (at, member) in members.iter().enumerate() {
             let tuple = profile.tuple_of(member.variant);
-            if supply.tuples.last() != Some(&tuple) {
-                supply.tuples.push(tuple);
-                supply.left.push(0);
-                supply.starts.push(at as u32);
+            if remaining.tuples.last() != Some(&tuple) {
+                remaining.tuples.push(tuple);
+                remaining.left.push(0);
+                remaining.starts.push(at as u32);
             }
-            *supply.left.last_mut().expect("pushed above") += member.records;
-            supply.records += member.records;
+            *remaining.left.last_mut().expect("pushed above") += member.records;
+            remaining.records += member.records;
         }
-        supply.starts.push(members.len() as u32);
-        supply
+        remaining.starts.push(members.len() as u32);
+        remaining
     }
 
     /// How many records are left.

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::{
     Needs,
-    boxes::{Boxes, Place},
-    in_a_hurry,
-    penalties::Penalties,
-    supply::Supply,
+    box_tree::{BoxTree, Place},
+    fallback_split,
+    loss_table::LossTable,
+    remaining::RemainingRecords,
 };
 use crate::{
     ids::TupleId,
@@ -28,15 +28,15 @@ use crate::{
 const BATCH: usize = 256;
 
 /// Groups, by their numbers, that join until all hold.
-pub(in crate::search) struct Pool<'a> {
+pub(in crate::search) struct GroupMerger<'a> {
     task: &'a Task<'a>,
-    penalties: &'a Penalties<'a>,
+    loss_table: &'a LossTable<'a>,
     /// None where it joined another.
     groups: Vec<Option<Cluster>>,
     short: Vec<bool>,
     /// Whether a group has other records than when the round began.
     changed: Vec<bool>,
-    boxes: Boxes<'a>,
+    boxes: BoxTree<'a>,
     needs: Needs<'a>,
     /// How many groups took records of another.
     pub taken: u64,
@@ -44,14 +44,14 @@ pub(in crate::search) struct Pool<'a> {
     pub joined: u64,
 }
 
-impl<'a> Pool<'a> {
-    pub(in crate::search) fn new(task: &'a Task<'a>, penalties: &'a Penalties<'a>, groups: Vec<Cluster>) -> Self {
+impl<'a> GroupMerger<'a> {
+    pub(in crate::search) fn new(task: &'a Task<'a>, loss_table: &'a LossTable<'a>, groups: Vec<Cluster>) -> Self {
         let places = groups.iter().map(|group| Place { ranges: &group.ranges, records: group.records() });
         let needs = Needs::of(task);
         Self {
             task,
-            penalties,
-            boxes: Boxes::new(penalties, places),
+            loss_table,
+            boxes: BoxTree::new(loss_table, places),
             short: groups.par_iter().map(|group| !needs.met_by(group)).collect(),
             changed: vec![false; groups.len()],
             groups: groups.into_iter().map(Some).collect(),
@@ -61,7 +61,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// How many penalties of two groups were computed.
+    /// How many loss_table of two groups were computed.
     pub(in crate::search) fn costs(&self) -> u64 {
         self.boxes.costs.load(Relaxed)
     }
@@ -148,10 +148,10 @@ impl<'a> Pool<'a> {
         let short = self.groups[group as usize].as_ref().expect("a short group is there");
         let least = self.needs.least;
         let (wanted, factor) = (least - short.records(), least as f64);
-        let offer = |giver: u32| Some(factor * self.penalties.of(&self.reach(short, giver, wanted)?));
+        let offer = |giver: u32| Some(factor * self.loss_table.of(&self.reach(short, giver, wanted)?));
         let (cost, giver) = self.boxes.giver(group, least + wanted - 1, factor, offer)?;
         let (whole, rest) = self.parts(short, giver, wanted)?;
-        let rest_loss = rest.records() as f64 * self.penalties.of(&rest.ranges);
+        let rest_loss = rest.records() as f64 * self.loss_table.of(&rest.ranges);
         if cost + rest_loss - self.boxes.loss(giver) >= by_joining {
             return None;
         }
@@ -172,7 +172,7 @@ impl<'a> Pool<'a> {
         let mut ranges = group.ranges.clone();
         let mut wanted = wanted;
         while wanted > 0 && !left.is_empty() {
-            let costs = left.iter().map(|(tuple, _)| self.penalties.with(&ranges, profile.codes(*tuple)));
+            let costs = left.iter().map(|(tuple, _)| self.loss_table.with(&ranges, profile.codes(*tuple)));
             let (_, at) = costs.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0))?;
             let (tuple, records) = left.remove(at);
             include(&mut ranges, profile.codes(tuple));
@@ -186,10 +186,10 @@ impl<'a> Pool<'a> {
         let mut given = self.groups[giver as usize].clone()?.members;
         given.sort_unstable();
         let seed = hash_seed(self.task.seed, u64::from(giver));
-        let mut supply = Supply::new(self.task.profile, &given, seed);
+        let mut remaining = RemainingRecords::new(self.task.profile, &given, seed);
         let mut whole = group.clone();
-        supply.grow(&mut whole, wanted, self.penalties);
-        Some((whole, Cluster::around(self.task, supply.rest())))
+        remaining.grow(&mut whole, wanted, self.loss_table);
+        Some((whole, Cluster::around(self.task, remaining.rest())))
     }
 
     /// Makes an end when there is no more time: all short groups become one, which takes in its nearest until it holds,
@@ -220,19 +220,19 @@ impl<'a> Pool<'a> {
             }
         }
         let whole = self.groups[first as usize].take().expect("put above");
-        self.groups.extend(in_a_hurry(self.task, whole.members).into_iter().map(Some));
+        self.groups.extend(fallback_split(self.task, whole.members).into_iter().map(Some));
         self.changed.resize(self.groups.len(), true);
         self.short.resize(self.groups.len(), false);
     }
 }
 
-impl Supply<'_> {
+impl RemainingRecords<'_> {
     /// A cluster takes records, one by one the one that costs it least, of equals the first.
-    pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut wanted: u64, penalties: &Penalties<'_>) {
+    pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut wanted: u64, loss_table: &LossTable<'_>) {
         let mut taken: Vec<VariantCount> = Vec::new();
         while wanted > 0 {
             let open = (0..self.points()).filter(|&point| self.left(point) > 0);
-            let costs = open.map(|point| (penalties.with(&cluster.ranges, self.codes_of(point)), point));
+            let costs = open.map(|point| (loss_table.with(&cluster.ranges, self.codes_of(point)), point));
             let Some((_, point)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             // After the first of them, a tuple's records cost no more than any other.
             let records = self.left(point).min(wanted);
