@@ -151,13 +151,13 @@ impl Binder<'_> {
             a.total_cmp(b).then_with(|| (text(*x).len(), text(*x)).cmp(&(text(*y).len(), text(*y))))
         });
         let (mut values, mut texts): (Vec<f64>, Vec<Box<str>>) = (Vec::new(), Vec::new());
-        let mut speaker = 0;
+        let mut representative = 0;
         for &(value, raw) in &numbers {
             if values.last() != Some(&value) {
                 values.push(value);
                 texts.push(text(raw).clone());
-                speaker = raw;
-            } else if self.reading.compare(text(speaker), text(raw)).is_ne() {
+                representative = raw;
+            } else if self.reading.compare(text(representative), text(raw)).is_ne() {
                 return Err(self.error(raw, |value| DomainProblem::TooManyDigits { value }));
             }
             self.codes[raw] = values.len() as u32 - 1;
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_numbers_share_a_leaf_and_the_shortest_text_speaks() {
+    fn equal_numbers_share_a_leaf_and_the_shortest_text_represents_it() {
         let (domain, codes) = numbers(&["2.0", "10", "2", "1e1", "-3"]).unwrap();
         assert_eq!(codes, [1, 2, 1, 2, 0]);
         assert_eq!(domain.label(domain.cover(0, 2)), "[-3, 10]");

@@ -80,20 +80,20 @@ impl Attribute {
             (false, false) => kind.is_ordered() && reading.compare(text(a), text(b)).is_eq(),
             (a, b) => a && b,
         };
-        let (mut map, mut speakers): (Vec<u32>, Vec<usize>) = (vec![0; order.len()], Vec::new());
+        let (mut map, mut representatives): (Vec<u32>, Vec<usize>) = (vec![0; order.len()], Vec::new());
         for &raw in &order {
-            if speakers.last().is_none_or(|&speaker| !same(speaker, raw)) {
-                speakers.push(raw);
+            if representatives.last().is_none_or(|&representative| !same(representative, raw)) {
+                representatives.push(raw);
             }
-            map[raw] = speakers.len() as u32 - 1;
+            map[raw] = representatives.len() as u32 - 1;
         }
         let mut codes: HashMap<Box<str>, u32> = order.iter().map(|&raw| (text(raw).clone(), map[raw])).collect();
         if let Some(raw) = missing.iter().position(|missing| *missing) {
             codes.extend(policy.input().missing.iter().map(|text| (text.as_str().into(), map[raw])));
         }
         let number = |&raw: &usize| reading.number(text(raw)).ok().filter(|_| kind.is_ordered() && !missing[raw]);
-        let numbers = speakers.iter().map(number).collect();
-        let values = speakers.iter().map(|&raw| text(raw).clone()).collect();
+        let numbers = representatives.iter().map(number).collect();
+        let values = representatives.iter().map(|&raw| text(raw).clone()).collect();
         let attribute =
             Self { name: declared.name.clone(), role: declared.role, values, numbers, tree: own_tree, reading, codes };
         Ok((attribute, map))
