@@ -46,7 +46,7 @@ fn by_map(profile: &Profile, counts: &Counts, verified: &Verified<'_>, cut: &Cut
             suppressed.extend(counts.row(row));
             continue;
         }
-        let group = verified.released().place(tuple.index());
+        let group = verified.released().group_of_piece(tuple.index());
         for (column, &raw) in counts.row(row)[..p].iter().enumerate() {
             labels[column][raw as usize] = verified.released().label(group, column).into();
         }
@@ -79,7 +79,7 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
         while wanted > 0 {
             let piece = &mut pieces[starts[variant]];
             let records = piece.records.min(wanted);
-            let group = released.place(piece.group.index()) as u32;
+            let group = released.group_of_piece(piece.group.index()) as u32;
             match shares[own..].last_mut().filter(|share| share.group == group) {
                 Some(share) => share.records += records,
                 None => shares.push(Share { group, records }),

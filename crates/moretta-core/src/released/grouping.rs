@@ -61,7 +61,7 @@ impl Grouping {
         let mut index: HashMap<&[u32], usize> = HashMap::new();
         let mut sizes: Vec<usize> = Vec::new();
         let mut keys = Vec::new();
-        let mut places = Vec::new();
+        let mut groups_of_pieces = Vec::new();
         for (key, members) in pieces.clone() {
             let group = *index.entry(key).or_insert_with(|| {
                 keys.extend(key);
@@ -69,7 +69,7 @@ impl Grouping {
                 sizes.len() - 1
             });
             sizes[group] += members.len();
-            places.push(group);
+            groups_of_pieces.push(group);
         }
         let mut offsets = vec![0];
         offsets.extend(sizes.iter().scan(0, |end, size| {
@@ -79,11 +79,11 @@ impl Grouping {
         let nothing = VariantCount { variant: VariantId(0), records: 0 };
         let mut filled = offsets.clone();
         let mut members = vec![nothing; filled[filled.len() - 1]];
-        for (&group, (_, piece)) in places.iter().zip(pieces) {
+        for (&group, (_, piece)) in groups_of_pieces.iter().zip(pieces) {
             members[filled[group]..filled[group] + piece.len()].copy_from_slice(piece);
             filled[group] += piece.len();
         }
-        (Self { columns, keys, offsets, members, records: Vec::new() }.counted(), places)
+        (Self { columns, keys, offsets, members, records: Vec::new() }.counted(), groups_of_pieces)
     }
 
     /// The groups of records that print alike in fewer columns.

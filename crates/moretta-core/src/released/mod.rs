@@ -4,13 +4,13 @@
 //! It comes from a recoding of a profile, or from a release read back; measures and privacy models look at nothing
 //! else, so a method cannot be judged by its own account of what it did.
 
+mod builder;
 mod cells;
 mod grouping;
-mod table;
 #[cfg(test)]
 mod tests;
 
-use self::{cells::ColumnCells, table::Table};
+use self::{builder::ReleaseBuilder, cells::ColumnCells};
 pub use self::{cells::Covered, grouping::Grouping};
 use crate::{
     declaration::ReleaseOptions,
@@ -40,7 +40,7 @@ pub struct Released {
     losses: Vec<CellLoss>,
     suppressed: Vec<bool>,
     /// For each group of the recoding (tuple of a cut or of the file), the group here.
-    places: Vec<usize>,
+    groups_of_pieces: Vec<usize>,
 }
 
 /// A released value that is no form of its column.
@@ -68,32 +68,32 @@ impl Released {
         let mut assignments = groups.assignments.clone();
         assignments.sort_unstable();
         let p = profile.columns().len();
-        let mut table = Table::new(profile, options, false);
+        let mut builder = ReleaseBuilder::new(profile, options, false);
         let mut pieces = vec![None; groups.boxes.len() / p];
         for (piece, assignments) in assignments.chunk_by(|a, b| a.group == b.group).enumerate() {
             let group = assignments[0].group;
             pieces[group.index()] = Some(piece);
             if groups.suppressed == Some(group) {
-                table.suppressed();
+                builder.push_suppressed();
             } else {
                 for (column, cell) in groups.cells(group, p).iter().enumerate() {
                     let code =
                         |assignment: &GroupAssignment| profile.codes(profile.tuple_of(assignment.variant))[column];
-                    table.cell(column, *cell, || {
+                    builder.push_cell(column, *cell, || {
                         assignments.iter().map(|assignment| (code(assignment), assignment.records))
                     });
                 }
             }
-            table.close(
+            builder.end_piece(
                 assignments
                     .iter()
                     .map(|assignment| VariantCount { variant: assignment.variant, records: assignment.records }),
             );
         }
-        let mut released = table.finish();
+        let mut released = builder.finish();
         // A group without records is nowhere, and nobody asks for it.
-        let place = |piece: Option<usize>| piece.map_or(usize::MAX, |piece| released.places[piece]);
-        released.places = pieces.into_iter().map(place).collect();
+        let group = |piece: Option<usize>| piece.map_or(usize::MAX, |piece| released.groups_of_pieces[piece]);
+        released.groups_of_pieces = pieces.into_iter().map(group).collect();
         released
     }
 
@@ -101,31 +101,31 @@ impl Released {
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
         let suppressed = |tuple: TupleId| cut.suppressed.binary_search(&tuple).is_ok();
         // How often each code leaves in each column: what a set or a mean is made of, the same for the whole column.
-        let mut leaving: Vec<Vec<u64>> = profile.columns().iter().map(|c| vec![0; c.domain.len()]).collect();
+        let mut released_records: Vec<Vec<u64>> = profile.columns().iter().map(|c| vec![0; c.domain.len()]).collect();
         for tuple in tuples().filter(|&tuple| !suppressed(tuple)) {
             for (column, &code) in profile.codes(tuple).iter().enumerate() {
-                leaving[column][code as usize] += profile.tuple_records(tuple);
+                released_records[column][code as usize] += profile.tuple_records(tuple);
             }
         }
-        let mut table = Table::new(profile, options, true);
+        let mut builder = ReleaseBuilder::new(profile, options, true);
         for tuple in tuples() {
             if suppressed(tuple) {
-                table.suppressed();
+                builder.push_suppressed();
             } else {
                 for (column, &code) in profile.codes(tuple).iter().enumerate() {
                     let cell = cut.cells[column][code as usize];
-                    let inside = &leaving[column][cell.first as usize..=cell.last as usize];
+                    let inside = &released_records[column][cell.first as usize..=cell.last as usize];
                     // Values inside the cell may leave as smaller ones.
                     let own = |code: &u32| cut.cells[column][*code as usize] == cell;
-                    table.cell(column, cell, || {
+                    builder.push_cell(column, cell, || {
                         let inside = (cell.first..=cell.last).zip(inside.iter().copied());
                         inside.filter(move |(code, records)| *records > 0 && own(code))
                     });
                 }
             }
-            table.close(profile.members_of(tuple));
+            builder.end_piece(profile.members_of(tuple));
         }
-        table.finish()
+        builder.finish()
     }
 
     /// A release read back: `release` is the file's profile ([`Profile::of_release`]), `original` gives the domains.
@@ -148,8 +148,8 @@ impl Released {
                 })?);
             }
         }
-        let places = (0..grouping.len()).collect();
-        Ok(Self::new(grouping, (labels, cells), losses, places))
+        let groups_of_pieces = (0..grouping.len()).collect();
+        Ok(Self::new(grouping, (labels, cells), losses, groups_of_pieces))
     }
 
     /// A group that prints `*` everywhere is suppressed, however it came to that: a recipient cannot tell.
@@ -157,10 +157,10 @@ impl Released {
         grouping: Grouping,
         (labels, cells): (Vec<Vec<Box<str>>>, Vec<ColumnCells>),
         losses: Vec<CellLoss>,
-        places: Vec<usize>,
+        groups_of_pieces: Vec<usize>,
     ) -> Self {
         let suppressed = vec![false; grouping.len()];
-        let mut released = Self { grouping, labels, cells, knows_cells: true, losses, suppressed, places };
+        let mut released = Self { grouping, labels, cells, knows_cells: true, losses, suppressed, groups_of_pieces };
         let p = released.grouping.columns;
         for group in 0..released.groups() {
             if (0..p).all(|column| released.label(group, column) == ROOT_LABEL) {
@@ -179,7 +179,7 @@ impl Released {
         Self {
             losses: vec![CellLoss::default(); groups * release.columns().len()],
             suppressed: vec![false; groups],
-            places: (0..groups).collect(),
+            groups_of_pieces: (0..groups).collect(),
             cells: read_cells(original, &labels),
             knows_cells: false,
             labels,
@@ -267,8 +267,8 @@ impl Released {
     }
 
     /// The group here of a group of the recoding; for a cut, of a tuple.
-    pub fn place(&self, piece: usize) -> usize {
-        self.places[piece]
+    pub fn group_of_piece(&self, piece: usize) -> usize {
+        self.groups_of_pieces[piece]
     }
 }
 

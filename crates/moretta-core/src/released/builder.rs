@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Pieces that print alike become one group.
-pub(super) struct Table<'a> {
+pub(super) struct ReleaseBuilder<'a> {
     profile: &'a Profile,
     options: &'a ReleaseOptions,
     /// Whether a cell prints alike in all pieces, whatever their records: in a global recoding.
@@ -21,19 +21,19 @@ pub(super) struct Table<'a> {
     cells: Vec<ColumnCells>,
     /// By column and piece, in columns that print one number for many.
     piece_cells: Vec<Option<Vec<Cell>>>,
-    ids: Vec<HashMap<String, u32>>,
-    known: Vec<HashMap<Cell, (u32, CellLoss)>>,
+    label_ids: Vec<HashMap<String, u32>>,
+    cache: Vec<HashMap<Cell, (u32, CellLoss)>>,
     keys: Vec<u32>,
     losses: Vec<CellLoss>,
     offsets: Vec<usize>,
     members: Vec<VariantCount>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> ReleaseBuilder<'a> {
     pub(super) fn new(profile: &'a Profile, options: &'a ReleaseOptions, global: bool) -> Self {
         let p = profile.columns().len();
-        let many = |kind: Kind| kind == Kind::Number && options.has_own_form(kind);
-        let piece_cells = profile.columns().iter().map(|column| many(column.domain.kind()).then(Vec::new));
+        let prints_one_number = |kind: Kind| kind == Kind::Number && options.has_own_form(kind);
+        let piece_cells = profile.columns().iter().map(|column| prints_one_number(column.domain.kind()).then(Vec::new));
         Self {
             piece_cells: piece_cells.collect(),
             profile,
@@ -41,8 +41,8 @@ impl<'a> Table<'a> {
             global,
             labels: vec![Vec::new(); p],
             cells: vec![ColumnCells::default(); p],
-            ids: vec![HashMap::new(); p],
-            known: vec![HashMap::new(); p],
+            label_ids: vec![HashMap::new(); p],
+            cache: vec![HashMap::new(); p],
             keys: Vec::new(),
             losses: Vec::new(),
             offsets: vec![0],
@@ -51,19 +51,24 @@ impl<'a> Table<'a> {
     }
 
     /// The next column of the piece at hand. `codes` are those that the cell stands for, with their records.
-    pub(super) fn cell<I: Iterator<Item = (u32, u64)>>(&mut self, column: usize, cell: Cell, codes: impl Fn() -> I) {
+    pub(super) fn push_cell<I: Iterator<Item = (u32, u64)>>(
+        &mut self,
+        column: usize,
+        cell: Cell,
+        codes: impl Fn() -> I,
+    ) {
         let domain = &self.profile.columns()[column].domain;
         let own_form = cell.first < cell.last && self.options.has_own_form(domain.kind());
         let shared = self.global || !own_form;
-        let known = self.known[column].get(&cell).filter(|_| shared).copied();
+        let known = self.cache[column].get(&cell).filter(|_| shared).copied();
         let (id, loss) = known.unwrap_or_else(|| {
             let (label, read, loss) = match own_form {
-                true => form(domain, cell, codes(), self.options),
-                false => plain(domain, cell),
+                true => group_label(domain, cell, codes(), self.options),
+                false => cell_label(domain, cell),
             };
             let entry = (self.intern(column, label, read), loss);
             if shared {
-                self.known[column].insert(cell, entry);
+                self.cache[column].insert(cell, entry);
             }
             entry
         });
@@ -74,7 +79,7 @@ impl<'a> Table<'a> {
     }
 
     /// All columns of the piece at hand print `*`.
-    pub(super) fn suppressed(&mut self) {
+    pub(super) fn push_suppressed(&mut self) {
         for (column, described) in self.profile.columns().iter().enumerate() {
             let domain = &described.domain;
             let id = self.intern(column, ROOT_LABEL.to_owned(), None);
@@ -85,7 +90,7 @@ impl<'a> Table<'a> {
     }
 
     /// The piece at hand is complete: these are its records.
-    pub(super) fn close(&mut self, members: impl Iterator<Item = VariantCount>) {
+    pub(super) fn end_piece(&mut self, members: impl Iterator<Item = VariantCount>) {
         self.members.extend(members);
         self.offsets.push(self.members.len());
     }
@@ -97,7 +102,7 @@ impl<'a> Table<'a> {
         // A missing value may print `*` too, and a recipient cannot distinguish it from any other value.
         let read = if label == ROOT_LABEL { Some(ReadCell::Cell(domain.whole())) } else { read };
         let printed = label.as_str().into();
-        *self.ids[column].entry(label).or_insert_with(|| {
+        *self.label_ids[column].entry(label).or_insert_with(|| {
             labels.push(printed);
             cells.push(read);
             labels.len() as u32 - 1
@@ -108,31 +113,32 @@ impl<'a> Table<'a> {
         let p = self.profile.columns().len();
         let pieces = self.offsets.len() - 1;
         let piece = |i: usize| (&self.keys[i * p..(i + 1) * p], &self.members[self.offsets[i]..self.offsets[i + 1]]);
-        let (grouping, places) = Grouping::collect(p, (0..pieces).map(piece));
+        let (grouping, groups_of_pieces) = Grouping::collect(p, (0..pieces).map(piece));
         // Pieces that print alike may have lost differently (two intervals with one mean): take their records' mean.
         let mut losses = vec![CellLoss::default(); grouping.len() * p];
         let mut records = vec![0.0; grouping.len()];
-        for (i, &group) in places.iter().enumerate() {
+        for (i, &group) in groups_of_pieces.iter().enumerate() {
             let n = piece(i).1.iter().map(|member| member.records).sum::<u64>() as f64;
             records[group] += n;
             let share = if records[group] > 0.0 { n / records[group] } else { 1.0 };
             for column in 0..p {
-                let (into, from) = (&mut losses[group * p + column], self.losses[i * p + column]);
-                into.ncp += (from.ncp - into.ncp) * share;
-                into.lm += (from.lm - into.lm) * share;
+                let (loss, piece_loss) = (&mut losses[group * p + column], self.losses[i * p + column]);
+                loss.ncp += (piece_loss.ncp - loss.ncp) * share;
+                loss.lm += (piece_loss.lm - loss.lm) * share;
             }
         }
         for ((cells, pieces), column) in self.cells.iter_mut().zip(self.piece_cells).zip(self.profile.columns()) {
-            cells.of_group = pieces.map(|pieces| around(&column.domain, &places, grouping.len(), &pieces));
+            cells.of_group =
+                pieces.map(|pieces| covering_cells(&column.domain, &groups_of_pieces, grouping.len(), &pieces));
         }
-        Released::new(grouping, (self.labels, self.cells), losses, places)
+        Released::new(grouping, (self.labels, self.cells), losses, groups_of_pieces)
     }
 }
 
 /// For each group, the smallest cell around those of its pieces.
-fn around(domain: &Domain, places: &[usize], groups: usize, pieces: &[Cell]) -> Vec<Cell> {
+fn covering_cells(domain: &Domain, groups_of_pieces: &[usize], groups: usize, pieces: &[Cell]) -> Vec<Cell> {
     let mut cells: Vec<Option<Cell>> = vec![None; groups];
-    for (&group, piece) in places.iter().zip(pieces) {
+    for (&group, piece) in groups_of_pieces.iter().zip(pieces) {
         let cell = &mut cells[group];
         *cell = Some(match *cell {
             Some(known) if known != *piece => domain.cover(known.first.min(piece.first), known.last.max(piece.last)),
@@ -143,12 +149,12 @@ fn around(domain: &Domain, places: &[usize], groups: usize, pieces: &[Cell]) -> 
 }
 
 /// A cell under its own label.
-fn plain(domain: &Domain, cell: Cell) -> (String, Option<ReadCell>, CellLoss) {
+fn cell_label(domain: &Domain, cell: Cell) -> (String, Option<ReadCell>, CellLoss) {
     (domain.label(cell), Some(ReadCell::Cell(cell)), loss_of(domain, Covered::Cell(cell)))
 }
 
 /// A set of values, or one number for many. `codes` come with records, in any order and maybe repeated.
-fn form(
+fn group_label(
     domain: &Domain,
     cell: Cell,
     codes: impl Iterator<Item = (u32, u64)>,
@@ -174,14 +180,14 @@ fn form(
     let numbers: Option<Vec<(f64, u64)>> =
         codes.iter().map(|&(code, records)| Some((domain.number(code)?, records))).collect();
     match numbers {
-        None => plain(domain, cell),
-        Some(numbers) if numbers.is_empty() => plain(domain, cell),
+        None => cell_label(domain, cell),
+        Some(numbers) if numbers.is_empty() => cell_label(domain, cell),
         Some(numbers) if numbers.len() == 1 => (domain.text(codes[0].0).to_owned(), None, whole),
-        Some(numbers) => (number_text(rounded(one_for_many(&numbers, options.numbers))), None, whole),
+        Some(numbers) => (number_text(rounded(summary_number(&numbers, options.numbers))), None, whole),
     }
 }
 
-fn one_for_many(numbers: &[(f64, u64)], form: Numbers) -> f64 {
+fn summary_number(numbers: &[(f64, u64)], form: Numbers) -> f64 {
     let records: u64 = numbers.iter().map(|(_, records)| records).sum();
     match form {
         Numbers::Mean => {
