@@ -2,55 +2,55 @@
 
 use hashbrown::HashSet;
 
-use super::suppress::{Print, suppress_failing};
+use super::suppress::{PrintedCell, suppress_violating_groups};
 use crate::{hierarchy::Cell, ids::TupleId, privacy::BoundModel, profile::Profile};
 
 /// For each code of the column that tells boxes apart best, the boxes that contain it, in order.
 pub(crate) struct BoxIndex {
     column: usize,
-    lists: Vec<Vec<u32>>,
+    boxes_by_code: Vec<Vec<u32>>,
 }
 
 impl BoxIndex {
     pub(crate) fn new(profile: &Profile, boxes: &[Vec<Cell>]) -> Self {
-        let length = |column: usize| -> f64 {
+        let overlap = |column: usize| -> f64 {
             let domain = &profile.columns()[column].domain;
             boxes.iter().map(|cells| f64::from(cells[column].last - cells[column].first + 1)).sum::<f64>()
                 / domain.len() as f64
         };
-        let column = (0..profile.columns().len()).min_by(|&a, &b| length(a).total_cmp(&length(b))).unwrap_or(0);
-        let mut lists = vec![Vec::new(); profile.columns()[column].domain.len()];
+        let column = (0..profile.columns().len()).min_by(|&a, &b| overlap(a).total_cmp(&overlap(b))).unwrap_or(0);
+        let mut boxes_by_code = vec![Vec::new(); profile.columns()[column].domain.len()];
         for (index, cells) in (0u32..).zip(boxes) {
             for code in cells[column].first..=cells[column].last {
-                lists[code as usize].push(index);
+                boxes_by_code[code as usize].push(index);
             }
         }
-        Self { column, lists }
+        Self { column, boxes_by_code }
     }
 
     /// The first boxes that cover a tuple.
     pub(crate) fn covering(&self, boxes: &[Vec<Cell>], codes: &[u32]) -> Vec<u32> {
         let covers = |index: &u32| boxes[*index as usize].iter().zip(codes).all(|(cell, code)| cell.contains(*code));
-        self.lists[codes[self.column] as usize].iter().copied().filter(covers).take(CHOICES).collect()
+        self.boxes_by_code[codes[self.column] as usize].iter().copied().filter(covers).take(MAX_CHOICES).collect()
     }
 }
 
 /// How many boxes a tuple may choose from.
-const CHOICES: usize = 16;
+const MAX_CHOICES: usize = 16;
 
 /// Puts every tuple into one of the boxes that cover it, so that the groups hold; none where it has to be suppressed.
 ///
 /// Boxes of local recoding overlap. A tuple that only one box covers goes there; the others go where records are
-/// still short, otherwise where they lose least. Boxes whose group then breaks a model are closed, and all is done
+/// still short, otherwise where they lose min_records. Boxes whose group then breaks a model are closed, and all is done
 /// again without them.
-pub(crate) fn place(
+pub(crate) fn assign_to_boxes(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
     choices: &[Vec<u32>],
-    prints: &[Vec<Print>],
+    prints: &[Vec<PrintedCell>],
 ) -> Vec<Option<usize>> {
     let boxes = prints.len();
-    let least = models.iter().map(|model| model.min_records()).max().unwrap_or(1);
+    let min_records = models.iter().map(|model| model.min_records()).max().unwrap_or(1);
     let mut closed = vec![false; boxes];
     loop {
         let mut records = vec![0u64; boxes];
@@ -70,22 +70,22 @@ pub(crate) fn place(
         undecided.sort_by_key(|(open, tuple)| (open.len(), *tuple));
         for (open, tuple) in undecided {
             // The fullest of the short ones, so that as few as possible stay short.
-            let short = open.iter().filter(|&&b| records[b] < least).max_by_key(|&&b| (records[b], usize::MAX - b));
+            let short = open.iter().filter(|&&b| records[b] < min_records).max_by_key(|&&b| (records[b], usize::MAX - b));
             let chosen = *short.unwrap_or(&open[0]);
             records[chosen] += profile.tuple_records(tuple);
             assigned[tuple.index()] = Some(chosen);
         }
         let mut kept = assigned.clone();
-        suppress_failing(profile, models, prints, &mut kept);
-        let failing: HashSet<usize> =
+        suppress_violating_groups(profile, models, prints, &mut kept);
+        let violating: HashSet<usize> =
             assigned.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).filter_map(|(group, _)| *group).collect();
         let elsewhere =
-            |tuple: usize| choices[tuple].iter().any(|&b| !failing.contains(&(b as usize)) && !closed[b as usize]);
-        let another =
+            |tuple: usize| choices[tuple].iter().any(|&b| !violating.contains(&(b as usize)) && !closed[b as usize]);
+        let retry =
             (0..kept.len()).any(|tuple| kept[tuple].is_none() && assigned[tuple].is_some() && elsewhere(tuple));
-        if !another {
+        if !retry {
             return kept;
         }
-        failing.into_iter().for_each(|b| closed[b] = true);
+        violating.into_iter().for_each(|b| closed[b] = true);
     }
 }

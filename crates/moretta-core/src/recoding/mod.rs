@@ -11,8 +11,8 @@ mod suppress;
 pub use self::step::{Action, Step};
 pub use self::suppress::suppressed_by;
 pub(crate) use self::{
-    boxes::{BoxIndex, place},
-    suppress::{Print, suppress_failing},
+    boxes::{BoxIndex, assign_to_boxes},
+    suppress::{PrintedCell, suppress_violating_groups},
 };
 
 use crate::{

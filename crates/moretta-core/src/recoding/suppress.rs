@@ -11,16 +11,16 @@ use crate::{
 };
 
 /// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
-pub(crate) type Print = (Cell, Option<usize>);
+pub(crate) type PrintedCell = (Cell, Option<usize>);
 
 /// The tuples that have to be suppressed so that every model holds under a cut, the suppressed records included.
 /// What the cut itself suppresses is not looked at.
 pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cut) -> Vec<TupleId> {
-    let mut groups: HashMap<Vec<Print>, usize> = HashMap::new();
+    let mut groups: HashMap<Vec<PrintedCell>, usize> = HashMap::new();
     let mut assigned: Vec<Option<usize>> = Vec::with_capacity(profile.tuples());
     for tuple in (0..profile.tuples() as u32).map(TupleId) {
         let print = |(column, &code): (usize, &u32)| (cut.cells[column][code as usize], None);
-        let key: Vec<Print> = profile.codes(tuple).iter().enumerate().map(print).collect();
+        let key: Vec<PrintedCell> = profile.codes(tuple).iter().enumerate().map(print).collect();
         let next = groups.len();
         assigned.push(Some(*groups.entry(key).or_insert(next)));
     }
@@ -28,7 +28,7 @@ pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cu
     for (key, group) in groups {
         keys[group] = key;
     }
-    suppress_failing(profile, models, &keys, &mut assigned);
+    suppress_violating_groups(profile, models, &keys, &mut assigned);
     (0u32..).zip(assigned).filter(|(_, group)| group.is_none()).map(|(tuple, _)| TupleId(tuple)).collect()
 }
 
@@ -36,82 +36,82 @@ pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cu
 /// the smallest of the other groups too. `keys` are the groups' prints, `assigned` is each tuple's group.
 ///
 /// A model judges what is alike in its own columns: a template on a few columns does not ask every group for itself.
-pub(crate) fn suppress_failing(
+pub(crate) fn suppress_violating_groups(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
-    keys: &[Vec<Print>],
+    keys: &[Vec<PrintedCell>],
     assigned: &mut [Option<usize>],
 ) {
-    let mut table = Table { profile, models, keys, groups: vec![Vec::new(); keys.len()], suppressed: Vec::new() };
+    let mut suppressor = Suppressor { profile, models, keys, groups: vec![Vec::new(); keys.len()], suppressed: Vec::new() };
     for (tuple, group) in (0u32..).map(TupleId).zip(&*assigned) {
-        let into = group.map_or(&mut table.suppressed, |group| &mut table.groups[group]);
-        into.extend(profile.members_of(tuple));
+        let members = group.map_or(&mut suppressor.suppressed, |group| &mut suppressor.groups[group]);
+        members.extend(profile.members_of(tuple));
     }
-    table.take_out_failing(|_| true);
+    suppressor.suppress_violating(|_| true);
     let size = |members: &[VariantCount]| members.iter().map(|member| member.records).sum::<u64>();
     let mut largest_first: Vec<(u64, usize)> =
-        table.groups.iter().enumerate().map(|(group, members)| (size(members), group)).collect();
+        suppressor.groups.iter().enumerate().map(|(group, members)| (size(members), group)).collect();
     largest_first.sort_unstable_by(|a, b| b.cmp(a));
-    let alike = keys.iter().collect::<HashSet<_>>().len() < keys.len();
-    while !table.holds(&table.suppressed) {
+    let some_print_alike = keys.iter().collect::<HashSet<_>>().len() < keys.len();
+    while !suppressor.satisfies(&suppressor.suppressed) {
         let Some((_, group)) = largest_first.pop() else { break };
-        if !table.groups[group].is_empty() {
-            table.take_out(group);
+        if !suppressor.groups[group].is_empty() {
+            suppressor.suppress(group);
             // Another group notices only where it prints alike, in all columns or in those that a model asks for.
-            table.take_out_failing(|model| alike || model.scope().len() < profile.columns().len());
+            suppressor.suppress_violating(|model| some_print_alike || model.scope().len() < profile.columns().len());
         }
     }
     for group in assigned.iter_mut() {
-        *group = group.filter(|&group| !table.groups[group].is_empty());
+        *group = group.filter(|&group| !suppressor.groups[group].is_empty());
     }
 }
 
-struct Table<'a> {
+struct Suppressor<'a> {
     profile: &'a Profile,
     models: &'a [Box<dyn BoundModel>],
-    keys: &'a [Vec<Print>],
+    keys: &'a [Vec<PrintedCell>],
     /// Empty where taken out.
     groups: Vec<Vec<VariantCount>>,
     suppressed: Vec<VariantCount>,
 }
 
-impl Table<'_> {
-    fn holds(&self, members: &[VariantCount]) -> bool {
+impl Suppressor<'_> {
+    fn satisfies(&self, members: &[VariantCount]) -> bool {
         let group = Group::new(self.profile, members);
         members.is_empty() || self.models.iter().all(|model| model.holds(&group))
     }
 
-    fn take_out(&mut self, group: usize) {
+    fn suppress(&mut self, group: usize) {
         let members = std::mem::take(&mut self.groups[group]);
         self.suppressed.extend(members);
     }
 
-    /// Until every model that is asked holds in all groups: what one takes out, another may miss.
-    fn take_out_failing(&mut self, asked: impl Fn(&dyn BoundModel) -> bool) {
+    /// Until every model that is judges holds in all groups: what one takes out, another may miss.
+    fn suppress_violating(&mut self, judges: impl Fn(&dyn BoundModel) -> bool) {
         loop {
-            let asked = self.models.iter().filter(|model| asked(&***model));
-            let failing: Vec<usize> = asked.flat_map(|model| self.failing(&**model)).collect();
-            if failing.is_empty() {
+            let judges = self.models.iter().filter(|model| judges(&***model));
+            let violating: Vec<usize> = judges.flat_map(|model| self.violating(&**model)).collect();
+            if violating.is_empty() {
                 return;
             }
-            failing.into_iter().for_each(|group| self.take_out(group));
+            violating.into_iter().for_each(|group| self.suppress(group));
         }
     }
 
-    fn failing(&self, model: &dyn BoundModel) -> Vec<usize> {
-        let mut alike: HashMap<Vec<Print>, Vec<usize>> = HashMap::new();
+    fn violating(&self, model: &dyn BoundModel) -> Vec<usize> {
+        let mut alike: HashMap<Vec<PrintedCell>, Vec<usize>> = HashMap::new();
         for group in (0..self.groups.len()).filter(|&group| !self.groups[group].is_empty()) {
             let key = model.scope().iter().map(|column| self.keys[group][column.index()]).collect();
             alike.entry(key).or_default().push(group);
         }
-        let breaks = |groups: &Vec<usize>| {
+        let violates = |groups: &Vec<usize>| {
             let members: Vec<VariantCount> =
                 groups.iter().flat_map(|&group| self.groups[group].iter().copied()).collect();
             !model.holds(&Group::new(self.profile, &members))
         };
-        let mut failing: Vec<usize> = alike.into_values().filter(breaks).flatten().collect();
-        failing.sort_unstable();
-        failing
+        let mut violating: Vec<usize> = alike.into_values().filter(violates).flatten().collect();
+        violating.sort_unstable();
+        violating
     }
 }
 
@@ -131,14 +131,14 @@ mod tests {
             let code = table.profile.codes(TupleId(tuple))[column];
             (table.profile.columns()[column].domain.cover(code, code), None)
         };
-        let keys: Vec<Vec<Print>> = (0..3).map(|tuple| vec![cell(tuple, 0), cell(tuple, 1)]).collect();
+        let keys: Vec<Vec<PrintedCell>> = (0..3).map(|tuple| vec![cell(tuple, 0), cell(tuple, 1)]).collect();
         // Nobody covers the last tuple, whose one record needs company; the first group keeps the second in bounds.
         let mut assigned = [Some(0), Some(1), Some(2), None];
-        suppress_failing(&table.profile, &table.models, &keys, &mut assigned);
+        suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [None, None, Some(2), None]);
         // Where nothing is left over, a template on `a` asks nothing of (1, 2) alone.
         let mut assigned = [Some(0), Some(1), Some(2), Some(2)];
-        suppress_failing(&table.profile, &table.models, &keys, &mut assigned);
+        suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [Some(0), Some(1), Some(2), Some(2)]);
     }
 }

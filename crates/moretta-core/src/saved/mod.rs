@@ -16,7 +16,7 @@ use crate::{
     policy::Policy,
     privacy::BoundModel,
     profile::{Column, Profile, VariantCount},
-    recoding::{BoxIndex, Cut, GroupAssignment, LocalRecoding, Print, Recoding, place, suppress_failing},
+    recoding::{BoxIndex, Cut, GroupAssignment, LocalRecoding, PrintedCell, Recoding, assign_to_boxes, suppress_violating_groups},
     schema::Kind,
 };
 
@@ -328,8 +328,8 @@ impl Saved {
             }));
         }
         let print = |(column, cell): (usize, &Cell)| (self.as_printed(&profile.columns()[column], *cell), None);
-        let prints: Vec<Vec<Print>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
-        suppress_failing(profile, models, &prints, &mut assigned);
+        let prints: Vec<Vec<PrintedCell>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
+        suppress_violating_groups(profile, models, &prints, &mut assigned);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
         Recoding::Global(Cut { cells, suppressed: suppressed.collect() })
     }
@@ -340,14 +340,14 @@ impl Saved {
         let index = BoxIndex::new(profile, &open);
         let own: Vec<bool> =
             profile.columns().iter().map(|column| self.policy.release.has_own_form(column.domain.kind())).collect();
-        let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<Print> {
+        let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<PrintedCell> {
             let cells = cells.iter().zip(profile.columns()).map(|(cell, column)| self.as_printed(column, *cell));
             cells.zip(&own).map(|(cell, own)| (cell, own.then_some(group))).collect()
         };
-        let prints: Vec<Vec<Print>> = open.iter().enumerate().map(print).collect();
+        let prints: Vec<Vec<PrintedCell>> = open.iter().enumerate().map(print).collect();
         let choices: Vec<Vec<u32>> =
             (0..profile.tuples() as u32).map(|tuple| index.covering(&open, profile.codes(TupleId(tuple)))).collect();
-        let assigned = place(profile, models, &choices, &prints);
+        let assigned = assign_to_boxes(profile, models, &choices, &prints);
         let suppressed = GroupId::from_index(open.len());
         let whole: Vec<Cell> = profile.columns().iter().map(|column| column.domain.whole()).collect();
         open.push(whole);
