@@ -5,7 +5,7 @@
 //! file tells no more about a person than the release and the hierarchies do. Nor does it carry hierarchies
 //! that were built from the table: what they release are intervals, and these are the hierarchy of another table.
 
-mod over;
+mod profile;
 
 use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
@@ -30,27 +30,28 @@ pub struct Saved {
     pub policy: Policy,
     /// The hierarchies of its columns.
     pub hierarchies: Hierarchies,
-    shape: Shape,
+    labels: SavedLabels,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Shape {
+enum SavedLabels {
     /// For each column, the labels of the cut from left to right; none stands for all other values, which leave as
     /// `*`. (Among other labels a `*` is the missing value's, released as that.)
-    Cut(Vec<Vec<Option<String>>>),
+    #[serde(rename = "cut")]
+    Global(Vec<Vec<Option<String>>>),
     /// For each group, the labels of its box.
-    Groups(Vec<Vec<String>>),
+    #[serde(rename = "groups")]
+    Local(Vec<Vec<String>>),
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OnDisk {
+struct RecodingFile {
     moretta: String,
     version: u32,
     policy: Policy,
     hierarchies: std::collections::BTreeMap<String, Vec<Vec<String>>>,
-    recoding: Shape,
+    recoding: SavedLabels,
 }
 
 /// A file that is no recoding of ours.
@@ -87,15 +88,15 @@ pub enum SavedError {
 }
 
 /// Which values of each column some record has that is not suppressed. The others are nobody's to know.
-fn told(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
-    let mut told: Vec<Vec<bool>> = profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
+fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
+    let mut released: Vec<Vec<bool>> = profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
     let suppressed: HashSet<TupleId> = cut.suppressed.iter().copied().collect();
     for tuple in (0..profile.tuples() as u32).map(TupleId).filter(|tuple| !suppressed.contains(tuple)) {
-        for (told, &code) in told.iter_mut().zip(profile.codes(tuple)) {
-            told[code as usize] = true;
+        for (released, &code) in released.iter_mut().zip(profile.codes(tuple)) {
+            released[code as usize] = true;
         }
     }
-    told
+    released
 }
 
 impl Saved {
@@ -108,15 +109,15 @@ impl Saved {
             *model = model.fixed(profile).unwrap_or_else(|| model.clone());
         }
         let label = |column: usize, cell: &Cell| columns[column].domain.label(*cell);
-        let shape = match recoding {
+        let saved_labels = match recoding {
             Recoding::Global(cut) => {
-                let told = told(profile, cut);
+                let released = released_values(profile, cut);
                 let labels = |(column, cells): (usize, &Vec<Cell>)| {
                     // All values of a hierarchy file are in it anyway, also those that do not occur.
-                    let file = hierarchies.get(&columns[column].name).is_some();
-                    let public = file && columns[column].domain.kind() == Kind::Category;
-                    let leaves = |(_, told): &(&Cell, &bool)| public || **told;
-                    let cells = cells.iter().zip(&told[column]).filter(leaves);
+                    let has_file = hierarchies.get(&columns[column].name).is_some();
+                    let public = has_file && columns[column].domain.kind() == Kind::Category;
+                    let is_released = |(_, released): &(&Cell, &bool)| public || **released;
+                    let cells = cells.iter().zip(&released[column]).filter(is_released);
                     let mut distinct: Vec<Cell> = cells.map(|(cell, _)| *cell).collect();
                     distinct.sort_unstable();
                     distinct.dedup();
@@ -125,7 +126,7 @@ impl Saved {
                     let label = |cell: &Cell| Some(cell).filter(|cell| !rest(cell)).map(|cell| label(column, cell));
                     distinct.iter().map(label).collect()
                 };
-                Shape::Cut(cut.cells.iter().enumerate().map(labels).collect())
+                SavedLabels::Global(cut.cells.iter().enumerate().map(labels).collect())
             }
             Recoding::Local(groups) => {
                 let suppressed = groups.suppressed.map(GroupId::index);
@@ -136,10 +137,10 @@ impl Saved {
                 let mut boxes: Vec<Vec<String>> = open.map(labels).collect();
                 boxes.sort();
                 boxes.dedup();
-                Shape::Groups(boxes)
+                SavedLabels::Local(boxes)
             }
         };
-        Self { policy, hierarchies: hierarchies.clone(), shape }
+        Self { policy, hierarchies: hierarchies.clone(), labels: saved_labels }
     }
 
     /// As JSON.
@@ -148,14 +149,14 @@ impl Saved {
             file::rows(tree).into_iter().map(|row| row.into_iter().map(str::to_owned).collect()).collect()
         };
         let hierarchies = self.hierarchies.iter().map(|(name, tree)| (name.to_owned(), owned(tree))).collect();
-        let on_disk = OnDisk {
+        let contents = RecodingFile {
             moretta: "recoding".to_owned(),
             version: VERSION,
             policy: self.policy.clone(),
             hierarchies,
-            recoding: self.shape.clone(),
+            recoding: self.labels.clone(),
         };
-        serde_json::to_string_pretty(&on_disk).expect("texts and numbers are always JSON") + "\n"
+        serde_json::to_string_pretty(&contents).expect("texts and numbers are always JSON") + "\n"
     }
 
     /// From JSON.
@@ -169,22 +170,22 @@ impl Saved {
         if head.moretta != "recoding" || head.version != VERSION {
             return Err(SavedError::Version { kind: head.moretta, version: head.version });
         }
-        let on_disk: OnDisk = serde_json::from_str(text)?;
+        let contents: RecodingFile = serde_json::from_str(text)?;
         let mut hierarchies = Hierarchies::default();
-        for (column, rows) in on_disk.hierarchies {
+        for (column, rows) in contents.hierarchies {
             let tree =
                 file::from_rows(rows).map_err(|error| SavedError::Hierarchy { column: column.clone(), error })?;
             hierarchies.insert(column, tree);
         }
-        let expected = on_disk.policy.quasi_identifiers().count();
-        let widths: Vec<usize> = match &on_disk.recoding {
-            Shape::Cut(columns) => vec![columns.len()],
-            Shape::Groups(boxes) => boxes.iter().map(Vec::len).collect(),
+        let expected = contents.policy.quasi_identifiers().count();
+        let widths: Vec<usize> = match &contents.recoding {
+            SavedLabels::Global(columns) => vec![columns.len()],
+            SavedLabels::Local(boxes) => boxes.iter().map(Vec::len).collect(),
         };
         if let Some(&found) = widths.iter().find(|&&found| found != expected) {
             return Err(SavedError::Width { found, expected });
         }
-        Ok(Self { policy: on_disk.policy, hierarchies, shape: on_disk.recoding })
+        Ok(Self { policy: contents.policy, hierarchies, labels: contents.recoding })
     }
 
     /// The cell of another table's column that a label stands for, where there is one.
@@ -203,25 +204,25 @@ impl Saved {
     /// The recoding of another table, with the suppression needed there: records that no cell covers, and groups
     /// that break a model.
     pub fn apply(&self, profile: &Profile, models: &[Box<dyn BoundModel>]) -> Recoding {
-        match &self.shape {
-            Shape::Cut(labels) => self.apply_cut(profile, models, labels),
-            Shape::Groups(boxes) => self.apply_groups(profile, models, boxes),
+        match &self.labels {
+            SavedLabels::Global(labels) => self.apply_cut(profile, models, labels),
+            SavedLabels::Local(boxes) => self.apply_groups(profile, models, boxes),
         }
     }
 
     /// How many records of another table have a value that no cell of its column covers, by column; those with none are left
     /// out.
     pub fn uncovered(&self, profile: &Profile) -> Vec<(String, u64)> {
-        let covered: Vec<Vec<bool>> = match &self.shape {
-            Shape::Cut(labels) => {
+        let covered: Vec<Vec<bool>> = match &self.labels {
+            SavedLabels::Global(labels) => {
                 let read = self.read_cut(profile, labels);
                 read.iter().map(|column| column.iter().map(Option::is_some).collect()).collect()
             }
-            Shape::Groups(boxes) => {
+            SavedLabels::Local(boxes) => {
                 // Each column by itself: a box of which another column cannot be read still says what this one may be.
-                let column = |(at, column): (usize, &Column)| {
+                let column = |(index, column): (usize, &Column)| {
                     let reader = LabelReader::new(&column.domain);
-                    let labels: HashSet<&str> = boxes.iter().map(|labels| labels[at].as_str()).collect();
+                    let labels: HashSet<&str> = boxes.iter().map(|labels| labels[index].as_str()).collect();
                     let cells: Vec<Cell> = labels.iter().filter_map(|label| self.read(&reader, label)).collect();
                     (0..column.domain.len() as u32).map(|code| cells.iter().any(|cell| cell.contains(code))).collect()
                 };
@@ -234,20 +235,20 @@ impl Saved {
             tuples.map(|tuple| profile.tuple_records(tuple)).sum::<u64>()
         };
         let columns = profile.columns().iter().enumerate();
-        columns.map(|(at, column)| (column.name.clone(), records(at))).filter(|(_, records)| *records > 0).collect()
+        columns.map(|(index, column)| (column.name.clone(), records(index))).filter(|(_, records)| *records > 0).collect()
     }
 
     /// What each tuple of another table leaves as, column by column; none where no cell covers it. Nothing is suppressed
     /// for privacy, so this is not for a release: it says how records that no search has seen look to a model.
     pub fn labels(&self, profile: &Profile) -> Vec<Option<Vec<&str>>> {
         let tuples = (0..profile.tuples() as u32).map(|tuple| profile.codes(TupleId(tuple)));
-        match &self.shape {
-            Shape::Cut(labels) => {
+        match &self.labels {
+            SavedLabels::Global(labels) => {
                 let read = self.read_cut(profile, labels);
                 let label = |codes: &[u32], column: usize| Some(read[column][codes[column] as usize]?.1);
                 tuples.map(|codes| (0..codes.len()).map(|column| label(codes, column)).collect()).collect()
             }
-            Shape::Groups(boxes) => {
+            SavedLabels::Local(boxes) => {
                 let (open, labels): (Vec<Vec<Cell>>, Vec<&Vec<String>>) =
                     self.read_boxes(profile, boxes).into_iter().unzip();
                 let index = BoxIndex::new(profile, &open);
@@ -308,11 +309,11 @@ impl Saved {
 
     fn apply_cut(&self, profile: &Profile, models: &[Box<dyn BoundModel>], labels: &[Vec<Option<String>>]) -> Recoding {
         let read = self.read_cut(profile, labels);
-        let own = |(column, read): (&Column, &Vec<Option<(Cell, &str)>>)| -> Vec<Cell> {
+        let released_cells = |(column, read): (&Column, &Vec<Option<(Cell, &str)>>)| -> Vec<Cell> {
             let alone = |code: u32| column.domain.cover(code, code);
             (0u32..).zip(read).map(|(code, read)| read.map_or_else(|| alone(code), |(cell, _)| cell)).collect()
         };
-        let cells: Vec<Vec<Cell>> = profile.columns().iter().zip(&read).map(own).collect();
+        let cells: Vec<Vec<Cell>> = profile.columns().iter().zip(&read).map(released_cells).collect();
         let mut groups: HashMap<Vec<Cell>, usize> = HashMap::new();
         let mut keys: Vec<Vec<Cell>> = Vec::new();
         let mut assigned: Vec<Option<usize>> = Vec::new();
@@ -338,11 +339,11 @@ impl Saved {
         // A record goes to the first box that covers it, where nothing speaks against it.
         let mut open: Vec<Vec<Cell>> = self.read_boxes(profile, boxes).into_iter().map(|(cells, _)| cells).collect();
         let index = BoxIndex::new(profile, &open);
-        let own: Vec<bool> =
+        let prints_group: Vec<bool> =
             profile.columns().iter().map(|column| self.policy.release.has_own_form(column.domain.kind())).collect();
         let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<PrintedCell> {
             let cells = cells.iter().zip(profile.columns()).map(|(cell, column)| self.as_printed(column, *cell));
-            cells.zip(&own).map(|(cell, own)| (cell, own.then_some(group))).collect()
+            cells.zip(&prints_group).map(|(cell, prints_group)| (cell, prints_group.then_some(group))).collect()
         };
         let prints: Vec<Vec<PrintedCell>> = open.iter().enumerate().map(print).collect();
         let choices: Vec<Vec<u32>> =

@@ -6,7 +6,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::{Saved, Shape};
+use super::{Saved, SavedLabels};
 use crate::{
     counts::{CountedColumn, Counts},
     declaration::ColumnPolicy,
@@ -23,17 +23,17 @@ impl Saved {
             let Some(declared) = self.policy.column(&column.name) else { continue };
             match (&declared.hierarchy, declared.kind) {
                 (HierarchyChoice::Built(_), Some(kind)) => {
-                    if let Some(tree) = nested(column, &labels, &declared.reading(kind)) {
+                    if let Some(tree) = interval_tree(column, &labels, &declared.reading(kind)) {
                         hierarchies.insert(column.name.clone(), tree);
                     }
                 }
                 _ if hierarchies.get(&column.name).is_some() => {}
                 (HierarchyChoice::Default, Some(Kind::Category)) => {
-                    learn(column, labels.into_iter().filter(|label| *label != ROOT_LABEL));
+                    add_values(column, labels.into_iter().filter(|label| *label != ROOT_LABEL));
                 }
                 _ if is_free(declared) => {
                     // Labels of a hierarchy may look like intervals and are not.
-                    learn(column, labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]));
+                    add_values(column, labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]));
                 }
                 _ => {}
             }
@@ -43,11 +43,11 @@ impl Saved {
 
     /// The labels of each quasi-identifier, some of them maybe more than once.
     fn labels_of_columns(&self) -> Vec<Vec<&str>> {
-        match &self.shape {
-            Shape::Cut(columns) => {
+        match &self.labels {
+            SavedLabels::Global(columns) => {
                 columns.iter().map(|labels| labels.iter().flatten().map(String::as_str).collect()).collect()
             }
-            Shape::Groups(boxes) => {
+            SavedLabels::Local(boxes) => {
                 let column = |column: usize| boxes.iter().map(|labels| labels[column].as_str()).collect();
                 (0..self.policy.quasi_identifiers().count()).map(column).collect()
             }
@@ -65,7 +65,7 @@ fn is_free(declared: &ColumnPolicy) -> bool {
 }
 
 /// Adds values that no record has.
-fn learn<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a str>) {
+fn add_values<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a str>) {
     let mut known: HashSet<Box<str>> = column.values.iter().cloned().collect();
     for text in texts {
         if known.insert(text.into()) {
@@ -77,7 +77,7 @@ fn learn<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a str>) {
 
 /// The tree of intervals over the values that occur; none where there are none. An interval that is neither within
 /// another nor apart from it did not come from a hierarchy, and covers nothing.
-fn nested(column: &CountedColumn, labels: &[&str], reading: &Reading) -> Option<Tree> {
+fn interval_tree(column: &CountedColumn, labels: &[&str], reading: &Reading) -> Option<Tree> {
     let number = |text: &str| reading.number(text).ok();
     let mut values: Vec<(f64, &str)> = column.values.iter().filter_map(|text| Some((number(text)?, &**text))).collect();
     values.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| (x.len(), x).cmp(&(y.len(), y))));
@@ -112,7 +112,7 @@ mod tests {
     fn rows(values: &[&str], labels: &[&str]) -> Option<String> {
         let values = values.iter().map(|value| (*value).into()).collect();
         let column = CountedColumn { values, ..CountedColumn::default() };
-        nested(&column, labels, &Reading::new(Kind::Number, None)).map(|tree| file::write(&tree))
+        interval_tree(&column, labels, &Reading::new(Kind::Number, None)).map(|tree| file::write(&tree))
     }
 
     #[test]
