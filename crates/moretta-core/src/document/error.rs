@@ -71,16 +71,16 @@ impl PolicyError {
 
 /// A place in a policy's text. The line is kept for errors that are found when the text is no longer at hand.
 #[derive(Debug, Clone, Default)]
-pub struct Place {
+pub struct TextLocation {
     span: Option<Range<usize>>,
     line: Option<usize>,
 }
 
-impl Place {
+impl TextLocation {
     /// The place of a span in a text.
-    pub fn new(span: &Span, text: &str) -> Place {
+    pub fn new(span: &Span, text: &str) -> TextLocation {
         let line = span.as_ref().map(|span| line_column(text, span.start).0);
-        Place { span: span.clone(), line }
+        TextLocation { span: span.clone(), line }
     }
 
     /// An error about this place.

@@ -2,21 +2,21 @@
 
 use std::collections::HashSet;
 
-use super::{Entry, Item, PolicyError, Span, Table, Value};
+use super::{Entry, Item, PolicyError, Span, TomlTable, Value};
 use crate::suggest::nearest;
 use crate::text::shown;
 
 /// Reads one section, whose keys are all known.
 pub struct Fields<'t> {
     /// The section with its places.
-    pub table: &'t Table,
+    pub table: &'t TomlTable,
     /// How the section is written, e.g. `[privacy]`.
     section: String,
 }
 
 impl<'t> Fields<'t> {
     /// Refuses a key that is not known; `section` is how the section is written, e.g. `[privacy]`.
-    pub fn new(table: &'t Table, section: impl Into<String>, known: &[&str]) -> Result<Fields<'t>, PolicyError> {
+    pub fn new(table: &'t TomlTable, section: impl Into<String>, known: &[&str]) -> Result<Fields<'t>, PolicyError> {
         let section = section.into();
         match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
             None => Ok(Fields { table, section }),
@@ -126,19 +126,19 @@ impl<'t> Fields<'t> {
     }
 
     /// A list of tables, each written `[[section]]`.
-    pub fn tables(&self, key: &str, section: &str) -> Result<Vec<&'t Table>, PolicyError> {
+    pub fn tables(&self, key: &str, section: &str) -> Result<Vec<&'t TomlTable>, PolicyError> {
         let right = format!("a list of tables, each begun with {section}");
         tables(key, self.array(key, &right)?.unwrap_or_default(), &right)
     }
 }
 
 /// The table under a key of the policy.
-pub fn section<'t>(table: &'t Table, key: &str) -> Result<Option<&'t Table>, PolicyError> {
+pub fn section<'t>(table: &'t TomlTable, key: &str) -> Result<Option<&'t TomlTable>, PolicyError> {
     section_written(table, key, key)
 }
 
 /// The table under a key of another; `written` is its path from the top.
-pub fn section_written<'t>(table: &'t Table, key: &str, written: &str) -> Result<Option<&'t Table>, PolicyError> {
+pub fn section_written<'t>(table: &'t TomlTable, key: &str, written: &str) -> Result<Option<&'t TomlTable>, PolicyError> {
     match table.get(key) {
         None => Ok(None),
         Some(Entry { item: Item { value: Value::Table(section), .. }, .. }) => Ok(Some(section)),
@@ -157,7 +157,7 @@ pub fn holds(key: &str, item: &Item, right: &str) -> PolicyError {
 }
 
 /// Elements of a list that must all be tables.
-pub fn tables<'t>(key: &str, items: &'t [Item], right: &str) -> Result<Vec<&'t Table>, PolicyError> {
+pub fn tables<'t>(key: &str, items: &'t [Item], right: &str) -> Result<Vec<&'t TomlTable>, PolicyError> {
     let table = |item: &'t Item| match &item.value {
         Value::Table(table) => Ok(table),
         _ => Err(holds(key, item, right)),

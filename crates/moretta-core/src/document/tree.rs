@@ -23,7 +23,7 @@ const DEEPEST: usize = 32;
 
 /// Keys with values, in the order in which the text names them first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub struct TomlTable {
     /// In the order of the text.
     pub entries: Vec<Entry>,
     /// The header, for `[a]`; the braces and all between, for `{ a = 1 }`; the start, for the whole file.
@@ -64,12 +64,12 @@ pub enum Value {
     /// `[..]`.
     Array(Vec<Item>),
     /// Keys with values.
-    Table(Table),
+    Table(TomlTable),
 }
 
-impl Table {
+impl TomlTable {
     /// Reads TOML.
-    pub fn parse(text: &str) -> Result<Table, PolicyError> {
+    pub fn parse(text: &str) -> Result<TomlTable, PolicyError> {
         let document = DeTable::parse(text).map_err(|error| syntax_error(&error, text))?;
         table(document.get_ref(), Some(0..0), 0)
     }
@@ -148,7 +148,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> PolicyError {
     }
 }
 
-fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<Table, PolicyError> {
+fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<TomlTable, PolicyError> {
     let mut entries = Vec::with_capacity(from.len());
     for (key, value) in from {
         let key_span = Some(key.span());
@@ -156,7 +156,7 @@ fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<Table, PolicyEr
     }
     // The parser moves a table to where its own header stands, even where `[columns.age.x]` named it before.
     entries.sort_by_cached_key(Entry::start);
-    Ok(Table { entries, span })
+    Ok(TomlTable { entries, span })
 }
 
 fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, PolicyError> {
@@ -195,8 +195,8 @@ impl<'de> Deserialize<'de> for Item {
     }
 }
 
-impl<'de> Deserialize<'de> for Table {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Table, D::Error> {
+impl<'de> Deserialize<'de> for TomlTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TomlTable, D::Error> {
         match Item::deserialize(deserializer)?.value {
             Value::Table(table) => Ok(table),
             _ => Err(de::Error::custom("a policy is a table")),
@@ -253,6 +253,6 @@ impl<'de> Visitor<'de> for ValueVisitor {
             }
             entries.push(Entry { key, key_span: None, item: map.next_value()? });
         }
-        Ok(Value::Table(Table { entries, span: None }))
+        Ok(Value::Table(TomlTable { entries, span: None }))
     }
 }

@@ -6,7 +6,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{ColumnPolicy, MeasureChoice, Policy, check};
-use crate::document::Table;
+use crate::document::TomlTable;
 use crate::hierarchy::HierarchyChoice;
 use crate::objective::{Costs, Dispersion, Objective, ObjectiveKind};
 use crate::schema::Role;
@@ -15,7 +15,7 @@ use crate::schema::Role;
 /// say which there are.
 impl<'de> Deserialize<'de> for Policy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
-        let table = Table::deserialize(deserializer)?;
+        let table = TomlTable::deserialize(deserializer)?;
         check::policy(&table, "", None).map_err(D::Error::custom)
     }
 }

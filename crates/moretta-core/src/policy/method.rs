@@ -13,7 +13,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor}
 use serde::{Serialize, forward_to_deserialize_any};
 
 use super::DEFAULT_METHOD;
-use crate::document::{Entry, Place, PolicyError};
+use crate::document::{Entry, TextLocation, PolicyError};
 use crate::suggest::nearest;
 use crate::text::shown;
 
@@ -26,7 +26,7 @@ pub struct MethodChoice {
     #[serde(flatten)]
     pub parameters: toml::Table,
     #[serde(skip)]
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, TextLocation>,
 }
 
 impl Default for MethodChoice {
@@ -51,7 +51,7 @@ impl MethodChoice {
     pub(super) fn from_entries<'t>(name: String, entries: impl Iterator<Item = &'t Entry>, text: &str) -> MethodChoice {
         let mut choice = MethodChoice::new(name, toml::Table::new());
         for entry in entries {
-            choice.places.insert(entry.key.clone(), Place::new(&entry.key_span, text));
+            choice.places.insert(entry.key.clone(), TextLocation::new(&entry.key_span, text));
             choice.parameters.insert(entry.key.clone(), entry.item.to_toml());
         }
         choice
@@ -89,7 +89,7 @@ impl MethodChoice {
 
     /// A method's complaint about one of its parameters, with the parameter's place. `message` names the parameter itself.
     pub fn error(&self, parameter: &str, message: impl Into<String>) -> PolicyError {
-        self.places.get(parameter).unwrap_or(&Place::default()).error(message)
+        self.places.get(parameter).unwrap_or(&TextLocation::default()).error(message)
     }
 }
 

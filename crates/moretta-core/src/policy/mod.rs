@@ -53,7 +53,7 @@ pub use self::header::{AbsentColumn, ColumnMismatch};
 pub use self::method::MethodChoice;
 use crate::declaration::Declaration;
 pub use crate::declaration::{ColumnPolicy, InputOptions, Labels, Numbers, ReleaseOptions};
-use crate::document::{Place, Table};
+use crate::document::{TextLocation, TomlTable};
 pub use crate::document::{PolicyError, toml_key};
 use crate::objective::Objective;
 pub use crate::privacy::Privacy;
@@ -90,7 +90,7 @@ pub struct Policy {
 pub struct MeasureChoice {
     /// The measures, at least one, none twice.
     pub objectives: Vec<Objective>,
-    place: Place,
+    place: TextLocation,
 }
 
 /// Where it stands in the text is not compared.
@@ -110,7 +110,7 @@ impl MeasureChoice {
 impl Policy {
     /// Reads a policy and checks it. `known_methods` are the names that `[method]` may choose from.
     pub fn parse(text: &str, known_methods: &[&str]) -> Result<Policy, PolicyError> {
-        Table::parse(text)
+        TomlTable::parse(text)
             .and_then(|table| check::policy(&table, text, Some(known_methods)))
             .map_err(|error| error.in_text(text))
     }

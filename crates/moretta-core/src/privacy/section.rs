@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use super::{BoundModels, KAnonymity, MODELS, ModelEntry, ModelError, PrivacyModel, SectionForm};
 use crate::{
     declaration::{ColumnPolicy, Columns},
-    document::{Fields, PolicyError, Table, section, section_written},
+    document::{Fields, PolicyError, TomlTable, section, section_written},
     profile::Tables,
     schema::Role,
 };
@@ -145,7 +145,7 @@ impl Privacy {
 /// The sections of a model, each with its keys checked.
 fn sections<'t>(privacy: &Fields<'t>, entry: &ModelEntry) -> Result<Vec<Fields<'t>>, PolicyError> {
     let header = entry.header();
-    let tables: Vec<&Table> = match entry.form {
+    let tables: Vec<&TomlTable> = match entry.form {
         SectionForm::Key => {
             let set = privacy.item(entry.key).is_some();
             return if set { Ok(vec![Fields::new(privacy.table, header, &Privacy::keys())?]) } else { Ok(Vec::new()) };

@@ -1,6 +1,6 @@
 //! `hierarchy`: how a column's values are made less precise.
 
-use crate::document::{Entry, Fields, Item, PolicyError, Table, Value, as_number, holds, list, wrong};
+use crate::document::{Entry, Fields, Item, PolicyError, TomlTable, Value, as_number, holds, list, wrong};
 use crate::hierarchy::{
     DateLevel, HierarchyChoice,
     numeric::{Builder, Built, widths::nests},
@@ -73,7 +73,7 @@ fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
         return Ok(HierarchyChoice::Free);
     }
     if METHODS.iter().any(|(name, _)| *name == text) {
-        let nothing = Table { entries: Vec::new(), span: item.span.clone() };
+        let nothing = TomlTable { entries: Vec::new(), span: item.span.clone() };
         return built(text, &Fields::new(&nothing, "`hierarchy`", KEYS)?);
     }
     if text.contains(['.', '/', '\\']) {
@@ -90,7 +90,7 @@ fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
 }
 
 /// A hierarchy that is given as a table.
-fn with_parameters(table: &Table, item: &Item) -> Result<HierarchyChoice, PolicyError> {
+fn with_parameters(table: &TomlTable, item: &Item) -> Result<HierarchyChoice, PolicyError> {
     let fields = Fields::new(table, "`hierarchy`", KEYS)?;
     let (ways, parameters): (Vec<&Entry>, Vec<&Entry>) =
         table.entries.iter().partition(|entry| WAYS.contains(&entry.key.as_str()));

@@ -1,9 +1,9 @@
 //! `[measure]`, or several `[[measure]]`: what the release is for. Each measure reads its own keys
 //! ([`ObjectiveEntry`](crate::measure::ObjectiveEntry)).
 
-use super::super::MeasureChoice;
+use crate::policy::MeasureChoice;
 use crate::declaration::ColumnPolicy;
-use crate::document::{self, Fields, Place, PolicyError, Table, Value, list, wrong};
+use crate::document::{self, Fields, TextLocation, PolicyError, TomlTable, Value, list, wrong};
 use crate::measure::{ObjectiveEntry, objectives, target_column};
 use crate::objective::{Objective, ObjectiveKind};
 
@@ -22,13 +22,13 @@ pub(super) fn keys() -> Vec<&'static str> {
 }
 
 pub(super) fn measure(
-    policy: &Table,
+    policy: &TomlTable,
     text: &str,
     columns: &[ColumnPolicy],
 ) -> Result<Option<MeasureChoice>, PolicyError> {
     let Some(entry) = policy.get("measure") else { return Ok(None) };
     let right = "a table, begun with [measure], or a list of tables, each begun with [[measure]]";
-    let (tables, section): (Vec<&Table>, _) = match &entry.item.value {
+    let (tables, section): (Vec<&TomlTable>, _) = match &entry.item.value {
         Value::Table(table) => (vec![table], "[measure]"),
         Value::Array(items) if !items.is_empty() => (document::tables("measure", items, right)?, "[[measure]]"),
         _ => return Err(wrong("measure", &entry.item, right)),
@@ -44,7 +44,7 @@ pub(super) fn measure(
         objectives.push(objective);
     }
     let span = tables.first().map_or(&entry.item.span, |table| &table.span);
-    Ok(Some(MeasureChoice { objectives, place: Place::new(span, text) }))
+    Ok(Some(MeasureChoice { objectives, place: TextLocation::new(span, text) }))
 }
 
 fn has_key(objective: &ObjectiveEntry, key: &str) -> bool {

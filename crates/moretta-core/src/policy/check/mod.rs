@@ -10,7 +10,7 @@ mod measure;
 use super::method::MethodChoice;
 use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, Privacy, ReleaseOptions, VERSION};
 use crate::counts::RecordOrder;
-use crate::document::{Entry, Fields, Item, PolicyError, Table, Value, list, section, wrong};
+use crate::document::{Entry, Fields, Item, PolicyError, TomlTable, Value, list, section, wrong};
 use crate::privacy::MODELS;
 use crate::suggest::nearest;
 
@@ -52,11 +52,11 @@ fn section_of(key: &str) -> Option<String> {
 }
 
 /// Checks everything. `text` is where the tree's places are; without `known_methods` any method's name will do.
-pub(super) fn policy(table: &Table, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
+pub(super) fn policy(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
     sections(table, text, known_methods).map_err(|error| error.suggest_section(section_of))
 }
 
-fn sections(table: &Table, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
+fn sections(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
     let version = version(table)?;
     let fields = Fields::new(table, "the policy", TOP)?;
     let columns = columns::columns(&fields)?;
@@ -66,7 +66,7 @@ fn sections(table: &Table, text: &str, known_methods: Option<&[&str]>) -> Result
     Ok(Policy { version, privacy, method, measure, columns, release: release(table)?, input: input(table)? })
 }
 
-fn version(table: &Table) -> Result<u32, PolicyError> {
+fn version(table: &TomlTable) -> Result<u32, PolicyError> {
     let Some(entry) = table.get("version") else {
         let error = PolicyError::new(&table.span, "the policy does not say its version");
         return Err(error.help(format!("begin it with `version = {VERSION}`")));
@@ -82,7 +82,7 @@ fn version(table: &Table) -> Result<u32, PolicyError> {
     }
 }
 
-fn method(table: &Table, text: &str, known: Option<&[&str]>) -> Result<MethodChoice, PolicyError> {
+fn method(table: &TomlTable, text: &str, known: Option<&[&str]>) -> Result<MethodChoice, PolicyError> {
     let table = section(table, "method")?;
     let entries: &[Entry] = table.map_or(&[], |table| &table.entries);
     let item = entries.iter().find(|entry| entry.key == "name").map(|entry| &entry.item);
@@ -104,7 +104,7 @@ fn method(table: &Table, text: &str, known: Option<&[&str]>) -> Result<MethodCho
     Ok(MethodChoice::from_entries(name.to_owned(), parameters, text))
 }
 
-fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
+fn release(table: &TomlTable) -> Result<ReleaseOptions, PolicyError> {
     let default = ReleaseOptions::default();
     let Some(table) = section(table, "release")? else { return Ok(default) };
     let fields = Fields::new(table, "[release]", RELEASE)?;
@@ -115,7 +115,7 @@ fn release(table: &Table) -> Result<ReleaseOptions, PolicyError> {
     })
 }
 
-fn input(table: &Table) -> Result<InputOptions, PolicyError> {
+fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
     let default = InputOptions::default();
     let Some(table) = section(table, "input")? else { return Ok(default) };
     let fields = Fields::new(table, "[input]", INPUT)?;
