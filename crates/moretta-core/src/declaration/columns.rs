@@ -20,8 +20,8 @@ pub struct Columns<'c> {
 
 impl<'c> Columns<'c> {
     /// All declared columns.
-    pub fn new(all: &'c [ColumnPolicy]) -> Columns<'c> {
-        Columns { all, roles: all.iter().map(|column| (column.name.as_str(), column.role)).collect() }
+    pub fn new(all: &'c [ColumnPolicy]) -> Self {
+        Self { all, roles: all.iter().map(|column| (column.name.as_str(), column.role)).collect() }
     }
 
     /// Refuses a column that is not declared, or in a role that `fits` refuses.

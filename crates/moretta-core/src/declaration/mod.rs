@@ -8,10 +8,12 @@ mod columns;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use self::columns::Columns;
-use crate::counts::RecordOrder;
-use crate::dates::DateFormat;
-use crate::hierarchy::{HierarchyChoice, Reading};
-use crate::schema::{Kind, MissingRule, Role};
+use crate::{
+    counts::RecordOrder,
+    dates::DateFormat,
+    hierarchy::{HierarchyChoice, Reading},
+    schema::{Kind, MissingRule, Role},
+};
 
 /// The declared columns of a table, and how it is read and written.
 pub trait Declaration {
@@ -75,8 +77,8 @@ pub struct ReleaseOptions {
 }
 
 impl Default for ReleaseOptions {
-    fn default() -> ReleaseOptions {
-        ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled }
+    fn default() -> Self {
+        Self { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled }
     }
 }
 
@@ -133,8 +135,8 @@ pub struct InputOptions {
 }
 
 impl Default for InputOptions {
-    fn default() -> InputOptions {
-        InputOptions { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None }
+    fn default() -> Self {
+        Self { delimiter: None, quote: '"', missing: vec![String::new(), "?".to_owned()], population: None }
     }
 }
 

@@ -1,7 +1,6 @@
 //! What is wrong with a policy, where, and what would be right.
 
-use std::fmt;
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 use super::tree::Span;
 
@@ -22,38 +21,38 @@ pub struct PolicyError {
 
 impl PolicyError {
     /// An error about a part of the text.
-    pub fn new(span: &Span, message: impl Into<String>) -> PolicyError {
-        PolicyError { message: message.into(), help: None, span: span.clone(), line: None, unknown_key: None }
+    pub fn new(span: &Span, message: impl Into<String>) -> Self {
+        Self { message: message.into(), help: None, span: span.clone(), line: None, unknown_key: None }
     }
 
     /// Adds what could be done about it.
-    pub fn help(self, help: impl Into<String>) -> PolicyError {
-        PolicyError { help: Some(help.into()), ..self }
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: Some(help.into()), ..self }
     }
 
     /// Sets what could be done about it, if anything.
-    pub fn maybe_help(self, help: Option<String>) -> PolicyError {
-        PolicyError { help, ..self }
+    pub fn maybe_help(self, help: Option<String>) -> Self {
+        Self { help, ..self }
     }
 
-    pub(super) fn of_unknown_key(self, key: &str) -> PolicyError {
-        PolicyError { unknown_key: Some(key.to_owned()), ..self }
+    pub(super) fn of_unknown_key(self, key: &str) -> Self {
+        Self { unknown_key: Some(key.to_owned()), ..self }
     }
 
     /// If the error is about an unknown key, says where the key belongs. `place` returns the section that has the key.
-    pub(crate) fn suggest_section(self, place: impl Fn(&str) -> Option<String>) -> PolicyError {
+    pub(crate) fn suggest_section(self, place: impl Fn(&str) -> Option<String>) -> Self {
         match self.unknown_key.as_deref().and_then(place) {
             Some(section) => self.help(format!("it belongs {section}")),
             None => self,
         }
     }
 
-    pub(crate) fn on_line(self, line: Option<usize>) -> PolicyError {
-        PolicyError { line, ..self }
+    pub(crate) fn on_line(self, line: Option<usize>) -> Self {
+        Self { line, ..self }
     }
 
     /// Names the line, now that the text is at hand.
-    pub(crate) fn in_text(self, text: &str) -> PolicyError {
+    pub(crate) fn in_text(self, text: &str) -> Self {
         let line = self.line_column(text).map(|(line, _)| line);
         self.on_line(line)
     }
@@ -78,9 +77,9 @@ pub struct TextLocation {
 
 impl TextLocation {
     /// The place of a span in a text.
-    pub fn new(span: &Span, text: &str) -> TextLocation {
+    pub fn new(span: &Span, text: &str) -> Self {
         let line = span.as_ref().map(|span| line_column(text, span.start).0);
-        TextLocation { span: span.clone(), line }
+        Self { span: span.clone(), line }
     }
 
     /// An error about this place.

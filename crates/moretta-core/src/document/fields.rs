@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Entry, Item, PolicyError, Span, TomlTable, Value};
-use crate::suggest::nearest;
-use crate::text::shown;
+use crate::{suggest::nearest, text::shown};
 
 /// Reads one section, whose keys are all known.
 pub struct Fields<'t> {
@@ -16,10 +15,10 @@ pub struct Fields<'t> {
 
 impl<'t> Fields<'t> {
     /// Refuses a key that is not known; `section` is how the section is written, e.g. `[privacy]`.
-    pub fn new(table: &'t TomlTable, section: impl Into<String>, known: &[&str]) -> Result<Fields<'t>, PolicyError> {
+    pub fn new(table: &'t TomlTable, section: impl Into<String>, known: &[&str]) -> Result<Self, PolicyError> {
         let section = section.into();
         match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
-            None => Ok(Fields { table, section }),
+            None => Ok(Self { table, section }),
             Some(unknown) => Err(unknown_key(unknown, &section, known)),
         }
     }
@@ -138,7 +137,11 @@ pub fn section<'t>(table: &'t TomlTable, key: &str) -> Result<Option<&'t TomlTab
 }
 
 /// The table under a key of another; `written` is its path from the top.
-pub fn section_written<'t>(table: &'t TomlTable, key: &str, written: &str) -> Result<Option<&'t TomlTable>, PolicyError> {
+pub fn section_written<'t>(
+    table: &'t TomlTable,
+    key: &str,
+    written: &str,
+) -> Result<Option<&'t TomlTable>, PolicyError> {
     match table.get(key) {
         None => Ok(None),
         Some(Entry { item: Item { value: Value::Table(section), .. }, .. }) => Ok(Some(section)),

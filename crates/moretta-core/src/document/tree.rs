@@ -3,14 +3,16 @@
 //! Two things become a tree: TOML text, with places, and anything that serde can read (JSON), without. All checks read
 //! trees, so the same rules apply to both.
 
-use std::collections::HashSet;
-use std::fmt;
-use std::ops::Range;
+use std::{collections::HashSet, fmt, ops::Range};
 
-use serde::Deserialize;
-use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use serde::{
+    Deserialize,
+    de::{self, Deserializer, MapAccess, SeqAccess, Visitor},
+};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
 
 use super::PolicyError;
 use crate::text::shown;
@@ -69,7 +71,7 @@ pub enum Value {
 
 impl TomlTable {
     /// Reads TOML.
-    pub fn parse(text: &str) -> Result<TomlTable, PolicyError> {
+    pub fn parse(text: &str) -> Result<Self, PolicyError> {
         let document = DeTable::parse(text).map_err(|error| syntax_error(&error, text))?;
         table(document.get_ref(), Some(0..0), 0)
     }
@@ -109,7 +111,7 @@ impl Item {
             Value::Integer(integer) => toml::Value::Integer(*integer),
             Value::Float(float) => toml::Value::Float(*float),
             Value::Bool(yes) => toml::Value::Boolean(*yes),
-            Value::Array(items) => toml::Value::Array(items.iter().map(Item::to_toml).collect()),
+            Value::Array(items) => toml::Value::Array(items.iter().map(Self::to_toml).collect()),
             Value::Table(table) => toml::Value::Table(
                 table.entries.iter().map(|entry| (entry.key.clone(), entry.item.to_toml())).collect(),
             ),
@@ -189,14 +191,14 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, PolicyError> 
 }
 
 impl<'de> Deserialize<'de> for Item {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Item, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = deserializer.deserialize_any(ValueVisitor)?;
-        Ok(Item { value, span: None })
+        Ok(Self { value, span: None })
     }
 }
 
 impl<'de> Deserialize<'de> for TomlTable {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TomlTable, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Item::deserialize(deserializer)?.value {
             Value::Table(table) => Ok(table),
             _ => Err(de::Error::custom("a policy is a table")),

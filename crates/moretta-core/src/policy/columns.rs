@@ -1,10 +1,7 @@
 //! The columns of a policy, by what they are there for.
 
 use super::{ColumnPolicy, Declaration, InputOptions, Policy, ReleaseOptions};
-use crate::measure::MeasuredPolicy;
-use crate::objective::Objective;
-use crate::profile::Profile;
-use crate::schema::Role;
+use crate::{measure::MeasuredPolicy, objective::Objective, profile::Profile, schema::Role};
 
 impl Declaration for Policy {
     fn columns(&self) -> &[ColumnPolicy] {
@@ -65,7 +62,7 @@ impl Policy {
 
     /// The same policy with the types of quasi-identifiers as they were found in a table, so that no other table (or
     /// part of that one) is read otherwise.
-    pub fn with_kinds_of(&self, profile: &Profile) -> Policy {
+    pub fn with_kinds_of(&self, profile: &Profile) -> Self {
         let mut policy = self.clone();
         for column in profile.columns() {
             let declared = policy.columns.iter_mut().filter(|declared| declared.name == column.name);

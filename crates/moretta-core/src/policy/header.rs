@@ -1,12 +1,9 @@
 //! The policy held against the columns that the input really has.
 
-use std::collections::HashSet;
-use std::fmt;
+use std::{collections::HashSet, fmt};
 
 use super::Policy;
-use crate::document::toml_key;
-use crate::suggest::nearest;
-use crate::text::shown;
+use crate::{document::toml_key, suggest::nearest, text::shown};
 
 /// A message with more suggestions than this is not read, and each costs a pass over the header.
 const MOST_SUGGESTIONS: usize = 20;

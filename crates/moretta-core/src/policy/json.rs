@@ -2,19 +2,23 @@
 //!
 //! What is written has the keys of the TOML file, so that it can be read by the same eyes and checked by the same code.
 
-use serde::de::{Deserialize, Deserializer, Error};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::{
+    de::{Deserialize, Deserializer, Error},
+    ser::{Serialize, SerializeMap, Serializer},
+};
 
 use super::{ColumnPolicy, MeasureChoice, Policy, check};
-use crate::document::TomlTable;
-use crate::hierarchy::HierarchyChoice;
-use crate::objective::{Costs, Dispersion, Objective, ObjectiveKind};
-use crate::schema::Role;
+use crate::{
+    document::TomlTable,
+    hierarchy::HierarchyChoice,
+    objective::{Costs, Dispersion, Objective, ObjectiveKind},
+    schema::Role,
+};
 
 /// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
 /// say which there are.
 impl<'de> Deserialize<'de> for Policy {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Policy, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let table = TomlTable::deserialize(deserializer)?;
         check::policy(&table, "", None).map_err(D::Error::custom)
     }

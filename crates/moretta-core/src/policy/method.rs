@@ -4,18 +4,20 @@
 //! [`MethodChoice::read_parameters`] fills the method's own serde struct from them, so that a complaint of the
 //! struct or of the method names the line.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
-use std::fmt;
+use std::{cell::Cell, collections::BTreeMap, fmt};
 
-use serde::de::value::MapDeserializer;
-use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
-use serde::{Serialize, forward_to_deserialize_any};
+use serde::{
+    Serialize,
+    de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor, value::MapDeserializer},
+    forward_to_deserialize_any,
+};
 
 use super::DEFAULT_METHOD;
-use crate::document::{Entry, TextLocation, PolicyError};
-use crate::suggest::nearest;
-use crate::text::shown;
+use crate::{
+    document::{Entry, PolicyError, TextLocation},
+    suggest::nearest,
+    text::shown,
+};
 
 /// The method and its parameters: everything in `[method]`.
 #[derive(Debug, Clone, Serialize)]
@@ -30,26 +32,26 @@ pub struct MethodChoice {
 }
 
 impl Default for MethodChoice {
-    fn default() -> MethodChoice {
-        MethodChoice::new(DEFAULT_METHOD, toml::Table::new())
+    fn default() -> Self {
+        Self::new(DEFAULT_METHOD, toml::Table::new())
     }
 }
 
 /// Where the parameters stand in the text is not compared.
 impl PartialEq for MethodChoice {
-    fn eq(&self, other: &MethodChoice) -> bool {
+    fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.parameters == other.parameters
     }
 }
 
 impl MethodChoice {
     /// A choice that was not read from a text.
-    pub fn new(name: impl Into<String>, parameters: toml::Table) -> MethodChoice {
-        MethodChoice { name: name.into(), parameters, places: BTreeMap::new() }
+    pub fn new(name: impl Into<String>, parameters: toml::Table) -> Self {
+        Self { name: name.into(), parameters, places: BTreeMap::new() }
     }
 
-    pub(super) fn from_entries<'t>(name: String, entries: impl Iterator<Item = &'t Entry>, text: &str) -> MethodChoice {
-        let mut choice = MethodChoice::new(name, toml::Table::new());
+    pub(super) fn from_entries<'t>(name: String, entries: impl Iterator<Item = &'t Entry>, text: &str) -> Self {
+        let mut choice = Self::new(name, toml::Table::new());
         for entry in entries {
             choice.places.insert(entry.key.clone(), TextLocation::new(&entry.key_span, text));
             choice.parameters.insert(entry.key.clone(), entry.item.to_toml());
@@ -104,9 +106,9 @@ enum Complaint {
 impl fmt::Display for Complaint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Complaint::Unknown(known) => write!(f, "unknown parameter; known are {known:?}"),
-            Complaint::Missing(key) => write!(f, "missing parameter `{key}`"),
-            Complaint::Other(message) => f.write_str(message),
+            Self::Unknown(known) => write!(f, "unknown parameter; known are {known:?}"),
+            Self::Missing(key) => write!(f, "missing parameter `{key}`"),
+            Self::Other(message) => f.write_str(message),
         }
     }
 }
@@ -114,16 +116,16 @@ impl fmt::Display for Complaint {
 impl std::error::Error for Complaint {}
 
 impl de::Error for Complaint {
-    fn custom<T: fmt::Display>(message: T) -> Complaint {
-        Complaint::Other(message.to_string())
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::Other(message.to_string())
     }
 
-    fn unknown_field(_: &str, expected: &'static [&'static str]) -> Complaint {
-        Complaint::Unknown(expected)
+    fn unknown_field(_: &str, expected: &'static [&'static str]) -> Self {
+        Self::Unknown(expected)
     }
 
-    fn missing_field(field: &'static str) -> Complaint {
-        Complaint::Missing(field)
+    fn missing_field(field: &'static str) -> Self {
+        Self::Missing(field)
     }
 }
 
@@ -131,9 +133,9 @@ impl de::Error for Complaint {
 struct Parameter(toml::Value);
 
 impl<'de> IntoDeserializer<'de, Complaint> for Parameter {
-    type Deserializer = Parameter;
+    type Deserializer = Self;
 
-    fn into_deserializer(self) -> Parameter {
+    fn into_deserializer(self) -> Self {
         self
     }
 }

@@ -51,12 +51,14 @@ pub use self::bound::BoundPolicy;
 pub use self::bound::bind_all;
 pub use self::header::{AbsentColumn, ColumnMismatch};
 pub use self::method::MethodChoice;
-use crate::declaration::Declaration;
 pub use crate::declaration::{ColumnPolicy, InputOptions, Labels, Numbers, ReleaseOptions};
-use crate::document::{TextLocation, TomlTable};
 pub use crate::document::{PolicyError, toml_key};
-use crate::objective::Objective;
 pub use crate::privacy::Privacy;
+use crate::{
+    declaration::Declaration,
+    document::{TextLocation, TomlTable},
+    objective::Objective,
+};
 
 /// The version of the policy language that this crate reads.
 pub const VERSION: u32 = 1;
@@ -95,7 +97,7 @@ pub struct MeasureChoice {
 
 /// Where it stands in the text is not compared.
 impl PartialEq for MeasureChoice {
-    fn eq(&self, other: &MeasureChoice) -> bool {
+    fn eq(&self, other: &Self) -> bool {
         self.objectives == other.objectives
     }
 }
@@ -109,7 +111,7 @@ impl MeasureChoice {
 
 impl Policy {
     /// Reads a policy and checks it. `known_methods` are the names that `[method]` may choose from.
-    pub fn parse(text: &str, known_methods: &[&str]) -> Result<Policy, PolicyError> {
+    pub fn parse(text: &str, known_methods: &[&str]) -> Result<Self, PolicyError> {
         TomlTable::parse(text)
             .and_then(|table| check::policy(&table, text, Some(known_methods)))
             .map_err(|error| error.in_text(text))

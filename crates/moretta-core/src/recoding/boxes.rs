@@ -70,7 +70,8 @@ pub(crate) fn assign_to_boxes(
         undecided.sort_by_key(|(open, tuple)| (open.len(), *tuple));
         for (open, tuple) in undecided {
             // The fullest of the short ones, so that as few as possible stay short.
-            let short = open.iter().filter(|&&b| records[b] < min_records).max_by_key(|&&b| (records[b], usize::MAX - b));
+            let short =
+                open.iter().filter(|&&b| records[b] < min_records).max_by_key(|&&b| (records[b], usize::MAX - b));
             let chosen = *short.unwrap_or(&open[0]);
             records[chosen] += profile.tuple_records(tuple);
             assigned[tuple.index()] = Some(chosen);
@@ -81,8 +82,7 @@ pub(crate) fn assign_to_boxes(
             assigned.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).filter_map(|(group, _)| *group).collect();
         let elsewhere =
             |tuple: usize| choices[tuple].iter().any(|&b| !violating.contains(&(b as usize)) && !closed[b as usize]);
-        let retry =
-            (0..kept.len()).any(|tuple| kept[tuple].is_none() && assigned[tuple].is_some() && elsewhere(tuple));
+        let retry = (0..kept.len()).any(|tuple| kept[tuple].is_none() && assigned[tuple].is_some() && elsewhere(tuple));
         if !retry {
             return kept;
         }

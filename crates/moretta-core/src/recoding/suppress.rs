@@ -42,7 +42,8 @@ pub(crate) fn suppress_violating_groups(
     keys: &[Vec<PrintedCell>],
     assigned: &mut [Option<usize>],
 ) {
-    let mut suppressor = Suppressor { profile, models, keys, groups: vec![Vec::new(); keys.len()], suppressed: Vec::new() };
+    let mut suppressor =
+        Suppressor { profile, models, keys, groups: vec![Vec::new(); keys.len()], suppressed: Vec::new() };
     for (tuple, group) in (0u32..).map(TupleId).zip(&*assigned) {
         let members = group.map_or(&mut suppressor.suppressed, |group| &mut suppressor.groups[group]);
         members.extend(profile.members_of(tuple));

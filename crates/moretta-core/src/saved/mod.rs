@@ -16,7 +16,10 @@ use crate::{
     policy::Policy,
     privacy::BoundModel,
     profile::{Column, Profile, VariantCount},
-    recoding::{BoxIndex, Cut, GroupAssignment, LocalRecoding, PrintedCell, Recoding, assign_to_boxes, suppress_violating_groups},
+    recoding::{
+        BoxIndex, Cut, GroupAssignment, LocalRecoding, PrintedCell, Recoding, assign_to_boxes,
+        suppress_violating_groups,
+    },
     schema::Kind,
 };
 
@@ -89,7 +92,8 @@ pub enum SavedError {
 
 /// Which values of each column some record has that is not suppressed. The others are nobody's to know.
 fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
-    let mut released: Vec<Vec<bool>> = profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
+    let mut released: Vec<Vec<bool>> =
+        profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
     let suppressed: HashSet<TupleId> = cut.suppressed.iter().copied().collect();
     for tuple in (0..profile.tuples() as u32).map(TupleId).filter(|tuple| !suppressed.contains(tuple)) {
         for (released, &code) in released.iter_mut().zip(profile.codes(tuple)) {
@@ -235,7 +239,10 @@ impl Saved {
             tuples.map(|tuple| profile.tuple_records(tuple)).sum::<u64>()
         };
         let columns = profile.columns().iter().enumerate();
-        columns.map(|(index, column)| (column.name.clone(), records(index))).filter(|(_, records)| *records > 0).collect()
+        columns
+            .map(|(index, column)| (column.name.clone(), records(index)))
+            .filter(|(_, records)| *records > 0)
+            .collect()
     }
 
     /// What each tuple of another table leaves as, column by column; none where no cell covers it. Nothing is suppressed
@@ -329,7 +336,8 @@ impl Saved {
             }));
         }
         let print = |(column, cell): (usize, &Cell)| (self.as_printed(&profile.columns()[column], *cell), None);
-        let prints: Vec<Vec<PrintedCell>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
+        let prints: Vec<Vec<PrintedCell>> =
+            keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
         suppress_violating_groups(profile, models, &prints, &mut assigned);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
         Recoding::Global(Cut { cells, suppressed: suppressed.collect() })

@@ -33,7 +33,10 @@ impl Saved {
                 }
                 _ if is_free(declared) => {
                     // Labels of a hierarchy may look like intervals and are not.
-                    add_values(column, labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]));
+                    add_values(
+                        column,
+                        labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]),
+                    );
                 }
                 _ => {}
             }

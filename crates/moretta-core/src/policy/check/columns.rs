@@ -1,12 +1,14 @@
 //! `[columns]`: what each column is, and how it may be made less precise.
 
 use super::hierarchy::hierarchy;
-use crate::dates::DateFormat;
-use crate::declaration::ColumnPolicy;
-use crate::document::{self, Entry, Fields, PolicyError, Value, as_number, list, section, toml_key, wrong};
-use crate::hierarchy::HierarchyChoice;
-use crate::schema::{Kind, MissingRule, Role};
-use crate::text::shown;
+use crate::{
+    dates::DateFormat,
+    declaration::ColumnPolicy,
+    document::{self, Entry, Fields, PolicyError, Value, as_number, list, section, toml_key, wrong},
+    hierarchy::HierarchyChoice,
+    schema::{Kind, MissingRule, Role},
+    text::shown,
+};
 
 /// The keys of a column's table.
 pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing"];

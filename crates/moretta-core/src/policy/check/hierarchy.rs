@@ -1,13 +1,15 @@
 //! `hierarchy`: how a column's values are made less precise.
 
-use crate::document::{Entry, Fields, Item, PolicyError, TomlTable, Value, as_number, holds, list, wrong};
-use crate::hierarchy::{
-    DateLevel, HierarchyChoice,
-    numeric::{Builder, Built, widths::nests},
+use crate::{
+    document::{Entry, Fields, Item, PolicyError, TomlTable, Value, as_number, holds, list, wrong},
+    hierarchy::{
+        DateLevel, HierarchyChoice,
+        numeric::{Builder, Built, widths::nests},
+    },
+    schema::Kind,
+    suggest::nearest,
+    text::shown,
 };
-use crate::schema::Kind;
-use crate::suggest::nearest;
-use crate::text::shown;
 
 const HIERARCHY: &str = "the path of a hierarchy file (such as \"ages.csv\"), \"free\", { widths = [..] }, \
      { bins = [..] }, { prefix = [..] }, { dates = [..] }, or one that is built from the data: \"iotf\", \"otf\", \

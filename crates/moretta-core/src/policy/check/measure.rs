@@ -1,11 +1,13 @@
 //! `[measure]`, or several `[[measure]]`: what the release is for. Each measure reads its own keys
 //! ([`ObjectiveEntry`](crate::measure::ObjectiveEntry)).
 
-use crate::policy::MeasureChoice;
-use crate::declaration::ColumnPolicy;
-use crate::document::{self, Fields, TextLocation, PolicyError, TomlTable, Value, list, wrong};
-use crate::measure::{ObjectiveEntry, objectives, target_column};
-use crate::objective::{Objective, ObjectiveKind};
+use crate::{
+    declaration::ColumnPolicy,
+    document::{self, Fields, PolicyError, TextLocation, TomlTable, Value, list, wrong},
+    measure::{ObjectiveEntry, objectives, target_column},
+    objective::{Objective, ObjectiveKind},
+    policy::MeasureChoice,
+};
 
 /// The keys that every objective has.
 const COMMON: &[&str] = &["name", "weight"];

@@ -7,12 +7,15 @@ mod columns;
 mod hierarchy;
 mod measure;
 
-use super::method::MethodChoice;
-use super::{DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, Privacy, ReleaseOptions, VERSION};
-use crate::counts::RecordOrder;
-use crate::document::{Entry, Fields, Item, PolicyError, TomlTable, Value, list, section, wrong};
-use crate::privacy::MODELS;
-use crate::suggest::nearest;
+use super::{
+    DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, Privacy, ReleaseOptions, VERSION, method::MethodChoice,
+};
+use crate::{
+    counts::RecordOrder,
+    document::{Entry, Fields, Item, PolicyError, TomlTable, Value, list, section, wrong},
+    privacy::MODELS,
+    suggest::nearest,
+};
 
 const LABELS: &[(&str, Labels)] = &[("node", Labels::Node), ("set", Labels::Set)];
 const NUMBERS: &[(&str, Numbers)] = &[

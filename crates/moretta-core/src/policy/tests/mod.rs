@@ -7,11 +7,15 @@ use proptest::prelude::*;
 use std::sync::Arc;
 
 use super::*;
-use crate::hierarchy::HierarchyChoice;
-use crate::hierarchy::numeric::{Builder, Built};
-use crate::objective::{Costs, Dispersion, LossMetric, ObjectiveKind};
-use crate::privacy::{Distance, KAnonymity, LDiversity, LDiversityKind, TCloseness, Template, TemplateValues};
-use crate::schema::{Kind, MissingRule, Role};
+use crate::{
+    hierarchy::{
+        HierarchyChoice,
+        numeric::{Builder, Built},
+    },
+    objective::{Costs, Dispersion, LossMetric, ObjectiveKind},
+    privacy::{Distance, KAnonymity, LDiversity, LDiversityKind, TCloseness, Template, TemplateValues},
+    schema::{Kind, MissingRule, Role},
+};
 
 /// Every section and most keys. Other tests replace single lines of it.
 const POLICY: &str = include_str!("policy.toml");
