@@ -1,48 +1,48 @@
-//! What an engine and the core hand each other: plain tables of texts, codes and counts.
+//! Data exchanged between an engine and the core: plain tables of texts, codes and counts.
 //!
-//! An engine does two things with the records, and nothing else: it *groups and counts* them ([`Counts`] comes back),
-//! and it *rewrites* them by a map ([`Rewrite`] goes in). Everything between is done here, without seeing a record.
-//! Both types are plain data, so that a cluster can serve them as two SQL statements.
+//! An engine makes two passes over the records: it *groups and counts* them (and returns [`Counts`]), and it *rewrites*
+//! them by a map (given as [`Rewrite`]). The core computes the map from the counts and never sees a record. Both types are
+//! plain data, so that a cluster can execute each pass as one SQL statement.
 
 /// The distinct rows of some columns with the number of records that carry each: one `GROUP BY`.
 ///
-/// Codes are per column and in no particular order: [`Profile`](crate::profile::Profile) puts them in order, so that
-/// nothing depends on how the engine divided its work.
+/// Codes are per column and in no particular order. [`Profile`](crate::profile::Profile) sorts them, so that results do
+/// not depend on how the engine divided its work.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// The grouped columns, in the order they were asked for.
+    /// The grouped columns, in the requested order.
     pub columns: Vec<CountedColumn>,
     /// Row-major: `columns.len()` codes for each distinct row; a code is an index into [`CountedColumn::values`].
     pub codes: Vec<u32>,
-    /// How many records carry each distinct row.
+    /// Number of records per distinct row.
     pub counts: Vec<u64>,
-    /// The number (from 1, header not counted) of the first record that carries each distinct row. `None` where records
-    /// have no numbers worth showing, as on a cluster.
+    /// Number (from 1, header not counted) of the first record that carries each distinct row. `None` if records have no
+    /// stable numbers, as on a cluster.
     pub first_records: Option<Vec<u64>>,
-    /// All records that were read.
+    /// Number of records read: the sum of `counts`.
     pub records: u64,
 }
 
-/// One grouped column: its distinct values as they were read.
+/// One grouped column with its distinct values, as written in the input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CountedColumn {
     /// The column's name.
     pub name: String,
     /// Distinct texts by code. A null (Parquet) is the empty text.
     pub values: Vec<Box<str>>,
-    /// The number (from 1) of the first record that carries each value, where records have numbers.
+    /// Number (from 1) of the first record that carries each value; `None` if records have no numbers.
     pub first_records: Option<Vec<u64>>,
 }
 
 impl CountedColumn {
-    /// The number (from 1) of the first record that carries a value, where records have numbers.
+    /// Number (from 1) of the first record that carries a value; `None` if records have no numbers.
     pub fn first_record(&self, code: usize) -> Option<u64> {
         self.first_records.as_ref().map(|first| first[code])
     }
 }
 
 impl Counts {
-    /// How many distinct rows there are.
+    /// Number of distinct rows.
     pub fn rows(&self) -> usize {
         self.counts.len()
     }
@@ -53,7 +53,7 @@ impl Counts {
         &self.codes[row * width..(row + 1) * width]
     }
 
-    /// The number (from 1) of the first record that carries a distinct row, where records have numbers.
+    /// Number (from 1) of the first record that carries a distinct row; `None` if records have no numbers.
     pub fn first_record(&self, row: usize) -> Option<u64> {
         self.first_records.as_ref().map(|first| first[row])
     }
@@ -63,7 +63,7 @@ impl Counts {
         self.row(row).iter().zip(&self.columns).map(|(&code, column)| &*column.values[code as usize])
     }
 
-    /// How many records carry each value of a column.
+    /// Number of records per value of a column, by code.
     pub fn records_of(&self, column: usize) -> Vec<u64> {
         let mut records = vec![0; self.columns[column].values.len()];
         for row in 0..self.rows() {
@@ -72,9 +72,9 @@ impl Counts {
         records
     }
 
-    /// The same table with other numbers of records for its distinct rows. What then occurs nowhere is not in it at all:
-    /// neither the row nor its values.
-    pub fn part(&self, records: &[u64]) -> Self {
+    /// The same table with other numbers of records for its distinct rows. Rows with 0 records are removed, and so are
+    /// values that no remaining row has.
+    pub fn with_records(&self, records: &[u64]) -> Self {
         let numbered = || self.first_records.is_some().then(Vec::new);
         let column = |column: &CountedColumn| CountedColumn {
             name: column.name.clone(),
@@ -82,11 +82,11 @@ impl Counts {
             first_records: numbered(),
         };
         let columns = self.columns.iter().map(column).collect();
-        let mut part = Self { columns, first_records: numbered(), ..Self::default() };
+        let mut subset = Self { columns, first_records: numbered(), ..Self::default() };
         let mut known: Vec<Vec<Option<u32>>> =
             self.columns.iter().map(|column| vec![None; column.values.len()]).collect();
         for (row, &records) in records.iter().enumerate().filter(|(_, records)| **records > 0) {
-            for ((at, column), &code) in part.columns.iter_mut().enumerate().zip(self.row(row)) {
+            for ((at, column), &code) in subset.columns.iter_mut().enumerate().zip(self.row(row)) {
                 let taken = *known[at][code as usize].get_or_insert_with(|| {
                     column.values.push(self.columns[at].values[code as usize].clone());
                     column.first_records.iter_mut().for_each(|first| first.push(u64::MAX));
@@ -95,30 +95,30 @@ impl Counts {
                 if let (Some(known), Some(record)) = (&mut column.first_records, self.first_record(row)) {
                     known[taken as usize] = record.min(known[taken as usize]);
                 }
-                part.codes.push(taken);
+                subset.codes.push(taken);
             }
-            part.counts.push(records);
-            if let (Some(first), Some(record)) = (&mut part.first_records, self.first_record(row)) {
+            subset.counts.push(records);
+            if let (Some(first), Some(record)) = (&mut subset.first_records, self.first_record(row)) {
                 first.push(record);
             }
-            part.records += records;
+            subset.records += records;
         }
-        part
+        subset
     }
 }
 
-/// How the records are to be rewritten on their way out.
+/// Instructions for the second pass: how each record is rewritten for the release.
 #[derive(Debug, Clone)]
 pub struct Rewrite {
-    /// The columns whose values decide what happens to a record, with their distinct values by code.
+    /// Columns whose values determine how a record is rewritten, with their distinct values by code.
     pub key: Vec<KeyColumn>,
-    /// What happens to the rewritten columns.
+    /// New labels of the rewritten columns.
     pub change: Change,
     /// Columns that are not released.
     pub dropped: Vec<String>,
     /// The order of the released records.
     pub order: RecordOrder,
-    /// Decides the shuffle, and which of several equal records go to which group.
+    /// Seed of the shuffle and of the assignment of equal records to groups.
     pub seed: u64,
 }
 
@@ -129,47 +129,48 @@ pub struct KeyColumn {
     pub name: String,
     /// Distinct texts by code, as in [`CountedColumn::values`].
     pub values: Vec<Box<str>>,
-    /// Whether its cells are replaced by labels; the others only help to tell records apart.
+    /// Whether its cells are replaced by labels; the other key columns only distinguish records.
     pub rewritten: bool,
 }
 
-/// The two shapes of a rewrite. "Rewritten columns" are those of the key that are marked so, in key order.
+/// The two kinds of rewrite. "Rewritten columns" are the key columns with [`KeyColumn::rewritten`], in key order.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// Every value of a rewritten column has one label. The key then has rewritten columns only, unless rows are suppressed.
+    /// Global recoding: every value of a rewritten column has one label. The key has rewritten columns only, unless rows are
+    /// suppressed.
     Map {
         /// For each rewritten column, a label for each code.
         labels: Vec<Vec<Box<str>>>,
         /// Row-major codes (all key columns) of the distinct rows whose rewritten cells all become `*`.
         suppressed: Vec<u32>,
     },
-    /// Every distinct row is shared out among groups, and a group has one label per rewritten column.
+    /// Local recoding: the records of a distinct row are distributed over groups; a group has one label per rewritten column.
     Shares {
-        /// Row-major codes (all key columns), one distinct row after the other.
+        /// Row-major codes (all key columns) of the distinct rows.
         rows: Vec<u32>,
         /// The shares of row `r` are `shares[offsets[r]..offsets[r + 1]]`.
         offsets: Vec<u32>,
-        /// How many records of the row go to which group. They add up to the row's records.
+        /// Number of records of the row for each of its groups. They add up to the row's records.
         shares: Vec<Share>,
         /// For each rewritten column, a label for each group.
         labels: Vec<Vec<Box<str>>>,
     },
 }
 
-/// So many records of one distinct row go to one group.
+/// Number of records of one distinct row that belong to one group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
-    /// The group, an index into the labels.
+    /// Index into the labels.
     pub group: u32,
-    /// How many records.
+    /// At least 1.
     pub records: u64,
 }
 
 /// The order of the released records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordOrder {
-    /// In the order they came.
+    /// The order of the input.
     Input,
-    /// In a random order decided by the seed.
+    /// A random order determined by the seed.
     Shuffled,
 }

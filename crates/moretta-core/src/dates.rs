@@ -1,8 +1,8 @@
 //! Dates as people write them, with or without a time of day.
 //!
-//! Without a format a date is ISO 8601: `1984-03-31`, or with a time `1984-03-31T12:30:05.123Z`, where seconds, their
-//! fraction and the `Z` may be left out and a blank may stand for the `T`. A [`DateFormat`] says otherwise, in the
-//! notation of `strftime`. Times are taken as they stand: there are no zones here, so none may be written.
+//! By default a date is ISO 8601: `1984-03-31`, or with a time `1984-03-31T12:30:05.123Z`; seconds, their fraction and the
+//! `Z` are optional, and a blank may replace the `T`. A [`DateFormat`] sets another format, in `strftime` notation. Time
+//! zones are not supported: a text with an offset is refused, and `Z` is ignored.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use chrono::{
     format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse},
 };
 
-/// Years outside are slips: `31.03.84` is not of the year 84.
+/// Accepted years. A year outside is taken to be a typing error: `31.03.84` does not mean the year 84.
 const YEARS: std::ops::RangeInclusive<i32> = 1000..=9999;
 
-/// How the dates of a column are written, in the notation of `strftime`: `%d.%m.%Y`.
+/// Format of a column's dates, in `strftime` notation: `%d.%m.%Y`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DateFormat {
     text: String,
@@ -23,7 +23,7 @@ pub struct DateFormat {
 }
 
 impl DateFormat {
-    /// Checks a format; what is wrong with it otherwise.
+    /// Checks a format; the error is a sentence for the user.
     pub fn new(text: &str) -> Result<Self, &'static str> {
         let items = StrftimeItems::new(text).parse_to_owned();
         let items = items.map_err(|_| "it has a % that is not followed by one of the letters that are known")?;
@@ -57,12 +57,12 @@ impl DateFormat {
         Ok(Self { text: text.to_owned(), items, has_time })
     }
 
-    /// As the policy writes it.
+    /// The format as written in the policy.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it says the time of day.
+    /// Whether the format includes a time of day.
     pub fn has_time(&self) -> bool {
         self.has_time
     }
@@ -72,7 +72,7 @@ impl DateFormat {
         parse(&mut parsed, text, self.items.iter()).ok()?;
         let date = parsed.to_naive_date().ok()?;
         let time = if self.has_time { parsed.to_naive_time().ok()? } else { NaiveTime::MIN };
-        // A second 60 would be taken for the first one of the next minute.
+        // chrono represents second 60 (a leap second) as nanoseconds of 10^9 or more.
         if time.nanosecond() >= 1_000_000_000 {
             return None;
         }
@@ -98,7 +98,7 @@ fn is_known(item: &Item<'_>) -> bool {
     }
 }
 
-/// A date that was read.
+/// A parsed date, with or without a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     at: NaiveDateTime,
@@ -106,7 +106,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Reads a date; none where the text is not written that way or there is no such day.
+    /// Parses a date; `None` if the text does not match the format or the day does not exist.
     pub fn read(text: &str, format: Option<&DateFormat>) -> Option<Self> {
         let (at, has_time) = match format {
             Some(format) => (format.read(text)?, format.has_time),
@@ -115,18 +115,18 @@ impl Moment {
         YEARS.contains(&at.year()).then_some(Self { at, has_time })
     }
 
-    /// Seconds since 1970.
+    /// Seconds since 1970-01-01T00:00.
     pub fn seconds(self) -> f64 {
         let at = self.at.and_utc();
         at.timestamp() as f64 + f64::from(at.timestamp_subsec_nanos()) / 1e9
     }
 
-    /// The instant, however it is written.
-    pub(crate) fn at(self) -> NaiveDateTime {
+    /// Exact date and time; midnight if the text has no time. Unlike [`seconds`](Self::seconds), nothing is rounded.
+    pub(crate) fn date_time(self) -> NaiveDateTime {
         self.at
     }
 
-    /// Whether its text says the time of day.
+    /// Whether the text included a time of day.
     pub fn has_time(self) -> bool {
         self.has_time
     }
@@ -164,9 +164,9 @@ fn iso(text: &str) -> Option<(NaiveDateTime, bool)> {
     Some((date.and_time(time), true))
 }
 
-/// A number of exactly so many digits.
-fn digits(text: &str, many: usize) -> Option<u32> {
-    let plain = text.len() == many && text.bytes().all(|byte| byte.is_ascii_digit());
+/// Parses a number of exactly `count` ASCII digits.
+fn digits(text: &str, count: usize) -> Option<u32> {
+    let plain = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().ok()).flatten()
 }
 

@@ -1,8 +1,8 @@
 //! The contract with engines: the two passes over the records of one table.
 //!
-//! An engine *counts* records ([`Records::count`]) and *rewrites* them ([`Engine::rewrite`]). It may use this machine or
-//! a cluster: nothing here speaks of files, and record numbers are optional. What a rewrite has written is
-//! [`Staged`]: only the data holder can reach it, until [`Staged::publish`] is called with a [`ReadBackProof`].
+//! An engine *counts* records ([`Records::count`]) and *rewrites* them ([`Engine::rewrite`]). It may run on one machine or
+//! on a cluster: the contract assumes no files, and record numbers are optional. A rewrite writes a [`Staged`] release,
+//! which only the data holder can access until [`Staged::publish`] is called with a [`ReadBackProof`].
 
 use std::{error::Error, fmt};
 
@@ -13,7 +13,7 @@ use crate::{
 
 /// Records that can be counted: a source, or a release that was just written.
 pub trait Records: Send + Sync {
-    /// How messages name the table: a path, a table of a database.
+    /// Name of the table in messages: a path, or a table of a database.
     fn name(&self) -> String;
 
     /// Column names in order, each once.
@@ -33,7 +33,7 @@ pub trait Engine: Records {
     /// A release that is written but not published.
     type Staged: Staged;
 
-    /// Whether [`RecordOrder::Input`](crate::counts::RecordOrder::Input) can be asked for.
+    /// Whether the engine supports [`RecordOrder::Input`](crate::counts::RecordOrder::Input).
     fn keeps_order(&self) -> bool;
 
     /// Second pass: writes every record, rewritten, where only the data holder can reach it.
@@ -80,7 +80,7 @@ pub struct Sample {
     pub rows: Vec<Vec<String>>,
 }
 
-/// Why a pass failed.
+/// Reason why a pass failed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum EngineFault {
@@ -90,8 +90,8 @@ pub enum EngineFault {
     Failed {
         /// Whether the data, the request or the program is at fault.
         kind: FaultKind,
-        /// Where, if the engine knows.
-        place: Option<Place>,
+        /// Location of the error, if the engine knows it.
+        place: Option<FaultLocation>,
         /// The engine's own error.
         error: Box<dyn Error + Send + Sync>,
     },
@@ -133,9 +133,9 @@ impl Error for EngineFault {
     }
 }
 
-/// Where something went wrong. Numbers count from 1.
+/// Location of an error in the input. Numbers count from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct FaultLocation {
     /// The file or table.
     pub file: Option<String>,
     /// The line of a text file.
@@ -146,7 +146,7 @@ pub struct Place {
     pub column: Option<String>,
 }
 
-impl Place {
+impl FaultLocation {
     /// A file as a whole.
     pub fn file(name: impl Into<String>) -> Self {
         Self { file: Some(name.into()), ..Self::default() }

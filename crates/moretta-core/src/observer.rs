@@ -93,7 +93,7 @@ impl Observer for Deadline<'_> {
     }
 }
 
-/// Why a search ended.
+/// Reason why a search ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
@@ -146,14 +146,14 @@ impl Stage {
 pub enum Note {
     /// Sensitive columns that no privacy model guards.
     Unguarded(Vec<String>),
-    /// Quasi-identifiers that no privacy model takes to be known to an attacker.
+    /// Quasi-identifiers that no privacy model assumes an attacker to know.
     TakenAsUnknown(Vec<String>),
     /// Lines of the policy that still carry `init`'s mark CONFIRM.
     Unconfirmed(usize),
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
-    /// The search ran with this larger k: with those smaller ones that were tried, a model that searches cannot judge was
-    /// violated.
+    /// The search ran with this larger k, because every smaller k that was tried violated a model that can only be checked
+    /// after the search.
     RaisedK(u64),
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,
@@ -162,7 +162,7 @@ pub enum Note {
     /// The policy's method has no generalization path; another method's is shown.
     NoPath {
         /// The policy's method.
-        own: String,
+        chosen: String,
         /// The method whose path is shown.
         shown: &'static str,
     },
@@ -177,7 +177,7 @@ pub enum Note {
     },
 }
 
-/// Why there are no errors to compare or to count.
+/// Message for a table without a class column, whose classification error cannot be measured.
 pub const NO_CLASS: &str = "no column has the role `class`, so no model can be trained";
 
 impl fmt::Display for Note {
@@ -202,9 +202,9 @@ impl fmt::Display for Note {
             Self::ComparisonInterrupted => {
                 f.write_str("interrupted: the comparison ends here and the release is written")
             }
-            Self::NoPath { own, shown } => write!(
+            Self::NoPath { chosen, shown } => write!(
                 f,
-                "the policy's method `{own}` has no generalization path; this is the path of `{shown}`, and to release a \
+                "the policy's method `{chosen}` has no generalization path; this is the path of `{shown}`, and to release a \
                  point of it the policy must name that method"
             ),
             Self::NoClass => write!(f, "{NO_CLASS}: there are no errors to compare"),

@@ -7,7 +7,9 @@
 use hashbrown::{HashMap, HashSet};
 
 use crate::{
-    hierarchy::{DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Reading, Tree, calendar, middle, prefix},
+    hierarchy::{
+        DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Tree, ValueParser, calendar, prefix, split_at_middle_comma,
+    },
     ids::{AttributeId, TupleId, VariantId},
     policy::{ColumnPolicy, Policy},
     profile::Profile,
@@ -107,14 +109,14 @@ struct Forms<'a> {
     declared: &'a ColumnPolicy,
     missing: &'a [String],
     labels: Option<HashSet<&'a str>>,
-    reading: Reading,
+    reading: ValueParser,
 }
 
 impl<'a> Forms<'a> {
     fn new(policy: &'a Policy, declared: &'a ColumnPolicy, tree: Option<&'a Tree>) -> Self {
         let labels = tree.map(|tree| tree.nodes().map(|node| tree.label(node)).collect());
         let by_hierarchy = if declared.hierarchy.is_for_numbers() { Kind::Number } else { Kind::Category };
-        let reading = declared.reading(declared.kind.unwrap_or(by_hierarchy));
+        let reading = declared.parser(declared.kind.unwrap_or(by_hierarchy));
         Self { declared, missing: &policy.input.missing, labels, reading }
     }
 
@@ -125,7 +127,7 @@ impl<'a> Forms<'a> {
         if !open || texts.iter().all(|text| self.accept(text)) {
             return self;
         }
-        let dates = Self { reading: self.declared.reading(Kind::Date), labels: self.labels.clone(), ..self };
+        let dates = Self { reading: self.declared.parser(Kind::Date), labels: self.labels.clone(), ..self };
         if texts.iter().all(|text| dates.accept(text)) { dates } else { self }
     }
 
@@ -180,7 +182,7 @@ impl<'a> Forms<'a> {
     fn is_interval(&self, text: &str) -> bool {
         let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']').or_else(|| rest.strip_suffix(')')));
         let number = |text: &str| self.reading.number(text);
-        match inside.and_then(middle) {
+        match inside.and_then(split_at_middle_comma) {
             Some((low, high)) => matches!((number(low), number(high)), (Ok(low), Ok(high)) if low <= high),
             None => number(text).is_ok(),
         }

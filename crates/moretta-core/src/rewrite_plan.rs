@@ -1,7 +1,7 @@
-//! From a verified recoding to the instructions an engine rewrites the records by.
+//! Turns a verified recoding into the instructions of the engine's second pass.
 //!
-//! Only a [`Verified`] gets here. A cut without suppressed tuples is a map per column; everything else shares the
-//! distinct rows out among groups.
+//! A global recoding becomes one map per column ([`Change::Map`]), with a list of suppressed rows; a local recoding
+//! distributes the records of each distinct row over groups ([`Change::Shares`]).
 
 use crate::{
     counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
@@ -11,7 +11,7 @@ use crate::{
     verify::Verified,
 };
 
-/// The rewrite of the very records that `counts` and `profile` were made of.
+/// Rewrite of the records that `counts` was counted from; the verified profile must have been built from `counts` too.
 pub fn rewrite(verified: &Verified<'_>, counts: &Counts, order: RecordOrder, seed: u64) -> Rewrite {
     let (policy, profile) = (verified.policy(), verified.profile());
     let p = profile.columns().len();
@@ -65,8 +65,8 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     let mut starts = vec![0usize; profile.variants() + 1];
     pieces.iter().for_each(|piece| starts[piece.variant.index() + 1] += 1);
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
-    // Several texts may be one value (`1`, `1.0`), and so several rows one variant: the rows take its shares in the
-    // order of their first records, or of their texts, whatever order the engine found them in.
+    // Several texts may mean one value (`1`, `1.0`), so several rows may be one variant. They take its records in the order
+    // of their first records, or of their texts, so that the result does not depend on the engine's order.
     let mut order: Vec<usize> = (0..counts.rows()).collect();
     let by_texts = |a: usize, b: usize| counts.texts(a).cmp(counts.texts(b));
     order.sort_unstable_by(|&a, &b| counts.first_record(a).cmp(&counts.first_record(b)).then_with(|| by_texts(a, b)));

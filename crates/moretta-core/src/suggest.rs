@@ -1,34 +1,35 @@
-//! "Did you mean": the nearest of the words that would have been right.
+//! "Did you mean": the valid word nearest to a misspelt one.
 
-/// Longer words are not compared: nobody misspells them by a letter, and the comparison is quadratic.
-const LONGEST: usize = 64;
+/// Maximum letters of a compared word; limits the quadratic comparison. Not tuned.
+const MAX_LETTERS: usize = 64;
 
-/// The candidate nearest to `word`, if one is near enough to be what was meant: at most a third of its letters away,
-/// not counting case. Ties go to the earlier one.
+/// Candidate with the smallest edit distance to `word`, ignoring case; `None` if the distance exceeds a third of the
+/// longer word's letters. Ties go to the earlier candidate.
 pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let letters = |text: &str| -> Vec<char> { text.chars().take(LONGEST + 1).flat_map(char::to_lowercase).collect() };
+    let letters =
+        |text: &str| -> Vec<char> { text.chars().take(MAX_LETTERS + 1).flat_map(char::to_lowercase).collect() };
     let word = letters(word);
-    if word.is_empty() || word.len() > LONGEST {
+    if word.is_empty() || word.len() > MAX_LETTERS {
         return None;
     }
     let mut best: Option<(usize, &str)> = None;
     for candidate in candidates {
         let other = letters(candidate);
         let allowed = (word.len().max(other.len()) / 3).max(1);
-        if other.is_empty() || other.len() > LONGEST || word.len().abs_diff(other.len()) > allowed {
+        if other.is_empty() || other.len() > MAX_LETTERS || word.len().abs_diff(other.len()) > allowed {
             continue;
         }
         let distance = edits(&word, &other);
-        // A word of one or two letters is one edit from everything: then only another case is near.
+        // A word of one letter is one edit from any other: there only a difference in case counts as near.
         let near = distance <= allowed && distance < word.len().min(other.len());
-        if near && best.is_none_or(|(least, _)| distance < least) {
+        if near && best.is_none_or(|(nearest, _)| distance < nearest) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be inserted, removed, replaced or swapped with their neighbour.
+/// Edit distance (optimal string alignment): insertions, deletions, substitutions and swaps of neighboring letters.
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut before_last = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();

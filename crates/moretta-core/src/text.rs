@@ -1,4 +1,4 @@
-//! Small things that messages in all crates write the same way.
+//! Formatting of numbers, names and untrusted texts in the messages of all crates.
 
 /// A whole number with commas between thousands: `30,162`.
 pub fn count(number: u64) -> String {
@@ -13,12 +13,12 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// So many of something: `1 group`, `30,162 groups`.
+/// A number with its noun: `1 group`, `30,162 groups`.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A place in a message: `, record 17`; nothing where records have no numbers.
+/// Location in a message: `, record 17`; empty if records have no numbers.
 pub fn at_record(record: Option<u64>) -> String {
     record.map_or(String::new(), |record| format!(", record {record}"))
 }
@@ -32,12 +32,12 @@ pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// A text from outside as a message shows it: on one line, at most 60 characters, control characters escaped.
+/// An untrusted text for a message: on one line, at most 60 characters, control characters escaped.
 pub fn shown(text: &str) -> String {
-    const MOST: usize = 60;
+    const MAX_CHARACTERS: usize = 60;
     let mut out = String::new();
     for (i, character) in text.chars().enumerate() {
-        if i == MOST {
+        if i == MAX_CHARACTERS {
             out.push('…');
             break;
         }
@@ -50,7 +50,7 @@ pub fn shown(text: &str) -> String {
     out
 }
 
-/// Merges neighbors with equal keys and adds up their counts. Keys that are equal must be next to each other.
+/// Merges neighbors with equal keys and adds up their counts. Equal keys must be adjacent.
 pub fn merge_counts<K: PartialEq>(sorted: &mut Vec<(K, u64)>) {
     sorted.dedup_by(|next, kept| {
         let same = next.0 == kept.0;

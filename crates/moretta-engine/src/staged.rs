@@ -6,7 +6,7 @@ use crate::error::EngineError;
 use crate::local::{LocalEngine, Settings};
 use crate::target::{Pending, Target};
 use moretta_core::counts::{Counts, Rewrite};
-use moretta_core::engine::{Engine, EngineFault, FaultKind, Place, ReadBackProof, Records, Sample, Staged};
+use moretta_core::engine::{Engine, EngineFault, FaultKind, FaultLocation, ReadBackProof, Records, Sample, Staged};
 use moretta_core::observer::Observer;
 use std::path::Path;
 
@@ -86,13 +86,15 @@ impl From<EngineError> for EngineFault {
             return Self::Cancelled;
         }
         let place = match &error {
-            EngineError::Record { path, record, line, .. } => {
-                Some(Place { record: Some(*record), line: *line, ..Place::file(path.display().to_string()) })
-            }
+            EngineError::Record { path, record, line, .. } => Some(FaultLocation {
+                record: Some(*record),
+                line: *line,
+                ..FaultLocation::file(path.display().to_string())
+            }),
             EngineError::UnsupportedType { path, column, .. } => {
-                Some(Place { column: Some(column.clone()), ..Place::file(path.display().to_string()) })
+                Some(FaultLocation { column: Some(column.clone()), ..FaultLocation::file(path.display().to_string()) })
             }
-            error => error.path().map(|path| Place::file(path.display().to_string())),
+            error => error.path().map(|path| FaultLocation::file(path.display().to_string())),
         };
         let kind = match error {
             EngineError::NoInput { .. }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use moretta_core::{
-    engine::{Place, Records},
+    engine::{FaultLocation, Records},
     ids::TupleId,
     observer::Stage,
     policy::BoundPolicy,
@@ -74,7 +74,7 @@ impl Session<'_> {
         let file = preflight::release(loaded, released, Stage::Checking, self.observer)?;
         readback::check_forms(policy, hierarchies, &file).map_err(|error| {
             let column = Some(error.column.clone());
-            let place = Place { record: error.record, column, ..Place::file(released.name()) };
+            let place = FaultLocation { record: error.record, column, ..FaultLocation::file(released.name()) };
             let message = format!("{}: {error}", released.name());
             FlowError { kind: ErrorKind::Input, place: Some(place), message }
         })?;

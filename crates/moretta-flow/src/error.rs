@@ -3,7 +3,7 @@
 use std::{fmt, path::Path};
 
 use moretta_core::{
-    engine::{EngineFault, FaultKind, Place},
+    engine::{EngineFault, FaultKind, FaultLocation},
     hierarchy::DomainError,
     policy::PolicyError,
     privacy::ModelError,
@@ -21,7 +21,7 @@ pub struct FlowError {
     /// For programs: exit codes, exception classes, HTTP statuses.
     pub kind: ErrorKind,
     /// Where, if one place is at fault.
-    pub place: Option<Place>,
+    pub place: Option<FaultLocation>,
     /// For people: what is wrong, where, and what would be right. It shows at most one cell of the data.
     pub message: String,
 }
@@ -75,7 +75,7 @@ impl FlowError {
     /// An error of one file; its name begins the message.
     pub fn of_file(kind: ErrorKind, file: impl fmt::Display, message: impl fmt::Display) -> Self {
         let file = file.to_string();
-        Self { kind, message: format!("{file}: {message}"), place: Some(Place::file(file)) }
+        Self { kind, message: format!("{file}: {message}"), place: Some(FaultLocation::file(file)) }
     }
 
     /// The data of one file is wrong.
@@ -85,7 +85,7 @@ impl FlowError {
 
     /// A file that cannot be read or written.
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
-        let place = Some(Place::file(path.display().to_string()));
+        let place = Some(FaultLocation::file(path.display().to_string()));
         Self { kind: ErrorKind::Usage, place, message: format!("cannot {action} {}: {error}", path.display()) }
     }
 
@@ -107,13 +107,14 @@ impl FlowError {
             }
         };
         let line = error.line().map(|line| line as u64);
-        let place = Some(Place { line, ..Place::file(file.to_string()) });
+        let place = Some(FaultLocation { line, ..FaultLocation::file(file.to_string()) });
         Self { kind: ErrorKind::Policy, place, message }
     }
 
     /// Data that its declaration does not allow.
     pub fn domain(file: &str, error: &DomainError) -> Self {
-        let place = Place { record: error.record, column: Some(error.column.clone()), ..Place::file(file) };
+        let place =
+            FaultLocation { record: error.record, column: Some(error.column.clone()), ..FaultLocation::file(file) };
         Self { kind: ErrorKind::Input, place: Some(place), message: format!("{file}: {error}") }
     }
 

@@ -47,8 +47,8 @@ impl Session<'_> {
             self.observer.stage(Stage::Searching);
             let found = TradeOff::find(&loaded.policy, &Task::of(&bound, request.seed), self.observer)?;
             if !found.is_own() {
-                let (own, shown) = (found.policy_method.clone(), found.method);
-                self.observer.note(&Note::NoPath { own, shown });
+                let (chosen, shown) = (found.policy_method.clone(), found.method);
+                self.observer.note(&Note::NoPath { chosen, shown });
             }
             let name = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
             request.output.write(|| match form {

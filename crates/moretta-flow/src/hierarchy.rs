@@ -6,11 +6,10 @@ use moretta_core::{
     counts::CountedColumn,
     engine::Records,
     hierarchy::{
-        DomainError, DomainProblem, HierarchyChoice, Reading, Tree,
+        DomainError, DomainProblem, HierarchyChoice, Tree, ValueParser, build_tree,
         draw::{self, Finding},
         file,
         numeric::{Builder, Built, widths},
-        tree_over,
     },
     observer::Stage,
     policy::InputOptions,
@@ -33,7 +32,7 @@ pub struct BuildHierarchy {
     /// Texts that stand for a missing value, besides the usual ones.
     pub missing: Vec<String>,
     /// How the column's texts are read.
-    pub reading: Reading,
+    pub reading: ValueParser,
     /// How the hierarchy is built.
     pub choice: HierarchyChoice,
     /// The hierarchy file.
@@ -79,7 +78,7 @@ impl Session<'_> {
                 let message = format!("column `{name}` has no values to build a hierarchy over");
                 return Err(FlowError::input(input, message));
             }
-            let tree = tree_over(&column, &records, &request.reading, &request.choice).map_err(|error| FlowError {
+            let tree = build_tree(&column, &records, &request.reading, &request.choice).map_err(|error| FlowError {
                 message: format!("{input}: {}", described(&error)),
                 ..FlowError::domain(input, &error)
             })?;

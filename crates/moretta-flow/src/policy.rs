@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use moretta_core::{
-    engine::Place,
+    engine::FaultLocation,
     hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
     policy::Policy,
     search,
@@ -71,7 +71,7 @@ pub(crate) fn read_text(path: &Path, kind: ErrorKind) -> Result<String, FlowErro
         let line = before.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
         let file = path.display().to_string();
         let message = format!("{file}, line {line}: not UTF-8 text; save the file as UTF-8");
-        FlowError { kind, place: Some(Place { line: Some(line), ..Place::file(file) }), message }
+        FlowError { kind, place: Some(FaultLocation { line: Some(line), ..FaultLocation::file(file) }), message }
     })
 }
 
@@ -80,7 +80,7 @@ pub fn read_hierarchy(path: &Path) -> Result<Tree, FlowError> {
     file::parse(&read_text(path, ErrorKind::Policy)?).map_err(|error| {
         let file = path.display().to_string();
         let message = format!("{file}, {error}");
-        let place = Place { line: Some(error.row as u64), ..Place::file(file) };
+        let place = FaultLocation { line: Some(error.row as u64), ..FaultLocation::file(file) };
         FlowError { kind: ErrorKind::Policy, place: Some(place), message }
     })
 }

@@ -352,7 +352,7 @@ fn nested(policy: &Policy, profile: &Profile, recoding: &Recoding) -> Vec<String
     let nests = |column: usize| {
         let domain = &profile.columns()[column].domain;
         // A set or a mean is of the group's own values, whatever the cell.
-        let printed = !policy.release.has_own_form(domain.kind());
+        let printed = !policy.release.prints_group_values(domain.kind());
         let mut cells = if printed { released_cells(profile, cut, column) } else { Vec::new() };
         // A missing value may print `*` on its own account.
         cells.retain(|cell| *cell == domain.whole() || !domain.is_star(*cell));

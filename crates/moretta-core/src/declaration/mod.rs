@@ -11,7 +11,7 @@ pub use self::columns::Columns;
 use crate::{
     counts::RecordOrder,
     dates::DateFormat,
-    hierarchy::{HierarchyChoice, Reading},
+    hierarchy::{HierarchyChoice, ValueParser},
     schema::{Kind, MissingRule, Role},
 };
 
@@ -59,8 +59,8 @@ pub struct ColumnPolicy {
 
 impl ColumnPolicy {
     /// How its texts are read, if they are of this kind.
-    pub(crate) fn reading(&self, kind: Kind) -> Reading {
-        Reading::new(kind, self.format.as_ref())
+    pub(crate) fn parser(&self, kind: Kind) -> ValueParser {
+        ValueParser::new(kind, self.format.as_ref())
     }
 }
 
@@ -84,7 +84,7 @@ impl Default for ReleaseOptions {
 
 impl ReleaseOptions {
     /// Whether a cell of several values prints what its group's records hold (a set or one number) instead of the cell.
-    pub fn has_own_form(&self, kind: Kind) -> bool {
+    pub fn prints_group_values(&self, kind: Kind) -> bool {
         match kind {
             Kind::Category => self.labels == Labels::Set,
             Kind::Number => self.numbers != Numbers::Interval,

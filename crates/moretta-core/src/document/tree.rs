@@ -21,7 +21,7 @@ use crate::text::shown;
 pub type Span = Option<Range<usize>>;
 
 /// Deeper nesting than any policy needs; keeps recursion over a tree bounded.
-const DEEPEST: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Keys with values, in the order in which the text names them first.
 #[derive(Debug, Clone, PartialEq)]
@@ -163,7 +163,7 @@ fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<TomlTable, Poli
 
 fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, PolicyError> {
     let span = Some(from.span());
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return Err(PolicyError::new(&span, "this is nested deeper than anything in a policy"));
     }
     let value = match from.get_ref() {

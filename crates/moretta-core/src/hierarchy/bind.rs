@@ -8,10 +8,10 @@ use hashbrown::HashMap;
 use super::{
     calendar::{self, DateLevel},
     domain::{Domain, DomainError, DomainProblem},
-    numeric::{Built, Distinct, bins, given, widths},
+    numeric::{Built, DistinctValues, bins, given, widths},
     prefix,
-    reading::Reading,
     tree::{ROOT_LABEL, Tree},
+    value_parser::ValueParser,
 };
 use crate::{
     counts::CountedColumn,
@@ -21,7 +21,7 @@ use crate::{
 
 /// What occurs in a column.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Occurring<'a> {
+pub(crate) struct OccurringValues<'a> {
     /// Its values.
     pub column: &'a CountedColumn,
     /// Which of them stand for a missing one.
@@ -32,15 +32,15 @@ pub(crate) struct Occurring<'a> {
 
 /// The tree that a policy's choice gives a column of these values, so many records each; none where any interval may be
 /// released.
-pub fn tree_over(
+pub fn build_tree(
     column: &CountedColumn,
     records: &[u64],
-    reading: &Reading,
+    parser: &ValueParser,
     choice: &HierarchyChoice,
 ) -> Result<Option<Tree>, DomainError> {
     let missing = vec![false; column.values.len()];
-    let occurring = Occurring { column, missing: &missing, records };
-    Ok(Domain::bind(occurring, reading, choice, None, MissingRule::Error)?.0.tree)
+    let occurring = OccurringValues { column, missing: &missing, records };
+    Ok(Domain::bind(occurring, parser, choice, None, MissingRule::Error)?.0.tree)
 }
 
 impl Domain {
@@ -49,15 +49,15 @@ impl Domain {
     /// `tree` is the hierarchy file where the policy names one; it is taken instead of one that would be built. Returns
     /// the domain and, for each code of the column, the code in the domain.
     pub(crate) fn bind(
-        occurring: Occurring<'_>,
-        reading: &Reading,
+        occurring: OccurringValues<'_>,
+        parser: &ValueParser,
         choice: &HierarchyChoice,
         tree: Option<&Tree>,
         rule: MissingRule,
     ) -> Result<(Self, Vec<u32>), DomainError> {
-        let Occurring { column, missing, records } = occurring;
-        let mut binder = Binder { column, missing, records, reading, codes: vec![0; column.values.len()] };
-        let mut domain = match (reading.kind(), choice) {
+        let OccurringValues { column, missing, records } = occurring;
+        let mut binder = Binder { column, missing, records, parser, codes: vec![0; column.values.len()] };
+        let mut domain = match (parser.kind(), choice) {
             (Kind::Number | Kind::Date, _) => binder.ordered(choice, tree)?,
             (Kind::Category, HierarchyChoice::Prefix(lengths)) => binder.prefixes(lengths)?,
             (Kind::Category, _) => binder.categories(tree, rule)?,
@@ -71,7 +71,7 @@ struct Binder<'a> {
     column: &'a CountedColumn,
     missing: &'a [bool],
     records: &'a [u64],
-    reading: &'a Reading,
+    parser: &'a ValueParser,
     codes: Vec<u32>,
 }
 
@@ -135,7 +135,7 @@ impl Binder<'_> {
     fn ordered(&mut self, choice: &HierarchyChoice, tree: Option<&Tree>) -> Result<Domain, DomainError> {
         let mut numbers = Vec::new();
         for raw in self.present() {
-            let value = self.reading.number(&self.column.values[raw]);
+            let value = self.parser.number(&self.column.values[raw]);
             let value = value.map_err(|problem| self.error(raw, |_| problem))?;
             numbers.push((value, raw));
         }
@@ -157,7 +157,7 @@ impl Binder<'_> {
                 values.push(value);
                 texts.push(text(raw).clone());
                 representative = raw;
-            } else if self.reading.compare(text(representative), text(raw)).is_ne() {
+            } else if self.parser.compare(text(representative), text(raw)).is_ne() {
                 return Err(self.error(raw, |value| DomainProblem::TooManyDigits { value }));
             }
             self.codes[raw] = values.len() as u32 - 1;
@@ -169,13 +169,13 @@ impl Binder<'_> {
             (HierarchyChoice::Built(built), None) => Some(self.built(built, &values, &texts)),
             (HierarchyChoice::Dates(levels), _) => Some(self.calendar(&texts, levels)),
             (_, Some(tree)) => Some(self.given(tree, &values, &texts)?),
-            (HierarchyChoice::Default, None) if self.reading.kind() == Kind::Date => {
+            (HierarchyChoice::Default, None) if self.parser.kind() == Kind::Date => {
                 Some(self.calendar(&texts, &DateLevel::ALL))
             }
             (_, None) => None,
         };
-        let reading = self.reading.clone();
-        Ok(Domain { reading, texts, values, tree, missing: None, missing_is_suppressed: false, scale: None })
+        let parser = self.parser.clone();
+        Ok(Domain { parser, texts, values, tree, missing: None, missing_is_suppressed: false, scale: None })
     }
 
     fn built(&self, built: &Built, values: &[f64], texts: &[Box<str>]) -> Tree {
@@ -183,11 +183,11 @@ impl Binder<'_> {
         for (raw, code) in self.codes.iter().enumerate().filter(|(raw, _)| !self.missing[*raw]) {
             records[*code as usize] += self.records[raw];
         }
-        built.tree(Distinct { values, texts, records: &records })
+        built.tree(DistinctValues { values, texts, records: &records })
     }
 
     fn calendar(&self, texts: &[Box<str>], levels: &[DateLevel]) -> Tree {
-        let moment = |text: &str| self.reading.moment(text).expect("it was read as a date before");
+        let moment = |text: &str| self.parser.moment(text).expect("it was read as a date before");
         calendar::build(&texts.iter().map(|text| moment(text)).collect::<Vec<_>>(), texts, levels)
     }
 
@@ -196,7 +196,7 @@ impl Binder<'_> {
         let mut leaves = Vec::with_capacity(tree.leaf_count());
         for code in 0..tree.leaf_count() as u32 {
             let label = tree.label(tree.leaf(code));
-            let value = self.reading.number(label).map_err(|problem| match self.reading.kind() {
+            let value = self.parser.number(label).map_err(|problem| match self.parser.kind() {
                 Kind::Date => self.hierarchy_error(problem),
                 _ => self.hierarchy_error(DomainProblem::LeafNotANumber { value: label.to_owned() }),
             })?;
@@ -252,6 +252,7 @@ pub fn parse_number(text: &str) -> Result<f64, DomainProblem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hierarchy::{TreeBuilder, file};
 
     fn column(values: &[&str]) -> CountedColumn {
         CountedColumn {
@@ -271,8 +272,8 @@ mod tests {
         let column = column(values);
         let missing: Vec<bool> = values.iter().map(|v| v.is_empty() || *v == "?").collect();
         let records = vec![1; values.len()];
-        let occurring = Occurring { column: &column, missing: &missing, records: &records };
-        Domain::bind(occurring, &Reading::new(kind, None), choice, tree, rule)
+        let occurring = OccurringValues { column: &column, missing: &missing, records: &records };
+        Domain::bind(occurring, &ValueParser::new(kind, None), choice, tree, rule)
     }
 
     fn numbers(values: &[&str]) -> Result<(Domain, Vec<u32>), DomainError> {
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!((error.record, error.problem), (Some(2), DomainProblem::NotANumber { value: "x".into() }));
         let error = numbers(&["1", "NaN"]).unwrap_err();
         assert_eq!(error.problem, DomainProblem::NotFinite { value: "NaN".into() });
-        let tree = super::super::file::parse("a;*\nb;*").unwrap();
+        let tree = file::parse("a;*\nb;*").unwrap();
         let error = bind(&["a", "c"], Kind::Category, &HierarchyChoice::Default, Some(&tree), MissingRule::Error);
         assert_eq!(
             error.unwrap_err().to_string(),
@@ -325,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_hierarchy_may_have_a_place_for_the_missing_value() {
-        let tree = super::super::file::parse("a;x;*\n?;x;*\nb;y;*").unwrap();
+        let tree = file::parse("a;x;*\n?;x;*\nb;y;*").unwrap();
         let (domain, codes) =
             bind(&["a", "?"], Kind::Category, &HierarchyChoice::Default, Some(&tree), MissingRule::Category).unwrap();
         assert_eq!(codes, [0, 1]);
@@ -334,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_file_over_numbers_is_put_in_order_and_must_be_intervals() {
-        let tree = super::super::file::parse("30;old;*\n1;young;*\n2;young;*\n40;old;*").unwrap();
+        let tree = file::parse("30;old;*\n1;young;*\n2;young;*\n40;old;*").unwrap();
         let with = |tree: &Tree, values: &[&str]| {
             bind(values, Kind::Number, &HierarchyChoice::Default, Some(tree), MissingRule::Error)
         };
@@ -342,18 +343,18 @@ mod tests {
         assert_eq!(codes, [1, 0, 2]);
         assert_eq!(domain.label(domain.cover(1, 2)), "old");
         assert!((domain.ncp(domain.cover(1, 2)) - 10.0 / 39.0).abs() < 1e-12);
-        let gap = super::super::file::parse("1;a;*\n2;b;*\n3;a;*").unwrap();
+        let gap = file::parse("1;a;*\n2;b;*\n3;a;*").unwrap();
         let error = with(&gap, &["1"]).unwrap_err();
         assert_eq!(error.problem, DomainProblem::NotAnInterval { label: "a".into() });
         let error = with(&tree, &["1", "5"]).unwrap_err();
         assert_eq!(error.problem, DomainProblem::NotInHierarchy { value: "5".into() });
-        let twice = super::super::file::parse("1;a;*\n2;b;*\n1.0;b;*").unwrap();
+        let twice = file::parse("1;a;*\n2;b;*\n1.0;b;*").unwrap();
         assert_eq!(with(&twice, &["1"]).unwrap_err().problem, DomainProblem::LeafTwice { value: "1.0".into() });
     }
 
     #[test]
     fn numbers_directly_under_the_root_of_a_file_stay_there() {
-        let tree = super::super::file::parse("1;1;*\n2;2;*\n3;high;*\n4;high;*").unwrap();
+        let tree = file::parse("1;1;*\n2;2;*\n3;high;*\n4;high;*").unwrap();
         let (domain, _) =
             bind(&["1", "2", "4"], Kind::Number, &HierarchyChoice::Default, Some(&tree), MissingRule::Error).unwrap();
         assert_eq!(domain.label(domain.cover(0, 1)), "*");
@@ -362,7 +363,6 @@ mod tests {
 
     #[test]
     fn a_file_over_numbers_may_be_as_deep_as_it_is_long() {
-        use super::super::TreeBuilder;
         let mut builder = TreeBuilder::default();
         let mut above = TreeBuilder::ROOT;
         for value in 0..50_000 {
@@ -418,14 +418,14 @@ mod tests {
 
     #[test]
     fn a_file_over_dates_is_put_in_order() {
-        let tree = super::super::file::parse("1984-03-31;lent;*\n1983-12-24;xmas;*\n1983-12-25;xmas;*").unwrap();
+        let tree = file::parse("1984-03-31;lent;*\n1983-12-24;xmas;*\n1983-12-25;xmas;*").unwrap();
         let values = ["1984-03-31", "1983-12-25", "1983-12-24"];
         let with =
             |tree| bind(&values, Kind::Date, &HierarchyChoice::File("f.csv".into()), Some(tree), MissingRule::Error);
         let (domain, codes) = with(&tree).unwrap();
         assert_eq!(codes, [2, 1, 0]);
         assert_eq!(domain.label(domain.cover(0, 1)), "xmas");
-        let error = with(&super::super::file::parse("Easter;*").unwrap()).unwrap_err();
+        let error = with(&file::parse("Easter;*").unwrap()).unwrap_err();
         assert!(error.to_string().starts_with("column `c`, hierarchy: `Easter` is not a date"), "{error}");
     }
 
@@ -445,7 +445,7 @@ mod tests {
     #[test]
     fn penalties_of_a_taxonomy() {
         // Seven leaves: two whose common ancestor covers six cost 6/7, two under the root cost 1 (spec 4).
-        let tree = super::super::file::parse("a;x;*\nb;x;*\nc;x;*\nd;x;*\ne;x;*\nf;x;*\ng;y;*").unwrap();
+        let tree = file::parse("a;x;*\nb;x;*\nc;x;*\nd;x;*\ne;x;*\nf;x;*\ng;y;*").unwrap();
         let (domain, _) =
             bind(&["a"], Kind::Category, &HierarchyChoice::Default, Some(&tree), MissingRule::Error).unwrap();
         assert_eq!(domain.ncp(domain.cover(0, 5)), 6.0 / 7.0);

@@ -5,7 +5,7 @@
 
 use serde::Serialize;
 
-use super::{numeric::from_levels, reading::Reading, tree::Tree};
+use super::{numeric::from_levels, tree::Tree, value_parser::ValueParser};
 use crate::dates::Moment;
 
 /// A level of the calendar.
@@ -61,7 +61,7 @@ pub(crate) fn build(moments: &[Moment], texts: &[Box<str>], levels: &[DateLevel]
 }
 
 /// Whether a text is a label of one of these levels.
-pub(crate) fn is_label(text: &str, levels: &[DateLevel], reading: &Reading) -> bool {
+pub(crate) fn is_label(text: &str, levels: &[DateLevel], parser: &ValueParser) -> bool {
     let first_day = match (text.split_once("-Q"), text.strip_suffix('s')) {
         (Some((year, "1")), _) => format!("{year}-01-01"),
         (Some((year, "2")), _) => format!("{year}-04-01"),
@@ -72,7 +72,7 @@ pub(crate) fn is_label(text: &str, levels: &[DateLevel], reading: &Reading) -> b
         (None, None) => format!("{text}{}", "0000-01-01".get(text.len()..).unwrap_or_default()),
     };
     let Some(moment) = Moment::read(&first_day, None) else { return false };
-    let timed = |level: &DateLevel| *level != DateLevel::Day || reading.may_have_time();
+    let timed = |level: &DateLevel| *level != DateLevel::Day || parser.may_have_time();
     levels.iter().filter(|level| timed(level)).any(|level| level.label(moment) == text)
 }
 
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn labels_are_known_by_their_form() {
-        let iso = Reading::new(Kind::Date, None);
+        let iso = ValueParser::new(Kind::Date, None);
         for right in ["1984-03-31", "1984-03", "1984-Q1", "1984-Q4", "1984", "1980s"] {
             assert!(is_label(right, &DateLevel::ALL, &iso), "{right}");
         }

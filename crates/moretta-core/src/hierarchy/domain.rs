@@ -5,7 +5,7 @@
 //! the penalties of all measures are functions of a cell. A missing value is a leaf of its own at the far right,
 //! directly under the root: together with any other value it is only covered by `*`.
 
-use super::{reading::Reading, scale::Scale, tree::Tree};
+use super::{scale::Scale, tree::Tree, value_parser::ValueParser};
 use crate::{
     counts::CountedColumn,
     dates::{DateFormat, Moment},
@@ -41,7 +41,7 @@ impl Cell {
 /// The values of one quasi-identifier column.
 #[derive(Debug, Clone)]
 pub struct Domain {
-    pub(super) reading: Reading,
+    pub(super) parser: ValueParser,
     pub(super) texts: Vec<Box<str>>,
     /// The numbers or seconds of an ordered column; one fewer than texts where there is a missing leaf.
     pub(super) values: Vec<f64>,
@@ -202,13 +202,13 @@ impl Domain {
 
     pub(super) fn flat(texts: Vec<Box<str>>) -> Self {
         let tree = Some(Tree::flat(texts.iter().cloned()));
-        let reading = Reading::new(Kind::Category, None);
-        Self { reading, texts, values: Vec::new(), tree, missing: None, missing_is_suppressed: false, scale: None }
+        let parser = ValueParser::new(Kind::Category, None);
+        Self { parser, texts, values: Vec::new(), tree, missing: None, missing_is_suppressed: false, scale: None }
     }
 
     /// Whether values are numbers, dates or names.
     pub fn kind(&self) -> Kind {
-        self.reading.kind()
+        self.parser.kind()
     }
 
     /// How many leaves there are.
@@ -234,11 +234,6 @@ impl Domain {
     /// The number of a leaf, or its seconds; none in a category column and for the missing leaf.
     pub fn number(&self, code: u32) -> Option<f64> {
         self.values.get(code as usize).copied()
-    }
-
-    /// The number, or the seconds, that a text stands for in an ordered column.
-    pub fn reads(&self, text: &str) -> Option<f64> {
-        self.reading.number(text).ok()
     }
 
     /// The leaf that stands for a missing value, where there is one.
@@ -309,8 +304,8 @@ impl Domain {
 
     fn span(&self, cell: Cell, categorical: impl Fn(f64, f64) -> f64) -> f64 {
         // A constant column has no range to lose.
-        let all = self.leaves_to_lose();
-        if all == 1 {
+        let total = self.total_leaves();
+        if total == 1 {
             return 0.0;
         }
         let missing = self.missing.filter(|&code| cell.contains(code));
@@ -324,12 +319,12 @@ impl Domain {
                 Some(scale) => scale.spread(self, cell),
                 None => self.spread(cell.first, cell.last),
             },
-            (_, false) => categorical(leaves.min(all as f64), all as f64),
+            (_, false) => categorical(leaves.min(total as f64), total as f64),
         }
     }
 
     /// How many values a cell could be at the most.
-    pub(super) fn leaves_to_lose(&self) -> usize {
+    pub(super) fn total_leaves(&self) -> usize {
         self.scale.as_ref().map_or(self.len(), |scale| scale.leaves)
     }
 

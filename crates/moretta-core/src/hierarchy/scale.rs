@@ -7,7 +7,7 @@
 
 use super::{
     domain::{Cell, Domain},
-    forms::interval_ends,
+    labels::interval_ends,
 };
 use crate::ids::NodeId;
 
@@ -40,7 +40,7 @@ impl Scale {
         let printed = tree.map_or(Vec::new(), |tree| {
             let ends = |node: u32| {
                 let (low, high) = interval_ends(tree.label(NodeId(node)))?;
-                Some((domain.reads(low)?, domain.reads(high)?))
+                Some((domain.read_number(low)?, domain.read_number(high)?))
             };
             (0..tree.len() as u32).map(ends).collect()
         });

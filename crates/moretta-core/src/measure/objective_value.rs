@@ -60,7 +60,7 @@ impl Costs {
         let classes = attribute.values.len();
         let mut bound = BoundCosts { pairs, suppressed: vec![1.0; classes] };
         if !bound.pairs.is_empty() {
-            bound.suppressed = (0..classes as u32).map(|class| bound.dearest(class, classes)).collect();
+            bound.suppressed = (0..classes as u32).map(|class| bound.max_cost(class, classes)).collect();
         }
         bound
     }
@@ -84,24 +84,24 @@ impl BoundCosts {
     }
 
     /// Whether every mistake costs the same.
-    pub fn are_plain(&self) -> bool {
+    pub fn are_uniform(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    fn dearest(&self, actual: u32, classes: usize) -> f64 {
+    fn max_cost(&self, actual: u32, classes: usize) -> f64 {
         let named = self.pairs.iter().filter(|((own, called), _)| *own == actual && *called != actual);
-        let (count, dearest) = named.fold((0, 0.0), |(count, most), (_, cost)| (count + 1, f64::max(most, *cost)));
+        let (count, max_cost) = named.fold((0, 0.0), |(count, max), (_, cost)| (count + 1, f64::max(max, *cost)));
         // Some mistake is not named, and costs 1; where there is no other class there is none to make.
-        if classes < 2 || count + 1 < classes { dearest.max(1.0) } else { dearest }
+        if classes < 2 || count + 1 < classes { max_cost.max(1.0) } else { max_cost }
     }
 
     /// What a group costs: its records are all called by its most frequent class, of several the cheapest.
     pub fn of_group(&self, histogram: &[(u32, u64)]) -> f64 {
-        let most = histogram.iter().map(|(_, records)| *records).max().unwrap_or(0);
-        if self.are_plain() {
-            return (histogram.iter().map(|(_, records)| records).sum::<u64>() - most) as f64;
+        let majority = histogram.iter().map(|(_, records)| *records).max().unwrap_or(0);
+        if self.are_uniform() {
+            return (histogram.iter().map(|(_, records)| records).sum::<u64>() - majority) as f64;
         }
-        let called = histogram.iter().filter(|(_, records)| *records == most).map(|(class, _)| *class);
+        let called = histogram.iter().filter(|(_, records)| *records == majority).map(|(class, _)| *class);
         let cost = |called: u32| histogram.iter().map(|&(class, n)| self.of(class, called) * n as f64).sum::<f64>();
         called.map(cost).reduce(f64::min).unwrap_or(0.0)
     }

@@ -229,9 +229,9 @@ fn naive_cm(records: &[(u32, usize)], suppressed: u32, costs: &[Vec<Option<f64>>
     let of_group = |group: u32| -> f64 {
         let own: Vec<usize> = records.iter().filter(|(q, _)| *q == group).map(|(_, class)| *class).collect();
         if group == suppressed {
-            let dearest = |own: usize| occurring.iter().map(|&called| cost(own, called)).fold(0.0, f64::max);
+            let max_cost = |own: usize| occurring.iter().map(|&called| cost(own, called)).fold(0.0, f64::max);
             let alone = plain || occurring.len() < 2;
-            return own.iter().map(|&own| if alone { 1.0 } else { dearest(own) }).sum();
+            return own.iter().map(|&own| if alone { 1.0 } else { max_cost(own) }).sum();
         }
         let count = |class: usize| own.iter().filter(|other| **other == class).count();
         let most = own.iter().map(|&class| count(class)).max().unwrap_or(0);
@@ -280,15 +280,15 @@ proptest::proptest! {
         let mut histogram = std::collections::BTreeMap::new();
         records.iter().for_each(|(code, n)| *histogram.entry(*code).or_insert(0) += n);
         let histogram: Vec<(u32, u64)> = histogram.into_iter().collect();
-        let naive = |centre: f64, power: i32| -> f64 {
+        let naive = |center: f64, power: i32| -> f64 {
             let each = histogram.iter().flat_map(|&(code, n)| (0..n).map(move |_| code));
-            each.map(|code| (numbers[code as usize] - centre).abs().powi(power)).sum()
+            each.map(|code| (numbers[code as usize] - center).abs().powi(power)).sum()
         };
-        let deviation = numbers.iter().map(|centre| naive(*centre, 1)).fold(f64::INFINITY, f64::min);
+        let deviation = numbers.iter().map(|center| naive(*center, 1)).fold(f64::INFINITY, f64::min);
         proptest::prop_assert!((Dispersion::Deviation.of(&numbers, &histogram) - deviation).abs() < 1e-9);
         let variance = Dispersion::Variance.of(&numbers, &histogram);
-        for centre in -70..=570 {
-            proptest::prop_assert!(variance <= naive(f64::from(centre) / 10.0, 2) + 1e-9);
+        for center in -70..=570 {
+            proptest::prop_assert!(variance <= naive(f64::from(center) / 10.0, 2) + 1e-9);
         }
     }
 }

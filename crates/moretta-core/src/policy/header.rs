@@ -6,7 +6,7 @@ use super::Policy;
 use crate::{document::toml_key, suggest::nearest, text::shown};
 
 /// A message with more suggestions than this is not read, and each costs a pass over the header.
-const MOST_SUGGESTIONS: usize = 20;
+const MAX_SUGGESTIONS: usize = 20;
 
 /// The policy and the input do not have the same columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Policy {
             }
         }
         for column in self.columns.iter().filter(|column| !seen.contains(column.name.as_str())) {
-            let meant = if mismatch.absent.len() < MOST_SUGGESTIONS {
+            let meant = if mismatch.absent.len() < MAX_SUGGESTIONS {
                 nearest(&column.name, mismatch.undeclared.iter().map(String::as_str)).map(str::to_owned)
             } else {
                 None
@@ -97,7 +97,7 @@ mod tests {
     fn policy() -> Policy {
         let text =
             "version = 1\nprivacy.k = 2\ncolumns.age.role = \"quasi-identifier\"\ncolumns.name.role = \"identifier\"";
-        Policy::parse(text, &[super::super::DEFAULT_METHOD]).unwrap()
+        Policy::parse(text, &[crate::policy::DEFAULT_METHOD]).unwrap()
     }
 
     fn header(names: &[&str]) -> Vec<String> {

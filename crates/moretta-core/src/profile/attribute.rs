@@ -6,7 +6,7 @@ use super::{first_by_record, infer_kind};
 use crate::{
     counts::CountedColumn,
     declaration::{ColumnPolicy, Declaration},
-    hierarchy::{DomainError, DomainProblem, Reading, Tree},
+    hierarchy::{DomainError, DomainProblem, Tree, ValueParser},
     schema::{Kind, Role},
 };
 
@@ -24,7 +24,7 @@ pub struct Attribute {
     pub numbers: Option<Vec<f64>>,
     /// The hierarchy, whose leaves in order are the values that occur.
     pub tree: Option<Tree>,
-    reading: Reading,
+    parser: ValueParser,
     /// Every text that stands for a value.
     codes: HashMap<Box<str>, u32>,
 }
@@ -32,18 +32,18 @@ pub struct Attribute {
 impl Attribute {
     /// Whether values are numbers, dates or names.
     pub fn kind(&self) -> Kind {
-        self.reading.kind()
+        self.parser.kind()
     }
 
     /// How its texts are read.
-    pub fn reading(&self) -> &Reading {
-        &self.reading
+    pub fn parser(&self) -> &ValueParser {
+        &self.parser
     }
 
     /// The code of the value that a text stands for; none where it does not occur.
     pub fn code(&self, text: &str) -> Option<u32> {
-        let number = |text: &str| self.kind().is_ordered() && self.reading.number(text).is_ok();
-        let same = |known: &str| number(known) && number(text) && self.reading.compare(known, text).is_eq();
+        let number = |text: &str| self.kind().is_ordered() && self.parser.number(text).is_ok();
+        let same = |known: &str| number(known) && number(text) && self.parser.compare(known, text).is_eq();
         let written_differently = || self.values.iter().position(|known| same(known)).map(|code| code as u32);
         self.codes.get(text).copied().or_else(written_differently)
     }
@@ -58,10 +58,10 @@ impl Attribute {
         // A hierarchy gives the values their order and their distances, even where they are digits.
         let by_tree = tree.map(|_| Kind::Category);
         let kind = declared.kind.or(by_tree).unwrap_or_else(|| infer_kind(declared, counted, missing));
-        let reading = declared.reading(kind);
+        let parser = declared.parser(kind);
         let mut own_tree = None;
         let order = match (kind, tree) {
-            (Kind::Number | Kind::Date, _) => order_of_numbers(counted, missing, &reading)?,
+            (Kind::Number | Kind::Date, _) => order_of_numbers(counted, missing, &parser)?,
             (Kind::Category, None) => {
                 let mut order: Vec<usize> = (0..counted.values.len()).collect();
                 order.sort_by_key(|&raw| (missing[raw], &counted.values[raw]));
@@ -77,7 +77,7 @@ impl Attribute {
         // otherwise `1` and `1.0` would pass for two different values.
         let text = |raw: usize| &counted.values[raw];
         let same = |a: usize, b: usize| match (missing[a], missing[b]) {
-            (false, false) => kind.is_ordered() && reading.compare(text(a), text(b)).is_eq(),
+            (false, false) => kind.is_ordered() && parser.compare(text(a), text(b)).is_eq(),
             (a, b) => a && b,
         };
         let (mut map, mut representatives): (Vec<u32>, Vec<usize>) = (vec![0; order.len()], Vec::new());
@@ -91,25 +91,29 @@ impl Attribute {
         if let Some(raw) = missing.iter().position(|missing| *missing) {
             codes.extend(policy.input().missing.iter().map(|text| (text.as_str().into(), map[raw])));
         }
-        let number = |&raw: &usize| reading.number(text(raw)).ok().filter(|_| kind.is_ordered() && !missing[raw]);
+        let number = |&raw: &usize| parser.number(text(raw)).ok().filter(|_| kind.is_ordered() && !missing[raw]);
         let numbers = representatives.iter().map(number).collect();
         let values = representatives.iter().map(|&raw| text(raw).clone()).collect();
         let attribute =
-            Self { name: declared.name.clone(), role: declared.role, values, numbers, tree: own_tree, reading, codes };
+            Self { name: declared.name.clone(), role: declared.role, values, numbers, tree: own_tree, parser, codes };
         Ok((attribute, map))
     }
 }
 
 /// Raw codes by size, the shortest text of a number or date first, then the missing ones.
-fn order_of_numbers(counted: &CountedColumn, missing: &[bool], reading: &Reading) -> Result<Vec<usize>, DomainError> {
-    let parsed: Vec<_> = counted.values.iter().map(|text| reading.number(text)).collect();
+fn order_of_numbers(
+    counted: &CountedColumn,
+    missing: &[bool],
+    parser: &ValueParser,
+) -> Result<Vec<usize>, DomainError> {
+    let parsed: Vec<_> = counted.values.iter().map(|text| parser.number(text)).collect();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && parsed[raw].is_err()) {
         return Err(DomainError::of_value(counted, raw, parsed[raw].clone().expect_err("just seen")));
     }
     let size = |raw: usize| if missing[raw] { f64::INFINITY } else { parsed[raw].clone().unwrap_or(f64::INFINITY) };
     let exact = |a: usize, b: usize| match missing[a] || missing[b] {
         true => missing[a].cmp(&missing[b]),
-        false => reading.compare(&counted.values[a], &counted.values[b]),
+        false => parser.compare(&counted.values[a], &counted.values[b]),
     };
     let text = |raw: usize| (counted.values[raw].len(), &counted.values[raw]);
     let mut order: Vec<usize> = (0..counted.values.len()).collect();

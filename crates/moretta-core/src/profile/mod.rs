@@ -21,7 +21,7 @@ use crate::{
     counts::{CountedColumn, Counts},
     dates::Moment,
     declaration::{ColumnPolicy, Declaration, Labels},
-    hierarchy::{Domain, DomainError, DomainProblem, Hierarchies, HierarchyChoice, Occurring, parse_number},
+    hierarchy::{Domain, DomainError, DomainProblem, Hierarchies, HierarchyChoice, OccurringValues, parse_number},
     ids::{AttributeId, ColumnId, TupleId, VariantId},
     schema::{Kind, MissingRule, Role},
 };
@@ -79,9 +79,9 @@ impl Profile {
             // Only what is built from the data asks how many records have a value.
             let built = matches!(declared.hierarchy, HierarchyChoice::Built(_));
             let records = if built { counts.records_of(position) } else { Vec::new() };
-            let occurring = Occurring { column: counted, missing: &missing, records: &records };
-            let (reading, tree) = (declared.reading(kind), hierarchies.get(&declared.name));
-            let (domain, map) = Domain::bind(occurring, &reading, &declared.hierarchy, tree, declared.missing)?;
+            let occurring = OccurringValues { column: counted, missing: &missing, records: &records };
+            let (parser, tree) = (declared.parser(kind), hierarchies.get(&declared.name));
+            let (domain, map) = Domain::bind(occurring, &parser, &declared.hierarchy, tree, declared.missing)?;
             if policy.release().labels == Labels::Set && kind == Kind::Category {
                 check_sets(counted, &domain, &map)?;
             }

@@ -32,7 +32,7 @@ pub(super) struct ReleaseBuilder<'a> {
 impl<'a> ReleaseBuilder<'a> {
     pub(super) fn new(profile: &'a Profile, options: &'a ReleaseOptions, global: bool) -> Self {
         let p = profile.columns().len();
-        let prints_one_number = |kind: Kind| kind == Kind::Number && options.has_own_form(kind);
+        let prints_one_number = |kind: Kind| kind == Kind::Number && options.prints_group_values(kind);
         let piece_cells = profile.columns().iter().map(|column| prints_one_number(column.domain.kind()).then(Vec::new));
         Self {
             piece_cells: piece_cells.collect(),
@@ -58,11 +58,11 @@ impl<'a> ReleaseBuilder<'a> {
         codes: impl Fn() -> I,
     ) {
         let domain = &self.profile.columns()[column].domain;
-        let own_form = cell.first < cell.last && self.options.has_own_form(domain.kind());
-        let shared = self.global || !own_form;
+        let prints_group_values = cell.first < cell.last && self.options.prints_group_values(domain.kind());
+        let shared = self.global || !prints_group_values;
         let known = self.cache[column].get(&cell).filter(|_| shared).copied();
         let (id, loss) = known.unwrap_or_else(|| {
-            let (label, read, loss) = match own_form {
+            let (label, read, loss) = match prints_group_values {
                 true => group_label(domain, cell, codes(), self.options),
                 false => cell_label(domain, cell),
             };
@@ -205,13 +205,13 @@ fn summary_number(numbers: &[(f64, u64)], form: Numbers) -> f64 {
                 });
                 found.map_or(0.0, |(v, _)| *v)
             };
-            middle(at((records - 1) / 2), at(records / 2))
+            midpoint(at((records - 1) / 2), at(records / 2))
         }
-        Numbers::Interval | Numbers::Midpoint => middle(numbers[0].0, numbers[numbers.len() - 1].0),
+        Numbers::Interval | Numbers::Midpoint => midpoint(numbers[0].0, numbers[numbers.len() - 1].0),
     }
 }
 
-fn middle(low: f64, high: f64) -> f64 {
+fn midpoint(low: f64, high: f64) -> f64 {
     let sum = low + high;
     if sum.is_finite() { sum / 2.0 } else { low / 2.0 + high / 2.0 }
 }

@@ -311,7 +311,11 @@ impl Saved {
     /// The cell that prints as this one does: a missing value may be released as `*`, like the whole column.
     fn as_printed(&self, column: &Column, cell: Cell) -> Cell {
         let domain = &column.domain;
-        if domain.is_star(cell) && !self.policy.release.has_own_form(domain.kind()) { domain.whole() } else { cell }
+        if domain.is_star(cell) && !self.policy.release.prints_group_values(domain.kind()) {
+            domain.whole()
+        } else {
+            cell
+        }
     }
 
     fn apply_cut(&self, profile: &Profile, models: &[Box<dyn BoundModel>], labels: &[Vec<Option<String>>]) -> Recoding {
@@ -347,8 +351,11 @@ impl Saved {
         // A record goes to the first box that covers it, where nothing speaks against it.
         let mut open: Vec<Vec<Cell>> = self.read_boxes(profile, boxes).into_iter().map(|(cells, _)| cells).collect();
         let index = BoxIndex::new(profile, &open);
-        let prints_group: Vec<bool> =
-            profile.columns().iter().map(|column| self.policy.release.has_own_form(column.domain.kind())).collect();
+        let prints_group: Vec<bool> = profile
+            .columns()
+            .iter()
+            .map(|column| self.policy.release.prints_group_values(column.domain.kind()))
+            .collect();
         let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<PrintedCell> {
             let cells = cells.iter().zip(profile.columns()).map(|(cell, column)| self.as_printed(column, *cell));
             cells.zip(&prints_group).map(|(cell, prints_group)| (cell, prints_group.then_some(group))).collect()

@@ -10,7 +10,7 @@ use super::{Saved, SavedLabels};
 use crate::{
     counts::{CountedColumn, Counts},
     declaration::ColumnPolicy,
-    hierarchy::{DomainError, HierarchyChoice, ROOT_LABEL, Reading, Tree, TreeBuilder, interval_ends},
+    hierarchy::{DomainError, HierarchyChoice, ROOT_LABEL, Tree, TreeBuilder, ValueParser, interval_ends},
     profile::Profile,
     schema::Kind,
 };
@@ -23,7 +23,7 @@ impl Saved {
             let Some(declared) = self.policy.column(&column.name) else { continue };
             match (&declared.hierarchy, declared.kind) {
                 (HierarchyChoice::Built(_), Some(kind)) => {
-                    if let Some(tree) = interval_tree(column, &labels, &declared.reading(kind)) {
+                    if let Some(tree) = interval_tree(column, &labels, &declared.parser(kind)) {
                         hierarchies.insert(column.name.clone(), tree);
                     }
                 }
@@ -80,8 +80,8 @@ fn add_values<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a st
 
 /// The tree of intervals over the values that occur; none where there are none. An interval that is neither within
 /// another nor apart from it did not come from a hierarchy, and covers nothing.
-fn interval_tree(column: &CountedColumn, labels: &[&str], reading: &Reading) -> Option<Tree> {
-    let number = |text: &str| reading.number(text).ok();
+fn interval_tree(column: &CountedColumn, labels: &[&str], parser: &ValueParser) -> Option<Tree> {
+    let number = |text: &str| parser.number(text).ok();
     let mut values: Vec<(f64, &str)> = column.values.iter().filter_map(|text| Some((number(text)?, &**text))).collect();
     values.sort_by(|(a, x), (b, y)| a.total_cmp(b).then_with(|| (x.len(), x).cmp(&(y.len(), y))));
     values.dedup_by_key(|(value, _)| *value);
@@ -115,7 +115,7 @@ mod tests {
     fn rows(values: &[&str], labels: &[&str]) -> Option<String> {
         let values = values.iter().map(|value| (*value).into()).collect();
         let column = CountedColumn { values, ..CountedColumn::default() };
-        interval_tree(&column, labels, &Reading::new(Kind::Number, None)).map(|tree| file::write(&tree))
+        interval_tree(&column, labels, &ValueParser::new(Kind::Number, None)).map(|tree| file::write(&tree))
     }
 
     #[test]

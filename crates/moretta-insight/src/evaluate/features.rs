@@ -174,7 +174,7 @@ fn applied_label<'l>(labels: &[Option<Vec<&'l str>>], tuple: TupleId, column: us
 /// The numbers or seconds of a column by code. What is none is missing where the training table has that too, otherwise unknown.
 fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
     let none = |text: &str| if known.code(text).is_some() { MISSING } else { f64::NAN };
-    let number = |text: &str| known.reading().number(text).unwrap_or_else(|_| none(text));
+    let number = |text: &str| known.parser().number(text).unwrap_or_else(|_| none(text));
     attribute.values.iter().map(|text| number(text)).collect()
 }
 

@@ -105,7 +105,7 @@ pub fn splits(counts: &Counts, class: usize, plan: Plan, seed: u64) -> impl Iter
             (Plan::Folds(_), dealt) => dealt.as_ref().map_or_else(Vec::new, |parts| parts[round].clone()),
         };
         let train: Vec<u64> = counts.counts.iter().zip(&test).map(|(all, test)| all - test).collect();
-        Split { train: counts.part(&train), test: counts.part(&test) }
+        Split { train: counts.with_records(&train), test: counts.with_records(&test) }
     })
 }
 

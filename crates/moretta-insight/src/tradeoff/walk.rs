@@ -76,7 +76,7 @@ impl<'a> Walk<'a> {
     /// Takes a ground that serves the points after these steps, whatever the steps do.
     pub(super) fn prepare(&mut self, steps: &[Step], points: &[usize]) {
         let whole = self.whole;
-        let own_form = |column: usize| self.options.has_own_form(whole.columns()[column].domain.kind());
+        let own_form = |column: usize| self.options.prints_group_values(whole.columns()[column].domain.kind());
         // Codes are of one kind as long as they leave alike at every point.
         let apart = |(column, cells): (usize, &Vec<Cell>)| {
             if own_form(column) { (0..cells.len() as u32).collect() } else { vec![0; cells.len()] }
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
     /// The first code of each cell for all that leave as it.
     fn stands(&self) -> Vec<Vec<u32>> {
         let column = |(described, cells): (&moretta_core::profile::Column, &Vec<Cell>)| {
-            if self.options.has_own_form(described.domain.kind()) {
+            if self.options.prints_group_values(described.domain.kind()) {
                 return (0..cells.len() as u32).collect();
             }
             firsts(cells.iter().copied())

@@ -55,21 +55,21 @@ pub fn check<T: AsRef<str>>(tree: &Tree, values: &[(T, u64)]) -> Vec<Finding> {
         tree.nodes().filter(|node| !tree.is_leaf(*node)).map(|node| tree.label(node)).chain([ROOT_LABEL]).collect();
 
     let mut occurs = vec![false; labels.len()];
-    let mut homeless: HashMap<&str, u64> = HashMap::new();
+    let mut without_leaf: HashMap<&str, u64> = HashMap::new();
     for (value, records) in values {
         let value = value.as_ref();
         let number = || by_number.as_ref()?.get(&parse_number(value).ok()?.to_bits());
         match by_text.get(value).or_else(number) {
             Some(&at) => occurs[at] = true,
             None => {
-                let sum = homeless.entry(value).or_default();
+                let sum = without_leaf.entry(value).or_default();
                 *sum = sum.saturating_add(*records);
             }
         }
     }
-    let mut homeless: Vec<(&str, u64)> = homeless.into_iter().collect();
-    homeless.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
-    let without = homeless.into_iter().map(|(value, records)| {
+    let mut without_leaf: Vec<(&str, u64)> = without_leaf.into_iter().collect();
+    without_leaf.sort_by(|(a, x), (b, y)| y.cmp(x).then_with(|| a.cmp(b)));
+    let findings = without_leaf.into_iter().map(|(value, records)| {
         let near = match by_folded.get(&folded(value)) {
             _ if inner.contains(value) => Near::Inner,
             Some(&at) => Near::Leaf(labels[at].to_owned()),
@@ -78,7 +78,7 @@ pub fn check<T: AsRef<str>>(tree: &Tree, values: &[(T, u64)]) -> Vec<Finding> {
         Finding::NoLeaf { value: value.to_owned(), records, near }
     });
     let never = labels.iter().zip(&occurs).filter(|(_, occurs)| !**occurs);
-    without.chain(never.map(|(leaf, _)| Finding::NeverOccurs { leaf: (*leaf).to_owned() })).collect()
+    findings.chain(never.map(|(leaf, _)| Finding::NeverOccurs { leaf: (*leaf).to_owned() })).collect()
 }
 
 /// The leaves by their numbers; none where one is no number.

@@ -20,14 +20,14 @@ use crate::{
 
 /// Nothing is drawn deeper than this: no screen is wide enough, and the lines of a long chain would take a square of its
 /// length.
-pub const DEEPEST: u32 = 60;
+pub const MAX_DEPTH: u32 = 60;
 
 /// How much of a tree is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawOptions {
     /// Of a larger family so many children are drawn, and then how many more there are.
     pub max_children: usize,
-    /// Nodes so far from the root are drawn without what is below them. At most [`DEEPEST`].
+    /// Nodes so far from the root are drawn without what is below them. At most [`MAX_DEPTH`].
     pub max_depth: u32,
     /// The picture ends after so many lines.
     pub max_lines: usize,
@@ -45,13 +45,13 @@ impl DrawOptions {
         let mut level = vec![Tree::ROOT];
         let mut lines = 1;
         for depth in 0..FITTING_DEPTH {
-            let below: Vec<What> = level.iter().flat_map(|node| family(tree, *node, max_children)).collect();
+            let below: Vec<Drawn> = level.iter().flat_map(|node| drawn_children(tree, *node, max_children)).collect();
             lines += below.len();
             if lines > FITTING_LINES && depth > 0 {
                 options.max_depth = depth;
                 break;
             }
-            level = below.iter().filter_map(|what| what.node()).collect();
+            level = below.iter().filter_map(|item| item.node()).collect();
         }
         options
     }
@@ -59,7 +59,7 @@ impl DrawOptions {
 
 impl Default for DrawOptions {
     fn default() -> Self {
-        Self { max_children: 20, max_depth: DEEPEST, max_lines: 1000 }
+        Self { max_children: 20, max_depth: MAX_DEPTH, max_lines: 1000 }
     }
 }
 
@@ -84,7 +84,7 @@ struct Picture {
 }
 
 struct Line {
-    what: What,
+    item: Drawn,
     depth: u32,
     /// Whether nothing follows in its family.
     is_last: bool,
@@ -93,7 +93,7 @@ struct Line {
 }
 
 #[derive(Clone, Copy)]
-enum What {
+enum Drawn {
     Node(NodeId),
     /// The children of a large family that are not drawn, and the leaves below them.
     Rest {
@@ -102,7 +102,7 @@ enum What {
     },
 }
 
-impl What {
+impl Drawn {
     fn node(self) -> Option<NodeId> {
         match self {
             Self::Node(node) => Some(node),
@@ -118,12 +118,12 @@ struct Label {
 }
 
 impl Label {
-    fn of(tree: &Tree, what: What, folded: bool) -> Self {
-        match what {
-            What::Rest { nodes, leaves } => {
+    fn of(tree: &Tree, item: Drawn, folded: bool) -> Self {
+        match item {
+            Drawn::Rest { nodes, leaves } => {
                 Self { name: format!("… {} more", count(nodes as u64)), count: values(leaves) }
             }
-            What::Node(node) => {
+            Drawn::Node(node) => {
                 let more = if folded { " …" } else { "" };
                 let count = if tree.is_leaf(node) { String::new() } else { values(leaves(tree, node)) + more };
                 Self { name: shown(tree.label(node)), count }
@@ -134,21 +134,21 @@ impl Label {
 
 impl Picture {
     fn of(tree: &Tree, options: &DrawOptions) -> Self {
-        let deepest = options.max_depth.min(DEEPEST);
+        let max_depth = options.max_depth.min(MAX_DEPTH);
         let mut lines: Vec<Line> = Vec::new();
         // What is left to draw, the next on top.
-        let mut open = vec![Line { what: What::Node(Tree::ROOT), depth: 0, is_last: true, folded: false }];
+        let mut open = vec![Line { item: Drawn::Node(Tree::ROOT), depth: 0, is_last: true, folded: false }];
         while let Some(mut line) = open.pop() {
             if lines.len() >= options.max_lines {
-                let drawn = lines.iter().filter(|line| line.what.node().is_some()).count();
+                let drawn = lines.iter().filter(|line| line.item.node().is_some()).count();
                 return Self { lines, more: tree.len() - drawn };
             }
-            if let Some(node) = line.what.node() {
-                line.folded = line.depth >= deepest && !tree.is_leaf(node);
+            if let Some(node) = line.item.node() {
+                line.folded = line.depth >= max_depth && !tree.is_leaf(node);
                 if !line.folded {
                     let start = open.len();
-                    let below = family(tree, node, options.max_children).into_iter();
-                    open.extend(below.map(|what| Line { what, depth: line.depth + 1, is_last: false, folded: false }));
+                    let below = drawn_children(tree, node, options.max_children).into_iter();
+                    open.extend(below.map(|item| Line { item, depth: line.depth + 1, is_last: false, folded: false }));
                     open[start..].reverse();
                     if let Some(last) = open.get_mut(start) {
                         last.is_last = true;
@@ -168,16 +168,16 @@ impl Picture {
 }
 
 /// The children to be drawn, left to right. A rest of one is drawn: it takes no more room than saying so.
-fn family(tree: &Tree, node: NodeId, most: usize) -> Vec<What> {
+fn drawn_children(tree: &Tree, node: NodeId, max_children: usize) -> Vec<Drawn> {
     let mut children = tree.children(node);
-    let mut shown: Vec<What> = children.by_ref().take(most).map(What::Node).collect();
+    let mut shown: Vec<Drawn> = children.by_ref().take(max_children).map(Drawn::Node).collect();
     let Some(first) = children.next() else { return shown };
     let (mut nodes, mut below) = (1, leaves(tree, first));
     for child in children {
         nodes += 1;
         below += leaves(tree, child);
     }
-    shown.push(if nodes == 1 { What::Node(first) } else { What::Rest { nodes, leaves: below } });
+    shown.push(if nodes == 1 { Drawn::Node(first) } else { Drawn::Rest { nodes, leaves: below } });
     shown
 }
 
@@ -211,8 +211,8 @@ pub fn summary(tree: &Tree) -> Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{file, tree::TreeBuilder};
     use super::*;
+    use crate::hierarchy::{file, tree::TreeBuilder};
 
     #[test]
     fn a_summary_counts() {

@@ -1,6 +1,6 @@
 //! A tree as a picture: the root at the left, a column for each level, a row for each node without children in the picture.
 //!
-//! The file needs nothing else: no font, no script. Its colours follow the viewer's light or dark setting.
+//! The file needs nothing else: no font, no script. Its colors follow the viewer's light or dark setting.
 
 use std::fmt::Write as _;
 
@@ -41,24 +41,24 @@ text { fill: #1f2328; }
 /// ```
 pub fn svg(tree: &Tree, options: &DrawOptions, caption: &str) -> String {
     let picture = Picture::of(tree, options);
-    let labels: Vec<Label> = picture.lines.iter().map(|line| Label::of(tree, line.what, line.folded)).collect();
-    let places = Places::of(&picture, &labels);
-    let width = places.width.max(2.0 * MARGIN + LETTER * caption.chars().count() as f64);
-    let height = ROW + places.height + if picture.more > 0 { ROW } else { 0.0 };
+    let labels: Vec<Label> = picture.lines.iter().map(|line| Label::of(tree, line.item, line.folded)).collect();
+    let layout = Layout::of(&picture, &labels);
+    let width = layout.width.max(2.0 * MARGIN + LETTER * caption.chars().count() as f64);
+    let height = ROW + layout.height + if picture.more > 0 { ROW } else { 0.0 };
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n<text x=\"{MARGIN}\" y=\"{ROW}\" font-weight=\"600\">{0}</text>\n<g transform=\"translate(0 {ROW})\">\n",
         escaped(caption)
     );
     // Lines first, so that the nodes lie upon them.
     for (at, line) in picture.lines.iter().enumerate() {
-        let Some(above) = places.above[at] else { continue };
-        let ((from_x, from_y), (x, y)) = (places.at(&picture, above), places.at(&picture, at));
-        let (from_x, turn) = (from_x + 8.0 + labels[above].width(), places.columns[line.depth as usize] - GAP / 2.0);
+        let Some(above) = layout.above[at] else { continue };
+        let ((from_x, from_y), (x, y)) = (layout.at(&picture, above), layout.at(&picture, at));
+        let (from_x, turn) = (from_x + 8.0 + labels[above].width(), layout.columns[line.depth as usize] - GAP / 2.0);
         let _ = writeln!(out, "<path class=\"line\" d=\"M{from_x:.1} {from_y:.1}H{turn:.1}V{y:.1}H{:.1}\"/>", x - 4.0);
     }
     for (at, (line, label)) in picture.lines.iter().zip(&labels).enumerate() {
-        let (x, y) = places.at(&picture, at);
-        if let Some(node) = line.what.node() {
+        let (x, y) = layout.at(&picture, at);
+        if let Some(node) = line.item.node() {
             let class = if tree.is_leaf(node) { "leaf" } else { "node" };
             let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\"/>");
         }
@@ -70,7 +70,7 @@ pub fn svg(tree: &Tree, options: &DrawOptions, caption: &str) -> String {
         let _ = writeln!(out, "<text x=\"{x:.1}\" y=\"{y:.1}\">{}{count}</text>", escaped(&label.name));
     }
     if let Some(end) = picture.end() {
-        let y = places.height - MARGIN + ROW / 2.0;
+        let y = layout.height - MARGIN + ROW / 2.0;
         let _ = writeln!(out, "<text x=\"{MARGIN}\" y=\"{y:.1}\">{}</text>", escaped(&end));
     }
     out + "</g>\n</svg>\n"
@@ -85,7 +85,7 @@ impl Label {
 }
 
 /// Where everything goes.
-struct Places {
+struct Layout {
     /// The left of each level.
     columns: Vec<f64>,
     /// The middle of each line's row.
@@ -96,7 +96,7 @@ struct Places {
     height: f64,
 }
 
-impl Places {
+impl Layout {
     fn of(picture: &Picture, labels: &[Label]) -> Self {
         let mut widths: Vec<f64> = Vec::new();
         let mut above = Vec::with_capacity(labels.len());
@@ -187,8 +187,8 @@ mod tests {
     fn a_node_stands_in_the_middle_of_its_children() {
         let tree = file::parse("a;x;*\nb;x;*\nc;y;*\n").unwrap();
         let picture = Picture::of(&tree, &DrawOptions::default());
-        let labels: Vec<Label> = picture.lines.iter().map(|line| Label::of(&tree, line.what, line.folded)).collect();
-        let rows: Vec<f64> = Places::of(&picture, &labels).rows.iter().map(|row| (row - MARGIN) / ROW - 0.5).collect();
+        let labels: Vec<Label> = picture.lines.iter().map(|line| Label::of(&tree, line.item, line.folded)).collect();
+        let rows: Vec<f64> = Layout::of(&picture, &labels).rows.iter().map(|row| (row - MARGIN) / ROW - 0.5).collect();
         assert_eq!(rows, [1.25, 0.5, 0.0, 1.0, 2.0, 2.0]);
     }
 

@@ -30,7 +30,7 @@ pub fn text(tree: &Tree, options: &DrawOptions) -> String {
             false => "├─ ",
             true => "└─ ",
         });
-        let Label { name, count } = Label::of(tree, line.what, false);
+        let Label { name, count } = Label::of(tree, line.item, false);
         out.push_str(&name);
         if !count.is_empty() {
             out.push_str(&format!(" ({count})"));
@@ -43,9 +43,12 @@ pub fn text(tree: &Tree, options: &DrawOptions) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{DEEPEST, Summary, check, summary};
     use super::*;
-    use crate::hierarchy::{file, tree::TreeBuilder};
+    use crate::hierarchy::{
+        draw::{MAX_DEPTH, Summary, check, summary},
+        file,
+        tree::TreeBuilder,
+    };
     use proptest::prelude::*;
 
     fn options(max_children: usize, max_depth: u32, max_lines: usize) -> DrawOptions {
@@ -82,7 +85,7 @@ mod tests {
         }
         let tree = builder.build();
         let picture = text(&tree, &options(usize::MAX, u32::MAX, usize::MAX));
-        assert_eq!(picture.lines().count(), 1 + 2 * DEEPEST as usize);
+        assert_eq!(picture.lines().count(), 1 + 2 * MAX_DEPTH as usize);
         assert!(picture.ends_with(" …\n"));
         let expected = Summary { leaves: 100_001, levels: 100_001, nodes: 200_001, widest: Some((Tree::ROOT, 2)) };
         assert_eq!(summary(&tree), expected);

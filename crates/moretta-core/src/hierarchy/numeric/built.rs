@@ -7,7 +7,7 @@ use super::{
 
 /// The distinct values of a column of numbers, in order, with their texts and how many records have each.
 #[derive(Debug, Clone, Copy)]
-pub struct Distinct<'a> {
+pub struct DistinctValues<'a> {
     /// The numbers, ascending, each once.
     pub values: &'a [f64],
     /// As they print.
@@ -21,7 +21,7 @@ pub struct Distinct<'a> {
 pub enum Builder {
     /// Merge the neighbours whose union is smallest.
     Iotf,
-    /// Merge the neighbours whose centres are closest.
+    /// Merge the neighbours whose centers are closest.
     Otf,
     /// Cut where the relaxation error of the two sides is least, down to so many distinct values.
     Chu {
@@ -77,7 +77,7 @@ pub struct Built {
 impl Built {
     /// Builds the tree. Its leaves are the values from left to right; a node prints as the interval from its least to
     /// its greatest value.
-    pub fn tree(&self, column: Distinct<'_>) -> Tree {
+    pub fn tree(&self, column: DistinctValues<'_>) -> Tree {
         let preorder = match &self.builder {
             Builder::Iotf => iotf::intervals(column),
             Builder::Otf => otf::intervals(column),
@@ -112,9 +112,9 @@ pub(super) mod tests {
         sums.map(|sum| f64::from(sum) * scale).take_while(|value| value.is_finite()).collect()
     }
 
-    pub fn run<T>(values: &[f64], records: &[u64], build: impl FnOnce(Distinct<'_>) -> T) -> T {
+    pub fn run<T>(values: &[f64], records: &[u64], build: impl FnOnce(DistinctValues<'_>) -> T) -> T {
         let texts: Vec<Box<str>> = values.iter().map(|value| value.to_string().into()).collect();
-        build(Distinct { values, texts: &texts, records })
+        build(DistinctValues { values, texts: &texts, records })
     }
 
     /// The rows of the hierarchy file over values with one record each.

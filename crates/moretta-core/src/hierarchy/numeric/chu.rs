@@ -10,18 +10,18 @@
 //! distances grow exponentially, and then as many levels as a float has powers of two.
 
 use super::{
-    Distinct,
-    intervals::{Interval, tamed, whole},
+    DistinctValues,
+    intervals::{CodeRange, rescaled, whole},
 };
 
 /// Errors that are closer than this share of them are equal.
 const TIE: f64 = 1e-12;
 
 /// The inner nodes in preorder.
-pub(super) fn intervals(column: Distinct<'_>, threshold: usize) -> Vec<Interval> {
+pub(super) fn intervals(column: DistinctValues<'_>, threshold: usize) -> Vec<CodeRange> {
     let weights: Vec<f64> = column.records.iter().map(|&records| records.max(1) as f64).collect();
     let all: f64 = weights.iter().sum();
-    let values = tamed(column.values, 2.0 * all.max(1.0).powi(2));
+    let values = rescaled(column.values, 2.0 * all.max(1.0).powi(2));
     let mut preorder = Vec::new();
     let mut open = vec![whole(values.len())];
     let mut right = Vec::new();

@@ -5,12 +5,12 @@
 //! so many of them in a row, which is the same and nests. O(m) a level.
 
 use super::{
-    Distinct, han,
-    intervals::{self, Interval, records_before},
+    DistinctValues, han,
+    intervals::{self, CodeRange, records_before},
 };
 
 /// The inner nodes in preorder; `parts` of each level, the finest first, each a multiple of the next.
-pub(super) fn intervals(column: Distinct<'_>, parts: &[u32]) -> Vec<Interval> {
+pub(super) fn intervals(column: DistinctValues<'_>, parts: &[u32]) -> Vec<CodeRange> {
     let finest = parts.first().copied().unwrap_or(1).max(1);
     let before = records_before(column.records);
     let values = column.values.len();

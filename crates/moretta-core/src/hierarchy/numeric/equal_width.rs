@@ -4,18 +4,18 @@
 //! A part prints as the values that occur in it, and where none does there is no node. O(m) a level.
 
 use super::{
-    Distinct,
-    intervals::{self, Interval, tamed},
+    DistinctValues,
+    intervals::{self, CodeRange, rescaled},
 };
 
 /// The inner nodes in preorder; `parts` of each level, the finest first, each a multiple of the next.
-pub(super) fn intervals(column: Distinct<'_>, parts: &[u32]) -> Vec<Interval> {
+pub(super) fn intervals(column: DistinctValues<'_>, parts: &[u32]) -> Vec<CodeRange> {
     let finest = parts.first().copied().unwrap_or(1).max(1);
-    let values = tamed(column.values, 2.0 * f64::from(finest));
-    let (Some(least), Some(greatest)) = (values.first(), values.last()) else { return Vec::new() };
-    let width = greatest - least;
+    let values = rescaled(column.values, 2.0 * f64::from(finest));
+    let (Some(min), Some(max)) = (values.first(), values.last()) else { return Vec::new() };
+    let width = max - min;
     // The greatest value is in the last part. Multiplied first: whole numbers then meet the edges exactly.
-    let part = |value: &f64| (((value - least) * f64::from(finest) / width) as u32).min(finest - 1);
+    let part = |value: &f64| (((value - min) * f64::from(finest) / width) as u32).min(finest - 1);
     let measured: Vec<u32> = values.iter().map(part).collect();
     intervals::of_levels(values.len(), parts.len(), |position, level| {
         measured[position] / (finest / parts[level].max(1))

@@ -8,8 +8,8 @@ use crate::{hierarchy::DomainProblem, ids::NodeId};
 
 #[derive(Clone, Copy)]
 struct Extent {
-    least: usize,
-    greatest: usize,
+    first_rank: usize,
+    last_rank: usize,
     leaves: usize,
     /// The code of a value that occurs below, where one does.
     code: Option<usize>,
@@ -25,30 +25,30 @@ pub(crate) fn build(
     if let Some(twice) = leaves.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(DomainProblem::LeafTwice { value: tree.label(tree.leaf(twice[1].1)).to_owned() });
     }
-    let mut extents = vec![Extent { least: usize::MAX, greatest: 0, leaves: 0, code: None }; tree.len()];
+    let mut extents = vec![Extent { first_rank: usize::MAX, last_rank: 0, leaves: 0, code: None }; tree.len()];
     for (rank, (value, leaf)) in leaves.iter().enumerate() {
         let code = values.binary_search_by(|known| known.total_cmp(value)).ok();
-        extents[tree.leaf(*leaf).index()] = Extent { least: rank, greatest: rank, leaves: 1, code };
+        extents[tree.leaf(*leaf).index()] = Extent { first_rank: rank, last_rank: rank, leaves: 1, code };
     }
     // Children come after their parent, so the way back meets them first.
     for index in (1..tree.len()).rev() {
         let below = extents[index];
         let above = &mut extents[tree.parent(NodeId::from_index(index)).unwrap_or(Tree::ROOT).index()];
-        above.least = above.least.min(below.least);
-        above.greatest = above.greatest.max(below.greatest);
+        above.first_rank = above.first_rank.min(below.first_rank);
+        above.last_rank = above.last_rank.max(below.last_rank);
         above.leaves += below.leaves;
         above.code = above.code.or(below.code);
     }
     if let Some(gap) = tree.nodes().find(|node| {
         let extent = extents[node.index()];
-        extent.greatest - extent.least + 1 != extent.leaves
+        extent.last_rank - extent.first_rank + 1 != extent.leaves
     }) {
         let label = tree.label(gap).to_owned();
         return Err(DomainProblem::NotAnInterval { label });
     }
     let mut order: Vec<NodeId> = tree.nodes().skip(1).filter(|node| extents[node.index()].code.is_some()).collect();
     // Nodes that start at the same leaf are above each other.
-    order.sort_unstable_by_key(|node| (extents[node.index()].least, *node));
+    order.sort_unstable_by_key(|node| (extents[node.index()].first_rank, *node));
     let mut builder = TreeBuilder::default();
     let mut handles = vec![TreeBuilder::ROOT; tree.len()];
     for node in order {

@@ -7,12 +7,12 @@
 //! records: with more than two children there are as many levels as the logarithm of the records, at most.
 
 use super::{
-    Distinct,
-    intervals::{Interval, records_before, whole},
+    DistinctValues,
+    intervals::{CodeRange, records_before, whole},
 };
 
 /// The inner nodes in preorder.
-pub(super) fn intervals(column: Distinct<'_>, fan_out: usize, threshold: usize) -> Vec<Interval> {
+pub(super) fn intervals(column: DistinctValues<'_>, fan_out: usize, threshold: usize) -> Vec<CodeRange> {
     let before = records_before(column.records);
     let mut preorder = Vec::new();
     let mut open = vec![whole(column.values.len())];

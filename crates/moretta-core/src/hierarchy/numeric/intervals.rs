@@ -5,10 +5,10 @@ use std::{borrow::Cow, cmp::Reverse};
 use super::{Tree, TreeBuilder};
 
 /// The positions of the first and the last value inside.
-pub(super) type Interval = (u32, u32);
+pub(super) type CodeRange = (u32, u32);
 
 /// The interval of a whole column.
-pub(super) fn whole(values: usize) -> Interval {
+pub(super) fn whole(values: usize) -> CodeRange {
     (0, values.saturating_sub(1) as u32)
 }
 
@@ -16,7 +16,7 @@ pub(super) fn whole(values: usize) -> Interval {
 ///
 /// What would be a node with a single child is left out: an interval of one value, and one that is there already. So no
 /// two nodes have the same label.
-pub(super) fn tree(texts: &[Box<str>], preorder: &[Interval]) -> Tree {
+pub(super) fn tree(texts: &[Box<str>], preorder: &[CodeRange]) -> Tree {
     let mut builder = TreeBuilder::with_capacity(texts.len() + preorder.len());
     let mut open = vec![(TreeBuilder::ROOT, whole(texts.len()))];
     let mut next = 0;
@@ -35,7 +35,7 @@ pub(super) fn tree(texts: &[Box<str>], preorder: &[Interval]) -> Tree {
 
 fn add_leaves(
     builder: &mut TreeBuilder,
-    open: &mut Vec<(usize, Interval)>,
+    open: &mut Vec<(usize, CodeRange)>,
     texts: &[Box<str>],
     positions: std::ops::Range<u32>,
 ) {
@@ -46,7 +46,7 @@ fn add_leaves(
 }
 
 /// Closes what ends before a position. The root ends nowhere.
-fn innermost(open: &mut Vec<(usize, Interval)>, position: u32) -> (usize, Interval) {
+fn innermost(open: &mut Vec<(usize, CodeRange)>, position: u32) -> (usize, CodeRange) {
     while open.len() > 1 && open[open.len() - 1].1.1 < position {
         open.pop();
     }
@@ -64,7 +64,7 @@ fn label(least: &str, greatest: &str) -> String {
 
 /// Levels of parts as intervals in preorder: on each level `part(position, level)` counts up from left to right, and the
 /// levels nest.
-pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize) -> u32) -> Vec<Interval> {
+pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize) -> u32) -> Vec<CodeRange> {
     let mut intervals = Vec::new();
     for level in 0..levels {
         let mut first = 0;
@@ -84,7 +84,7 @@ pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize
 /// Short decimals become whole numbers: 0.3 - 0.2 is less than 0.2 - 0.1 for a float, and ties would not be seen. Where
 /// `times` the largest would overflow, all are made smaller by a power of two; then only distances that are nothing
 /// beside such values are lost.
-pub(super) fn tamed(values: &[f64], times: f64) -> Cow<'_, [f64]> {
+pub(super) fn rescaled(values: &[f64], times: f64) -> Cow<'_, [f64]> {
     if let Some(units) = whole_units(values) {
         return Cow::Owned(units);
     }

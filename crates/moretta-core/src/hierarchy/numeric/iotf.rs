@@ -7,28 +7,28 @@
 //! Values whose distances double make a chain; floats have room for some two thousand of them.
 
 use super::{
-    Distinct,
-    intervals::{Interval, tamed},
+    DistinctValues,
+    intervals::{CodeRange, rescaled},
     merge::merge,
 };
 
 /// The inner nodes in preorder.
-pub(super) fn intervals(column: Distinct<'_>) -> Vec<Interval> {
-    let values = tamed(column.values, 2.0);
+pub(super) fn intervals(column: DistinctValues<'_>) -> Vec<CodeRange> {
+    let values = rescaled(column.values, 2.0);
     merge(leaves(&values), size, union)
 }
 
-type Node = (f64, f64);
+type Interval = (f64, f64);
 
-fn leaves(values: &[f64]) -> impl ExactSizeIterator<Item = Node> {
+fn leaves(values: &[f64]) -> impl ExactSizeIterator<Item = Interval> {
     values.iter().map(|&value| (value, value))
 }
 
-fn size(left: Node, right: Node) -> f64 {
+fn size(left: Interval, right: Interval) -> f64 {
     right.1 - left.0
 }
 
-fn union(left: Node, right: Node) -> Node {
+fn union(left: Interval, right: Interval) -> Interval {
     (left.0, right.1)
 }
 
@@ -36,7 +36,7 @@ fn union(left: Node, right: Node) -> Node {
 mod tests {
     use super::{
         super::{
-            built::tests::{rows, run},
+            built::tests::{ascending, rows, run},
             merge::tests::naive,
         },
         *,
@@ -68,7 +68,7 @@ mod tests {
         #[test]
         fn equals_the_naive_reference(gaps in prop::collection::vec(1u32..5, 0..120), tenths: bool, power in prop::sample::select(vec![0, 1000])) {
             // The reference works on whole numbers, where all distances are exact.
-            let whole = super::super::built::tests::ascending(&gaps, 1.0);
+            let whole = ascending(&gaps, 1.0);
             let expected = naive(leaves(&whole).collect(), size, union);
             let scale = |value: &f64| if tenths { value / 10.0 } else { value * 2f64.powi(power) };
             let values: Vec<f64> = whole.iter().map(scale).collect();

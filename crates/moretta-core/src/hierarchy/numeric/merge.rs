@@ -6,7 +6,7 @@
 //! nodes that are each nearer to the next than to the one before; when the next is farther from the top than the top is
 //! from the node below it, these two are merged. O(m), and no tree is too deep.
 
-use super::intervals::Interval;
+use super::intervals::CodeRange;
 
 /// Merges the leaves, given from left to right; returns the merged nodes in preorder.
 ///
@@ -15,14 +15,14 @@ pub(super) fn merge<N: Copy>(
     leaves: impl ExactSizeIterator<Item = N>,
     distance: impl Fn(N, N) -> f64,
     union: impl Fn(N, N) -> N,
-) -> Vec<Interval> {
+) -> Vec<CodeRange> {
     let values = leaves.len();
     let mut leaves = leaves.zip((0..).map(|at| (at, at)));
     let mut merged = Vec::with_capacity(values.saturating_sub(1));
     // Each with its distance to the one below, which is less than that one's.
-    let mut stack: Vec<(N, Interval, f64)> = Vec::new();
+    let mut stack: Vec<(N, CodeRange, f64)> = Vec::new();
     // What comes before the rest of the leaves, the next on top.
-    let mut waiting: Vec<(N, Interval)> = Vec::new();
+    let mut waiting: Vec<(N, CodeRange)> = Vec::new();
     loop {
         let next = waiting.pop().or_else(|| leaves.next());
         let Some(&(top, (_, last), to_below)) = stack.last() else {
@@ -47,7 +47,7 @@ pub(super) fn merge<N: Copy>(
 
 /// Of nodes that start together, the later merged is above: sorted by where they start, the last first, they are in
 /// preorder.
-fn preorder(merged: &[Interval], values: usize) -> Vec<Interval> {
+fn preorder(merged: &[CodeRange], values: usize) -> Vec<CodeRange> {
     let mut places = vec![0u32; values + 1];
     for &(first, _) in merged {
         places[first as usize + 1] += 1;
@@ -71,8 +71,8 @@ pub(super) mod tests {
     use super::*;
 
     /// Looks through all pairs for each merge: O(m^2).
-    pub fn naive<N: Copy>(nodes: Vec<N>, distance: impl Fn(N, N) -> f64, union: impl Fn(N, N) -> N) -> Vec<Interval> {
-        let mut left: Vec<(N, Interval)> = nodes.into_iter().zip((0..).map(|at| (at, at))).collect();
+    pub fn naive<N: Copy>(nodes: Vec<N>, distance: impl Fn(N, N) -> f64, union: impl Fn(N, N) -> N) -> Vec<CodeRange> {
+        let mut left: Vec<(N, CodeRange)> = nodes.into_iter().zip((0..).map(|at| (at, at))).collect();
         let mut merged = Vec::new();
         while left.len() > 1 {
             let far = |at: usize| distance(left[at].0, left[at + 1].0);

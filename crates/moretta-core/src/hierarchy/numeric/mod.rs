@@ -16,7 +16,7 @@ mod merge;
 mod otf;
 pub mod widths;
 
-pub use self::built::{Builder, Built, Distinct};
+pub use self::built::{Builder, Built, DistinctValues};
 use super::tree::{Tree, TreeBuilder};
 
 /// A number without a fraction prints without one.

@@ -1,44 +1,44 @@
-//! OTF (the on-the-fly hierarchy): a binary tree that joins the two neighbours whose centres are closest.
+//! OTF (the on-the-fly hierarchy): a binary tree that joins the two neighbours whose centers are closest.
 //!
-//! The centre of a node is the mean of its records' values; of equally close pairs the leftmost is merged first. Otherwise
+//! The center of a node is the mean of its records' values; of equally close pairs the leftmost is merged first. Otherwise
 //! as [`super::iotf`], and O(m) as well. A wide node with its records at one end may be merged before a narrow one:
 //! what IOTF mends.
 
 use super::{
-    Distinct,
-    intervals::{Interval, tamed},
+    DistinctValues,
+    intervals::{CodeRange, rescaled},
     merge::merge,
 };
 
 /// The inner nodes in preorder.
-pub(super) fn intervals(column: Distinct<'_>) -> Vec<Interval> {
+pub(super) fn intervals(column: DistinctValues<'_>) -> Vec<CodeRange> {
     let all: f64 = column.records.iter().map(|&records| records as f64).sum();
-    let values = tamed(column.values, 2.0 * all.max(1.0));
-    merge(leaves(&values, column.records), between_centres, union)
+    let values = rescaled(column.values, 2.0 * all.max(1.0));
+    merge(leaves(&values, column.records), between_centers, union)
 }
 
 #[derive(Clone, Copy)]
-struct Node {
-    centre: f64,
+struct Interval {
+    center: f64,
     /// The records' values, summed: sums of whole numbers stay exact, means do not.
     sum: f64,
     records: f64,
 }
 
-fn leaves(values: &[f64], records: &[u64]) -> impl ExactSizeIterator<Item = Node> {
+fn leaves(values: &[f64], records: &[u64]) -> impl ExactSizeIterator<Item = Interval> {
     let weights = records.iter().map(|&records| records.max(1) as f64);
-    let leaf = |(&centre, records)| Node { centre, sum: centre * records, records };
+    let leaf = |(&center, records)| Interval { center, sum: center * records, records };
     values.iter().zip(weights).map(leaf)
 }
 
-fn between_centres(left: Node, right: Node) -> f64 {
-    right.centre - left.centre
+fn between_centers(left: Interval, right: Interval) -> f64 {
+    right.center - left.center
 }
 
-fn union(left: Node, right: Node) -> Node {
+fn union(left: Interval, right: Interval) -> Interval {
     let (sum, records) = (left.sum + right.sum, left.records + right.records);
-    // Rounding must not put the centre outside: it would come nearer to a neighbour.
-    Node { centre: (sum / records).clamp(left.centre, right.centre), sum, records }
+    // Rounding must not put the center outside: it would come nearer to a neighbour.
+    Interval { center: (sum / records).clamp(left.center, right.center), sum, records }
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
             // The reference works on whole numbers, whose sums are exact.
             let (gaps, records): (Vec<u32>, Vec<u64>) = pairs.into_iter().unzip();
             let whole = ascending(&gaps, 1.0);
-            let expected = naive(leaves(&whole, &records).collect(), between_centres, union);
+            let expected = naive(leaves(&whole, &records).collect(), between_centers, union);
             let values: Vec<f64> = whole.iter().map(|value| if tenths { value / 10.0 } else { *value }).collect();
             run(&values, &records, |column| assert_eq!(intervals(column), expected));
         }

@@ -20,7 +20,7 @@ pub(super) const KEYS: &[&str] =
     &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
 
 /// The keys of which a table has one.
-const WAYS: &[&str] = &["widths", "bins", "prefix", "dates", "method"];
+const SOURCE_KEYS: &[&str] = &["widths", "bins", "prefix", "dates", "method"];
 
 /// The methods that build one from the data, each with the parameters that are its own.
 const METHODS: &[(&str, &[&str])] = &[
@@ -83,7 +83,7 @@ fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
     }
     let methods = METHODS.iter().map(|(name, _)| *name);
     let help = match nearest(text, ["free", "widths", "bins", "prefix", "dates"].into_iter().chain(methods)) {
-        Some(near) if WAYS.contains(&near) => Some(format!("did you mean {{ {near} = [..] }}?")),
+        Some(near) if SOURCE_KEYS.contains(&near) => Some(format!("did you mean {{ {near} = [..] }}?")),
         Some(near) => Some(format!("did you mean \"{near}\"?")),
         None if text.is_empty() => None,
         None => Some(format!("if it is a file, write \"./{0}\" or \"{0}.csv\"", shown(text))),
@@ -94,19 +94,19 @@ fn named(text: &str, item: &Item) -> Result<HierarchyChoice, PolicyError> {
 /// A hierarchy that is given as a table.
 fn with_parameters(table: &TomlTable, item: &Item) -> Result<HierarchyChoice, PolicyError> {
     let fields = Fields::new(table, "`hierarchy`", KEYS)?;
-    let (ways, parameters): (Vec<&Entry>, Vec<&Entry>) =
-        table.entries.iter().partition(|entry| WAYS.contains(&entry.key.as_str()));
-    let way = match *ways.as_slice() {
+    let (sources, parameters): (Vec<&Entry>, Vec<&Entry>) =
+        table.entries.iter().partition(|entry| SOURCE_KEYS.contains(&entry.key.as_str()));
+    let source = match *sources.as_slice() {
         [] if parameters.is_empty() => return Err(wrong("hierarchy", item, HIERARCHY)),
         [] => return fields.required("method", &method_names(), None),
-        [way] => way,
+        [source] => source,
         [first, second, ..] => {
             let message = format!("`hierarchy` has both `{}` and `{}`; it must have one", first.key, second.key);
             return Err(PolicyError::new(&second.item.span, message));
         }
     };
-    let value = &way.item;
-    if way.key == "method" {
+    let value = &source.item;
+    if source.key == "method" {
         let method = fields.text("method", &method_names())?.unwrap_or_default();
         let Some((_, own)) = METHODS.iter().find(|(name, _)| *name == method) else {
             return Err(fields.unknown_word("method", method, METHODS.iter().map(|(name, _)| *name)));
@@ -118,9 +118,9 @@ fn with_parameters(table: &TomlTable, item: &Item) -> Result<HierarchyChoice, Po
         return built(method, &fields);
     }
     if let Some(entry) = parameters.first() {
-        return Err(misplaced(entry, &format!("beside `{}`", way.key)));
+        return Err(misplaced(entry, &format!("beside `{}`", source.key)));
     }
-    Ok(match way.key.as_str() {
+    Ok(match source.key.as_str() {
         "widths" => HierarchyChoice::Widths(widths(value)?),
         "bins" => HierarchyChoice::Bins(bins(value)?),
         "prefix" => HierarchyChoice::Prefix(prefix(value)?),
@@ -142,8 +142,8 @@ fn misplaced(entry: &Entry, place: &str) -> PolicyError {
 
 /// A hierarchy that is built from the data, from the parameters that are set and the usual ones.
 fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyError> {
-    let whole = |key: &str, least: u32, what: &str| -> Result<Option<u32>, PolicyError> {
-        fields.read(key, &format!("a whole number of at least {least}: {what}"), |value| as_whole(value, least))
+    let whole = |key: &str, min: u32, what: &str| -> Result<Option<u32>, PolicyError> {
+        fields.read(key, &format!("a whole number of at least {min}: {what}"), |value| as_whole(value, min))
     };
     let threshold = whole("threshold", 1, "a node with at most so many values is not cut")?;
     let threshold = |default: u32| threshold.unwrap_or(default) as usize;
@@ -228,22 +228,22 @@ fn out_of_order(key: &str, item: &Item, before: impl std::fmt::Display, right: &
     PolicyError::new(&item.span, format!("`{key}` has {item} after {before}; it must be {right}"))
 }
 
-fn items<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<&'t [Item], PolicyError> {
+fn items<'t>(key: &str, item: &'t Item, right: &str, min: usize) -> Result<&'t [Item], PolicyError> {
     match &item.value {
-        Value::Array(items) if items.len() >= least => Ok(items),
+        Value::Array(items) if items.len() >= min => Ok(items),
         _ => Err(wrong(key, item, right)),
     }
 }
 
-fn numbers<'t>(key: &str, item: &'t Item, right: &str, least: usize) -> Result<Vec<(f64, &'t Item)>, PolicyError> {
+fn numbers<'t>(key: &str, item: &'t Item, right: &str, min: usize) -> Result<Vec<(f64, &'t Item)>, PolicyError> {
     let number =
         |item: &'t Item| as_number(&item.value).map(|number| (number, item)).ok_or_else(|| holds(key, item, right));
-    items(key, item, right, least)?.iter().map(number).collect()
+    items(key, item, right, min)?.iter().map(number).collect()
 }
 
-fn as_whole(value: &Value, least: u32) -> Option<u32> {
+fn as_whole(value: &Value, min: u32) -> Option<u32> {
     match value {
-        Value::Integer(number) => u32::try_from(*number).ok().filter(|number| *number >= least),
+        Value::Integer(number) => u32::try_from(*number).ok().filter(|number| *number >= min),
         _ => None,
     }
 }
@@ -253,12 +253,12 @@ fn descending(
     key: &str,
     item: &Item,
     right: &str,
-    least: u32,
+    min: u32,
     fits: impl Fn(u32, u32) -> bool,
 ) -> Result<Vec<u32>, PolicyError> {
     let mut numbers: Vec<u32> = Vec::new();
     for item in items(key, item, right, 1)? {
-        let number = as_whole(&item.value, least).ok_or_else(|| holds(key, item, right))?;
+        let number = as_whole(&item.value, min).ok_or_else(|| holds(key, item, right))?;
         if let Some(&before) = numbers.last().filter(|before| **before <= number || !fits(**before, number)) {
             return Err(out_of_order(key, item, before, right));
         }

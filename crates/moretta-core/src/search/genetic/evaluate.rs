@@ -153,7 +153,7 @@ impl Evaluator {
         let mut value = if objective.counts_precision { precision } else { 0.0 };
         for (target, counted) in objective.targets.iter().zip(&table.targets) {
             let of_target = match (&target.kind, counted) {
-                (TargetKind::Class(costs), Counted::Classes(classes)) if costs.are_plain() => {
+                (TargetKind::Class(costs), Counted::Classes(classes)) if costs.are_uniform() => {
                     self.mistakes(classes) as f64 / total
                 }
                 (TargetKind::Class(costs), Counted::Classes(classes)) => self.costs(classes, costs) / total,

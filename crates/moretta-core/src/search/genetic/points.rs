@@ -65,7 +65,7 @@ fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, S
         let value = match point {
             EndPoint::Number(number) if number.is_finite() && domain.kind() == Kind::Number => Some(*number),
             EndPoint::Number(_) => None,
-            EndPoint::Text(text) => domain.reads(text),
+            EndPoint::Text(text) => domain.read_number(text),
         };
         let shown = match point {
             EndPoint::Number(number) => number.to_string(),

@@ -106,7 +106,7 @@ fn side(domain: &Domain, covered: Option<Covered<'_>>, label: &str, options: &Re
             Some(domain.ends(cell).map_or(Side::Missing, |(low, high)| Side::Interval(low, high)))
         }
         // One number for many need not be a value of the column.
-        None if domain.kind() == Kind::Number && options.has_own_form(Kind::Number) => {
+        None if domain.kind() == Kind::Number && options.prints_group_values(Kind::Number) => {
             domain.read_number(label).map(|number| Side::Interval(number, number))
         }
         None => None,

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use moretta_core::{
     dates::DateFormat,
     hierarchy::{
-        DateLevel, HierarchyChoice, Reading, file,
+        DateLevel, HierarchyChoice, ValueParser, file,
         numeric::{self, Built},
     },
     schema::Kind,
@@ -36,7 +36,7 @@ pub fn run(arguments: &HierarchyBuild) -> Result<(), FlowError> {
         input: arguments.input.clone(),
         column: arguments.column.clone(),
         missing: arguments.missing.clone(),
-        reading: Reading::new(kind(arguments), format.as_ref()),
+        reading: ValueParser::new(kind(arguments), format.as_ref()),
         choice: choice(arguments),
         output: output_file(&arguments.output, arguments.overwrite),
     };

@@ -39,12 +39,12 @@ impl Domain {
 
     /// The penalty of a printed set of so many leaves.
     pub fn set_ncp(&self, leaves: usize) -> f64 {
-        if leaves > 1 { leaves as f64 / self.leaves_to_lose() as f64 } else { 0.0 }
+        if leaves > 1 { leaves as f64 / self.total_leaves() as f64 } else { 0.0 }
     }
 
     /// Iyengar's loss of a printed set of so many leaves.
     pub fn set_lm(&self, leaves: usize) -> f64 {
-        let all = self.leaves_to_lose();
+        let all = self.total_leaves();
         if all > 1 { (leaves.max(1) - 1) as f64 / (all - 1) as f64 } else { 0.0 }
     }
 }
@@ -99,7 +99,7 @@ impl<'a> LabelReader<'a> {
     /// The codes that a label covers. It may be a label of another table: the ends of an interval and the values of a
     /// set need not occur here.
     pub fn codes_inside(&self, text: &str) -> Vec<u32> {
-        let number = |end: &str| self.domain.reading.number(end).ok();
+        let number = |end: &str| self.domain.parser.number(end).ok();
         match self.read(text) {
             Some(ReadCell::Cell(cell)) => (cell.first..=cell.last).collect(),
             Some(ReadCell::Set(codes)) => codes,
@@ -132,7 +132,7 @@ impl<'a> LabelReader<'a> {
     }
 
     fn code_of(&self, text: &str) -> Option<u32> {
-        let value = self.domain.reading.number(text).ok()?;
+        let value = self.domain.parser.number(text).ok()?;
         self.domain.values.binary_search_by(|v| v.total_cmp(&value)).ok().map(|code| code as u32)
     }
 
@@ -149,14 +149,14 @@ fn set_leaves(text: &str) -> Option<impl Iterator<Item = &str>> {
 /// The two ends of an interval's label, such as `24` and `32` of `[24, 32]`; `None` if the text is no such label.
 pub fn interval_ends(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix('[')?.strip_suffix(']')?;
-    middle(inside)
+    split_at_middle_comma(inside)
 }
 
 /// What is before and behind the comma in the middle: a date may have commas too, at both ends equally many.
-pub(crate) fn middle(inside: &str) -> Option<(&str, &str)> {
+pub(crate) fn split_at_middle_comma(inside: &str) -> Option<(&str, &str)> {
     let commas: Vec<usize> = inside.match_indices(", ").map(|(at, _)| at).collect();
-    let at = *commas.get(commas.len() / 2).filter(|_| commas.len() % 2 == 1)?;
-    Some((&inside[..at], &inside[at + 2..]))
+    let comma = *commas.get(commas.len() / 2).filter(|_| commas.len() % 2 == 1)?;
+    Some((&inside[..comma], &inside[comma + 2..]))
 }
 
 #[cfg(test)]
@@ -165,7 +165,7 @@ mod tests {
     use crate::{
         counts::CountedColumn,
         dates::DateFormat,
-        hierarchy::{HierarchyChoice, Occurring, Reading},
+        hierarchy::{HierarchyChoice, OccurringValues, ValueParser},
         schema::{Kind, MissingRule},
     };
 
@@ -177,11 +177,11 @@ mod tests {
     #[test]
     fn what_prints_is_read_back() {
         let column = column(&["1", "2.5", "7", "?"]);
-        let number = Reading::new(Kind::Number, None);
+        let number = ValueParser::new(Kind::Number, None);
         let missing = [false, false, false, true];
         for choice in [HierarchyChoice::Free, HierarchyChoice::Widths(vec![5.0])] {
             for rule in [MissingRule::Category, MissingRule::Suppress] {
-                let occurring = Occurring { column: &column, missing: &missing, records: &[] };
+                let occurring = OccurringValues { column: &column, missing: &missing, records: &[] };
                 let (domain, _) = Domain::bind(occurring, &number, &choice, None, rule).unwrap();
                 let reader = LabelReader::new(&domain);
                 for (first, last) in [(0, 0), (0, 1), (1, 2), (0, 2), (3, 3), (1, 3)] {
@@ -195,8 +195,8 @@ mod tests {
                 }
             }
         }
-        let occurring = Occurring { column: &column, missing: &[false; 4], records: &[] };
-        let category = Reading::new(Kind::Category, None);
+        let occurring = OccurringValues { column: &column, missing: &[false; 4], records: &[] };
+        let category = ValueParser::new(Kind::Category, None);
         let (domain, _) =
             Domain::bind(occurring, &category, &HierarchyChoice::Default, None, MissingRule::Error).unwrap();
         assert_eq!(domain.set_label(&[0, 2]), "{1, 7}");
@@ -207,9 +207,9 @@ mod tests {
     #[test]
     fn dates_are_read_back_however_they_are_written() {
         let column = column(&["March 3, 1984", "March 04, 1984", "May 1, 1985"]);
-        let occurring = Occurring { column: &column, missing: &[false; 3], records: &[] };
-        let reading = Reading::new(Kind::Date, Some(&DateFormat::new("%B %d, %Y").unwrap()));
-        let bind = |choice| Domain::bind(occurring, &reading, &choice, None, MissingRule::Error).unwrap().0;
+        let occurring = OccurringValues { column: &column, missing: &[false; 3], records: &[] };
+        let parser = ValueParser::new(Kind::Date, Some(&DateFormat::new("%B %d, %Y").unwrap()));
+        let bind = |choice| Domain::bind(occurring, &parser, &choice, None, MissingRule::Error).unwrap().0;
         let domain = bind(HierarchyChoice::Free);
         assert_eq!(domain.label(domain.cover(1, 2)), "[March 04, 1984, May 1, 1985]");
         let reader = LabelReader::new(&domain);

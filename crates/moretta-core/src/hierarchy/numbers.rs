@@ -12,7 +12,7 @@ const EXACT: f64 = (1u64 << 53) as f64;
 impl Domain {
     /// The number or the seconds that a text stands for in this column; none where it stands for none.
     pub fn read_number(&self, text: &str) -> Option<f64> {
-        if self.kind().is_ordered() { self.reading.number(text).ok() } else { None }
+        if self.kind().is_ordered() { self.parser.number(text).ok() } else { None }
     }
 
     /// The codes of the numbers from `low` to `high`, both inside. A missing value is never among them.

@@ -10,12 +10,12 @@ use crate::{
 
 /// How the texts of a column are read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reading {
+pub struct ValueParser {
     kind: Kind,
     format: Option<DateFormat>,
 }
 
-impl Reading {
+impl ValueParser {
     /// As values of this kind; the format is for dates.
     pub fn new(kind: Kind, format: Option<&DateFormat>) -> Self {
         Self { kind, format: format.filter(|_| kind == Kind::Date).cloned() }
@@ -54,7 +54,7 @@ impl Reading {
         match self.kind {
             _ if a == b => Ordering::Equal,
             Kind::Number => decimal(a).cmp(&decimal(b)),
-            Kind::Date => self.moment(a).map(Moment::at).cmp(&self.moment(b).map(Moment::at)),
+            Kind::Date => self.moment(a).map(Moment::date_time).cmp(&self.moment(b).map(Moment::date_time)),
             Kind::Category => a.cmp(b),
         }
     }
