@@ -1,4 +1,27 @@
-//! Numbers that name things, each with its own type so that one cannot be taken for another.
+//! The vocabulary of this crate, and a newtype over `u32` for each kind of index, so that none can be confused with another.
+//!
+//! Four words have a fixed meaning everywhere in moretta:
+//!
+//! | word | meaning | id |
+//! | --- | --- | --- |
+//! | record | one row of the input: one person | none: only engines see records |
+//! | tuple | a *distinct* combination of quasi-identifier values (in papers, a tuple is a record) | [`TupleId`] |
+//! | variant | a tuple together with one combination of sensitive and class values | [`VariantId`] |
+//! | group | an equivalence class: all records released with the same quasi-identifier values | [`GroupId`] |
+//!
+//! Five records with the quasi-identifiers age and sex and the sensitive column diagnosis:
+//!
+//! ```text
+//! record  age  sex  diagnosis     tuple          variant                 group after recoding age
+//! 1       34   f    flu           t0 = (34, f)   v0 = (t0, flu)          g0 = ([34, 36], f)
+//! 2       34   f    flu           t0             v0                      g0
+//! 3       34   f    asthma        t0             v1 = (t0, asthma)       g0
+//! 4       36   f    flu           t1 = (36, f)   v2 = (t1, flu)          g0
+//! 5       51   m    asthma        t2 = (51, m)   v3 = (t2, asthma)       g1 = (51, m)
+//! ```
+//!
+//! "Class" alone means a column with the role `class`, the one that a recipient predicts; an equivalence class is always
+//! called a group. A *cluster* is a group under construction, a *box* the cells of a group, one per column.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -7,15 +30,15 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// As an index into a table of these.
+            /// Index into a vector with one element per id.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
 
-            /// From an index into a table of these.
+            /// Inverse of [`index`](Self::index).
             ///
             /// # Panics
-            /// Where there are more than `u32::MAX` of them.
+            /// If the index does not fit into a `u32`.
             pub fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("fewer than 2^32 of anything"))
             }
@@ -24,16 +47,16 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A quasi-identifier column, in the order of the policy.
+    /// A quasi-identifier column; ids follow the order of the policy.
     ColumnId,
-    /// A sensitive or class column, in the order of the policy.
+    /// A sensitive or class column; ids follow the order of the policy.
     AttributeId,
-    /// A node of one column's hierarchy, in preorder; 0 is the root.
+    /// A node of one column's hierarchy; ids are in preorder, 0 is the root.
     NodeId,
-    /// A distinct combination of quasi-identifier values, in order of its codes.
+    /// A tuple: a distinct combination of quasi-identifier values. Ids are in lexicographic order of the codes.
     TupleId,
-    /// A tuple together with one combination of sensitive and class values.
+    /// A variant: a tuple with one combination of sensitive and class values. The variants of a tuple have consecutive ids.
     VariantId,
-    /// A group of records that leave with the same quasi-identifier values.
+    /// A group (equivalence class): records released with identical quasi-identifier values.
     GroupId,
 }

@@ -1,34 +1,51 @@
-//! Anonymization of tabular microdata: the pure part, without I/O and without records.
+//! Anonymization of tabular microdata: the algorithms, without I/O and without access to records.
 //!
-//! 1. [`policy`]: what the data holder asks for; [`schema`]: columns and their roles; [`dates`]: how dates are written.
-//! 2. [`engine`]: the contract with engines, which alone see records; [`counts`]: what their two passes exchange with us.
-//! 3. [`profile`]: distinct tuples with counts over [`hierarchy`] domains: all that a method sees.
-//! 4. [`search`]: the methods. A profile and bound [`privacy`] models in, a [`recoding`] out.
-//! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and asks every model of the policy. Only this
-//!    makes a [`Verified`](verify::Verified).
-//! 6. [`publish`]: writes what was verified, reads the file back ([`readback`]) and only then publishes it.
-//! 7. [`released`], [`measure`]: the released table and its information loss.
+//! The flow of one release, with its main types. [`ids`] defines the words: record, tuple, variant, group.
 //!
-//! [`run`] searches and verifies without writing a release. What no release needs is in crates above this one:
-//! `moretta-insight` (reports, risk and questions about a table or a release), `moretta-guess` (draft policies) and
-//! `moretta-synthetic` (synthetic people).
+//! ```text
+//! policy.toml ──► Policy ───────────────────────┐
+//!                   │                           ▼
+//! records ─count─► Counts ──► Profile ──► BoundPolicy ──search──► Recoding ──verify──► Verified
+//!    │                                                                                    │
+//!    └───────────────────────────────rewrite──► Staged ◄──────────── Rewrite ◄────────────┘
+//!                                                 │
+//!                                             read back ──► published release
+//! ```
+//!
+//! 1. [`policy`]: a [`Policy`](policy::Policy) states the columns and their roles ([`schema`], [`dates`]), the privacy
+//!    models, the method and the measure to minimize.
+//! 2. [`engine`]: an [`Engine`](engine::Engine) alone sees records. Its first pass returns [`Counts`](counts::Counts):
+//!    the distinct rows, each with its number of records.
+//! 3. [`profile`]: a [`Profile`](profile::Profile) has the distinct tuples with counts, coded by the
+//!    [`hierarchy`] domains of their columns. A method sees nothing else of a table.
+//! 4. [`search`]: a method turns the profile and the bound [`privacy`] models into a
+//!    [`Recoding`](recoding::Recoding) ([`recoding`]).
+//! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and evaluates every model of the policy. Only
+//!    this makes a [`Verified`](verify::Verified).
+//! 6. [`rewrite_plan`], [`publish`]: the engine's second pass writes the verified release to a staging place; the file is
+//!    read back ([`readback`]) and only then published.
+//! 7. [`released`], [`measure`]: the released table as a recipient sees it, and its information loss.
+//!
+//! [`run`] searches and verifies without writing a release. Crates above this one hold the rest: `moretta-insight`
+//! (reports, risk, questions about a table or a release), `moretta-guess` (draft policies) and `moretta-synthetic`
+//! (synthetic people).
 //!
 //! # Layers
 //!
 //! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
 //!
 //! - [`ids`], [`text`], [`suggest`]: newtypes over `u32`, parts of messages, "did you mean".
-//! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: what columns are, the contract with engines, progress.
-//! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: a policy's sections, and what it declares of a table.
+//! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: column roles and types, the contract with engines, progress.
+//! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a table.
 //! - [`profile`], [`privacy`]: the counted table, and the models bound to it.
 //! - [`recoding`], [`released`]: how the table is changed, and the table that results.
-//! - [`measure`]: what a release loses.
-//! - [`policy`], [`saved`]: what the data holder asks for, and a recoding as a file.
+//! - [`measure`]: information loss of a release.
+//! - [`policy`], [`saved`]: the checked policy, and a recoding as a file.
 //! - [`search`]: the methods.
 //! - [`mod@verify`], [`rewrite_plan`], [`readback`], [`publish`]: proof before and after writing.
 //! - [`run`]: search and verification in one call.
 //!
-//! Nothing here does I/O, and nothing sees a record: an engine does the two passes over those.
+//! # Example
 #![doc = include_str!("example.md")]
 
 pub mod counts;

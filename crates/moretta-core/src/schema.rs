@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a column is to the holder: decides whether it leaves, and how.
+/// Role of a column: decides whether and how it is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Names a person outright. Dropped from a release.
+    /// Identifies a person directly (name, social security number). Not released.
     Identifier,
-    /// Could be joined with outside data to find a person. Made less precise.
+    /// Could be linked with outside data to re-identify a person (age, postcode). Released generalized.
     QuasiIdentifier,
-    /// What nobody should be able to infer about a person. Kept as it is, guarded by privacy models.
+    /// Must not be inferred about a person (diagnosis). Released unchanged; privacy models limit what an attacker can infer.
     Sensitive,
-    /// What a recipient will model. Kept as it is.
+    /// Target that a recipient predicts. Released unchanged.
     Class,
-    /// Kept as it is.
+    /// None of these. Released unchanged.
     Insensitive,
 }
 
 impl Role {
-    /// What the policy calls it.
+    /// Name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Identifier => "identifier",
@@ -31,20 +31,20 @@ impl Role {
     }
 }
 
-/// How a column's values are compared.
+/// Type of a column's values: decides how they are compared and generalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// By size; released as intervals.
+    /// Compared by size; released as intervals.
     Number,
-    /// By name; released as nodes of a hierarchy.
+    /// Compared for equality; released as nodes of a hierarchy.
     Category,
-    /// By time; released as months, years and the like, or as intervals.
+    /// Compared by time; released as months, years and so on, or as intervals.
     Date,
 }
 
 impl Kind {
-    /// What the policy calls it.
+    /// Name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Number => "number",
@@ -59,15 +59,15 @@ impl Kind {
     }
 }
 
-/// What a missing value in a column means.
+/// Treatment of missing values in a column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingRule {
-    /// It is a value of its own, released like any other.
+    /// A missing value is a category of its own, released like any other value.
     Category,
-    /// It is released as `*`.
+    /// A missing value is released as `*`.
     Suppress,
-    /// There must be none.
+    /// A missing value is an error.
     #[default]
     Error,
 }
