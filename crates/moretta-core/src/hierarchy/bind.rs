@@ -1,7 +1,6 @@
-//! Building a domain from the values that occur and what the policy says of the column.
+//! Builds a domain from the values of a column and the policy's declaration of it.
 //!
-//! This is where data and declaration meet, so this is where they are found to disagree: every error names the first
-//! record with the value at fault.
+//! Values that contradict the declaration are found here; every error names the first record with such a value.
 
 use hashbrown::HashMap;
 
@@ -19,19 +18,19 @@ use crate::{
     schema::{Kind, MissingRule},
 };
 
-/// What occurs in a column.
+/// Distinct values of a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OccurringValues<'a> {
-    /// Its values.
+    /// The values with their codes, called raw codes here: they are in no particular order.
     pub column: &'a CountedColumn,
-    /// Which of them stand for a missing one.
+    /// By raw code, whether the text means a missing value.
     pub missing: &'a [bool],
-    /// How many records have each, where a hierarchy is built from that.
+    /// Records per raw code; may be empty if the hierarchy is not built from the data.
     pub records: &'a [u64],
 }
 
-/// The tree that a policy's choice gives a column of these values, so many records each; none where any interval may be
-/// released.
+/// Builds the tree of a column by the policy's choice; `None` if any interval may be released. `records` is the number of
+/// records per value.
 pub fn build_tree(
     column: &CountedColumn,
     records: &[u64],
@@ -44,10 +43,9 @@ pub fn build_tree(
 }
 
 impl Domain {
-    /// A column's domain from the values that occur in it.
+    /// Returns the domain of a column and, for each raw code, the code in the domain.
     ///
-    /// `tree` is the hierarchy file where the policy names one; it is taken instead of one that would be built. Returns
-    /// the domain and, for each code of the column, the code in the domain.
+    /// `tree` is the hierarchy file if the policy names one; it takes precedence over a tree built from the data.
     pub(crate) fn bind(
         occurring: OccurringValues<'_>,
         parser: &ValueParser,
@@ -84,7 +82,7 @@ impl Binder<'_> {
         DomainError { column: self.column.name.clone(), record: None, in_hierarchy: true, problem }
     }
 
-    /// The values that are there, in the order of the first record that has them: so the first error is the earliest.
+    /// Raw codes that are not missing, by the first record that has them, so that the first error found is the earliest.
     fn present(&self) -> Vec<usize> {
         let mut raws: Vec<usize> = (0..self.column.values.len()).filter(|&raw| !self.missing[raw]).collect();
         raws.sort_unstable_by_key(|&raw| (self.column.first_record(raw), &self.column.values[raw]));
@@ -101,7 +99,7 @@ impl Binder<'_> {
         }
         let texts = (0..tree.leaf_count() as u32).map(|code| tree.label(tree.leaf(code)).into()).collect();
         let mut domain = Domain { tree: Some(tree.clone()), ..Domain::flat(texts) };
-        // A hierarchy may have a leaf for the missing value itself, in a place of its own.
+        // A hierarchy may have a leaf for the missing value anywhere in the tree.
         let own = (0..self.missing.len()).find(|&raw| {
             self.missing[raw] && rule == MissingRule::Category && leaves.contains_key(&*self.column.values[raw])
         });
@@ -145,7 +143,7 @@ impl Binder<'_> {
                 return Err(self.error(raw, |value| DomainProblem::OutsideBins { value, low, high }));
             }
         }
-        // Equal values may be written in several ways: the shortest text speaks for all of them.
+        // Equal values may be written in several ways; the shortest text represents all of them.
         let text = |raw: usize| &self.column.values[raw];
         numbers.sort_by(|(a, x), (b, y)| {
             a.total_cmp(b).then_with(|| (text(*x).len(), text(*x)).cmp(&(text(*y).len(), text(*y))))
@@ -191,7 +189,7 @@ impl Binder<'_> {
         calendar::build(&texts.iter().map(|text| moment(text)).collect::<Vec<_>>(), texts, levels)
     }
 
-    /// A hierarchy file over numbers or dates: its leaves put in order, those that do not occur left out.
+    /// A hierarchy file over numbers or dates: leaves are sorted by value, and those that do not occur are removed.
     fn given(&self, tree: &Tree, values: &[f64], texts: &[Box<str>]) -> Result<Tree, DomainError> {
         let mut leaves = Vec::with_capacity(tree.leaf_count());
         for code in 0..tree.leaf_count() as u32 {
@@ -233,14 +231,14 @@ impl Binder<'_> {
         }
     }
 
-    /// Several texts may mean "missing": the shortest speaks for all of them.
+    /// Several texts may mean "missing"; the shortest represents all of them.
     fn missing_text(&self, first: usize) -> Box<str> {
         let texts = (first..self.missing.len()).filter(|&raw| self.missing[raw]).map(|raw| &self.column.values[raw]);
         texts.min_by_key(|text| (text.len(), (*text).clone())).cloned().unwrap_or_default()
     }
 }
 
-/// A finite number as a person would write it.
+/// Parses a finite decimal number; -0 becomes 0.
 pub fn parse_number(text: &str) -> Result<f64, DomainProblem> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value + 0.0),

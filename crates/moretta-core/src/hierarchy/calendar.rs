@@ -1,7 +1,7 @@
-//! The calendar over dates: days (where there are times of day), months, quarters, years, decades.
+//! Calendar hierarchy over dates: days (for dates with a time of day), months, quarters, years, decades.
 //!
-//! What a level says of a date depends on that date alone, so the same levels give the same labels for any data. A
-//! month with one date in it is a month all the same: it says less than the date does.
+//! A label depends on the date and the level alone, so the same levels give the same labels for any data. A month is a
+//! node even if only one of its dates occurs: its label is less precise than the date.
 
 use serde::Serialize;
 
@@ -25,10 +25,10 @@ pub enum DateLevel {
 }
 
 impl DateLevel {
-    /// All of them, the finest first.
+    /// All levels, the finest first.
     pub const ALL: [Self; 5] = [Self::Day, Self::Month, Self::Quarter, Self::Year, Self::Decade];
 
-    /// What the policy calls it.
+    /// Name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Day => "day",
@@ -53,7 +53,7 @@ impl DateLevel {
 
 /// Builds the tree over the distinct dates in order. The levels come finest first.
 pub(crate) fn build(moments: &[Moment], texts: &[Box<str>], levels: &[DateLevel]) -> Tree {
-    // A date without a time is its day already, however it is written.
+    // Without times of day, the day level would repeat the dates.
     let timed = moments.iter().any(|moment| moment.has_time());
     let levels = levels.iter().rev().filter(|level| timed || **level != DateLevel::Day);
     let labels = |level: &DateLevel| moments.iter().map(|moment| level.label(*moment)).collect();
@@ -111,7 +111,7 @@ mod tests {
                 "1984-04-01T00:00;1984-04-01;1984;*",
             ]
         );
-        // A date without a time among others prints like its day, which therefore is not there.
+        // A date without a time has the label of its day, so there is no node for that day.
         let mixed = rows(&["1984-03-31", "1984-03-31T09:30"], &levels);
         assert_eq!(mixed, ["1984-03-31;1984;*", "1984-03-31T09:30;1984;*"]);
     }

@@ -10,11 +10,11 @@ use super::{
     numeric::{Builder, Built},
 };
 
-/// How a column's values are made less precise.
+/// The key `hierarchy` of a column: how its values are generalized.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HierarchyChoice {
-    /// The policy does not say. A category: all values directly under `*`. A number: any interval. A date: the calendar.
+    /// Not set. A category: all values directly under `*`. A number: any interval. A date: the calendar.
     #[default]
     Default,
     /// Any interval of numbers or dates.
@@ -36,13 +36,13 @@ pub enum HierarchyChoice {
 }
 
 impl HierarchyChoice {
-    /// Whether it is for numbers where the policy does not say of what type a column is.
+    /// Whether a column with this hierarchy and no declared type is a column of numbers.
     pub(crate) fn is_for_numbers(&self) -> bool {
         matches!(self, Self::Free | Self::Widths(_) | Self::Bins(_) | Self::Built(_))
     }
 }
 
-/// With every parameter that its method has.
+/// Writes the parameters of the chosen method only.
 fn built<S: Serializer>(built: &Built, serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("method", built.builder.name())?;

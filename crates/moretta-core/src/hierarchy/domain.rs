@@ -1,9 +1,21 @@
-//! The domain of a quasi-identifier column: its leaves in order, coded `0..m`, and what may stand in their place.
+//! The domain of a quasi-identifier column: its leaves in order, coded `0..m`, and the cells that may be released.
 //!
-//! Every released cell of a group is a [`Cell`]: a contiguous range of codes that is either a node of the column's
-//! tree or, in a column of free numbers, any interval. [`Domain::cover`] gives the smallest cell around a range, and
-//! the penalties of all measures are functions of a cell. A missing value is a leaf of its own at the far right,
-//! directly under the root: together with any other value it is only covered by `*`.
+//! A [`Cell`] is a contiguous range of codes: a node of the column's tree or, in a column of numbers without a tree, any
+//! interval. [`Domain::cover`] returns the smallest cell around a range of codes; every information loss is a function
+//! of cells. A missing value is an extra leaf at the far right, directly under the root, so that only `*` covers it
+//! together with another value (unless the hierarchy file has a leaf for it).
+//!
+//! ```text
+//! tree              *                     cell        first..=last
+//!             ┌─────┴──────┐              flu         0..=0
+//!        respiratory    digestive         respiratory 0..=1
+//!         ┌───┴───┐     ┌───┴───┐         digestive   2..=3
+//! leaf   flu   asthma  ulcer  colitis     *           0..=3
+//! code    0       1      2       3
+//!
+//! cover(0, 1) = respiratory, cover(1, 2) = *
+//! without a tree, over the ages 34, 36, 51 (codes 0, 1, 2): cover(0, 1) = [34, 36], cover(1, 2) = [36, 51]
+//! ```
 
 use super::{scale::Scale, tree::Tree, value_parser::ValueParser};
 use crate::{
@@ -14,7 +26,7 @@ use crate::{
     text::at_record,
 };
 
-/// What leaves in one column of a group: a node, or an interval of a column of free numbers.
+/// Released value of a group in one column, as a range of codes: a node, or an interval in a column without a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cell {
     /// The first code inside.
@@ -27,7 +39,7 @@ pub struct Cell {
 const INTERVAL: u32 = u32::MAX;
 
 impl Cell {
-    /// The node, where the column has a tree.
+    /// `None` if the column has no tree.
     pub fn node(self) -> Option<NodeId> {
         (self.node != INTERVAL).then_some(NodeId(self.node))
     }
@@ -43,12 +55,12 @@ impl Cell {
 pub struct Domain {
     pub(super) parser: ValueParser,
     pub(super) texts: Vec<Box<str>>,
-    /// The numbers or seconds of an ordered column; one fewer than texts where there is a missing leaf.
+    /// Ascending numbers, or seconds of dates, of an ordered column; one fewer than `texts` if there is a missing leaf.
     pub(super) values: Vec<f64>,
     pub(super) tree: Option<Tree>,
     pub(super) missing: Option<u32>,
     pub(super) missing_is_suppressed: bool,
-    /// By what losses are measured, where that is not this column's own range.
+    /// Range that losses are measured by, if it is not this column's own.
     pub(super) scale: Option<Box<Scale>>,
 }
 
@@ -56,18 +68,18 @@ pub struct Domain {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("column `{column}`{}: {problem}", if *.in_hierarchy { ", hierarchy".to_owned() } else { at_record(*.record) })]
 pub struct DomainError {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// The first record with the value (from 1), where records have numbers.
+    /// First record with the value (from 1); `None` if records have no numbers.
     pub record: Option<u64>,
-    /// Whether the hierarchy is at fault, and not the data.
+    /// Whether the hierarchy is wrong, not the data.
     pub in_hierarchy: bool,
-    /// What is wrong.
+    /// The contradiction.
     pub problem: DomainProblem,
 }
 
 impl DomainError {
-    /// About one of a column's values.
+    /// Error about the value with code `raw` of a column.
     pub(crate) fn of_value(column: &CountedColumn, raw: usize, problem: DomainProblem) -> Self {
         Self { column: column.name.clone(), record: column.first_record(raw), in_hierarchy: false, problem }
     }
@@ -80,7 +92,7 @@ pub enum DomainProblem {
     /// Text in a number column.
     #[error("`{value}` is not a number; {}, or list this text under `missing` in `[input]` if it stands for a missing value", instead_of_a_number(.value))]
     NotANumber {
-        /// The cell.
+        /// Text of the cell.
         value: String,
     },
     /// Something else in a column of dates.
@@ -90,52 +102,54 @@ pub enum DomainProblem {
         match .format { Some(_) => "correct `format`", None => "say how dates are written: `format = \"%d.%m.%Y\"`" }
     )]
     NotADate {
-        /// The cell.
+        /// Text of the cell.
         value: String,
-        /// The format, where it is not ISO 8601.
+        /// `None` for ISO 8601.
         format: Option<String>,
     },
     /// NaN or an infinity.
     #[error("`{value}` is not a finite number; correct it, or list this text under `missing` in `[input]`")]
     NotFinite {
-        /// The cell.
+        /// Text of the cell.
         value: String,
     },
-    /// Two different numbers that a 64-bit float cannot tell apart.
-    #[error("`{value}` has too many digits to be told from its neighbour; declare the column `type = \"category\"`")]
+    /// Two different numbers that are the same 64-bit float.
+    #[error(
+        "`{value}` has too many digits to be distinguished from its neighbor; declare the column `type = \"category\"`"
+    )]
     TooManyDigits {
-        /// The cell.
+        /// Text of the cell.
         value: String,
     },
     /// A value without a leaf.
     #[error("`{value}` is not in the hierarchy; add a row for it, or correct the value")]
     NotInHierarchy {
-        /// The cell.
+        /// Text of the cell.
         value: String,
     },
     /// A number outside the bins.
     #[error("`{value}` lies outside the bins, which go from {low} to {high}; widen them")]
     OutsideBins {
-        /// The cell.
+        /// Text of the cell.
         value: String,
         /// The lowest edge.
         low: f64,
         /// The highest edge.
         high: f64,
     },
-    /// The text of a suppressed value, in the input.
+    /// The label of a suppressed value, in the input.
     #[error("`*` stands for a suppressed value and cannot be an input value; is this file a release already?")]
     Star,
-    /// A code that looks as if it were cut already.
+    /// A code that ends in `*`, as if its end had been cut off already.
     #[error("`{value}` ends in `*`, which stands for what was cut off a code; is this file a release already?")]
     CutAlready {
-        /// The cell.
+        /// Text of the cell.
         value: String,
     },
-    /// A value that cannot stand in a printed set.
+    /// A value whose comma or brace would make a printed set ambiguous.
     #[error("`{value}` cannot be printed in a set of values because of its comma or brace; use `labels = \"node\"`")]
     NotInSet {
-        /// The cell.
+        /// Text of the cell.
         value: String,
     },
     /// A missing value in a column without a rule for them.
@@ -143,32 +157,32 @@ pub enum DomainProblem {
         "a value is missing, one of {records} missing in this column; say what that means: `missing = \"category\"` (a value of its own), or in a quasi-identifier `missing = \"suppress\"` (released as *)"
     )]
     Missing {
-        /// How many records have none.
+        /// Number of records with a missing value in this column.
         records: u64,
     },
-    /// Tree leaves of a number column that are not numbers.
+    /// A hierarchy leaf that is not a number, in a column of numbers.
     #[error("the hierarchy's value `{value}` is not a number; declare the column `type = \"category\"`")]
     LeafNotANumber {
-        /// The leaf.
+        /// Label of the leaf.
         value: String,
     },
-    /// Two leaves of a number column's tree that are the same number.
+    /// Two hierarchy leaves that are the same number.
     #[error("the hierarchy has the number `{value}` twice; each value has exactly one row")]
     LeafTwice {
-        /// The second leaf.
+        /// Label of the second leaf.
         value: String,
     },
-    /// A node of a number column's tree that leaves a gap.
+    /// A node over numbers whose leaves are not consecutive.
     #[error(
         "the hierarchy's `{label}` covers numbers that are not neighbours; order it, or declare the column `type = \"category\"`"
     )]
     NotAnInterval {
-        /// The node.
+        /// Label of the node.
         label: String,
     },
 }
 
-/// What a text that is no number looks like, and what to do then.
+/// Advice for a text that is not a number, by what it resembles.
 fn instead_of_a_number(value: &str) -> &'static str {
     let decimal = value.replacen(',', ".", 1);
     if Moment::read(value, None).is_some() {
@@ -185,11 +199,12 @@ fn instead_of_a_number(value: &str) -> &'static str {
     }
 }
 
-/// Some ways to write a date, to know one by its looks.
+/// Common date formats, to recognize a date in a column of numbers.
 const FORMATS: [&str; 4] = ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"];
 
 impl Domain {
-    /// The texts that occur in a released column, each a leaf of its own: what a checker sees.
+    /// Domain of a released column: every distinct text is a leaf directly under the root. Also maps the column's codes to
+    /// the domain's.
     pub(crate) fn opaque(column: &CountedColumn) -> (Self, Vec<u32>) {
         let mut order: Vec<usize> = (0..column.values.len()).collect();
         order.sort_by(|&a, &b| column.values[a].cmp(&column.values[b]));
@@ -211,7 +226,7 @@ impl Domain {
         self.parser.kind()
     }
 
-    /// How many leaves there are.
+    /// Number of leaves, those of a hierarchy file that do not occur in the data included.
     pub fn len(&self) -> usize {
         self.texts.len()
     }
@@ -221,7 +236,7 @@ impl Domain {
         self.texts.is_empty()
     }
 
-    /// The tree; none where any interval of numbers may be released.
+    /// `None` if any interval of numbers may be released.
     pub fn tree(&self) -> Option<&Tree> {
         self.tree.as_ref()
     }
@@ -231,17 +246,17 @@ impl Domain {
         &self.texts[code as usize]
     }
 
-    /// The number of a leaf, or its seconds; none in a category column and for the missing leaf.
+    /// Number of a leaf, or seconds of a date; `None` in a category column and for the missing leaf.
     pub fn number(&self, code: u32) -> Option<f64> {
         self.values.get(code as usize).copied()
     }
 
-    /// The leaf that stands for a missing value, where there is one.
+    /// Code of the leaf for missing values; `None` if no value is missing.
     pub fn missing(&self) -> Option<u32> {
         self.missing
     }
 
-    /// The whole column: what a suppressed record shows.
+    /// The cell of all values, released as `*`.
     pub fn whole(&self) -> Cell {
         Cell { first: 0, last: self.len() as u32 - 1, node: if self.tree.is_some() { 0 } else { INTERVAL } }
     }
@@ -258,7 +273,7 @@ impl Domain {
     /// The cell of a node.
     ///
     /// # Panics
-    /// Where the column has no tree.
+    /// If the column has no tree.
     pub fn node_cell(&self, node: NodeId) -> Cell {
         let (first, last) = self.tree.as_ref().expect("a node belongs to a tree").range(node);
         Cell { first, last, node: node.0 }
@@ -284,7 +299,7 @@ impl Domain {
         }
     }
 
-    /// Whether the cell is one leaf as it is.
+    /// Whether the cell is a single leaf, not a node above one.
     fn is_leaf(&self, cell: Cell) -> bool {
         match (&self.tree, cell.node()) {
             (Some(tree), Some(node)) => tree.is_leaf(node),
@@ -292,12 +307,12 @@ impl Domain {
         }
     }
 
-    /// The normalised certainty penalty: how much of the column's range the cell spans, 0 for a single value.
+    /// Normalized certainty penalty, 0 to 1: share of the column's range or leaves that the cell spans; 0 for a single value.
     pub fn ncp(&self, cell: Cell) -> f64 {
         self.span(cell, |leaves, all| if self.is_leaf(cell) { 0.0 } else { leaves / all })
     }
 
-    /// Iyengar's loss of the cell.
+    /// Iyengar's loss metric, 0 to 1: like [`ncp`](Self::ncp), but of `m` leaves a cell of `n` loses `(n - 1) / (m - 1)`.
     pub fn lm(&self, cell: Cell) -> f64 {
         self.span(cell, |leaves, all| if all > 1.0 { (leaves - 1.0) / (all - 1.0) } else { 0.0 })
     }
@@ -311,7 +326,7 @@ impl Domain {
         let missing = self.missing.filter(|&code| cell.contains(code));
         let leaves = (cell.last - cell.first + 1) as f64;
         match (missing, self.kind().is_ordered()) {
-            // A missing value released as `*` could be any value.
+            // Released as `*`, a missing value cannot be distinguished from any other.
             (Some(_), _) if leaves == 1.0 && self.is_star(cell) => 1.0,
             (Some(_), true) if leaves == 1.0 => 0.0,
             (Some(_), true) => 1.0,
@@ -323,17 +338,17 @@ impl Domain {
         }
     }
 
-    /// How many values a cell could be at the most.
+    /// Number of leaves that losses are a share of.
     pub(super) fn total_leaves(&self) -> usize {
         self.scale.as_ref().map_or(self.len(), |scale| scale.leaves)
     }
 
-    /// The length of an interval as a share of the column's range; 0 where that is 0.
+    /// Length of an interval as a share of the column's range; 0 if all values are equal.
     pub fn spread(&self, first: u32, last: u32) -> f64 {
         let (Some(low), Some(high)) = (self.values.first(), self.values.last()) else { return 0.0 };
         let last = (last as usize).min(self.values.len() - 1);
         let first = (first as usize).min(last);
-        // Halves, so that a range near the greatest number does not overflow.
+        // Halved, because the difference of two large floats may overflow.
         let range = high / 2.0 - low / 2.0;
         if range > 0.0 { (self.values[last] / 2.0 - self.values[first] / 2.0) / range } else { 0.0 }
     }

@@ -1,21 +1,21 @@
 //! The hierarchy file: one row per leaf, the leaf first, then its parent, and so on up to `*`.
 //!
-//! Fields are separated by `;`, tab or `,` (whichever the first row has, in this order), may be quoted, and every row
-//! has the same number of them. A label repeated next to itself on a row is one node, so leaves may sit at different
-//! depths. Whatever contradicts itself is an error that names the row: a hierarchy decides what leaves the house.
+//! Fields are separated by `;`, tab or `,` (the first of these that occurs in the first row), may be quoted, and every row
+//! has the same number of them. A label repeated next to itself on a row is one node, so leaves may have different depths.
+//! A contradiction is an error that names the row, never repaired: a hierarchy decides what is released.
 
 use hashbrown::HashMap;
 
 use super::tree::{ROOT_LABEL, Tree, TreeBuilder};
 use crate::ids::NodeId;
 
-/// What is wrong with a hierarchy file, and where.
+/// An error in a hierarchy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("row {row}: {problem}")]
 pub struct HierarchyFileError {
     /// The row, from 1.
     pub row: usize,
-    /// What is wrong and what would be right.
+    /// The contradiction; its message says how to correct it.
     pub problem: HierarchyProblem,
 }
 
@@ -43,7 +43,7 @@ pub enum HierarchyProblem {
     /// A row that does not end in the root.
     #[error("the last field is `{found}`; every row must end in `*`")]
     NoRoot {
-        /// What stands there.
+        /// The last label of the row.
         found: String,
     },
     /// The root's label below the root.
@@ -55,27 +55,27 @@ pub enum HierarchyProblem {
     /// The same value on two rows.
     #[error("the value `{leaf}` has a row already (row {earlier}); each value has exactly one")]
     LeafTwice {
-        /// The value.
+        /// Label of the value.
         leaf: String,
         /// Its first row.
         earlier: usize,
     },
     /// A label under two parents.
-    #[error("`{label}` stands under `{parent}` here and under `{other}` in row {earlier}; a label has one parent")]
+    #[error("`{label}` is under `{parent}` here and under `{other}` in row {earlier}; a label has one parent")]
     TwoParents {
-        /// The label.
+        /// Label of the node.
         label: String,
         /// Its parent on this row.
         parent: String,
         /// Its parent before.
         other: String,
-        /// Where that was.
+        /// The row of that parent.
         earlier: usize,
     },
     /// A label above itself.
     #[error("`{label}` stands above itself; a path to the root cannot come back")]
     Cycle {
-        /// The label.
+        /// Label of the node.
         label: String,
     },
     /// A value that is also a node above other values.
@@ -83,7 +83,7 @@ pub enum HierarchyProblem {
         "`{label}` is a value with a row of its own (row {leaf_row}) and also stands above another value; use another label for the group"
     )]
     LeafAndInner {
-        /// The label.
+        /// Label of the node.
         label: String,
         /// The row where it is a leaf.
         leaf_row: usize,
@@ -115,7 +115,7 @@ pub fn parse(text: &str) -> Result<Tree, HierarchyFileError> {
     Ok(reader.builder.build())
 }
 
-/// A tree from rows that [`rows`] gave. Other than in a file, a value may be the empty text.
+/// Inverse of [`rows`]. Unlike in a file, a value may be the empty text.
 pub fn from_rows(rows: Vec<Vec<String>>) -> Result<Tree, HierarchyFileError> {
     let mut reader = Reader { empty_leaf: true, ..Reader::new() };
     for (index, fields) in rows.into_iter().enumerate() {
@@ -124,7 +124,7 @@ pub fn from_rows(rows: Vec<Vec<String>>) -> Result<Tree, HierarchyFileError> {
     Ok(reader.builder.build())
 }
 
-/// Writes a tree as a hierarchy file's text, which [`parse`] reads back. It may be as long as [`bytes`] says: ask first.
+/// Text of a tree as a hierarchy file; inverse of [`parse`]. Check [`bytes`] first: a deep tree makes a very long text.
 pub fn write(tree: &Tree) -> String {
     let labels: Vec<String> = tree.nodes().map(|node| quoted(tree.label(node))).collect();
     let mut text = String::with_capacity(usize::try_from(bytes(tree)).unwrap_or(0));
@@ -139,10 +139,10 @@ pub fn write(tree: &Tree) -> String {
     text
 }
 
-/// How long the file is: the paths of a deep tree may take a square of its size. Linear.
+/// Length of the file in bytes, which may be quadratic in the size of a deep tree. Cost: linear in the tree.
 pub fn bytes(tree: &Tree) -> u64 {
     let deepest = deepest(tree);
-    // Of each node: the path from itself to the root.
+    // By node, the length of its path to the root.
     let mut paths = vec![0u64; tree.len()];
     let mut sum = 0u64;
     for node in tree.nodes() {
@@ -224,7 +224,7 @@ impl Reader {
     }
 
     fn insert(&mut self, row: usize, path: &[String]) -> Result<(), HierarchyProblem> {
-        // From the root down, so that parents are there first.
+        // From the root down: a parent is inserted before its children.
         for at in (0..path.len() - 1).rev() {
             let (label, parent) = (&path[at], &path[at + 1]);
             let leaf = at == 0;
@@ -253,7 +253,7 @@ impl Reader {
     }
 }
 
-/// The first label that comes again. Paths may be thousands long.
+/// Position of the first label that occurs again later. Linear, because paths may have thousands of labels.
 fn repeated(path: &[String]) -> Option<usize> {
     let lasts: HashMap<&str, usize> = path.iter().enumerate().map(|(at, label)| (label.as_str(), at)).collect();
     (lasts.len() < path.len()).then(|| (0..path.len()).find(|&at| lasts[path[at].as_str()] > at)).flatten()
@@ -271,7 +271,7 @@ fn delimiter_of(first: &str) -> char {
     [';', '\t', ','].into_iter().find(|d| bare.contains(*d)).unwrap_or(';')
 }
 
-/// The fields of one line; none where its quotes do not match.
+/// The fields of one line; `None` if its quotes do not match.
 fn split(line: &str, delimiter: char) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = line;

@@ -1,8 +1,15 @@
-//! How released values look, and how they are read back.
+//! Labels of released cells, and how labels are read back.
 //!
-//! A node prints its label, an interval `[24, 32]` with both ends inside, a single value as it was read, a suppressed
-//! one `*`. By policy a group's categories may print as the set of values that occur, `{a, b}`, and its numbers as
-//! their mean, median or midpoint. Whatever reads a release back accepts exactly these forms.
+//! | released | label |
+//! | --- | --- |
+//! | node of a tree | its label |
+//! | interval | `[24, 32]`, both ends included |
+//! | single value | as in the input |
+//! | suppressed value | `*` |
+//! | set of categories that occur in a group, if the policy chooses sets | `{a, b}` |
+//! | mean, median or midpoint of a group's numbers, if the policy chooses one | a number |
+//!
+//! A reader of a release accepts exactly these forms.
 
 use hashbrown::HashMap;
 
@@ -13,7 +20,7 @@ use super::{
 use crate::ids::NodeId;
 
 impl Domain {
-    /// The cell as it prints.
+    /// Released label of a cell.
     pub fn label(&self, cell: Cell) -> String {
         match (&self.tree, cell.node()) {
             _ if self.is_star(cell) => ROOT_LABEL.to_owned(),
@@ -23,7 +30,7 @@ impl Domain {
         }
     }
 
-    /// A set of leaves as it prints; a single one prints as it is.
+    /// Released label of a set of leaves: `{a, b}`, or the text of a single leaf.
     pub fn set_label(&self, codes: &[u32]) -> String {
         match codes {
             [one] => self.text(*one).to_owned(),
@@ -31,34 +38,34 @@ impl Domain {
         }
     }
 
-    /// The first leaf that could not be read back from a printed set.
+    /// First leaf whose comma or brace would make the label of a set ambiguous.
     pub(crate) fn unfit_for_sets(&self) -> Option<u32> {
         let unfit = |text: &str| text.contains(',') || text.contains(['{', '}']);
         (0..self.len() as u32).find(|&code| unfit(self.text(code)))
     }
 
-    /// The penalty of a printed set of so many leaves.
+    /// Normalized certainty penalty of a set of this many leaves.
     pub fn set_ncp(&self, leaves: usize) -> f64 {
         if leaves > 1 { leaves as f64 / self.total_leaves() as f64 } else { 0.0 }
     }
 
-    /// Iyengar's loss of a printed set of so many leaves.
+    /// Iyengar's loss of a set of this many leaves.
     pub fn set_lm(&self, leaves: usize) -> f64 {
         let all = self.total_leaves();
         if all > 1 { (leaves.max(1) - 1) as f64 / (all - 1) as f64 } else { 0.0 }
     }
 }
 
-/// A released value, read back.
+/// A released label, read back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadCell {
     /// A value, node or interval.
     Cell(Cell),
-    /// Some values.
+    /// Codes of a printed set, in the order of printing.
     Set(Vec<u32>),
 }
 
-/// Reads released values of one column back.
+/// Reads released labels of one column back.
 #[derive(Debug)]
 pub struct LabelReader<'a> {
     domain: &'a Domain,
@@ -67,7 +74,7 @@ pub struct LabelReader<'a> {
 }
 
 impl<'a> LabelReader<'a> {
-    /// For a column's releases.
+    /// Indexes the labels of a column's nodes and leaves.
     pub fn new(domain: &'a Domain) -> Self {
         let mut nodes = HashMap::new();
         if let Some(tree) = domain.tree() {
@@ -79,7 +86,7 @@ impl<'a> LabelReader<'a> {
         Self { domain, nodes, leaves }
     }
 
-    /// What the text stands for; none where it is no form of this column.
+    /// Cell or set of a label; `None` if it is no label of this column. `*` is the whole column.
     pub fn read(&self, text: &str) -> Option<ReadCell> {
         if text == ROOT_LABEL {
             return Some(ReadCell::Cell(self.domain.whole()));
@@ -96,8 +103,8 @@ impl<'a> LabelReader<'a> {
         }
     }
 
-    /// The codes that a label covers. It may be a label of another table: the ends of an interval and the values of a
-    /// set need not occur here.
+    /// Codes that a label covers. The label may come from another table: the ends of an interval and the values of a set need
+    /// not occur in this column.
     pub fn codes_inside(&self, text: &str) -> Vec<u32> {
         let number = |end: &str| self.domain.parser.number(end).ok();
         match self.read(text) {
@@ -116,7 +123,7 @@ impl<'a> LabelReader<'a> {
         }
     }
 
-    /// The cell of the missing value, where the column has one.
+    /// Cell of the missing value; `None` if the column has none.
     pub fn missing_cell(&self) -> Option<Cell> {
         self.domain.missing().map(|code| self.domain.cover(code, code))
     }
@@ -152,7 +159,7 @@ pub fn interval_ends(text: &str) -> Option<(&str, &str)> {
     split_at_middle_comma(inside)
 }
 
-/// What is before and behind the comma in the middle: a date may have commas too, at both ends equally many.
+/// Splits `low, high` at the middle comma. A date may itself contain commas, but then both ends contain equally many.
 pub(crate) fn split_at_middle_comma(inside: &str) -> Option<(&str, &str)> {
     let commas: Vec<usize> = inside.match_indices(", ").map(|(at, _)| at).collect();
     let comma = *commas.get(commas.len() / 2).filter(|_| commas.len() % 2 == 1)?;

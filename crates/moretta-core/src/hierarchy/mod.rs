@@ -1,8 +1,8 @@
 //! Hierarchies: trees over one column's values, and the domains built from them.
 //!
-//! [`Tree`] is the shape, [`mod@file`] its file format, [`draw`] its picture, [`numeric`] the builders for numbers, the
-//! calendar and prefixes those for dates and codes, [`prune()`] makes a tree shallower, and [`Domain`] is what every
-//! method works with: the column's leaves in order, coded `0..m`, and what may be released in their place.
+//! A [`Tree`] is a hierarchy: read from a file ([`mod@file`]), built over numbers ([`numeric`]), dates (`calendar`) or codes
+//! (`prefix`), made shallower by [`prune()`] and drawn by [`draw`]. A [`Domain`] is a column as methods see it: its
+//! leaves in order, coded `0..m`, and the cells that may be released in their place.
 
 mod bind;
 pub(crate) mod calendar;

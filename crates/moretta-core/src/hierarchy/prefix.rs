@@ -1,6 +1,6 @@
-//! Codes by their first characters: with 3 and 2, the postcode `12345` is `123*`, `12*`, `*`.
+//! Hierarchy of codes by their first characters: with lengths 3 and 2, the postcode `12345` is `123*`, `12*`, `*`.
 //!
-//! A code that is not longer than a prefix has no node there. What is cut depends on the code alone, so the same
+//! A code that is not longer than a prefix has no node on that level. A label depends on the code alone, so the same
 //! lengths give the same labels for any data.
 
 use super::{
@@ -8,12 +8,12 @@ use super::{
     tree::{ROOT_LABEL, Tree},
 };
 
-/// Builds the tree over the distinct codes, which come in order; the lengths come longest first.
+/// Builds the tree over the distinct codes in ascending order; the lengths are in descending order.
 pub(crate) fn build(texts: &[Box<str>], lengths: &[u32]) -> Tree {
     let mut levels: Vec<Vec<String>> = Vec::new();
     for &length in lengths.iter().rev() {
         let label = |code: usize, text: &str| {
-            // What says the same as the level above, or as the code itself, is no node of its own.
+            // `from_levels` makes no node for a label that repeats the level above or the code itself.
             let above = || levels.last().map_or_else(|| text.to_owned(), |above| above[code].clone());
             cut(text, length).map_or_else(above, |kept| format!("{kept}{ROOT_LABEL}"))
         };
@@ -23,12 +23,12 @@ pub(crate) fn build(texts: &[Box<str>], lengths: &[u32]) -> Tree {
     from_levels(texts, &levels)
 }
 
-/// The first characters, where there are more.
+/// The first `length` characters; `None` if there are no more than these.
 fn cut(text: &str, length: u32) -> Option<&str> {
     text.char_indices().nth(length as usize).map(|(end, _)| &text[..end])
 }
 
-/// Whether a text may be released in a column of codes: one that was cut at one of these lengths, or a whole one.
+/// Whether a text may be released in a column of codes: a whole code, or one cut at one of these lengths.
 pub(crate) fn is_form(text: &str, lengths: &[u32]) -> bool {
     match text.strip_suffix(ROOT_LABEL) {
         Some(kept) => lengths.iter().any(|&length| kept.chars().count() == length as usize),

@@ -1,27 +1,26 @@
-//! Making a deep tree shallow.
+//! Reduces the number of levels of a deep tree.
 //!
-//! Cutting at a depth would ruin trees that are built from data: the top of such a tree is often a long chain of outliers,
-//! each alone beside all the rest, and nothing would be left of what is below. So a tree is cut as a dendrogram is, by
-//! size: below a node that is kept come the topmost nodes of at most half its size, and so on for as many layers as fit
-//! between `*` and the leaves. Halves of the node above, not of the whole: one far outlier would use up all layers else.
-//! Nodes that are kept by no layer make way for their children.
+//! Truncating at a depth would ruin trees built from data: the top of such a tree is often a long chain that splits off one
+//! outlier per level, and the structure is below it. So the tree is cut like a dendrogram, by size: the children of a
+//! kept node are the topmost nodes below it of at most half its size, for as many layers as fit between `*` and the
+//! leaves. Half of the kept node, not of the root: otherwise one far outlier would use up all layers. Other nodes are
+//! removed, and their children attached to the kept node above.
 //!
-//! In a tree of even levels (each part two or more of the parts below) this keeps the uppermost levels and hangs the leaves
-//! below the last of them; with levels that are given one by one, giving fewer says better which.
+//! In a tree of regular levels (each node has at least two children) this keeps the uppermost levels and attaches the
+//! leaves to the last of them.
 
 use super::tree::{Tree, TreeBuilder};
 use crate::ids::NodeId;
 
-/// At most `levels` nodes on any path, leaf and root included; at least 2. A tree with no more is returned as it is.
-///
-/// `size` must not grow on the way down. Linear.
+/// Returns a tree with at most `levels` (and at least 2) nodes on any path, leaf and root included. A tree with no more
+/// is returned unchanged. A node's `size` must not exceed its parent's. Cost: linear.
 pub fn prune(tree: Tree, levels: u32, size: impl Fn(&Tree, NodeId) -> f64) -> Tree {
     let levels = levels.max(2);
     if tree.nodes().all(|node| tree.depth(node) < levels) {
         return tree;
     }
     let mut builder = TreeBuilder::with_capacity(tree.leaf_count());
-    // Of each node: the nearest that is kept, from itself upwards.
+    // By node, the nearest kept node: itself or an ancestor.
     let mut kept = vec![Kept { handle: TreeBuilder::ROOT, layer: 0, size: size(&tree, Tree::ROOT) }; tree.len()];
     for node in tree.nodes().skip(1) {
         let above = kept[tree.parent(node).unwrap_or(Tree::ROOT).index()];
@@ -38,7 +37,7 @@ pub fn prune(tree: Tree, levels: u32, size: impl Fn(&Tree, NodeId) -> f64) -> Tr
 #[derive(Clone, Copy)]
 struct Kept {
     handle: usize,
-    /// How many are kept above.
+    /// Number of kept ancestors.
     layer: u32,
     size: f64,
 }

@@ -1,9 +1,10 @@
-//! Cells of one column, measured as if they were cells of another over the same records.
+//! Measures the losses of one domain on the scale of another domain over the same records.
 //!
-//! A saved recoding is applied over a domain that has learnt the ends of its intervals, or of which these intervals are
-//! the hierarchy; a search on the same records has a domain of their own values. What cells of both lose can be compared
-//! by one range only, that of the records. An interval loses as much of it as it prints: also where no record has its
-//! ends, but nothing for what it prints beyond the lowest and the highest value, of which there is nothing to lose.
+//! `apply --compare` compares a saved recoding with a fresh search on the same records. The two have different domains: the
+//! saved recoding adds the ends of its intervals as values, or uses the intervals as the hierarchy; the search has only
+//! the values of the records. Losses are comparable only as shares of one range, that of the records. An interval loses
+//! the part of that range that its label covers, even if no record has its ends; the part of a label beyond the lowest
+//! and highest value costs nothing.
 
 use super::{
     domain::{Cell, Domain},
@@ -14,17 +15,17 @@ use crate::ids::NodeId;
 /// The range of another column.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Scale {
-    /// How many leaves it has.
+    /// Number of leaves of the other domain.
     pub(super) leaves: usize,
     low: f64,
     high: f64,
-    /// By node of this column's tree, the ends of the interval that it prints, where it prints one.
+    /// By node of this column's tree, the ends of its label; `None` if the label is not an interval.
     printed: Vec<Option<(f64, f64)>>,
 }
 
 impl Domain {
-    /// The same column, of which losses are measured as those of another over the same records, all of whose values
-    /// are also here.
+    /// The same domain with losses measured as shares of another domain's range. All values of the other domain must occur
+    /// in this one.
     pub(crate) fn on_scale_of(&self, other: &Self) -> Self {
         let mut scaled = self.clone();
         if self.texts != other.texts || self.tree != other.tree {
@@ -51,12 +52,12 @@ impl Scale {
         Self { leaves: other.len(), low, high, printed }
     }
 
-    /// The length of a cell without missing values as a share of the range; 0 where that is 0.
+    /// Length of a cell without missing values as a share of the range; 0 if the range is 0.
     pub(super) fn spread(&self, domain: &Domain, cell: Cell) -> f64 {
         let printed = cell.node().and_then(|node| self.printed[node.index()]);
         let (low, high) =
             printed.unwrap_or_else(|| (domain.values[cell.first as usize], domain.values[cell.last as usize]));
-        // Halves, so that a range near the greatest number does not overflow.
+        // Halved, because the difference of two large floats may overflow.
         let half = |value: f64| value.clamp(self.low, self.high) / 2.0;
         let range = self.high / 2.0 - self.low / 2.0;
         if range > 0.0 { (half(high) - half(low)) / range } else { 0.0 }

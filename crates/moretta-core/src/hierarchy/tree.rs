@@ -1,15 +1,15 @@
 //! Trees over the values of one column.
 //!
-//! Leaves are numbered left to right, so that every node covers one contiguous range of leaf codes: "closest common
-//! ancestor", "leaves below" and "is this value inside" are comparisons of integers. Nodes are kept in preorder; a
-//! node's subtree is the range of ids from itself to [`Tree::end`].
+//! Leaves are numbered left to right, so that every node covers one contiguous range of leaf codes: lowest common
+//! ancestors, leaves below a node and membership are comparisons of integers. Nodes are in preorder; a node's subtree is
+//! the range of ids from the node to [`Tree::end`], exclusive.
 //!
-//! Trees may be as deep as they have leaves (hierarchies built from data are), so nothing here recurses, and the
-//! climb to a common ancestor uses jump pointers (Myers 1983): O(log depth) for two words a node.
+//! Trees may be as deep as they have leaves (hierarchies built from data are), so nothing here recurses, and the climb to
+//! a common ancestor uses jump pointers (Myers 1983): O(log depth), with two words of memory per node.
 
 use crate::ids::NodeId;
 
-/// The label of every root, and of everything that is suppressed.
+/// Label of every root, and of suppressed values.
 pub const ROOT_LABEL: &str = "*";
 
 /// A hierarchy of one column.
@@ -44,10 +44,10 @@ impl Default for TreeBuilder {
 }
 
 impl TreeBuilder {
-    /// The handle of the root, which is always there.
+    /// Handle of the root, which exists from the start.
     pub const ROOT: usize = 0;
 
-    /// With room for so many nodes below the root.
+    /// Reserves memory for this many nodes below the root.
     pub fn with_capacity(nodes: usize) -> Self {
         let mut builder = Self { labels: Vec::with_capacity(nodes + 1), parents: Vec::with_capacity(nodes + 1) };
         builder.labels.push(ROOT_LABEL.into());
@@ -55,7 +55,7 @@ impl TreeBuilder {
         builder
     }
 
-    /// Adds a node below `parent` (a handle given out earlier), to the right of those already there.
+    /// Adds a node below `parent` (a handle returned earlier), to the right of its siblings, and returns its handle.
     pub fn add(&mut self, label: impl Into<Box<str>>, parent: usize) -> usize {
         debug_assert!(parent < self.labels.len());
         self.labels.push(label.into());
@@ -63,7 +63,7 @@ impl TreeBuilder {
         self.labels.len() - 1
     }
 
-    /// The finished tree. Nodes without children are its leaves; a lone root is a tree of one leaf.
+    /// Returns the tree. Nodes without children are its leaves; a lone root is a tree of one leaf.
     pub fn build(self) -> Tree {
         let n = self.labels.len();
         // Children in order of insertion, as linked lists filled from the back.
@@ -97,7 +97,7 @@ impl TreeBuilder {
 }
 
 impl Tree {
-    /// Every value directly under the root.
+    /// A tree with every leaf directly under the root.
     pub fn flat<L: Into<Box<str>>>(leaves: impl IntoIterator<Item = L>) -> Self {
         let mut builder = TreeBuilder::default();
         for leaf in leaves {
@@ -139,7 +139,7 @@ impl Tree {
         builder.build()
     }
 
-    /// The same tree with only the leaves that are wanted, and the nodes above them.
+    /// The same tree with only the leaves for which `wanted` holds, and the nodes above them.
     pub fn retain_leaves(&self, wanted: impl Fn(u32) -> bool) -> Self {
         self.rebuild(wanted).build()
     }
@@ -166,20 +166,20 @@ impl Tree {
         builder
     }
 
-    /// The root.
+    /// Id of the root.
     pub const ROOT: NodeId = NodeId(0);
 
-    /// How many nodes there are, leaves included.
+    /// Number of nodes, leaves and root included.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Never: there is always a root.
+    /// Always false: a tree has a root.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// How many leaves there are.
+    /// Number of leaves.
     pub fn leaf_count(&self) -> usize {
         self.leaves.len()
     }
@@ -189,17 +189,17 @@ impl Tree {
         self.leaves[code as usize]
     }
 
-    /// What the node is called.
+    /// Label of a node; a leaf's label is its value.
     pub fn label(&self, node: NodeId) -> &str {
         &self.nodes[node.index()].label
     }
 
-    /// The node above; none above the root.
+    /// Parent of a node; `None` for the root.
     pub fn parent(&self, node: NodeId) -> Option<NodeId> {
         (node != Self::ROOT).then(|| NodeId(self.nodes[node.index()].parent))
     }
 
-    /// How many steps it is to the root.
+    /// Number of steps to the root.
     pub fn depth(&self, node: NodeId) -> u32 {
         self.nodes[node.index()].depth
     }
@@ -210,7 +210,7 @@ impl Tree {
         (node.first, node.last)
     }
 
-    /// Whether nothing is below the node.
+    /// Whether the node has no children.
     pub fn is_leaf(&self, node: NodeId) -> bool {
         self.nodes[node.index()].end == node.0 + 1
     }
@@ -220,7 +220,7 @@ impl Tree {
         NodeId(self.nodes[node.index()].end)
     }
 
-    /// The nodes directly below, left to right.
+    /// Children of a node, left to right.
     pub fn children(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let end = self.end(node);
         let mut child = NodeId(node.0 + 1);
@@ -233,7 +233,7 @@ impl Tree {
         })
     }
 
-    /// The child of `node` above a leaf that lies below `node`.
+    /// Child of `node` that covers a leaf. The leaf must lie below `node`.
     pub fn child_above(&self, node: NodeId, code: u32) -> NodeId {
         let depth = self.depth(node) + 1;
         let mut at = self.leaves[code as usize].index();

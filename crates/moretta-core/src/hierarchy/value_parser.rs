@@ -1,4 +1,4 @@
-//! How the texts of a column are read: as numbers, as dates, or as they stand.
+//! Parsing of a column's texts as numbers, dates or categories.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use crate::{
     schema::Kind,
 };
 
-/// How the texts of a column are read.
+/// Parses the texts of a column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueParser {
     kind: Kind,
@@ -16,17 +16,17 @@ pub struct ValueParser {
 }
 
 impl ValueParser {
-    /// As values of this kind; the format is for dates.
+    /// The format is used for dates only; `None` is ISO 8601.
     pub fn new(kind: Kind, format: Option<&DateFormat>) -> Self {
         Self { kind, format: format.filter(|_| kind == Kind::Date).cloned() }
     }
 
-    /// How values compare.
+    /// Type of the values.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The number that a text stands for, or the seconds of a date.
+    /// Number of a text, or seconds of a date.
     pub fn number(&self, text: &str) -> Result<f64, DomainProblem> {
         match self.kind {
             Kind::Date => self.moment(text).map(Moment::seconds).ok_or_else(|| self.not_a_date(text)),
@@ -34,12 +34,12 @@ impl ValueParser {
         }
     }
 
-    /// The date that a text stands for.
+    /// Date of a text; `None` if it is not a date.
     pub(crate) fn moment(&self, text: &str) -> Option<Moment> {
         Moment::read(text, self.format.as_ref())
     }
 
-    /// Whether dates are written in a way that says the time of day, as far as the format tells.
+    /// Whether the date format allows a time of day.
     pub(crate) fn may_have_time(&self) -> bool {
         self.format.as_ref().is_none_or(DateFormat::has_time)
     }
@@ -49,7 +49,7 @@ impl ValueParser {
         DomainProblem::NotADate { value: text.to_owned(), format }
     }
 
-    /// Tells texts apart whose numbers are the same float: equal where they mean the same.
+    /// Exact comparison of two texts whose numbers may be the same float. Numbers are only distinguished, not ordered by size.
     pub(crate) fn compare(&self, a: &str, b: &str) -> Ordering {
         match self.kind {
             _ if a == b => Ordering::Equal,
@@ -60,7 +60,7 @@ impl ValueParser {
     }
 }
 
-/// Sign, digits without zeros at either end, and the exponent of the last digit.
+/// Canonical decimal form: sign, digits without zeros at either end, and the exponent of the last digit.
 fn decimal(text: &str) -> (bool, String, i64) {
     let (negative, text) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),

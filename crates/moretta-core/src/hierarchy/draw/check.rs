@@ -1,4 +1,4 @@
-//! A hierarchy held against the values of a column. Linear in the tree and the values.
+//! Compares a hierarchy with the values of a column. Cost: linear in the tree and the values.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -7,40 +7,40 @@ use crate::hierarchy::{
     tree::{ROOT_LABEL, Tree},
 };
 
-/// Where a column and a hierarchy do not fit.
+/// A mismatch between a column and a hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// A value that has no leaf. With this hierarchy the column cannot be anonymised.
+    /// A value that has no leaf. With this hierarchy the column cannot be anonymized.
     NoLeaf {
-        /// The value.
+        /// Text of the value.
         value: String,
-        /// How many records have it.
+        /// Number of records with this value.
         records: u64,
-        /// Why it may have none.
+        /// Likely reason why it has no leaf.
         near: Near,
     },
-    /// A leaf that no record has. Allowed, but a loss is counted against more leaves than there are values.
+    /// A leaf that no record has. Allowed, but losses are shares of all leaves, these included.
     NeverOccurs {
-        /// The leaf.
+        /// Label of the leaf.
         leaf: String,
     },
 }
 
-/// What comes nearest to a value without a leaf.
+/// Label that resembles a value without a leaf.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Near {
-    /// Nothing.
+    /// No label resembles it.
     Nothing,
-    /// A node above leaves has this label.
+    /// An inner node has this label.
     Inner,
-    /// A leaf that differs in blanks around it or in upper and lower case.
+    /// A leaf that differs only in surrounding blanks or in case.
     Leaf(String),
 }
 
-/// Holds a tree against the values of a column, each with its number of records; leave missing values out.
+/// Compares a tree with the values of a column, each with its number of records. `values` must not contain missing values.
 ///
-/// First the values without a leaf, the most frequent before the others, then the leaves that never occur, left to
-/// right. In a tree over numbers, equal numbers are the same however they are written.
+/// Returns first the values without a leaf, most frequent first, then the leaves that never occur, left to right. If all
+/// leaves are numbers, values are compared as numbers: `1.0` matches the leaf `1`.
 pub fn check<T: AsRef<str>>(tree: &Tree, values: &[(T, u64)]) -> Vec<Finding> {
     let labels: Vec<&str> = (0..tree.leaf_count() as u32)
         .map(|code| tree.leaf(code))
@@ -81,7 +81,7 @@ pub fn check<T: AsRef<str>>(tree: &Tree, values: &[(T, u64)]) -> Vec<Finding> {
     findings.chain(never.map(|(leaf, _)| Finding::NeverOccurs { leaf: (*leaf).to_owned() })).collect()
 }
 
-/// The leaves by their numbers; none where one is no number.
+/// Leaf indices by number (as bits); `None` if a leaf is not a number.
 fn numbers(labels: &[&str]) -> Option<HashMap<u64, usize>> {
     let number = |(at, label): (usize, &&str)| Some((parse_number(label).ok()?.to_bits(), at));
     labels.iter().enumerate().map(number).collect()

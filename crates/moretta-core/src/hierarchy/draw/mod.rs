@@ -1,7 +1,7 @@
-//! A hierarchy for people to look at: drawn as text or as a picture, summed up, and held against the values of a column.
+//! Hierarchies for people: drawn as text or SVG, summarized, and compared with the values of a column.
 //!
-//! Trees may be as deep as they have leaves and as wide, so drawing folds what a screen cannot show and nothing recurses:
-//! a picture costs as much as its lines, the rest is linear in the tree and the values.
+//! A tree may be as deep or as wide as it has leaves. So a drawing folds what does not fit a screen, and nothing recurses.
+//! Cost: a drawing is linear in its lines, the rest in the tree and the values.
 
 mod check;
 mod svg;
@@ -18,28 +18,27 @@ use crate::{
     text::{count, counted, shown},
 };
 
-/// Nothing is drawn deeper than this: no screen is wide enough, and the lines of a long chain would take a square of its
-/// length.
+/// Maximum depth of a drawing, in levels: deeper lines fit no screen, and indentation makes a chain's text quadratic.
 pub const MAX_DEPTH: u32 = 60;
 
-/// How much of a tree is drawn.
+/// Limits of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawOptions {
-    /// Of a larger family so many children are drawn, and then how many more there are.
+    /// Children drawn per node; further ones are replaced by one line with their number.
     pub max_children: usize,
-    /// Nodes so far from the root are drawn without what is below them. At most [`MAX_DEPTH`].
+    /// Nodes at this depth are drawn without their children. At most [`MAX_DEPTH`].
     pub max_depth: u32,
-    /// The picture ends after so many lines.
+    /// Lines of the drawing.
     pub max_lines: usize,
 }
 
-/// How many lines a picture has that fits a screen or two.
+/// Lines that fit one or two screens. Not tuned.
 const FITTING_LINES: usize = 100;
-/// How deep it is: each level moves to the right.
+/// Levels that fit the width of a screen, at three columns of indentation each. Not tuned.
 const FITTING_DEPTH: u32 = 20;
 
 impl DrawOptions {
-    /// As deep as fits a screen or two: trees that are built from data double with each level.
+    /// The largest depth whose lines fit one or two screens; at least the root's children.
     pub fn fitting(tree: &Tree, max_children: usize) -> Self {
         let mut options = Self { max_children, max_depth: FITTING_DEPTH, ..Self::default() };
         let mut level = vec![Tree::ROOT];
@@ -66,36 +65,36 @@ impl Default for DrawOptions {
 /// The size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
-    /// Leaves.
+    /// Number of leaves.
     pub leaves: usize,
-    /// Nodes on the longest path, leaf and root included.
+    /// Number of nodes on the longest path, leaf and root included.
     pub levels: usize,
-    /// Nodes, leaves and root included.
+    /// Number of nodes, leaves and root included.
     pub nodes: usize,
-    /// The node with the most children (of equals, the first in preorder) and how many; none where the root is alone.
+    /// Node with the most children (the first in preorder on a tie) and their number; `None` if the tree is a lone root.
     pub widest: Option<(NodeId, usize)>,
 }
 
-/// What is drawn of a tree, in preorder.
+/// Lines of a drawing, in preorder of the tree.
 struct Picture {
     lines: Vec<Line>,
-    /// The nodes for which there are no lines.
+    /// Number of nodes without a line.
     more: usize,
 }
 
 struct Line {
     item: Drawn,
     depth: u32,
-    /// Whether nothing follows in its family.
+    /// Whether it is the last line among its siblings.
     is_last: bool,
-    /// Whether there is something below that is not drawn.
+    /// Whether the node has children that are not drawn.
     folded: bool,
 }
 
 #[derive(Clone, Copy)]
 enum Drawn {
     Node(NodeId),
-    /// The children of a large family that are not drawn, and the leaves below them.
+    /// Siblings that are not drawn, and the number of leaves below them.
     Rest {
         nodes: usize,
         leaves: u64,
@@ -136,7 +135,7 @@ impl Picture {
     fn of(tree: &Tree, options: &DrawOptions) -> Self {
         let max_depth = options.max_depth.min(MAX_DEPTH);
         let mut lines: Vec<Line> = Vec::new();
-        // What is left to draw, the next on top.
+        // Stack of lines still to draw.
         let mut open = vec![Line { item: Drawn::Node(Tree::ROOT), depth: 0, is_last: true, folded: false }];
         while let Some(mut line) = open.pop() {
             if lines.len() >= options.max_lines {
@@ -160,14 +159,14 @@ impl Picture {
         Self { lines, more: 0 }
     }
 
-    /// What stands in place of the nodes without lines.
+    /// Last line: the number of nodes that are not drawn; `None` if all are.
     fn end(&self) -> Option<String> {
         let nodes = if self.more == 1 { "node" } else { "nodes" };
         (self.more > 0).then(|| format!("… {} more {nodes}", count(self.more as u64)))
     }
 }
 
-/// The children to be drawn, left to right. A rest of one is drawn: it takes no more room than saying so.
+/// Lines for the children of a node, left to right. A single remaining child is drawn itself instead of `1 more`.
 fn drawn_children(tree: &Tree, node: NodeId, max_children: usize) -> Vec<Drawn> {
     let mut children = tree.children(node);
     let mut shown: Vec<Drawn> = children.by_ref().take(max_children).map(Drawn::Node).collect();
@@ -190,7 +189,7 @@ fn values(leaves: u64) -> String {
     counted(leaves, "value", "values")
 }
 
-/// Counts a tree.
+/// Size of a tree. Cost: linear.
 pub fn summary(tree: &Tree) -> Summary {
     let mut children = vec![0usize; tree.len()];
     let mut deepest = 0;
@@ -235,7 +234,7 @@ mod tests {
         let binary = builder.build();
         assert_eq!(lines(&binary), 63);
         assert_eq!(DrawOptions::fitting(&binary, 12).max_depth, 5);
-        // The children of the root are drawn in any case, a large family folded.
+        // The children of the root are always drawn, folded if there are many.
         let flat = Tree::flat((0..500).map(|leaf| leaf.to_string()));
         assert_eq!((lines(&flat), text(&flat, &DrawOptions::fitting(&flat, 300)).lines().count()), (14, 302));
         assert_eq!(lines(&TreeBuilder::default().build()), 1);

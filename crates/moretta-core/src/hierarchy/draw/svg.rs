@@ -1,6 +1,6 @@
-//! A tree as a picture: the root at the left, a column for each level, a row for each node without children in the picture.
+//! A tree as SVG: the root at the left, a column per level, a row per node without drawn children.
 //!
-//! The file needs nothing else: no font, no script. Its colors follow the viewer's light or dark setting.
+//! The file is self-contained: no fonts, no scripts. Colors follow the viewer's light or dark setting.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use crate::hierarchy::tree::Tree;
 
 const ROW: f64 = 22.0;
 const MARGIN: f64 = 16.0;
-/// Between a label and the labels of the next level: room for the line.
+/// Horizontal space between the labels of two levels, in pixels.
 const GAP: f64 = 44.0;
-/// Of a letter: a viewer's own font may be wider or narrower, so labels get a little more than they need.
+/// Assumed width of a letter in pixels, slightly too wide because the viewer's font is not known.
 const LETTER: f64 = 7.4;
 const STYLE: &str = "\
 svg { background: #ffffff; font: 13px system-ui, sans-serif; }
@@ -30,7 +30,7 @@ text { fill: #1f2328; }
 }
 ";
 
-/// Draws a tree as an SVG file's text, with a line above it. What is folded and how much is as in [`super::text()`].
+/// Text of an SVG file with a tree and a caption. Folds the same nodes as [`super::text()`].
 ///
 /// ```
 /// use moretta_core::hierarchy::{draw, file};
@@ -49,7 +49,7 @@ pub fn svg(tree: &Tree, options: &DrawOptions, caption: &str) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n<text x=\"{MARGIN}\" y=\"{ROW}\" font-weight=\"600\">{0}</text>\n<g transform=\"translate(0 {ROW})\">\n",
         escaped(caption)
     );
-    // Lines first, so that the nodes lie upon them.
+    // Lines first, so that nodes are drawn over them.
     for (at, line) in picture.lines.iter().enumerate() {
         let Some(above) = layout.above[at] else { continue };
         let ((from_x, from_y), (x, y)) = (layout.at(&picture, above), layout.at(&picture, at));
@@ -84,13 +84,13 @@ impl Label {
     }
 }
 
-/// Where everything goes.
+/// Positions of all lines of a drawing, in pixels.
 struct Layout {
-    /// The left of each level.
+    /// Left edge of each level.
     columns: Vec<f64>,
-    /// The middle of each line's row.
+    /// Vertical center of each line.
     rows: Vec<f64>,
-    /// The line of the node above.
+    /// Index of the parent's line.
     above: Vec<Option<usize>>,
     width: f64,
     height: f64,
@@ -113,7 +113,7 @@ impl Layout {
         for width in &widths {
             columns.push(columns[columns.len() - 1] + width + GAP);
         }
-        // The first and the last child's rows. From the back, children come before the node above them.
+        // Rows of the first and the last child. In reverse order, children come before their parent.
         let mut families: Vec<Option<(f64, f64)>> = vec![None; labels.len()];
         let is_end = |at: &usize| above.get(at + 1).is_none_or(|next| *next != Some(*at));
         let ends = (0..labels.len()).filter(is_end).count();
@@ -140,7 +140,7 @@ impl Layout {
     }
 }
 
-/// Text that cannot end what it stands in. Controls are escaped already: no file of this kind may have them.
+/// Escapes text for XML. Control characters were escaped before, by [`shown`](crate::text::shown).
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -148,7 +148,7 @@ fn escaped(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            // Characters that are no text in XML.
+            // Not characters in XML.
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             _ => out.push(character),
         }

@@ -1,9 +1,9 @@
-//! A tree as text: one node a line.
+//! A tree as text: one line per node.
 
 use super::{DrawOptions, Label, Picture};
 use crate::hierarchy::tree::Tree;
 
-/// Draws a tree, one node a line, each with the number of values below it.
+/// Draws a tree, one line per node, with the number of values below each.
 ///
 /// ```
 /// use moretta_core::hierarchy::{draw, file};
@@ -17,7 +17,7 @@ use crate::hierarchy::tree::Tree;
 pub fn text(tree: &Tree, options: &DrawOptions) -> String {
     let picture = Picture::of(tree, options);
     let mut out = String::new();
-    // Of each node above: whether its family goes on below.
+    // By ancestor, whether it has further siblings below.
     let mut bars: Vec<bool> = Vec::new();
     for line in &picture.lines {
         bars.truncate(line.depth as usize);

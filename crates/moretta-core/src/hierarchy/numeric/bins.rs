@@ -1,10 +1,11 @@
 //! One level of intervals between given edges: `[0, 18, 65, 120]` gives `[0, 17]`, `[18, 64]`, `[65, 120]`.
 //!
-//! An interval holds its lower edge; the last holds both, so that the greatest value has a place.
+//! An interval includes its lower edge; the last one includes both, so that the largest value has an interval.
 
 use super::{Tree, all_whole, from_levels, interval_label, number_text};
 
-/// Builds the tree over the distinct values in order; the position of the first value outside the edges otherwise.
+/// Builds the tree over the distinct values in ascending order; the error is the index of the first value outside the
+/// edges.
 pub fn build(values: &[f64], texts: &[Box<str>], edges: &[f64]) -> Result<Tree, usize> {
     let whole = all_whole(values) && all_whole(edges);
     let labels = values.iter().enumerate().map(|(position, value)| {

@@ -1,58 +1,59 @@
-//! Hierarchies that are built from a column's own values: which there are, and one way to build them all.
+//! The choice among hierarchies that are built from a column's own values.
 
 use super::{
     super::{prune::prune, tree::Tree},
     chu, equal_frequency, equal_width, han, intervals, iotf, otf,
 };
 
-/// The distinct values of a column of numbers, in order, with their texts and how many records have each.
+/// The distinct values of a column of numbers; all slices have one element per value.
 #[derive(Debug, Clone, Copy)]
 pub struct DistinctValues<'a> {
-    /// The numbers, ascending, each once.
+    /// Strictly ascending.
     pub values: &'a [f64],
-    /// As they print.
+    /// Labels of the values.
     pub texts: &'a [Box<str>],
-    /// How many records have each.
+    /// Number of records per value.
     pub records: &'a [u64],
 }
 
-/// A way to build a hierarchy from the data.
+/// A method that builds a hierarchy from the data.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Builder {
-    /// Merge the neighbours whose union is smallest.
+    /// Merges the neighbors whose union is narrowest.
     Iotf,
-    /// Merge the neighbours whose centers are closest.
+    /// Merges the neighbors whose centers are closest.
     Otf,
-    /// Cut where the relaxation error of the two sides is least, down to so many distinct values.
+    /// Splits in two where the weighted relaxation error of the sides is smallest.
     Chu {
-        /// A node with at most so many distinct values is not cut.
+        /// A node with at most this many distinct values is not split.
         threshold: usize,
     },
-    /// Cut into so many parts with near-equal numbers of records, down to so many distinct values.
+    /// Splits into parts with nearly equal numbers of records.
     Han {
-        /// At most so many children.
+        /// Maximum children per node.
         fan_out: usize,
-        /// A node with at most so many distinct values is not cut.
+        /// A node with at most this many distinct values is not split.
         threshold: usize,
     },
-    /// Parts of equal width: so many on each level, the finest first, each a multiple of the next.
+    /// Intervals of equal width. The number of intervals per level, finest first, each a multiple of the next.
     EqualWidth(Vec<u32>),
-    /// Parts of near-equal numbers of records: so many on each level, the finest first, each a multiple of the next.
+    /// Intervals of nearly equal numbers of records. The number of intervals per level, finest first, each a multiple of the
+    /// next.
     EqualFrequency(Vec<u32>),
 }
 
-/// What is usual where nobody says otherwise: the papers' thresholds and fan-out, and parts that halve.
+/// Defaults: thresholds and fan-out from the papers, and intervals that halve.
 impl Builder {
-    /// Chu: a node with two values is not cut.
+    /// Chu: a node with two values is not split.
     pub const CHU_THRESHOLD: u32 = 2;
-    /// Han: a node with four values is not cut.
+    /// Han: a node with four values is not split.
     pub const HAN_THRESHOLD: u32 = 4;
-    /// Han: into five children.
+    /// Han: five children per node.
     pub const HAN_FAN_OUT: u32 = 5;
-    /// The binnings: so many parts on each level.
+    /// Equal width and equal frequency: number of intervals per level.
     pub const PARTS: [u32; 5] = [32, 16, 8, 4, 2];
 
-    /// As the policy writes it.
+    /// Name in a policy.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Iotf => "iotf",
@@ -68,15 +69,15 @@ impl Builder {
 /// A hierarchy to be built from the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Built {
-    /// How.
+    /// Method that builds the tree.
     pub builder: Builder,
-    /// Pruned to so many levels, values and `*` included; at least 2.
+    /// The tree is pruned to this many levels, values and `*` included; at least 2. `None`: not pruned.
     pub levels: Option<u32>,
 }
 
 impl Built {
-    /// Builds the tree. Its leaves are the values from left to right; a node prints as the interval from its least to
-    /// its greatest value.
+    /// Builds the tree. Its leaves are the values from left to right; a node's label is the interval from its smallest to its
+    /// largest value.
     pub fn tree(&self, column: DistinctValues<'_>) -> Tree {
         let preorder = match &self.builder {
             Builder::Iotf => iotf::intervals(column),
@@ -88,7 +89,7 @@ impl Built {
         };
         let tree = intervals::tree(column.texts, &preorder);
         let Some(levels) = self.levels else { return tree };
-        // Halved: the whole may be wider than the largest float.
+        // Halved, because the difference of two large floats may overflow.
         let half = |code: u32| column.values[code as usize] / 2.0;
         prune(tree, levels, |tree, node| {
             let (first, last) = tree.range(node);
@@ -179,7 +180,7 @@ pub(super) mod tests {
     fn a_chain_as_deep_as_it_has_values_needs_no_stack() {
         with_little_stack(|| {
             let values: Vec<f64> = (0..250_000).map(f64::from).collect();
-            // Whatever stands rightmost is farthest away: so all are merged with the first, one by one.
+            // The rightmost value is farthest away, so all are merged with the first, one by one.
             let chain = merge::merge(values.iter().copied(), |_, right| right, |_, right| right);
             run(&values, &[], |column| {
                 let tree = intervals::tree(column.texts, &chain);

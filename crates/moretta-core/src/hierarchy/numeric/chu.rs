@@ -1,23 +1,23 @@
-//! Chu and Chiang's hierarchy: cut in two where the parts lose least, from the top down.
+//! Hierarchy of Chu and Chiang (1994): binary splits with the smallest relaxation error, top-down.
 //!
-//! The relaxation error of a set is the mean distance of two of its records, drawn with replacement. A node is cut where
-//! the two sides' errors, weighted with their shares of the records, sum to the least (of equals the leftmost), until it
-//! has at most `threshold` distinct values, which then hang directly below it.
+//! The relaxation error of a set is the mean distance of two of its records, drawn with replacement. A node is split where
+//! the errors of the two sides, weighted by their shares of the records, have the smallest sum (the leftmost split on a
+//! tie). A node with at most `threshold` distinct values is not split: the values become its children.
 //!
-//! All cuts of a node are tried in one pass from either end: with the next value, its distances to all records before it
-//! grow by one gap times their number. Only terms that are not negative are added, so nothing cancels, however far from 0
-//! the values lie. A level of the tree costs O(m), and cuts that lose least are seldom at the edge: O(m log m) unless
-//! distances grow exponentially, and then as many levels as a float has powers of two.
+//! How: one pass from either end evaluates all splits of a node. From one value to the next, the sum of its distances to all
+//! records before it grows by the gap times their number. Only non-negative terms are added, so nothing cancels for values
+//! far from 0. Cost: O(m) per level of the tree, usually O(m log m) in all; if distances grow exponentially, there may be as
+//! many levels as a float has powers of two.
 
 use super::{
     DistinctValues,
     intervals::{CodeRange, rescaled, whole},
 };
 
-/// Errors that are closer than this share of them are equal.
+/// Relative difference below which two errors are a tie: equal errors may differ by rounding.
 const TIE: f64 = 1e-12;
 
-/// The inner nodes in preorder.
+/// Inner nodes in preorder.
 pub(super) fn intervals(column: DistinctValues<'_>, threshold: usize) -> Vec<CodeRange> {
     let weights: Vec<f64> = column.records.iter().map(|&records| records.max(1) as f64).collect();
     let all: f64 = weights.iter().sum();
@@ -36,7 +36,7 @@ pub(super) fn intervals(column: DistinctValues<'_>, threshold: usize) -> Vec<Cod
     preorder
 }
 
-/// How many values are on the left of the best cut. `right` is room to work in.
+/// Number of values to the left of the best split. `right` is a reused buffer.
 fn best_cut(values: &[f64], weights: &[f64], right: &mut Vec<f64>) -> usize {
     right.clear();
     let mut side = Side::default();
@@ -45,7 +45,6 @@ fn best_cut(values: &[f64], weights: &[f64], right: &mut Vec<f64>) -> usize {
     let mut best = (f64::INFINITY, 1);
     for cut in 1..values.len() {
         let error = side.add(values[cut - 1], weights[cut - 1]) + right[values.len() - cut - 1];
-        // Errors that are equal may differ in their last digits.
         if error < best.0 * (1.0 - TIE) {
             best = (error, cut);
         }
@@ -53,19 +52,19 @@ fn best_cut(values: &[f64], weights: &[f64], right: &mut Vec<f64>) -> usize {
     best.1
 }
 
-/// The values on one side of a cut, from the outside in.
+/// Running sums over the values on one side of a split, from the outside in.
 #[derive(Default)]
 struct Side {
     records: f64,
-    /// The distances of all records to the last value, summed.
+    /// Sum of the distances of all records to the last value.
     to_last: f64,
-    /// The distances of all pairs of records, summed.
+    /// Sum of the distances of all pairs of records.
     pairs: f64,
     last: Option<f64>,
 }
 
 impl Side {
-    /// The relaxation error times the records, halved: each pair is in once.
+    /// Adds a value; returns half the relaxation error times the records, because each pair is counted once.
     fn add(&mut self, value: f64, weight: f64) -> f64 {
         self.to_last += self.records * (value - self.last.unwrap_or(value)).abs();
         self.pairs += weight * self.to_last;
@@ -110,7 +109,7 @@ mod tests {
         let expected = ["1;\"[1, 3]\";*", "2;\"[1, 3]\";*", "3;\"[1, 3]\";*", "9;\"[9, 10]\";*", "10;\"[9, 10]\";*"];
         assert_eq!(rows(Builder::Chu { threshold: 3 }, &[1.0, 2.0, 3.0, 9.0, 10.0]), expected);
         assert_eq!(rows(Builder::Chu { threshold: 2 }, &[1.0, 2.0]), ["1;*", "2;*"]);
-        // Equally good after 1 and after 2: the left one.
+        // Splits after 1 and after 2 are a tie: the left one is taken.
         assert_eq!(
             rows(Builder::Chu { threshold: 2 }, &[1.0, 2.0, 3.0]),
             ["1;1;*", "2;\"[2, 3]\";*", "3;\"[2, 3]\";*"]
@@ -121,7 +120,7 @@ mod tests {
 
     #[test]
     fn records_draw_the_cut() {
-        // The two values with many records are parted: 9 * 1 / 10 is less than 9 * 9 / 18.
+        // The two values with many records are separated: 9 * 1 / 10 is less than 9 * 9 / 18.
         run(&[0.0, 1.0, 2.0], &[9, 9, 1], |column| assert_eq!(intervals(column, 2), [(0, 2), (0, 0), (1, 2)]));
         run(&[0.0, 1.0, 2.0], &[1, 9, 9], |column| assert_eq!(intervals(column, 2), [(0, 2), (0, 1), (2, 2)]));
     }

@@ -1,15 +1,15 @@
-//! Parts with near-equal numbers of records, so many on each level.
+//! Levels of intervals with nearly equal numbers of records.
 //!
-//! The cuts are at the positions whose records before them are nearest to N / parts, 2 N / parts and so on: a value belongs
-//! to the part that its middle record falls into (see [`super::han`]). Only the finest parts are counted; a coarser part is
-//! so many of them in a row, which is the same and nests. O(m) a level.
+//! A boundary is where the number of records before it is nearest to N / parts, 2 N / parts and so on: a value belongs to
+//! the part that contains its middle record (see [`super::han`]). Only the finest level is computed; a part of a coarser
+//! level is a run of finest parts, which gives the same boundaries and nests. Cost: O(m) per level.
 
 use super::{
     DistinctValues, han,
     intervals::{self, CodeRange, records_before},
 };
 
-/// The inner nodes in preorder; `parts` of each level, the finest first, each a multiple of the next.
+/// Inner nodes in preorder. `parts` has the number of parts per level, finest first, each a multiple of the next.
 pub(super) fn intervals(column: DistinctValues<'_>, parts: &[u32]) -> Vec<CodeRange> {
     let finest = parts.first().copied().unwrap_or(1).max(1);
     let before = records_before(column.records);

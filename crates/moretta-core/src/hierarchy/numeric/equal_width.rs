@@ -1,20 +1,20 @@
-//! Parts of equal width between the least and the greatest value, so many on each level.
+//! Levels of intervals of equal width between the smallest and the largest value.
 //!
-//! Only the finest parts are measured; a coarser part is so many of them in a row, so the levels nest whatever floats do.
-//! A part prints as the values that occur in it, and where none does there is no node. O(m) a level.
+//! Only the finest level is computed; a part of a coarser level is a run of finest parts, so that the levels nest despite
+//! rounding. A part's label is the interval of the values that occur in it; an empty part has no node. Cost: O(m) per level.
 
 use super::{
     DistinctValues,
     intervals::{self, CodeRange, rescaled},
 };
 
-/// The inner nodes in preorder; `parts` of each level, the finest first, each a multiple of the next.
+/// Inner nodes in preorder. `parts` has the number of parts per level, finest first, each a multiple of the next.
 pub(super) fn intervals(column: DistinctValues<'_>, parts: &[u32]) -> Vec<CodeRange> {
     let finest = parts.first().copied().unwrap_or(1).max(1);
     let values = rescaled(column.values, 2.0 * f64::from(finest));
     let (Some(min), Some(max)) = (values.first(), values.last()) else { return Vec::new() };
     let width = max - min;
-    // The greatest value is in the last part. Multiplied first: whole numbers then meet the edges exactly.
+    // The largest value belongs to the last part. Multiplying before dividing keeps the edges of whole numbers exact.
     let part = |value: &f64| (((value - min) * f64::from(finest) / width) as u32).min(finest - 1);
     let measured: Vec<u32> = values.iter().map(part).collect();
     intervals::of_levels(values.len(), parts.len(), |position, level| {

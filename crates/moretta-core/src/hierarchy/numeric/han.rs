@@ -1,17 +1,17 @@
-//! Han and Fu's hierarchy: at most `fan_out` children with near-equal numbers of records, from the top down.
+//! Hierarchy of Han and Fu (1994): at most `fan_out` children with nearly equal numbers of records, top-down.
 //!
-//! A node of N records is cut at the positions whose records before them are nearest to N / fan_out, 2 N / fan_out and so
-//! on, of equals the leftmost; positions that come out twice are one cut. Put the other way round: a value belongs to
-//! the part that its middle record falls into, which is how it is done here, in one pass over the node. A node with at most
-//! `threshold` distinct values is not cut. A level costs O(m), and a part of several values has at most 2 N / fan_out
-//! records: with more than two children there are as many levels as the logarithm of the records, at most.
+//! A node of N records is split where the number of records before a value is nearest to N / fan_out, 2 N / fan_out and so
+//! on (the leftmost on a tie); equal positions are one split. Equivalently, a value belongs to the part that contains its
+//! middle record; this is computed here, in one pass over the node. A node with at most `threshold` distinct values is not
+//! split. Cost: O(m) per level. A part of several values has at most 2 N / fan_out records, so with more than two children
+//! the number of levels is logarithmic in the records.
 
 use super::{
     DistinctValues,
     intervals::{CodeRange, records_before, whole},
 };
 
-/// The inner nodes in preorder.
+/// Inner nodes in preorder.
 pub(super) fn intervals(column: DistinctValues<'_>, fan_out: usize, threshold: usize) -> Vec<CodeRange> {
     let before = records_before(column.records);
     let mut preorder = Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn intervals(column: DistinctValues<'_>, fan_out: usize, threshold: u
         let node = &before[first as usize..before.len().min(last as usize + 2)];
         let size = node.len() - 1;
         if size > threshold.max(1) {
-            // More parts than values are no finer than one for each.
+            // No more parts than values.
             let parts = fan_out.clamp(2, size);
             let start = open.len();
             let mut from = 0;
@@ -37,12 +37,12 @@ pub(super) fn intervals(column: DistinctValues<'_>, fan_out: usize, threshold: u
     preorder
 }
 
-/// Which of so many parts with equal numbers of records a value's middle record falls into. `before` has the records
-/// before each value, and in the end those before whatever follows.
+/// Index of the part, of `parts` with equal numbers of records, that contains a value's middle record. `before` has the
+/// number of records before each value, and as last element before the value that follows the node.
 pub(super) fn part(before: &[u128], position: usize, parts: usize) -> u128 {
     let (start, all) = (before[0], before[before.len() - 1] - before[0]);
     let twice = before[position] + before[position + 1] - 2 * start;
-    // On the edge of two parts, it is the right one's: the cut to its left is as near as that to its right.
+    // On the edge of two parts the value belongs to the right one: both boundaries are equally near, and the left one wins.
     (twice * parts as u128 / (2 * all.max(1))).min(parts as u128 - 1)
 }
 

@@ -1,21 +1,20 @@
-//! From intervals of positions to a tree: what every builder of this folder ends in.
+//! Builds a tree from nested ranges of codes: the last step of every builder in this folder.
 
 use std::{borrow::Cow, cmp::Reverse};
 
 use super::{Tree, TreeBuilder};
 
-/// The positions of the first and the last value inside.
+/// Codes of the first and the last value of a node, both included. A code is an index into the distinct values.
 pub(super) type CodeRange = (u32, u32);
 
-/// The interval of a whole column.
+/// Range of a whole column.
 pub(super) fn whole(values: usize) -> CodeRange {
     (0, values.saturating_sub(1) as u32)
 }
 
-/// A tree over the values from nested intervals in preorder.
+/// Builds a tree over the values from nested ranges in preorder.
 ///
-/// What would be a node with a single child is left out: an interval of one value, and one that is there already. So no
-/// two nodes have the same label.
+/// Ranges of one value and repeated ranges make no node: it would have a single child. So no two nodes have the same label.
 pub(super) fn tree(texts: &[Box<str>], preorder: &[CodeRange]) -> Tree {
     let mut builder = TreeBuilder::with_capacity(texts.len() + preorder.len());
     let mut open = vec![(TreeBuilder::ROOT, whole(texts.len()))];
@@ -45,7 +44,7 @@ fn add_leaves(
     }
 }
 
-/// Closes what ends before a position. The root ends nowhere.
+/// Closes the nodes that end before a position and returns the innermost open one. The root is never closed.
 fn innermost(open: &mut Vec<(usize, CodeRange)>, position: u32) -> (usize, CodeRange) {
     while open.len() > 1 && open[open.len() - 1].1.1 < position {
         open.pop();
@@ -53,7 +52,7 @@ fn innermost(open: &mut Vec<(usize, CodeRange)>, position: u32) -> (usize, CodeR
     open[open.len() - 1]
 }
 
-/// As a domain prints an interval of its own. Made to measure: there may be a million of them.
+/// Label of an interval, as a domain without a tree prints it. Allocated at its exact size: there may be a million.
 fn label(least: &str, greatest: &str) -> String {
     let mut label = String::with_capacity(least.len() + greatest.len() + 4);
     for part in ["[", least, ", ", greatest, "]"] {
@@ -62,8 +61,8 @@ fn label(least: &str, greatest: &str) -> String {
     label
 }
 
-/// Levels of parts as intervals in preorder: on each level `part(position, level)` counts up from left to right, and the
-/// levels nest.
+/// Ranges in preorder from levels of parts. `part(position, level)` must not decrease from left to right, and the levels
+/// must nest.
 pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize) -> u32) -> Vec<CodeRange> {
     let mut intervals = Vec::new();
     for level in 0..levels {
@@ -79,11 +78,11 @@ pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize
     intervals
 }
 
-/// The values so that distances can be compared, which the same factor for all of them does not change.
+/// The values times a common factor, so that comparisons of distances are exact and do not overflow.
 ///
-/// Short decimals become whole numbers: 0.3 - 0.2 is less than 0.2 - 0.1 for a float, and ties would not be seen. Where
-/// `times` the largest would overflow, all are made smaller by a power of two; then only distances that are nothing
-/// beside such values are lost.
+/// Short decimals become whole numbers: as floats, 0.3 - 0.2 is less than 0.2 - 0.1, and a tie would be missed. If `times`
+/// the largest value would overflow, all values are divided by a power of two; only distances that are negligible beside
+/// such values are lost.
 pub(super) fn rescaled(values: &[f64], times: f64) -> Cow<'_, [f64]> {
     if let Some(units) = whole_units(values) {
         return Cow::Owned(units);
@@ -96,10 +95,10 @@ pub(super) fn rescaled(values: &[f64], times: f64) -> Cow<'_, [f64]> {
     }
 }
 
-/// Decimals of at most so many digits are seen as such.
+/// Maximum digits after the decimal point for which values are made whole. Not tuned.
 const DIGITS: i32 = 9;
 
-/// Decimals as whole numbers of their last digit; none where they are whole already, or have too many digits.
+/// Decimals as whole numbers of units of their last digit; `None` if they are whole already or have too many digits.
 fn whole_units(values: &[f64]) -> Option<Vec<f64>> {
     const EXACT: f64 = (1u64 << 53) as f64;
     let in_units = |value: f64, scale: f64| Some((value * scale).round()).filter(|units| units / scale == value);
@@ -117,7 +116,7 @@ fn whole_units(values: &[f64]) -> Option<Vec<f64>> {
     units.filter(|units| digits > 0 && units.iter().all(|units| units.abs() < EXACT))
 }
 
-/// The records before each value, and of all in the end. A value without records counts as if it had one.
+/// Number of records before each value, and of all records as last element. A value without records counts as one record.
 pub(super) fn records_before(records: &[u64]) -> Vec<u128> {
     let sums = records.iter().scan(0u128, |sum, &records| {
         *sum += u128::from(records.max(1));

@@ -1,10 +1,9 @@
-//! IOTF (the improved on-the-fly hierarchy of greedy clustering): a binary tree that never joins more than it must.
+//! IOTF (improved on-the-fly hierarchy, for greedy clustering): a binary tree whose nodes are as narrow as possible.
 //!
-//! It starts with a leaf per value and merges, again and again, the two neighbours whose union is smallest, from its least
-//! to its greatest value; of equals the leftmost. So values that lie close meet low in the tree, and a group of close values
-//! has a small common ancestor: an outlier is joined last. Records do not count. The published algorithm takes O(m^2),
-//! this one O(m): see [`super::merge`].
-//! Values whose distances double make a chain; floats have room for some two thousand of them.
+//! It starts with a leaf per value and repeatedly merges the two neighbors whose union is narrowest (the leftmost on a tie).
+//! So close values have a low and narrow common ancestor, and outliers are merged last. The number of records per value
+//! does not matter. Cost: O(m), where the published algorithm takes O(m^2); see [`super::merge`]. Values whose distances
+//! double make a chain, of at most about two thousand levels with floats.
 
 use super::{
     DistinctValues,
@@ -12,12 +11,13 @@ use super::{
     merge::merge,
 };
 
-/// The inner nodes in preorder.
+/// Inner nodes in preorder.
 pub(super) fn intervals(column: DistinctValues<'_>) -> Vec<CodeRange> {
     let values = rescaled(column.values, 2.0);
     merge(leaves(&values), size, union)
 }
 
+/// Smallest and largest value of a node.
 type Interval = (f64, f64);
 
 fn leaves(values: &[f64]) -> impl ExactSizeIterator<Item = Interval> {

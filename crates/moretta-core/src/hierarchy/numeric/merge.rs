@@ -1,16 +1,17 @@
-//! Building from below: the two neighbours nearest to each other become one, until one is left; of equals the leftmost.
+//! Agglomerative clustering on a line: the two nearest neighbors are merged (the leftmost pair on a tie) until one node is
+//! left.
 //!
-//! Looking through all pairs for each merge takes O(m^2), and a heap of them jumps about in memory. Neither is needed where
-//! a node that grows comes no nearer to its neighbours: two that are each other's nearest stay so whatever is merged
-//! elsewhere, so they may be merged at once, and the tree is the same. Hence one pass from left to right: on a stack lie
-//! nodes that are each nearer to the next than to the one before; when the next is farther from the top than the top is
-//! from the node below it, these two are merged. O(m), and no tree is too deep.
+//! Searching all pairs for each merge takes O(m^2), and a heap has poor locality. Neither is needed if a node that grows
+//! comes no nearer to its neighbors: then two nodes that are each other's nearest stay so whatever is merged elsewhere, and
+//! merging them at once gives the same tree (the nearest-neighbor chain argument). So one pass from left to right suffices.
+//! On the stack, each node is nearer to the next than to the one before; if the next node is farther from the top than the
+//! top is from the node below it, these two are merged. Cost: O(m), without recursion.
 
 use super::intervals::CodeRange;
 
 /// Merges the leaves, given from left to right; returns the merged nodes in preorder.
 ///
-/// `distance` must not get less when either node is replaced by its union with the neighbour on its other side.
+/// `distance` must not decrease when either node is replaced by its union with the neighbor on its other side.
 pub(super) fn merge<N: Copy>(
     leaves: impl ExactSizeIterator<Item = N>,
     distance: impl Fn(N, N) -> f64,
@@ -19,9 +20,9 @@ pub(super) fn merge<N: Copy>(
     let values = leaves.len();
     let mut leaves = leaves.zip((0..).map(|at| (at, at)));
     let mut merged = Vec::with_capacity(values.saturating_sub(1));
-    // Each with its distance to the one below, which is less than that one's.
+    // Each node with its distance to the node below it on the stack; distances decrease towards the top.
     let mut stack: Vec<(N, CodeRange, f64)> = Vec::new();
-    // What comes before the rest of the leaves, the next on top.
+    // Stack of nodes to process before the remaining leaves.
     let mut waiting: Vec<(N, CodeRange)> = Vec::new();
     loop {
         let next = waiting.pop().or_else(|| leaves.next());
@@ -45,8 +46,8 @@ pub(super) fn merge<N: Copy>(
     preorder(&merged, values)
 }
 
-/// Of nodes that start together, the later merged is above: sorted by where they start, the last first, they are in
-/// preorder.
+/// Sorts merged nodes into preorder (counting sort by first code). Of nodes with the same first code, the one merged later
+/// is the ancestor and comes first.
 fn preorder(merged: &[CodeRange], values: usize) -> Vec<CodeRange> {
     let mut places = vec![0u32; values + 1];
     for &(first, _) in merged {
@@ -70,7 +71,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Looks through all pairs for each merge: O(m^2).
+    /// Reference implementation: searches all pairs for each merge, O(m^2).
     pub fn naive<N: Copy>(nodes: Vec<N>, distance: impl Fn(N, N) -> f64, union: impl Fn(N, N) -> N) -> Vec<CodeRange> {
         let mut left: Vec<(N, CodeRange)> = nodes.into_iter().zip((0..).map(|at| (at, at))).collect();
         let mut merged = Vec::new();

@@ -1,7 +1,7 @@
 //! Hierarchies over numbers: every node is an interval of the column's distinct values.
 //!
-//! A builder gets the distinct values in order and their texts, and returns a [`Tree`] whose leaves are
-//! exactly these, left to right.
+//! A builder gets the distinct values in ascending order with their texts, and returns a [`Tree`] whose leaves are exactly
+//! these, left to right. The index of a value is its code. `m` is the number of distinct values in all cost bounds.
 
 pub mod bins;
 mod built;
@@ -19,15 +19,15 @@ pub mod widths;
 pub use self::built::{Builder, Built, DistinctValues};
 use super::tree::{Tree, TreeBuilder};
 
-/// A number without a fraction prints without one.
+/// Shortest decimal text of a number; whole numbers without a fraction.
 pub(crate) fn number_text(value: f64) -> String {
     // Adding 0 turns -0 into 0.
     format!("{}", value + 0.0)
 }
 
-/// The label of the values from `low` up to, but without, `high`.
+/// Label of the half-open interval from `low` to `high`.
 ///
-/// Where everything is whole, `[20, 24]` says the same as `[20, 25)` and is what people write.
+/// If all values are whole numbers, `[20, 24]` is written instead of `[20, 25)`.
 pub(crate) fn interval_label(low: f64, high: f64, whole: bool) -> String {
     if !whole {
         format!("[{}, {})", number_text(low), number_text(high))
@@ -42,10 +42,10 @@ pub(crate) fn all_whole(values: &[f64]) -> bool {
     values.iter().all(|v| v.fract() == 0.0 && v.abs() < 9e15)
 }
 
-/// A tree from levels of intervals, coarsest first: `level(value)` names the interval that holds the value.
+/// Builds a tree from levels of labels, coarsest first: `levels[level][code]` is the label above the value with that code.
 ///
-/// Neighbouring values with the same label on a level share a node there. A node that would hold one value only under
-/// a label equal to that value's text is left out.
+/// Neighboring values with the same label on a level share a node there. A label equal to the label on the level above, or
+/// to the value's own text, makes no node.
 pub(crate) fn from_levels(texts: &[Box<str>], levels: &[Vec<String>]) -> Tree {
     let mut builder = TreeBuilder::default();
     let mut open: Vec<(usize, &str)> = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) fn from_levels(texts: &[Box<str>], levels: &[Vec<String>]) -> Tree {
         open.truncate(shared);
         for level in &levels[shared..] {
             let above = open.last().map_or(TreeBuilder::ROOT, |(handle, _)| *handle);
-            // The node of a level that says the same as the level above is that node.
+            // A label equal to that of the level above means the same node.
             let handle = match open.last() {
                 Some((handle, label)) if *label == level[code] => *handle,
                 _ if *level[code] == **text => above,

@@ -1,8 +1,7 @@
-//! OTF (the on-the-fly hierarchy): a binary tree that joins the two neighbours whose centers are closest.
+//! OTF (on-the-fly hierarchy): a binary tree that repeatedly merges the two neighbors whose centers are closest.
 //!
-//! The center of a node is the mean of its records' values; of equally close pairs the leftmost is merged first. Otherwise
-//! as [`super::iotf`], and O(m) as well. A wide node with its records at one end may be merged before a narrow one:
-//! what IOTF mends.
+//! The center of a node is the mean of its records' values; on a tie the leftmost pair is merged. Otherwise like
+//! [`super::iotf`], also O(m). A wide node whose records lie at one end may be merged before a narrow one; IOTF avoids this.
 
 use super::{
     DistinctValues,
@@ -10,7 +9,7 @@ use super::{
     merge::merge,
 };
 
-/// The inner nodes in preorder.
+/// Inner nodes in preorder.
 pub(super) fn intervals(column: DistinctValues<'_>) -> Vec<CodeRange> {
     let all: f64 = column.records.iter().map(|&records| records as f64).sum();
     let values = rescaled(column.values, 2.0 * all.max(1.0));
@@ -20,7 +19,7 @@ pub(super) fn intervals(column: DistinctValues<'_>) -> Vec<CodeRange> {
 #[derive(Clone, Copy)]
 struct Interval {
     center: f64,
-    /// The records' values, summed: sums of whole numbers stay exact, means do not.
+    /// Sum of the records' values: unlike means, sums of whole numbers are exact.
     sum: f64,
     records: f64,
 }
@@ -37,7 +36,7 @@ fn between_centers(left: Interval, right: Interval) -> f64 {
 
 fn union(left: Interval, right: Interval) -> Interval {
     let (sum, records) = (left.sum + right.sum, left.records + right.records);
-    // Rounding must not put the center outside: it would come nearer to a neighbour.
+    // Rounding must not move the center outside the merged centers: it would come nearer to a neighbor.
     Interval { center: (sum / records).clamp(left.center, right.center), sum, records }
 }
 
@@ -54,11 +53,11 @@ mod tests {
 
     #[test]
     fn the_closest_centres_first() {
-        // 0 and 1 meet at 0.1: nine records of ten are at 0. Then 4 is nearer to 7 (3) than 0.1 to 4 (3.9).
+        // 0 and 1 merge with center 0.1: nine records of ten are at 0. Then 4 is nearer to 7 (3) than to 0.1 (3.9).
         run(&[0.0, 1.0, 4.0, 7.0], &[9, 1, 1, 1], |column| {
             assert_eq!(intervals(column), [(0, 3), (0, 1), (2, 3)]);
         });
-        // With nine at 1 they meet at 0.9, and 3.875 is nearer to that (2.975) than to 7 (3.125).
+        // With nine records at 1 the center is 0.9, and 3.875 is nearer to it (2.975) than to 7 (3.125).
         run(&[0.0, 1.0, 3.875, 7.0], &[1, 9, 1, 1], |column| {
             assert_eq!(intervals(column), [(0, 3), (0, 2), (0, 1)]);
         });

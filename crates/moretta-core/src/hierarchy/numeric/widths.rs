@@ -1,18 +1,18 @@
 //! Intervals of given widths, one level for each: with 5, 10 and 20, an age of 23 is `[20, 24]`, `[20, 29]`, `[20, 39]`, `*`.
 //!
 //! Intervals start at multiples of their width, so the same widths give the same intervals for any data. Each width
-//! is a multiple of the one before (the policy checks it), so the levels nest.
+//! is a multiple of the one before (checked by the policy), so the levels nest.
 
 use super::{Tree, all_whole, from_levels, interval_label};
 
-/// Whether a level of one width can stand above a level of another: it is a multiple of it, and larger.
+/// Whether `above` is a multiple of `below`, at least twice as large, so that levels of these widths nest.
 pub fn nests(below: f64, above: f64) -> bool {
     let times = above / below;
-    // Widths such as 0.1 and 0.3 are multiples for whoever wrote them.
+    // With tolerance: 0.3 is a multiple of 0.1, though not as floats.
     times.is_finite() && times.round() >= 2.0 && (times - times.round()).abs() <= 1e-9 * times
 }
 
-/// Builds the tree over the distinct values in order.
+/// Builds the tree over the distinct values in ascending order.
 pub fn build(values: &[f64], texts: &[Box<str>], widths: &[f64]) -> Tree {
     let whole = all_whole(values) && all_whole(widths);
     let levels: Vec<Vec<String>> = widths
@@ -30,10 +30,10 @@ pub fn build(values: &[f64], texts: &[Box<str>], widths: &[f64]) -> Tree {
     from_levels(texts, &levels)
 }
 
-/// Multiples of a width as a person would write them: those of 0.1 are 0.1, 0.2, 0.3 and not 0.30000000000000004.
+/// Multiples of a width in exact decimals: those of 0.1 are 0.1, 0.2, 0.3 and not 0.30000000000000004.
 struct Steps {
     width: f64,
-    /// The width as a whole number of `1 / scale`; the width itself where it is no short decimal number.
+    /// The width as a whole number of `1 / scale`; the width itself if it is not a short decimal number.
     units: f64,
     scale: f64,
 }
@@ -47,15 +47,15 @@ impl Steps {
         Self { width, units, scale }
     }
 
-    /// Where a step starts: the float nearest to the decimal number, as its text is read.
+    /// Lower end of a step: the float nearest to the exact decimal number.
     fn start(&self, step: f64) -> f64 {
         step * self.units / self.scale
     }
 
-    /// The step that holds a value, by its ends as they print.
+    /// Step that contains a value, consistent with the printed ends.
     fn around(&self, value: f64) -> f64 {
         let mut step = (value / self.width).floor();
-        // The quotient may be off by its last digit; beyond 2^53 steps are no longer told apart.
+        // The quotient may be off by one unit in the last place; beyond 2^53 steps, neighboring steps are the same float.
         if value < self.start(step) {
             step -= 1.0;
         } else if value >= self.start(step + 1.0) && self.start(step + 1.0) > self.start(step) {
