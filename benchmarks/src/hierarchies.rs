@@ -5,7 +5,7 @@ use std::{error::Error, fmt::Write as _, fs, hint::black_box, time::Instant};
 use moretta_core::{
     hierarchy::{
         draw,
-        numeric::{Builder, Built, Distinct},
+        numeric::{Builder, Built, DistinctValues},
     },
     text::count,
 };
@@ -54,8 +54,8 @@ impl Column {
         Self::new((-1000..1000).map(|power| 2f64.powi(power)).collect())
     }
 
-    fn distinct(&self) -> Distinct<'_> {
-        Distinct { values: &self.values, texts: &self.texts, records: &self.records }
+    fn distinct(&self) -> DistinctValues<'_> {
+        DistinctValues { values: &self.values, texts: &self.texts, records: &self.records }
     }
 
     /// Levels, and the seconds of the best turn.

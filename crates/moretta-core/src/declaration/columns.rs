@@ -12,7 +12,7 @@ use crate::{
 
 const KEPT: &str = "a column with role \"sensitive\" or \"class\"";
 
-/// The columns by name, for those that `[privacy]` and `[measure]` name.
+/// Declared columns by name, to check the columns that `[privacy]` and `[measure]` name.
 pub struct Columns<'c> {
     all: &'c [ColumnPolicy],
     roles: HashMap<&'c str, Role>,

@@ -1,7 +1,7 @@
 //! Declarations of a data holder about a table: its columns, how the input is read and how the release is written.
 //!
-//! A [`Policy`](crate::policy::Policy) is such a [`Declaration`] with privacy models and a method beside it. What comes
-//! before models and methods (profile, models, released table, measures) needs the declaration alone.
+//! A [`Policy`](crate::policy::Policy) is a [`Declaration`] plus privacy models, a method and objectives. Modules below the
+//! policy (profile, privacy models, released table, measures) depend on the declaration only.
 
 mod columns;
 
@@ -45,20 +45,20 @@ pub struct ColumnPolicy {
     pub name: String,
     /// Decides whether the column is released, and how.
     pub role: Role,
-    /// Whether it is read as numbers, dates or names (the key `type`); by default inferred from the data.
+    /// Whether it has numbers, dates or categories (the key `type`); by default inferred from the data.
     pub kind: Option<Kind>,
-    /// How its dates are written, where that is not ISO 8601.
+    /// Format of its dates; `None` is ISO 8601.
     pub format: Option<DateFormat>,
-    /// How its values are made less precise.
+    /// Hierarchy by which its values are generalized.
     pub hierarchy: HierarchyChoice,
-    /// Weight of a loss in this column. 1 unless set; only a quasi-identifier has another.
+    /// Weight of the information loss in this column; 1 by default. Only a quasi-identifier can have another.
     pub weight: f64,
     /// Meaning of a missing value.
     pub missing: MissingRule,
 }
 
 impl ColumnPolicy {
-    /// How its texts are read, if they are of this kind.
+    /// Parser of its texts as values of this kind.
     pub(crate) fn parser(&self, kind: Kind) -> ValueParser {
         ValueParser::new(kind, self.format.as_ref())
     }
@@ -67,11 +67,11 @@ impl ColumnPolicy {
 /// How the release is written.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReleaseOptions {
-    /// How a categorical box prints.
+    /// Label of a cell of several categories.
     pub labels: Labels,
-    /// How a box of numbers prints.
+    /// Label of a cell of several numbers.
     pub numbers: Numbers,
-    /// In which order the records leave.
+    /// Order of the released records.
     #[serde(serialize_with = "order_name")]
     pub order: RecordOrder,
 }
@@ -83,7 +83,8 @@ impl Default for ReleaseOptions {
 }
 
 impl ReleaseOptions {
-    /// Whether a cell of several values prints what its group's records hold (a set or one number) instead of the cell.
+    /// Whether the label of a cell with several values is computed from the group's own values (a set, mean, median or
+    /// midpoint) instead of the cell.
     pub fn prints_group_values(&self, kind: Kind) -> bool {
         match kind {
             Kind::Category => self.labels == Labels::Set,
@@ -93,7 +94,7 @@ impl ReleaseOptions {
     }
 }
 
-/// How a categorical box prints.
+/// Label of a cell of several categories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Labels {
@@ -104,7 +105,7 @@ pub enum Labels {
     Set,
 }
 
-/// How a box of numbers prints.
+/// Label of a cell of several numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Numbers {
@@ -115,21 +116,21 @@ pub enum Numbers {
     Mean,
     /// As the median of the group's values.
     Median,
-    /// As the middle between the least and the greatest of the group's values.
+    /// As the middle between the smallest and the largest of the group's values.
     Midpoint,
 }
 
 /// How the input is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InputOptions {
-    /// Delimiter of cells, an ASCII character; by default found out from the file.
+    /// Delimiter of cells, an ASCII character; by default detected from the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
     /// Quote of cells, an ASCII character other than the delimiter.
     pub quote: char,
     /// The texts that mean that a value is missing.
     pub missing: Vec<String>,
-    /// How many people the table was drawn from, where the holder knows: at least as many as it has records.
+    /// Size of the population that the table was sampled from, if known: at least the number of records.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub population: Option<u64>,
 }

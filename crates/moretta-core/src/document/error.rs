@@ -1,19 +1,19 @@
-//! What is wrong with a policy, where, and what would be right.
+//! Errors in a policy: the message, its location in the text, and a suggestion.
 
 use std::{fmt, ops::Range};
 
 use super::tree::Span;
 
-/// Why a policy was refused. `Display` gives all of it in one line: `line 12: message; help`.
+/// Reason why a policy was refused. `Display` writes one line: `line 12: message; help`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyError {
-    /// What is wrong, without its place.
+    /// Message without the location.
     pub message: String,
-    /// What could be done about it.
+    /// Suggestion how to correct it.
     pub help: Option<String>,
-    /// The bytes of the policy's text that are at fault; none where the policy was not read from TOML.
+    /// Bytes of the policy's text that the error is about; `None` if the policy was not read from TOML.
     pub span: Option<Range<usize>>,
-    /// Kept for `Display`, which does not have the text.
+    /// Line of the span, from 1; stored because `Display` does not have the text.
     line: Option<usize>,
     /// A key that its section does not have and that resembles none of the section's keys.
     unknown_key: Option<String>,
@@ -25,12 +25,12 @@ impl PolicyError {
         Self { message: message.into(), help: None, span: span.clone(), line: None, unknown_key: None }
     }
 
-    /// Adds what could be done about it.
+    /// Adds a suggestion.
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Sets what could be done about it, if anything.
+    /// Sets the suggestion, if there is one.
     pub fn maybe_help(self, help: Option<String>) -> Self {
         Self { help, ..self }
     }
@@ -39,7 +39,7 @@ impl PolicyError {
         Self { unknown_key: Some(key.to_owned()), ..self }
     }
 
-    /// If the error is about an unknown key, says where the key belongs. `place` returns the section that has the key.
+    /// If the error is about an unknown key, suggests the section that has the key; `place` returns it.
     pub(crate) fn suggest_section(self, place: impl Fn(&str) -> Option<String>) -> Self {
         match self.unknown_key.as_deref().and_then(place) {
             Some(section) => self.help(format!("it belongs {section}")),
@@ -51,13 +51,13 @@ impl PolicyError {
         Self { line, ..self }
     }
 
-    /// Names the line, now that the text is at hand.
+    /// Sets the line number from the policy's text.
     pub(crate) fn in_text(self, text: &str) -> Self {
         let line = self.line_column(text).map(|(line, _)| line);
         self.on_line(line)
     }
 
-    /// The line of the text at fault, from 1, if it is known.
+    /// Line of the error, from 1; `None` if it is not known.
     pub fn line(&self) -> Option<usize> {
         self.line
     }
@@ -68,7 +68,7 @@ impl PolicyError {
     }
 }
 
-/// A place in a policy's text. The line is kept for errors that are found when the text is no longer at hand.
+/// A location in a policy's text. The line is stored for errors that are found when the text is no longer available.
 #[derive(Debug, Clone, Default)]
 pub struct TextLocation {
     span: Option<Range<usize>>,
@@ -76,13 +76,13 @@ pub struct TextLocation {
 }
 
 impl TextLocation {
-    /// The place of a span in a text.
+    /// Location of a span in a text.
     pub fn new(span: &Span, text: &str) -> Self {
         let line = span.as_ref().map(|span| line_column(text, span.start).0);
         Self { span: span.clone(), line }
     }
 
-    /// An error about this place.
+    /// An error at this location.
     pub fn error(&self, message: impl Into<String>) -> PolicyError {
         PolicyError::new(&self.span, message).on_line(self.line)
     }

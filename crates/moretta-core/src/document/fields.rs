@@ -1,4 +1,4 @@
-//! Reading one section: its keys are known and its values have the right type and range, or an error says what is wrong.
+//! Reads one section of a policy: checks that its keys are known and its values have the right type and range.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,14 @@ use crate::{suggest::nearest, text::shown};
 
 /// Reads one section, whose keys are all known.
 pub struct Fields<'t> {
-    /// The section with its places.
+    /// The section with the locations of its keys and values.
     pub table: &'t TomlTable,
-    /// How the section is written, e.g. `[privacy]`.
+    /// Name in messages, e.g. `[privacy]`.
     section: String,
 }
 
 impl<'t> Fields<'t> {
-    /// Refuses a key that is not known; `section` is how the section is written, e.g. `[privacy]`.
+    /// Refuses a key that is not known; `section` is its name in messages, e.g. `[privacy]`.
     pub fn new(table: &'t TomlTable, section: impl Into<String>, known: &[&str]) -> Result<Self, PolicyError> {
         let section = section.into();
         match table.entries.iter().find(|entry| !known.contains(&entry.key.as_str())) {
@@ -54,7 +54,7 @@ impl<'t> Fields<'t> {
         read(&item.value).map(Some).ok_or_else(|| wrong(key, item, right))
     }
 
-    /// A key that must be set, from what one of the readers here returned.
+    /// The value of a key that must be set; `found` is the result of another method of this type.
     pub fn required<T>(&self, key: &str, right: &str, found: Option<T>) -> Result<T, PolicyError> {
         found.ok_or_else(|| self.error(format!("{} has no `{key}`, which must be {right}", self.section)))
     }
@@ -72,7 +72,7 @@ impl<'t> Fields<'t> {
         })
     }
 
-    /// Reads a text.
+    /// A text in quotes.
     pub fn text(&self, key: &str, right: &str) -> Result<Option<&'t str>, PolicyError> {
         self.read(key, right, |value| match value {
             Value::Text(text) => Some(text.as_str()),
@@ -87,7 +87,7 @@ impl<'t> Fields<'t> {
         })
     }
 
-    /// A list of texts, none twice.
+    /// A list of distinct texts.
     pub fn texts(&self, key: &str, right: &str) -> Result<Option<Vec<(&'t str, &'t Span)>>, PolicyError> {
         let Some(items) = self.array(key, right)? else { return Ok(None) };
         let mut texts: Vec<(&str, &Span)> = Vec::with_capacity(items.len());
@@ -117,7 +117,7 @@ impl<'t> Fields<'t> {
         self.required(key, &list(words.iter().map(|(word, _)| *word)), self.choice(key, words)?)
     }
 
-    /// A word under a key that is none of those known.
+    /// An error about a word that is not among the known words of a key.
     pub fn unknown_word<'w>(&self, key: &str, text: &str, known: impl Iterator<Item = &'w str> + Clone) -> PolicyError {
         let near = nearest(text, known.clone());
         let message = format!("`{key}` is \"{}\"; it must be {}", shown(text), list(known));
@@ -136,7 +136,7 @@ pub fn section<'t>(table: &'t TomlTable, key: &str) -> Result<Option<&'t TomlTab
     section_written(table, key, key)
 }
 
-/// The table under a key of another; `written` is its path from the top.
+/// The table under a key of another table; `written` is its path from the top of the policy.
 pub fn section_written<'t>(
     table: &'t TomlTable,
     key: &str,
@@ -154,7 +154,7 @@ pub fn wrong(key: &str, item: &Item, right: &str) -> PolicyError {
     PolicyError::new(&item.span, format!("`{key}` is {item}; it must be {right}"))
 }
 
-/// An element of a list that does not belong there.
+/// An error about an element of a list: `right` says which lists are accepted.
 pub fn holds(key: &str, item: &Item, right: &str) -> PolicyError {
     PolicyError::new(&item.span, format!("`{key}` holds {item}; it must be {right}"))
 }
@@ -177,7 +177,7 @@ pub fn as_number(value: &Value) -> Option<f64> {
     }
 }
 
-/// The weight of a column or a measure. The range is limited, because beside a much larger weight a small one is lost in
+/// Weight of a column or a measure. The range is limited because a weight much smaller than another would be lost in
 /// rounding.
 pub fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
     let right = "a number from 0.000001 to 1000000 (1 unless set)";

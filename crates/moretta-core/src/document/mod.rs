@@ -1,9 +1,8 @@
-//! A policy file before its meaning is known: a tree of tables and values, each with its place in the text, and the
-//! readers of single sections.
+//! Syntax of a policy file: a tree of tables and values with their locations in the text, and the reader of one section.
 //!
-//! [`TomlTable::parse`] makes the tree from TOML; serde makes it from JSON, without places. [`Fields`] reads one section:
-//! unknown keys and wrong values become a [`PolicyError`] with the line and a suggestion. Privacy models and measures
-//! read their own sections with it, so nothing here knows what a section means.
+//! [`TomlTable::parse`] builds the tree from TOML; serde builds it from JSON, without locations. [`Fields`] reads one
+//! section: unknown keys and wrong values become a [`PolicyError`] with the line and a suggestion. Privacy models and
+//! measures read their own sections with it; this module does not know what a section means.
 
 mod error;
 mod fields;

@@ -1,7 +1,7 @@
-//! The tree of a policy file: tables, lists and plain values, each with its place.
+//! The tree of a policy file: tables, lists and plain values, each with its location in the text.
 //!
-//! Two things become a tree: TOML text, with places, and anything that serde can read (JSON), without. All checks read
-//! trees, so the same rules apply to both.
+//! A tree is built from TOML text, or by serde from other formats (JSON), then without locations. All checks read trees,
+//! so the same rules apply to both.
 
 use std::{collections::HashSet, fmt, ops::Range};
 
@@ -17,18 +17,18 @@ use toml::{
 use super::PolicyError;
 use crate::text::shown;
 
-/// Bytes of the text; `None` if there is no text.
+/// Byte range in the text; `None` if there is no text.
 pub type Span = Option<Range<usize>>;
 
-/// Deeper nesting than any policy needs; keeps recursion over a tree bounded.
+/// Maximum nesting, which bounds the recursion over a tree; more than any policy needs.
 const MAX_DEPTH: usize = 32;
 
-/// Keys with values, in the order in which the text names them first.
+/// A table: keys with values, in the order in which the text first names them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TomlTable {
     /// In the order of the text.
     pub entries: Vec<Entry>,
-    /// The header, for `[a]`; the braces and all between, for `{ a = 1 }`; the start, for the whole file.
+    /// The header of `[a]`; the braces and all between of `{ a = 1 }`; the start of the text for the whole file.
     pub span: Span,
 }
 
@@ -37,22 +37,22 @@ pub struct TomlTable {
 pub struct Entry {
     /// Without quotes.
     pub key: String,
-    /// The place of the key.
+    /// Location of the key.
     pub key_span: Span,
-    /// The value with its place.
+    /// The value and its location.
     pub item: Item,
 }
 
-/// A value with its place.
+/// A value and its location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Without its place.
+    /// The value.
     pub value: Value,
-    /// The place of the value.
+    /// Location of the value.
     pub span: Span,
 }
 
-/// There are no dates, and no numbers that are not finite: nothing in a policy has a use for them.
+/// A value of a policy. Dates and non-finite numbers of TOML are refused: no key of a policy takes one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
     /// A text in quotes.
@@ -81,7 +81,7 @@ impl TomlTable {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// The first byte that belongs to the table.
+    /// First byte that belongs to the table, wherever its header is.
     fn start(&self) -> usize {
         let own = self.span.as_ref().map_or(usize::MAX, |span| span.start);
         self.entries.iter().map(Entry::start).fold(own, usize::min)
@@ -104,7 +104,7 @@ impl Item {
         }
     }
 
-    /// As TOML without places, for a method's own parameters.
+    /// The value as TOML without locations, for the parameters of a method.
     pub fn to_toml(&self) -> toml::Value {
         match &self.value {
             Value::Text(text) => toml::Value::String(text.clone()),
@@ -119,7 +119,7 @@ impl Item {
     }
 }
 
-/// As a message shows it.
+/// The value as shown in a message.
 impl fmt::Display for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.value {
@@ -156,7 +156,7 @@ fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<TomlTable, Poli
         let key_span = Some(key.span());
         entries.push(Entry { key: key.get_ref().to_string(), key_span, item: item(value, depth + 1)? });
     }
-    // The parser moves a table to where its own header stands, even where `[columns.age.x]` named it before.
+    // The parser orders tables by their own headers; here a table comes where it is first named, as by `[columns.age.x]`.
     entries.sort_by_cached_key(Entry::start);
     Ok(TomlTable { entries, span })
 }

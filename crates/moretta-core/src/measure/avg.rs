@@ -1,4 +1,4 @@
-//! Normalized average group size (LeFevre et al. 2006). A policy without k has none.
+//! Normalized average group size (LeFevre et al. 2006). `None` for a policy without k.
 
 use super::MeasureEntry;
 

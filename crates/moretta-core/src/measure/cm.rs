@@ -37,7 +37,7 @@ pub(super) fn mistakes(context: &MeasureContext<'_>, class: AttributeId, costs: 
     let of_group = |group: usize| {
         let members = context.released.grouping().members(group);
         let suppressed = context.released.is_suppressed(group);
-        // Most groups of an original table have one member, which has one class: there is nothing to count.
+        // Fast path for original tables: a group of one variant has one class, so no mistakes.
         if members.len() == 1 && !suppressed {
             return 0.0;
         }

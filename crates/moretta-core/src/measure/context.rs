@@ -1,4 +1,4 @@
-//! Everything that a measure may look at.
+//! Input of a measure.
 
 use crate::{
     declaration::Declaration,
@@ -9,7 +9,7 @@ use crate::{
 
 /// The parts of a policy that measures use.
 pub trait MeasuredPolicy: Declaration {
-    /// The k of k-anonymity, if it is asked for.
+    /// The k of k-anonymity; `None` if the policy does not require it.
     fn k(&self) -> Option<u64>;
 
     /// The objectives of `[measure]`.

@@ -11,9 +11,9 @@ use crate::{
 /// How `[measure]` asks to minimize a measure.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectiveEntry {
-    /// The keys of the section beside `name` and `weight`.
+    /// Keys of the section besides `name` and `weight`.
     pub keys: &'static [&'static str],
-    /// Reads them.
+    /// Reads these keys.
     pub read: fn(&Fields<'_>, &[ColumnPolicy]) -> Result<ObjectiveKind, PolicyError>,
 }
 
@@ -22,7 +22,7 @@ pub fn objectives() -> impl Iterator<Item = (&'static str, &'static ObjectiveEnt
     MEASURES.iter().filter_map(|entry| Some((entry.name, entry.objective.as_ref()?)))
 }
 
-/// The column of the key `column`, if it is set, and the declared column that is meant.
+/// The value of the key `column`, if it is set, and the target column: the named one, otherwise the class.
 pub(super) fn predicted<'c>(
     fields: &Fields<'_>,
     columns: &'c [ColumnPolicy],

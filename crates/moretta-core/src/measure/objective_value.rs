@@ -1,4 +1,4 @@
-//! Objectives evaluated: their value in a release, and costs of mistakes by code.
+//! Values of objectives in a release, and costs of misclassification by code.
 
 use hashbrown::HashMap;
 
@@ -10,23 +10,23 @@ use crate::{
     suggest::nearest,
 };
 
-/// Costs by the codes of a column's values.
+/// Misclassification costs by the codes of a column's values.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct BoundCosts {
     pairs: HashMap<(u32, u32), f64>,
-    /// By class, what a record costs of which nothing is told: the dearest mistake.
+    /// Cost of a suppressed record by class: that of the most expensive mistake.
     suppressed: Vec<f64>,
 }
 
 impl Objective {
-    /// What it comes to in a release, without its weight: for precision, the weighted sum over columns of the mean loss
-    /// of a cell. None where the table has nothing it could be computed from.
+    /// Value in a release, without its weight: for precision, the weighted sum over columns of the mean loss of a cell. `None`
+    /// if the table lacks the column or its numbers.
     pub fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
         self.kind.value(context)
     }
 
-    /// Why it cannot be asked of a table, in words: it is about numbers that are none, or costs of values that do not
-    /// occur, most likely misspelt.
+    /// Sentence that says why the objective does not fit a table: its column is not numeric, or its costs name values that do
+    /// not occur, most likely misspelt. `None` if it fits.
     pub fn unfit(&self, profile: &Profile) -> Option<String> {
         let attribute = self.kind.attribute(profile)?;
         let column = &attribute.name;
@@ -47,7 +47,7 @@ impl Objective {
 }
 
 impl Costs {
-    /// By the codes of a column of a profile. What does not occur there costs nobody anything.
+    /// Costs by the codes of a column of a profile. Values that do not occur there are dropped.
     pub fn bind(&self, attribute: &Attribute) -> BoundCosts {
         let mut pairs = HashMap::new();
         for (actual, costs) in &self.0 {
@@ -65,7 +65,7 @@ impl Costs {
         bound
     }
 
-    /// One that a column does not have.
+    /// First value named by the costs that does not occur in the column.
     fn unknown_value(&self, attribute: &Attribute) -> Option<&str> {
         let named = self.0.iter().flat_map(|(actual, costs)| std::iter::once(actual).chain(costs.keys()));
         named.map(String::as_str).find(|value| attribute.code(value).is_none())
@@ -73,17 +73,17 @@ impl Costs {
 }
 
 impl BoundCosts {
-    /// What a record of one class costs in a group whose majority is of another.
+    /// Cost of a record of class `actual` in a group with majority class `called`.
     pub fn of(&self, actual: u32, called: u32) -> f64 {
         if actual == called { 0.0 } else { self.pairs.get(&(actual, called)).copied().unwrap_or(1.0) }
     }
 
-    /// What a record of a class costs of which nothing is told.
+    /// Cost of a suppressed record of a class.
     pub fn of_suppressed(&self, actual: u32) -> f64 {
         self.suppressed[actual as usize]
     }
 
-    /// Whether every mistake costs the same.
+    /// Whether every mistake costs 1.
     pub fn are_uniform(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -91,11 +91,11 @@ impl BoundCosts {
     fn max_cost(&self, actual: u32, classes: usize) -> f64 {
         let named = self.pairs.iter().filter(|((own, called), _)| *own == actual && *called != actual);
         let (count, max_cost) = named.fold((0, 0.0), |(count, max), (_, cost)| (count + 1, f64::max(max, *cost)));
-        // Some mistake is not named, and costs 1; where there is no other class there is none to make.
+        // A mistake without a listed cost costs 1. With a single class there is no mistake, and suppression costs 1.
         if classes < 2 || count + 1 < classes { max_cost.max(1.0) } else { max_cost }
     }
 
-    /// What a group costs: its records are all called by its most frequent class, of several the cheapest.
+    /// Cost of a group: all records are classified as its most frequent class, the cheapest one on a tie.
     pub fn of_group(&self, histogram: &[(u32, u64)]) -> f64 {
         let majority = histogram.iter().map(|(_, records)| *records).max().unwrap_or(0);
         if self.are_uniform() {
@@ -128,12 +128,12 @@ impl ObjectiveKind {
         }
     }
 
-    /// The column it is about, where it is about one.
+    /// Target column; `None` for precision, or if the table has no such column.
     pub fn attribute<'a>(&self, profile: &'a Profile) -> Option<&'a Attribute> {
         self.attribute_id(profile).map(|id| &profile.attributes()[id.index()])
     }
 
-    /// The same, by its place.
+    /// Id of the target column; see [`attribute`](Self::attribute).
     pub fn attribute_id(&self, profile: &Profile) -> Option<AttributeId> {
         match self {
             Self::Precision(_) => None,

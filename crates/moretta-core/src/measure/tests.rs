@@ -1,4 +1,4 @@
-//! Worked examples of the papers, and the corners.
+//! Worked examples of the papers, and edge cases.
 
 use super::{MeasureContext, Measures};
 use crate::{
@@ -13,7 +13,7 @@ fn measures(table: &TestTable, verified: &Verified) -> Measures {
     Measures::of(&MeasureContext::of_recoding(&table.policy, &table.profile, verified.released()))
 }
 
-/// What each of the policy's objectives comes to.
+/// Value of each of the policy's objectives.
 fn values(table: &TestTable, verified: &Verified) -> Vec<Option<f64>> {
     let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
     context.objectives.iter().map(|objective| objective.value(&context)).collect()
@@ -23,7 +23,7 @@ fn released(table: &TestTable, recoding: Recoding) -> Verified<'_> {
     verify_against(&table.profile, recoding, &[], &table.policy, table.profile.records()).expect("a sound recoding")
 }
 
-/// Groups of tuples (by their place in the profile), each released as its bounding box.
+/// Groups of tuples (by id), each released as its bounding box.
 fn boxes(table: &TestTable, groups: &[&[u32]]) -> Recoding {
     let profile = &table.profile;
     let mut recoding = LocalRecoding::default();
@@ -61,7 +61,7 @@ fn six_points_are_better_off_in_threes() {
 
 #[test]
 fn three_of_twenty_points_outside_the_majority_cost_0_15() {
-    // Spec 5: X cut after 7.5, Y after 3.5; four groups of 8, 4, 5 and 3 points with 1, 0, 2 and 0 strangers.
+    // Spec 5: X split at 7.5, Y at 3.5; four groups of 8, 4, 5 and 3 points with 1, 0, 2 and 0 outside the majority.
     let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"\ncolumns.y.role = \"quasi-identifier\"\n\
                   columns.c.role = \"class\"";
     let table = TestTable::new(policy, &[], POINTS);
@@ -146,7 +146,7 @@ fn without_the_last(table: &TestTable) -> Verified<'_> {
 
 #[test]
 fn mistakes_cost_what_the_policy_says() {
-    // A pair and two strangers who cost 1 each where they are not named: a among two b; of a, b, c any, so the cheapest.
+    // A mistake without a listed cost costs 1: an a among two b costs 1; of a, b and c two are mistakes.
     let plain = asked("[measure]\nname = \"cm\"");
     assert_eq!(values(&plain, &released(&plain, Recoding::identity(&plain.profile))), [Some(3.0 / 8.0)]);
     assert_eq!(values(&plain, &without_the_last(&plain)), [Some(5.0 / 8.0)]);
@@ -155,7 +155,7 @@ fn mistakes_cost_what_the_policy_says() {
     let of_groups = released(&dear, Recoding::identity(&dear.profile));
     assert_eq!(values(&dear, &of_groups), [Some(6.25 / 8.0)]);
     assert_eq!(measures(&dear, &of_groups).get("cm"), Some(6.25 / 8.0), "the measure is the policy's");
-    // Suppressed, an a costs as much as the dearest that it could be taken for.
+    // A suppressed a costs as much as its most expensive mistake.
     assert_eq!(values(&dear, &without_the_last(&dear)), [Some(16.25 / 8.0)]);
     // 2 a, 3 b and a c are called b, though it would be cheaper to call them a.
     let majority = asked("[measure]\nname = \"cm\"\ncosts = { a.b = 7 }");
@@ -165,7 +165,7 @@ fn mistakes_cost_what_the_policy_says() {
 
 #[test]
 fn a_cost_of_nothing_and_of_all_pairs() {
-    // Where every mistake of a class is named, none of them costs 1 when it is suppressed.
+    // If all mistakes of a class have listed costs, the default of 1 does not apply to its suppression.
     let table = asked("[measure]\nname = \"cm\"\ncosts.a = { b = 0, c = 0.5 }");
     // a among b: 0; a, b, c called b: 0 + 1; suppressed a: 0.5 each.
     assert_eq!(values(&table, &without_the_last(&table)), [Some((0.0 + 1.0 + 1.0) / 8.0)]);
@@ -221,7 +221,7 @@ fn a_goal_that_does_not_fit_the_table_says_why() {
     );
 }
 
-/// What cm is by its definition, record by record: every group is called by each of its most frequent classes in turn.
+/// CM by its definition, record by record: a group is classified as each of its most frequent classes in turn.
 fn naive_cm(records: &[(u32, usize)], suppressed: u32, costs: &[Vec<Option<f64>>]) -> f64 {
     let cost = |own: usize, called: usize| if own == called { 0.0 } else { costs[own][called].unwrap_or(1.0) };
     let occurring: Vec<usize> = (0..costs.len()).filter(|class| records.iter().any(|(_, own)| own == class)).collect();
@@ -262,7 +262,7 @@ proptest::proptest! {
         let rows: Vec<String> = records.iter().map(|(q, class)| format!("{q},{}", name(*class))).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
         let table = TestTable::new(&policy, &[], &rows);
-        // Tuples are in order of q: the one that is suppressed by its place, if there are so many.
+        // Tuples are in order of q, so the suppressed one is found by its index among the q that occur.
         let mut occurring: Vec<u32> = records.iter().map(|(q, _)| *q).collect();
         occurring.sort_unstable();
         occurring.dedup();

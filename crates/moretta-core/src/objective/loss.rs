@@ -1,14 +1,14 @@
-//! What a search may be asked to lose little of.
+//! Loss metrics that a search can minimize.
 
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchy::{Cell, Domain};
 
-/// How a search counts what a cell loses: the policy's `[measure]`. Columns add up by their weights.
+/// Loss of a cell, as chosen in the policy's `[measure]`. Columns are summed by their weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossMetric {
-    /// The normalised certainty penalty.
+    /// Normalized certainty penalty.
     #[default]
     Ncp,
     /// Iyengar's loss.
@@ -16,10 +16,10 @@ pub enum LossMetric {
 }
 
 impl LossMetric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Self; 2] = [Self::Ncp, Self::Lm];
 
-    /// What the policy calls it.
+    /// Name in a policy.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ncp => "ncp",
@@ -27,7 +27,7 @@ impl LossMetric {
         }
     }
 
-    /// What a cell of a column loses, 0 to 1.
+    /// Loss of a cell of a column, 0 to 1.
     pub fn of(self, domain: &Domain, cell: Cell) -> f64 {
         match self {
             Self::Ncp => domain.ncp(cell),

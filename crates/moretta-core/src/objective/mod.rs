@@ -15,39 +15,39 @@ pub use self::loss::LossMetric;
 pub struct Objective {
     /// The measure to minimize.
     pub kind: ObjectiveKind,
-    /// How much it counts.
+    /// Weight in the sum of objectives; above 0.
     pub weight: f64,
 }
 
-/// The kind of the release.
+/// What is minimized, by the recipient's purpose.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ObjectiveKind {
-    /// Unknown: values should be precise.
+    /// Purpose unknown: information loss of the cells.
     Precision(LossMetric),
-    /// The recipient predicts a class (CM).
+    /// The recipient predicts a class: classification metric (CM).
     Classification {
-        /// The column; the class where it is left out.
+        /// Target column; `None` is the class column.
         column: Option<String>,
-        /// Costs of mistakes.
+        /// Costs of misclassification.
         costs: Costs,
     },
-    /// The recipient predicts a number (RM).
+    /// The recipient predicts a number: regression metric (RM).
     Regression {
-        /// The column; the class where it is left out.
+        /// Target column; `None` is the class column.
         column: Option<String>,
-        /// How numbers that differ within a group are counted.
+        /// Measure of the differences within a group.
         dispersion: Dispersion,
     },
 }
 
-/// How far numbers are from each other.
+/// Dispersion of numbers within a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dispersion {
-    /// Squares of the distances from the mean.
+    /// Sum of squared distances from the mean.
     #[default]
     Variance,
-    /// Distances from the median.
+    /// Sum of distances from the median.
     Deviation,
 }
 
@@ -82,7 +82,7 @@ impl Dispersion {
 pub struct Costs(pub BTreeMap<String, BTreeMap<String, f64>>);
 
 impl Objective {
-    /// Precise values, and nothing else.
+    /// The objective of precise values only, with weight 1.
     pub fn precision(loss: LossMetric) -> Self {
         Self { kind: ObjectiveKind::Precision(loss), weight: 1.0 }
     }

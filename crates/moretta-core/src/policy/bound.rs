@@ -14,12 +14,12 @@ pub struct BoundPolicy<'a> {
 }
 
 impl<'a> BoundPolicy<'a> {
-    /// Binds every model; an error if there is none, or if one does not fit the table or would guard nothing.
+    /// Binds every model; an error if the policy has none, or if a model does not fit the table or would guard nothing.
     pub fn new(policy: &'a Policy, profile: &'a Profile) -> Result<Self, ModelError> {
         Self::with_tables(policy, Tables::of(profile))
     }
 
-    /// The same for models that need a second table.
+    /// Binds every model to a table and the second tables that models need.
     pub fn with_tables(policy: &'a Policy, tables: Tables<'a>) -> Result<Self, ModelError> {
         for model in &policy.privacy.models {
             if let Some(name) = model.second_tables().into_iter().find(|name| tables.second(name).is_none()) {
@@ -29,7 +29,7 @@ impl<'a> BoundPolicy<'a> {
             model.check_table(tables.table)?;
         }
         let models = policy.privacy.bind(&tables)?;
-        // The parser refuses such a policy, but a program can make one.
+        // The parser refuses such a policy, but code can construct one.
         if models.of_groups.is_empty() && models.of_table.is_empty() {
             return Err(ModelError("the policy names no privacy model, so nothing would be guaranteed".to_owned()));
         }
@@ -61,7 +61,7 @@ impl<'a> BoundPolicy<'a> {
         &self.models.of_table
     }
 
-    /// How many records of the table may be suppressed.
+    /// Maximum number of records of the table that may be suppressed.
     pub fn max_suppressed(&self) -> u64 {
         self.policy.privacy.allowed_records(self.profile().records())
     }

@@ -1,4 +1,4 @@
-//! The columns of a policy, by what they are there for.
+//! The columns of a policy, by role.
 
 use super::{ColumnPolicy, Declaration, InputOptions, Policy, ReleaseOptions};
 use crate::{measure::MeasuredPolicy, objective::Objective, profile::Profile, schema::Role};
@@ -38,30 +38,29 @@ impl Policy {
         self.columns.iter().filter(|column| column.role == Role::QuasiIdentifier)
     }
 
-    /// The sensitive and class columns, in policy order: what privacy models and measures look at beside the
-    /// quasi-identifier.
+    /// The sensitive and class columns, in policy order.
     pub fn attributes(&self) -> impl Iterator<Item = &ColumnPolicy> {
         self.columns.iter().filter(|column| matches!(column.role, Role::Sensitive | Role::Class))
     }
 
-    /// The class column, if there is one; of several the one that the policy names first.
+    /// First class column in policy order.
     pub fn class(&self) -> Option<&ColumnPolicy> {
         self.columns.iter().find(|column| column.role == Role::Class)
     }
 
-    /// The sensitive columns that no privacy model guards: allowed, but the data holder should know.
+    /// Sensitive columns that no privacy model guards: allowed, but the data holder is warned.
     pub fn unguarded(&self) -> Vec<&str> {
         self.privacy.unguarded(&self.columns)
     }
 
-    /// The quasi-identifiers that no model assumes an attacker to know: nothing limits what they disclose, and a data
-    /// holder who declared them may think otherwise.
+    /// Quasi-identifiers that no model assumes an attacker to know: no model limits what they disclose, and the data holder is
+    /// warned.
     pub fn taken_as_unknown(&self) -> Vec<&str> {
         self.privacy.taken_as_unknown(&self.columns)
     }
 
-    /// The same policy with the types of quasi-identifiers as they were found in a table, so that no other table (or
-    /// part of that one) is read otherwise.
+    /// The same policy with the types of quasi-identifiers that were inferred from a table, so that another table, or a part
+    /// of that one, is read in the same way.
     pub fn with_kinds_of(&self, profile: &Profile) -> Self {
         let mut policy = self.clone();
         for column in profile.columns() {
@@ -71,7 +70,7 @@ impl Policy {
         policy
     }
 
-    /// The columns that do not leave, in policy order.
+    /// The identifier columns, which are not released, in policy order.
     pub fn identifiers(&self) -> impl Iterator<Item = &ColumnPolicy> {
         self.columns.iter().filter(|column| column.role == Role::Identifier)
     }

@@ -1,11 +1,11 @@
-//! The policy held against the columns that the input really has.
+//! Compares the policy with the columns of the input.
 
 use std::{collections::HashSet, fmt};
 
 use super::Policy;
 use crate::{document::toml_key, suggest::nearest, text::shown};
 
-/// A message with more suggestions than this is not read, and each costs a pass over the header.
+/// Maximum suggestions per message: each costs a pass over the header. Not tuned.
 const MAX_SUGGESTIONS: usize = 20;
 
 /// The policy and the input do not have the same columns.
@@ -24,13 +24,13 @@ pub struct ColumnMismatch {
 pub struct AbsentColumn {
     /// Its name in the policy.
     pub name: String,
-    /// The undeclared column of the input that may be meant.
+    /// Undeclared column of the input with a similar name.
     pub meant: Option<String>,
 }
 
 impl Policy {
-    /// Holds the policy against the input's columns: each must be declared, so that nothing leaves by accident, each
-    /// declared one must be there, and none twice.
+    /// Checks the columns of the input: each must be declared, so that nothing is released by accident, each declared column
+    /// must exist, and no name may occur twice.
     pub fn check_columns(&self, header: &[String]) -> Result<(), ColumnMismatch> {
         let declared: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let mut mismatch = ColumnMismatch::default();

@@ -1,6 +1,6 @@
-//! A policy on its way into a report or a recoding file, and back.
+//! Serialization of a policy, for reports and recoding files.
 //!
-//! What is written has the keys of the TOML file, so that it can be read by the same eyes and checked by the same code.
+//! The serialized policy has the keys of the TOML file, so that the same code can check it when it is read back.
 
 use serde::{
     de::{Deserialize, Deserializer, Error},
@@ -15,8 +15,7 @@ use crate::{
     schema::Role,
 };
 
-/// Runs every check that [`Policy::parse`] runs, except that the method's name is not looked up: nobody is here to
-/// say which there are.
+/// Runs every check of [`Policy::parse`], except for the method's name: the list of methods is not available here.
 impl<'de> Deserialize<'de> for Policy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let table = TomlTable::deserialize(deserializer)?;
@@ -24,7 +23,7 @@ impl<'de> Deserialize<'de> for Policy {
     }
 }
 
-/// Without the name, which is the key in `columns`, and without what the column's role does not allow to be set.
+/// Leaves out the name, which is the key in `columns`, and the keys that the column's role does not have.
 impl Serialize for ColumnPolicy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -48,7 +47,7 @@ impl Serialize for ColumnPolicy {
     }
 }
 
-/// One as a table, several as a list of them.
+/// A single objective as a table, several as a list of tables.
 impl Serialize for MeasureChoice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.objectives.as_slice() {
@@ -58,7 +57,7 @@ impl Serialize for MeasureChoice {
     }
 }
 
-/// Without what is usual.
+/// Leaves out keys with default values.
 impl Serialize for Objective {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -1,8 +1,8 @@
-//! The method that the policy chooses, and how it gets at its own parameters.
+//! The method chosen by a policy, with its parameters.
 //!
-//! The policy knows no method's parameters. It keeps them as they were written, with their places, and
-//! [`MethodChoice::read_parameters`] fills the method's own serde struct from them, so that a complaint of the
-//! struct or of the method names the line.
+//! The policy does not know the parameters of a method. It keeps them as written, with their locations;
+//! [`MethodChoice::read_parameters`] fills the method's own serde struct from them, so that an error of the struct or of
+//! the method names the line.
 
 use std::{cell::Cell, collections::BTreeMap, fmt};
 
@@ -37,7 +37,7 @@ impl Default for MethodChoice {
     }
 }
 
-/// Where the parameters stand in the text is not compared.
+/// Ignores the locations of the parameters.
 impl PartialEq for MethodChoice {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.parameters == other.parameters
@@ -45,7 +45,7 @@ impl PartialEq for MethodChoice {
 }
 
 impl MethodChoice {
-    /// A choice that was not read from a text.
+    /// A choice without locations.
     pub fn new(name: impl Into<String>, parameters: toml::Table) -> Self {
         Self { name: name.into(), parameters, places: BTreeMap::new() }
     }
@@ -59,7 +59,8 @@ impl MethodChoice {
         choice
     }
 
-    /// Fills a method's parameters. The struct should have `#[serde(deny_unknown_fields)]`, as all of ours.
+    /// Deserializes a method's parameters. The struct must have `#[serde(deny_unknown_fields)]`, so that misspelt parameters
+    /// are refused.
     pub fn read_parameters<T: DeserializeOwned>(&self) -> Result<T, PolicyError> {
         let current = Cell::new(None);
         let mut pairs = self.parameters.iter();
@@ -89,13 +90,13 @@ impl MethodChoice {
         })
     }
 
-    /// A method's complaint about one of its parameters, with the parameter's place. `message` names the parameter itself.
+    /// An error about a parameter, at its location. `message` must name the parameter.
     pub fn error(&self, parameter: &str, message: impl Into<String>) -> PolicyError {
         self.places.get(parameter).unwrap_or(&TextLocation::default()).error(message)
     }
 }
 
-/// What a parameter struct can object to, kept apart for as long as serde lets us.
+/// Deserialization errors of a parameter struct, by kind, because each kind has its own message.
 #[derive(Debug)]
 enum Complaint {
     Unknown(&'static [&'static str]),
@@ -144,7 +145,7 @@ fn complaint(error: toml::de::Error) -> Complaint {
     de::Error::custom(plain(error.message()))
 }
 
-/// serde's names of types in words.
+/// Replaces serde's type names by plain words.
 fn plain(message: &str) -> String {
     let Some((before, expected)) = message.rsplit_once("expected ") else { return message.to_owned() };
     let expected = match expected {

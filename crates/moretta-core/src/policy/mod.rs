@@ -1,20 +1,17 @@
-//! What the holder asks for: the policy, a TOML file, checked before anything else happens.
+//! The policy: a TOML file in which the data holder states columns, privacy models, method and objectives.
 //!
-//! A policy goes one way: text → tree (what the file says, with the place of every key and value) →
-//! `check` → [`Policy`]. [`Policy::parse`] does all of it and is the only way in, together with serde's `Deserialize`, which a
-//! recoding file uses to read back the policy it carries: both run the same checks. So whoever holds a [`Policy`]
-//! that was read may rely on:
+//! A policy is read in three steps: text → tree with the location of every key and value ([`document`](crate::document))
+//! → `check` → [`Policy`]. [`Policy::parse`] does all of it. Serde's `Deserialize`, used for the policy inside a recoding
+//! file, runs the same checks. A policy that fails one is refused with a [`PolicyError`] that names the line and how to
+//! correct it. So a [`Policy`] that was read guarantees:
 //!
-//! - it states at least one guarantee that some table would violate, and names at least one quasi-identifier;
-//! - every column that a privacy model names is declared, in a role that fits: what is *given* is a quasi-identifier,
-//!   what is guarded or predicted is sensitive or a class;
+//! - it has at least one privacy model that some table would violate, and at least one quasi-identifier;
+//! - every column that a privacy model names is declared in a fitting role: a *given* column is a quasi-identifier, a
+//!   guarded or predicted column is sensitive or a class;
 //! - every number is finite and in its range; widths and bins ascend, prefixes descend; a hierarchy fits its column's type.
 //!
-//! What needs the data (does the column exist, is it a number, does the value occur) is checked later:
-//! [`Policy::check_columns`] holds the policy against a header.
-//!
-//! A policy that says something else is refused with a [`PolicyError`] that names the line and what would be right.
-//! Serialised, a policy has the keys of the TOML file, defaults filled in.
+//! Checks that need the data (whether a column exists, is numeric, has a value) follow later; [`Policy::check_columns`]
+//! compares the policy with a header. Serialized, a policy has the keys of the TOML file, with defaults filled in.
 //!
 //! ```
 //! use moretta_core::policy::Policy;
@@ -63,7 +60,7 @@ use crate::{
 /// The version of the policy language that this crate reads.
 pub const VERSION: u32 = 1;
 
-/// The method that is used where the policy names none.
+/// Method of a policy that names none.
 pub const DEFAULT_METHOD: &str = "sweep";
 
 /// A checked policy.
@@ -71,14 +68,14 @@ pub const DEFAULT_METHOD: &str = "sweep";
 pub struct Policy {
     /// The version of the policy language.
     pub version: u32,
-    /// What must hold in the release.
+    /// Privacy models that the release must satisfy, and the suppression limit.
     pub privacy: Privacy,
-    /// How it is to be reached.
+    /// Method that searches for a recoding.
     pub method: MethodChoice,
-    /// What the release is for, where the policy says so; else the method makes small what its authors chose.
+    /// Objectives to minimize; `None` for the method's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measure: Option<MeasureChoice>,
-    /// All columns, in the order in which the file names them first; ties between columns go to the earlier one.
+    /// All columns, in the order in which the file first names them; on ties, methods prefer the earlier column.
     #[serde(serialize_with = "json::columns")]
     pub columns: Vec<ColumnPolicy>,
     /// How the release is written.
@@ -87,15 +84,15 @@ pub struct Policy {
     pub input: InputOptions,
 }
 
-/// What the release is for, and so what the method is to make small: `[measure]`, or several `[[measure]]` added up.
+/// Objectives to minimize: `[measure]`, or the weighted sum of several `[[measure]]`.
 #[derive(Debug, Clone)]
 pub struct MeasureChoice {
-    /// The measures, at least one, none twice.
+    /// At least one, all different.
     pub objectives: Vec<Objective>,
     place: TextLocation,
 }
 
-/// Where it stands in the text is not compared.
+/// Ignores the location.
 impl PartialEq for MeasureChoice {
     fn eq(&self, other: &Self) -> bool {
         self.objectives == other.objectives
@@ -103,21 +100,21 @@ impl PartialEq for MeasureChoice {
 }
 
 impl MeasureChoice {
-    /// A complaint about the choice, with its place.
+    /// An error about the section, at its location.
     pub fn error(&self, message: impl Into<String>) -> PolicyError {
         self.place.error(message)
     }
 }
 
 impl Policy {
-    /// Reads a policy and checks it. `known_methods` are the names that `[method]` may choose from.
+    /// Parses and checks a policy. `known_methods` are the names that `[method]` accepts.
     pub fn parse(text: &str, known_methods: &[&str]) -> Result<Self, PolicyError> {
         TomlTable::parse(text)
             .and_then(|table| check::policy(&table, text, Some(known_methods)))
             .map_err(|error| error.in_text(text))
     }
 
-    /// What the release is to be good for, as far as the policy says so.
+    /// Objectives to minimize; empty if the policy has no `[measure]`.
     pub fn objectives(&self) -> &[Objective] {
         self.measure.as_ref().map_or(&[], |measure| &measure.objectives)
     }

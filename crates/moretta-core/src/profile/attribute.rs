@@ -1,4 +1,4 @@
-//! Sensitive and class columns: what their values are, and which texts mean the same one.
+//! Sensitive and class columns: their distinct values, and the texts that mean the same value.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,22 +10,22 @@ use crate::{
     schema::{Kind, Role},
 };
 
-/// A sensitive or class column of a profile: left as it is, so its values are plain texts.
+/// A sensitive or class column of a profile. It is released unchanged, so its values are plain texts.
 #[derive(Debug, Clone)]
 pub struct Attribute {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
     /// [`Role::Sensitive`] or [`Role::Class`].
     pub role: Role,
-    /// Distinct values by code, each as its shortest text: numbers and dates in order, categories in order of the
-    /// hierarchy or the alphabet.
+    /// Distinct values by code, each as its shortest text: numbers and dates ascending, categories in the order of the
+    /// hierarchy or the alphabet, missing values last.
     pub values: Vec<Box<str>>,
-    /// The numbers (of dates, the seconds) by code, where all values have one.
+    /// Number (seconds for dates) by code; `None` unless every value has one.
     pub numbers: Option<Vec<f64>>,
-    /// The hierarchy, whose leaves in order are the values that occur.
+    /// The hierarchy, pruned to the values that occur: its leaves in order are `values`.
     pub tree: Option<Tree>,
     parser: ValueParser,
-    /// Every text that stands for a value.
+    /// Code by text, for every text that occurs or means a missing value.
     codes: HashMap<Box<str>, u32>,
 }
 
@@ -35,12 +35,12 @@ impl Attribute {
         self.parser.kind()
     }
 
-    /// How its texts are read.
+    /// Parser of the column's texts.
     pub fn parser(&self) -> &ValueParser {
         &self.parser
     }
 
-    /// The code of the value that a text stands for; none where it does not occur.
+    /// Code of the value that a text means, however it is written; `None` if the value does not occur.
     pub fn code(&self, text: &str) -> Option<u32> {
         let number = |text: &str| self.kind().is_ordered() && self.parser.number(text).is_ok();
         let same = |known: &str| number(known) && number(text) && self.parser.compare(known, text).is_eq();
@@ -55,7 +55,7 @@ impl Attribute {
         tree: Option<&Tree>,
         missing: &[bool],
     ) -> Result<(Self, Vec<u32>), DomainError> {
-        // A hierarchy gives the values their order and their distances, even where they are digits.
+        // With a hierarchy, values are categories even if they are digits: the tree defines their order and distances.
         let by_tree = tree.map(|_| Kind::Category);
         let kind = declared.kind.or(by_tree).unwrap_or_else(|| infer_kind(declared, counted, missing));
         let parser = declared.parser(kind);
@@ -73,8 +73,8 @@ impl Attribute {
                 order
             }
         };
-        // Equal numbers and dates are one value however they are written, and so are all ways to say that there is none:
-        // otherwise `1` and `1.0` would pass for two different values.
+        // Texts that mean the same number or date are one value, and so are all texts for a missing value: otherwise `1` and
+        // `1.0` would count as two distinct sensitive values.
         let text = |raw: usize| &counted.values[raw];
         let same = |a: usize, b: usize| match (missing[a], missing[b]) {
             (false, false) => kind.is_ordered() && parser.compare(text(a), text(b)).is_eq(),
@@ -100,7 +100,7 @@ impl Attribute {
     }
 }
 
-/// Raw codes by size, the shortest text of a number or date first, then the missing ones.
+/// Raw codes in ascending order of their numbers, shortest text first, missing values last.
 fn order_of_numbers(
     counted: &CountedColumn,
     missing: &[bool],
@@ -121,8 +121,8 @@ fn order_of_numbers(
     Ok(order)
 }
 
-/// Raw codes in order of the hierarchy's leaves, and the hierarchy of the values that occur. A missing value has the
-/// hierarchy's leaf for it, or one of its own at the far right.
+/// Raw codes in the order of the hierarchy's leaves, and the hierarchy pruned to the values that occur. A missing value has
+/// the hierarchy's leaf for it, or an extra leaf at the far right.
 fn order_of_leaves(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Result<(Vec<usize>, Tree), DomainError> {
     let leaves: HashMap<&str, u32> =
         (0..tree.leaf_count() as u32).map(|code| (tree.label(tree.leaf(code)), code)).collect();

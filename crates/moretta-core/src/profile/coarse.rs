@@ -1,4 +1,4 @@
-//! Profiles to look at: one in which some values stand for others, one that is measured like another.
+//! Derived profiles for measuring: with merged values, or with the loss scale of another profile.
 
 use super::Profile;
 use crate::{
@@ -7,12 +7,12 @@ use crate::{
 };
 
 impl Profile {
-    /// The same records with every code replaced by the one that stands for it, `stands[column][code]`; what becomes
-    /// equal is merged. Domains, attributes and the number of records stay. Rows of counts are not kept: the result
-    /// is for looking at, and cannot be released.
-    pub fn coarsened(&self, stands: &[Vec<u32>]) -> Self {
+    /// Replaces every code by its representative, `representatives[column][code]`, and merges tuples that become equal.
+    /// Domains, attributes and the number of records stay. The map from rows of the counts to variants is dropped, so the
+    /// result can be measured but not released.
+    pub fn coarsened(&self, representatives: &[Vec<u32>]) -> Self {
         let identity = |values: usize| (0..values as u32).collect();
-        let mut maps = stands.to_vec();
+        let mut maps = representatives.to_vec();
         maps.extend(self.attributes.iter().map(|attribute| identity(attribute.values.len())));
         let variants = || (0..self.variants() as u32).map(VariantId);
         let attributes = || (0..self.attributes.len()).map(AttributeId::from_index);
@@ -33,8 +33,9 @@ impl Profile {
         coarse.rows = Vec::new();
         coarse
     }
-    /// The same records, of whose cells losses are measured as those of another profile of the same records. Rows of
-    /// counts are not kept: the result is for looking at, and cannot be released.
+
+    /// The same records, with losses measured on the scale of another profile of these records. The map from rows of the
+    /// counts to variants is dropped, so the result can be measured but not released.
     pub fn on_scale_of(&self, other: &Self) -> Self {
         let mut scaled = Self { rows: Vec::new(), ..self.clone() };
         for (column, other) in scaled.columns.iter_mut().zip(&other.columns) {

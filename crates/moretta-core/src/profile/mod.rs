@@ -1,10 +1,9 @@
-//! The profile: distinct tuples with counts, all a method ever sees of a table.
+//! The profile of a table: its distinct tuples and variants with counts. A method sees nothing else of a table.
 //!
-//! An engine groups and counts the records ([`Counts`]); [`Profile::build`] gives every quasi-identifier its
-//! [`Domain`], recodes the tuples and puts them in order, so that the profile depends on the data alone and not on how
-//! the engine divided its work. A **tuple** is a distinct combination of quasi-identifier values; its **variants** are
-//! the combinations of sensitive and class values that its records carry. Memory follows the number of variants, not
-//! of records.
+//! An engine groups and counts the records ([`Counts`]). [`Profile::build`] gives every quasi-identifier its [`Domain`],
+//! replaces values by their codes and sorts the tuples, so that the profile depends on the data alone and not on how the
+//! engine divided its work. See [`ids`](crate::ids) for tuples and variants. Memory is linear in the number of variants,
+//! not of records.
 
 mod attribute;
 mod coarse;
@@ -29,15 +28,15 @@ use crate::{
 /// A quasi-identifier column of a profile.
 #[derive(Debug, Clone)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// How much its penalty counts.
+    /// Weight of its information loss.
     pub weight: f64,
-    /// Its values and what may be released in their place.
+    /// Its values and the cells that may be released in their place.
     pub domain: Domain,
 }
 
-/// Distinct tuples with counts.
+/// Distinct tuples and variants with counts. Tuples are sorted by their codes, the variants of a tuple by theirs.
 #[derive(Debug, Clone)]
 pub struct Profile {
     columns: Vec<Column>,
@@ -58,25 +57,25 @@ pub struct Profile {
 /// Some of a variant's records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VariantCount {
-    /// The variant.
+    /// Id in the profile.
     pub variant: VariantId,
-    /// How many of its records.
+    /// Number of its records, at most all of them.
     pub records: u64,
 }
 
 impl Profile {
-    /// Which columns an engine must group for this policy: quasi-identifiers first, then sensitive and class columns.
+    /// Columns that an engine must group for this policy: quasi-identifiers first, then sensitive and class columns.
     pub fn grouped_columns(policy: &impl Declaration) -> Vec<String> {
         policy.quasi_identifiers().chain(policy.attributes()).map(|column| column.name.clone()).collect()
     }
 
-    /// The profile of a table under a policy. `hierarchies` has the files the policy names, by column.
+    /// Profile of a table under a policy. `hierarchies` has the hierarchy files that the policy names.
     pub fn build(policy: &impl Declaration, hierarchies: &Hierarchies, counts: &Counts) -> Result<Self, DomainError> {
         Self::from_columns(policy, hierarchies, counts, |position, declared| {
             let counted = &counts.columns[position];
             let missing = missing_values(policy, declared, counts, position)?;
             let kind = declared.kind.unwrap_or_else(|| infer_kind(declared, counted, &missing));
-            // Only what is built from the data asks how many records have a value.
+            // Records per value are needed only for a hierarchy built from the data.
             let built = matches!(declared.hierarchy, HierarchyChoice::Built(_));
             let records = if built { counts.records_of(position) } else { Vec::new() };
             let occurring = OccurringValues { column: counted, missing: &missing, records: &records };
@@ -89,7 +88,7 @@ impl Profile {
         })
     }
 
-    /// The profile of a released file as a reader sees it: every released text is a value of its own.
+    /// Profile of a released file: every released text is a value of its own.
     pub fn of_release(
         policy: &impl Declaration,
         hierarchies: &Hierarchies,
@@ -98,7 +97,7 @@ impl Profile {
         Self::from_columns(policy, hierarchies, counts, |position, _| Ok(Domain::opaque(&counts.columns[position])))
     }
 
-    /// `domain` makes the domain of the quasi-identifier at a position, and maps its raw codes to the domain's.
+    /// `domain` returns the domain of the quasi-identifier at an index, and the map from its raw codes to the domain's.
     fn from_columns(
         policy: &impl Declaration,
         hierarchies: &Hierarchies,
@@ -192,32 +191,32 @@ impl Profile {
         &self.attributes
     }
 
-    /// The attribute of this name.
+    /// Sensitive or class column of this name.
     pub fn attribute(&self, name: &str) -> Option<AttributeId> {
         self.attributes.iter().position(|attribute| attribute.name == name).map(AttributeId::from_index)
     }
 
-    /// The class column; of several the first.
+    /// First class column.
     pub fn class(&self) -> Option<AttributeId> {
         self.attributes.iter().position(|attribute| attribute.role == Role::Class).map(AttributeId::from_index)
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many distinct tuples there are.
+    /// Number of tuples.
     pub fn tuples(&self) -> usize {
         self.tuple_records.len()
     }
 
-    /// How many variants there are.
+    /// Number of variants.
     pub fn variants(&self) -> usize {
         self.variant_records.len()
     }
 
-    /// How many records the rarest tuple has.
+    /// Number of records of the rarest tuple.
     pub fn smallest_tuple(&self) -> u64 {
         self.tuple_records.iter().copied().min().unwrap_or(0)
     }
@@ -240,7 +239,7 @@ impl Profile {
         &counted[column.index()]
     }
 
-    /// How many records carry a tuple.
+    /// Number of records with a tuple.
     pub fn tuple_records(&self, tuple: TupleId) -> u64 {
         self.tuple_records[tuple.index()]
     }
@@ -255,12 +254,12 @@ impl Profile {
         self.variant_tuples[variant.index()]
     }
 
-    /// How many records carry a variant.
+    /// Number of records with a variant.
     pub fn variant_records(&self, variant: VariantId) -> u64 {
         self.variant_records[variant.index()]
     }
 
-    /// The number (from 1) of the first record that carries a variant, where records have numbers.
+    /// Number (from 1) of the first record with a variant; `None` if records have no numbers.
     pub fn first_record(&self, variant: VariantId) -> Option<u64> {
         self.variant_first.as_ref().map(|first| first[variant.index()])
     }
@@ -270,7 +269,7 @@ impl Profile {
         self.variant_codes[variant.index() * self.attributes.len() + attribute.index()]
     }
 
-    /// Which variant each distinct row of the counts became.
+    /// Variant of a distinct row of the counts. Several rows may be one variant (`1` and `1.0`).
     pub fn variant_of_row(&self, row: usize) -> VariantId {
         self.rows[row]
     }
@@ -279,12 +278,12 @@ impl Profile {
         VariantCount { variant, records: self.variant_records(variant) }
     }
 
-    /// All records of a tuple.
+    /// All variants of a tuple with all their records.
     pub(crate) fn members_of(&self, tuple: TupleId) -> impl Iterator<Item = VariantCount> {
         self.variants_of(tuple).map(|variant| self.member(variant))
     }
 
-    /// By value of a sensitive or class column, its share of all records.
+    /// Share of all records per value of a sensitive or class column, by code.
     pub fn shares(&self, attribute: AttributeId) -> Vec<f64> {
         let mut records = vec![0u64; self.attributes[attribute.index()].values.len()];
         for member in self.everything() {
@@ -305,7 +304,7 @@ fn first_by_record(counted: &CountedColumn, bad: impl Fn(usize) -> bool) -> Opti
         .min_by_key(|&raw| (counted.first_record(raw), &counted.values[raw]))
 }
 
-/// Which values stand for a missing one; an error where there are some and the column has no rule for them.
+/// By raw code, whether the text means a missing value; an error if there are some and the column has no rule for them.
 fn missing_values(
     policy: &impl Declaration,
     declared: &ColumnPolicy,
@@ -327,11 +326,11 @@ fn missing_values(
     Ok(missing)
 }
 
-/// A column is one of numbers where all its values are finite numbers and none is a code such as `00123`, and one of dates
-/// where all are dates such as `1984-03-31`.
+/// Type of a column that declares none. Dates: all values are ISO dates. Numbers: all values are finite numbers and none
+/// is a code such as `00123`. Otherwise categories.
 pub(crate) fn infer_kind(declared: &ColumnPolicy, counted: &CountedColumn, missing: &[bool]) -> Kind {
     let mut present = counted.values.iter().zip(missing).filter(|(_, missing)| !**missing).map(|(value, _)| value);
-    // A file may group dates in ways that are no intervals, such as weekdays.
+    // With a hierarchy file, dates stay categories: the file may group them by weekday, which is no interval.
     let may_be_dates =
         matches!(declared.hierarchy, HierarchyChoice::Default | HierarchyChoice::Free | HierarchyChoice::Built(_));
     let is_date = |text: &str| Moment::read(text, None).is_some();

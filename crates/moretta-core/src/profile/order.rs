@@ -1,10 +1,10 @@
-//! Rows in order of their codes: tuples of a profile, rows of genetic search. Codes are packed into one integer where they
-//! fit, which they nearly always do, and sorted in parallel.
+//! Parallel sorting of rows by their codes, for profiles and genetic search. Codes are packed into one 128-bit integer if
+//! they fit, which is nearly always.
 
 use rayon::prelude::*;
 
-/// Rows by their codes in the first column, then the second, and so on; of equal rows the first comes first. `sizes` has
-/// for each column a number that all its codes are below, `code` the code of a row in a column.
+/// Row indices in lexicographic order of their codes; equal rows keep their order. `sizes` has an exclusive upper bound of
+/// the codes per column, `code(row, column)` returns a code.
 pub(crate) fn sorted_rows(rows: usize, sizes: &[usize], code: impl Fn(usize, usize) -> u32 + Sync) -> Vec<u32> {
     let bits: Vec<u32> = sizes.iter().map(|size| usize::BITS - size.saturating_sub(1).leading_zeros()).collect();
     if bits.iter().sum::<u32>() <= 128 {

@@ -15,7 +15,7 @@ use crate::{
 pub struct Tables<'a> {
     /// The table to be released, or a released file.
     pub table: &'a Profile,
-    /// Second tables by the name that a model gives them.
+    /// Second tables; names are unique.
     pub others: &'a [Arc<SecondTable>],
 }
 
@@ -25,17 +25,17 @@ impl<'a> Tables<'a> {
         Self { table, others: &[] }
     }
 
-    /// The second table of a name.
+    /// `None` if no second table has this name.
     pub fn second(&self, name: &str) -> Option<&'a Arc<SecondTable>> {
         self.others.iter().find(|other| other.name == name)
     }
 }
 
-/// A table beside the one to be released, such as the population that it was drawn from, or an earlier release: the
-/// records by quasi-identifier values.
+/// A table beside the one to be released, such as the population it was drawn from or an earlier release. It has
+/// quasi-identifiers only.
 #[derive(Debug)]
 pub struct SecondTable {
-    /// The name that a model gives it.
+    /// Name by which a privacy model requests it.
     pub name: String,
     profile: Profile,
 }
@@ -66,7 +66,7 @@ impl SecondTable {
         policy.quasi_identifiers().map(|column| column.name.clone()).collect()
     }
 
-    /// From the distinct rows of the quasi-identifiers. The hierarchies are those of the policy.
+    /// Builds the table from the distinct rows of its quasi-identifiers. The hierarchies are those of the policy.
     pub fn build(
         name: impl Into<String>,
         policy: &impl Declaration,
@@ -78,7 +78,7 @@ impl SecondTable {
         Ok(Self { name: name.into(), profile: Profile::build(&declared, hierarchies, counts)? })
     }
 
-    /// The records by quasi-identifier values, in domains of their own: a released label is read in them by
+    /// Tuples over the table's own domains. To look up a released label there, use
     /// [`LabelReader::codes_inside`](crate::hierarchy::LabelReader::codes_inside).
     pub fn profile(&self) -> &Profile {
         &self.profile

@@ -1,11 +1,11 @@
-//! Which of a saved recoding's boxes the tuples of another table go to.
+//! Assigns the tuples of another table to the boxes of a saved local recoding.
 
 use hashbrown::HashSet;
 
 use super::suppress::{PrintedCell, suppress_violating_groups};
 use crate::{hierarchy::Cell, ids::TupleId, privacy::BoundModel, profile::Profile};
 
-/// For each code of the column that tells boxes apart best, the boxes that contain it, in order.
+/// Index of boxes by one column, the one in which boxes overlap least: for each code, the boxes that contain it, in order.
 pub(crate) struct BoxIndex {
     column: usize,
     boxes_by_code: Vec<Vec<u32>>,
@@ -28,21 +28,22 @@ impl BoxIndex {
         Self { column, boxes_by_code }
     }
 
-    /// The first boxes that cover a tuple.
+    /// The first [`MAX_CHOICES`] boxes that cover a tuple.
     pub(crate) fn covering(&self, boxes: &[Vec<Cell>], codes: &[u32]) -> Vec<u32> {
         let covers = |index: &u32| boxes[*index as usize].iter().zip(codes).all(|(cell, code)| cell.contains(*code));
         self.boxes_by_code[codes[self.column] as usize].iter().copied().filter(covers).take(MAX_CHOICES).collect()
     }
 }
 
-/// How many boxes a tuple may choose from.
+/// Maximum boxes considered per tuple; limits memory and time. Not tuned.
 const MAX_CHOICES: usize = 16;
 
-/// Puts every tuple into one of the boxes that cover it, so that the groups hold; none where it has to be suppressed.
+/// Assigns every tuple to one of the boxes that cover it, so that the groups satisfy the models; `None` if the tuple is
+/// suppressed. `choices` has the covering boxes of each tuple, lowest loss first.
 ///
-/// Boxes of local recoding overlap. A tuple that only one box covers goes there; the others go where records are
-/// still short, otherwise where they lose min_records. Boxes whose group then breaks a model are closed, and all is done
-/// again without them.
+/// Boxes of a local recoding may overlap. A tuple that one box covers is assigned to it. Any other tuple is assigned to a
+/// box that still has too few records, otherwise to the box with the lowest loss. Boxes whose group violates a model are
+/// closed, and everything is repeated without them, until no suppressed tuple has an open box left.
 pub(crate) fn assign_to_boxes(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
@@ -69,7 +70,7 @@ pub(crate) fn assign_to_boxes(
         }
         undecided.sort_by_key(|(open, tuple)| (open.len(), *tuple));
         for (open, tuple) in undecided {
-            // The fullest of the short ones, so that as few as possible stay short.
+            // The fullest box with too few records, so that as few boxes as possible stay too small.
             let short =
                 open.iter().filter(|&&b| records[b] < min_records).max_by_key(|&&b| (records[b], usize::MAX - b));
             let chosen = *short.unwrap_or(&open[0]);

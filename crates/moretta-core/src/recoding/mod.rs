@@ -1,8 +1,19 @@
-//! Recodings: what a search comes back with.
+//! Recodings: the result of a search, saying how quasi-identifier values are released.
 //!
-//! A recoding has one of two shapes. A [`Cut`] gives every value of a column one cell (global recoding: equal values
-//! stay equal); a [`LocalRecoding`] gives every group of records a box of its own (local recoding: equal values may leave
-//! differently). Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
+//! In a *global* recoding a [`Cut`] gives every value of a column one cell, so equal values are released equally. In a
+//! [*local* recoding](LocalRecoding) every group of records has its own box, one cell per column, so equal values may be
+//! released differently. Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
+//!
+//! Four records with k = 2:
+//!
+//! ```text
+//! original     global: 34 has one cell     local: 34 has a cell per group
+//! age  sex     age        sex              age        sex
+//! 34   f       [34, 36]   f                34         f        group 0
+//! 34   f       [34, 36]   f                34         f        group 0
+//! 34   m       [34, 36]   m                [34, 36]   m        group 1
+//! 36   m       [34, 36]   m                [34, 36]   m        group 1
+//! ```
 
 mod boxes;
 mod step;
@@ -21,7 +32,7 @@ use crate::{
     profile::Profile,
 };
 
-/// How the quasi-identifiers are to be released.
+/// Released cells of the quasi-identifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recoding {
     /// One cell per value.
@@ -30,13 +41,13 @@ pub enum Recoding {
     Local(LocalRecoding),
 }
 
-/// Global recoding. Cells may nest: a value leaves as the smallest of the column's cells that covers it, so beside a
-/// node that stands for most of its values some may be left as they are.
+/// Global recoding. Cells of a column may nest: a node may be released for most of its values, and some of them with a
+/// smaller cell of their own.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// For each column, the cell that each code leaves as.
+    /// By column and code, the released cell.
     pub cells: Vec<Vec<Cell>>,
-    /// Tuples whose records are suppressed, in order.
+    /// Tuples whose records are suppressed, ascending.
     pub suppressed: Vec<TupleId>,
 }
 
@@ -45,37 +56,37 @@ pub struct Cut {
 pub struct LocalRecoding {
     /// Row-major: the cells of each group's box, one for each column.
     pub boxes: Vec<Cell>,
-    /// Which records are in which group. All records of all variants, each once.
+    /// Records of each group. Every record of every variant belongs to exactly one group.
     pub assignments: Vec<GroupAssignment>,
-    /// The group of the suppressed records, where there is one; its box counts for nothing.
+    /// Group of the suppressed records; its box is ignored. `None` if nothing is suppressed.
     pub suppressed: Option<GroupId>,
 }
 
-/// So many of a variant's records are in a group.
+/// Number of a variant's records that belong to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupAssignment {
-    /// The group.
+    /// Index of the group's box.
     pub group: GroupId,
-    /// The variant.
+    /// Id in the profile.
     pub variant: VariantId,
-    /// How many of its records.
+    /// Number of its records, at most all of them.
     pub records: u64,
 }
 
 impl Cut {
-    /// The table as it is: every value is its own cell.
+    /// No recoding: every value is its own cell.
     pub fn identity(profile: &Profile) -> Self {
         let cells = |domain: &Domain| (0..domain.len() as u32).map(|code| domain.cover(code, code)).collect();
         Self { cells: profile.columns().iter().map(|column| cells(&column.domain)).collect(), suppressed: Vec::new() }
     }
 
-    /// Nothing is told: every value leaves as the whole column.
+    /// Full generalization: every value is released as `*`.
     pub fn whole(profile: &Profile) -> Self {
         let cells = |domain: &Domain| if domain.is_empty() { Vec::new() } else { vec![domain.whole(); domain.len()] };
         Self { cells: profile.columns().iter().map(|column| cells(&column.domain)).collect(), suppressed: Vec::new() }
     }
 
-    /// One step along a path. What is suppressed does not change.
+    /// Applies one step of a generalization path. The suppressed tuples do not change.
     pub fn apply(&mut self, step: &Step) {
         for (column, cell) in &step.changes {
             self.cells[column.index()][cell.first as usize..=cell.last as usize].fill(*cell);
@@ -91,7 +102,7 @@ impl LocalRecoding {
 }
 
 impl Recoding {
-    /// How many records it suppresses.
+    /// Number of suppressed records.
     pub fn suppressed_records(&self, profile: &Profile) -> u64 {
         match self {
             Self::Global(cut) => cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum(),
@@ -103,7 +114,7 @@ impl Recoding {
         }
     }
 
-    /// Whether a cell of it is less than the whole column, so that a release has something to tell.
+    /// Whether some cell is smaller than its column, so that a release carries information.
     pub fn discloses_anything(&self, profile: &Profile) -> bool {
         match self {
             Self::Global(cut) => cut.cells != Cut::whole(profile).cells,
@@ -114,7 +125,7 @@ impl Recoding {
         }
     }
 
-    /// The table as it is: every value is its own cell.
+    /// No recoding: every value is its own cell.
     pub fn identity(profile: &Profile) -> Self {
         Self::Global(Cut::identity(profile))
     }

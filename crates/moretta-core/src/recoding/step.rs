@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{hierarchy::Cell, ids::ColumnId};
 
-/// From one point of a path to the next.
+/// Difference between two consecutive cuts of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The kind of step.
@@ -19,7 +19,7 @@ pub struct Step {
 pub enum Action {
     /// Values become less precise.
     Generalize,
-    /// Values become more precise again, because the policy holds without.
+    /// Values become more precise again, because the policy holds without the generalization.
     TakeBack,
     /// Suppressed values are disclosed.
     Disclose,

@@ -1,4 +1,4 @@
-//! The suppression that a recoding needs in a table it was not made for.
+//! Finds the tuples to suppress so that the privacy models hold under a given recoding.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,11 +10,12 @@ use crate::{
     profile::{Profile, VariantCount},
 };
 
-/// What a group prints in a column: the cell, and the group itself where its own records decide how that looks.
+/// Key of a group's label in a column: equal keys mean equal labels. The index of the group is part of the key if the label
+/// depends on the group's own records (sets and means).
 pub(crate) type PrintedCell = (Cell, Option<usize>);
 
-/// The tuples that have to be suppressed so that every model holds under a cut, the suppressed records included.
-/// What the cut itself suppresses is not looked at.
+/// Tuples to suppress so that every model holds under the cells of a cut, also for the group of suppressed records.
+/// `cut.suppressed` is ignored.
 pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cut) -> Vec<TupleId> {
     let mut groups: HashMap<Vec<PrintedCell>, usize> = HashMap::new();
     let mut assigned: Vec<Option<usize>> = Vec::with_capacity(profile.tuples());
@@ -32,10 +33,11 @@ pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cu
     (0u32..).zip(assigned).filter(|(_, group)| group.is_none()).map(|(tuple, _)| TupleId(tuple)).collect()
 }
 
-/// Takes out what breaks a model (None: suppressed), and, where the suppressed records would break one themselves,
-/// the smallest of the other groups too. `keys` are the groups' prints, `assigned` is each tuple's group.
+/// Suppresses groups that violate a model, and, while the suppressed records themselves violate one, the smallest of the
+/// other groups. `keys` are the label keys of each group; `assigned` is each tuple's group, `None` if it is suppressed.
 ///
-/// A model judges what is alike in its own columns: a template on a few columns does not ask every group for itself.
+/// A model judges groups of records with equal labels in its own columns: a template on a few columns merges groups that
+/// differ only in the others.
 pub(crate) fn suppress_violating_groups(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
@@ -58,7 +60,7 @@ pub(crate) fn suppress_violating_groups(
         let Some((_, group)) = largest_first.pop() else { break };
         if !suppressor.groups[group].is_empty() {
             suppressor.suppress(group);
-            // Another group notices only where it prints alike, in all columns or in those that a model asks for.
+            // Suppressing a group affects others only if their labels are equal, in all columns or in those of a model.
             suppressor.suppress_violating(|model| some_print_alike || model.scope().len() < profile.columns().len());
         }
     }
@@ -71,7 +73,7 @@ struct Suppressor<'a> {
     profile: &'a Profile,
     models: &'a [Box<dyn BoundModel>],
     keys: &'a [Vec<PrintedCell>],
-    /// Empty where taken out.
+    /// Members of each group; empty if it is suppressed.
     groups: Vec<Vec<VariantCount>>,
     suppressed: Vec<VariantCount>,
 }
@@ -87,7 +89,7 @@ impl Suppressor<'_> {
         self.suppressed.extend(members);
     }
 
-    /// Until every model that is judges holds in all groups: what one takes out, another may miss.
+    /// Repeats until every model that `judges` selects holds in all groups: a suppression for one model may violate another.
     fn suppress_violating(&mut self, judges: impl Fn(&dyn BoundModel) -> bool) {
         loop {
             let judges = self.models.iter().filter(|model| judges(&***model));
@@ -133,11 +135,12 @@ mod tests {
             (table.profile.columns()[column].domain.cover(code, code), None)
         };
         let keys: Vec<Vec<PrintedCell>> = (0..3).map(|tuple| vec![cell(tuple, 0), cell(tuple, 1)]).collect();
-        // Nobody covers the last tuple, whose one record needs company; the first group keeps the second in bounds.
+        // The last tuple is suppressed, and its single record needs two more. The first group dilutes the confidence of the
+        // second, so both are suppressed.
         let mut assigned = [Some(0), Some(1), Some(2), None];
         suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [None, None, Some(2), None]);
-        // Where nothing is left over, a template on `a` asks nothing of (1, 2) alone.
+        // Without a suppressed tuple, the template on `a` does not judge (1, 2) alone.
         let mut assigned = [Some(0), Some(1), Some(2), Some(2)];
         suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [Some(0), Some(1), Some(2), Some(2)]);

@@ -1,4 +1,4 @@
-//! Building a released table piece by piece.
+//! Builds a released table piece by piece.
 
 use hashbrown::HashMap;
 
@@ -11,15 +11,15 @@ use crate::{
     text::merge_counts,
 };
 
-/// Pieces that print alike become one group.
+/// Collects the labels, losses and records of pieces; [`finish`](Self::finish) merges pieces with equal labels into groups.
 pub(super) struct ReleaseBuilder<'a> {
     profile: &'a Profile,
     options: &'a ReleaseOptions,
-    /// Whether a cell prints alike in all pieces, whatever their records: in a global recoding.
+    /// Whether the recoding is global: then a cell has the same label in all pieces.
     global: bool,
     labels: Vec<Vec<Box<str>>>,
     cells: Vec<ColumnCells>,
-    /// By column and piece, in columns that print one number for many.
+    /// By column and piece, in columns that print one number per group.
     piece_cells: Vec<Option<Vec<Cell>>>,
     label_ids: Vec<HashMap<String, u32>>,
     cache: Vec<HashMap<Cell, (u32, CellLoss)>>,
@@ -50,7 +50,7 @@ impl<'a> ReleaseBuilder<'a> {
         }
     }
 
-    /// The next column of the piece at hand. `codes` are those that the cell stands for, with their records.
+    /// Adds the cell of the current piece in the next column. `codes` are the codes released as this cell, with their records.
     pub(super) fn push_cell<I: Iterator<Item = (u32, u64)>>(
         &mut self,
         column: usize,
@@ -78,7 +78,7 @@ impl<'a> ReleaseBuilder<'a> {
         self.piece_cells[column].iter_mut().for_each(|cells| cells.push(if star { domain.whole() } else { cell }));
     }
 
-    /// All columns of the piece at hand print `*`.
+    /// Adds `*` in all columns of the current piece.
     pub(super) fn push_suppressed(&mut self) {
         for (column, described) in self.profile.columns().iter().enumerate() {
             let domain = &described.domain;
@@ -89,13 +89,13 @@ impl<'a> ReleaseBuilder<'a> {
         }
     }
 
-    /// The piece at hand is complete: these are its records.
+    /// Ends the current piece; `members` are its records.
     pub(super) fn end_piece(&mut self, members: impl Iterator<Item = VariantCount>) {
         self.members.extend(members);
         self.offsets.push(self.members.len());
     }
 
-    /// The number of a label; `read` is what a recipient reads in it.
+    /// Index of a label in its column; `read` is the cell that a recipient reads in it.
     fn intern(&mut self, column: usize, label: String, read: Option<ReadCell>) -> u32 {
         let (labels, cells) = (&mut self.labels[column], &mut self.cells[column]);
         let domain = &self.profile.columns()[column].domain;
@@ -114,7 +114,7 @@ impl<'a> ReleaseBuilder<'a> {
         let pieces = self.offsets.len() - 1;
         let piece = |i: usize| (&self.keys[i * p..(i + 1) * p], &self.members[self.offsets[i]..self.offsets[i + 1]]);
         let (grouping, groups_of_pieces) = Grouping::collect(p, (0..pieces).map(piece));
-        // Pieces that print alike may have lost differently (two intervals with one mean): take their records' mean.
+        // Pieces with equal labels may have different losses (two intervals with the same mean): average over their records.
         let mut losses = vec![CellLoss::default(); grouping.len() * p];
         let mut records = vec![0.0; grouping.len()];
         for (i, &group) in groups_of_pieces.iter().enumerate() {
@@ -148,12 +148,13 @@ fn covering_cells(domain: &Domain, groups_of_pieces: &[usize], groups: usize, pi
     cells.into_iter().map(|cell| cell.expect("a group has a piece")).collect()
 }
 
-/// A cell under its own label.
+/// Label of a cell that does not depend on the group's records.
 fn cell_label(domain: &Domain, cell: Cell) -> (String, Option<ReadCell>, CellLoss) {
     (domain.label(cell), Some(ReadCell::Cell(cell)), loss_of(domain, Covered::Cell(cell)))
 }
 
-/// A set of values, or one number for many. `codes` come with records, in any order and maybe repeated.
+/// Label computed from the group's values: their set, mean, median or midpoint. `codes` come with their records, in any
+/// order and possibly repeated.
 fn group_label(
     domain: &Domain,
     cell: Cell,
@@ -193,7 +194,7 @@ fn summary_number(numbers: &[(f64, u64)], form: Numbers) -> f64 {
         Numbers::Mean => {
             let sum: f64 = numbers.iter().map(|(v, n)| v * *n as f64).sum();
             let shares = || numbers.iter().map(|(v, n)| v * (*n as f64 / records as f64)).sum();
-            // The sum is exact for whole numbers; where it overflows, shares do not.
+            // The sum is exact for whole numbers; if it overflows, the sum of weighted shares does not.
             if sum.is_finite() { sum / records as f64 } else { shares() }
         }
         Numbers::Median => {
@@ -216,7 +217,7 @@ fn midpoint(low: f64, high: f64) -> f64 {
     if sum.is_finite() { sum / 2.0 } else { low / 2.0 + high / 2.0 }
 }
 
-/// Enough for a reader, and not a sum's rounding noise.
+/// Rounds to six decimals, which removes the rounding noise of a sum.
 fn rounded(value: f64) -> f64 {
     let rounded = (value * 1e6).round() / 1e6;
     if rounded.is_finite() { rounded } else { value }

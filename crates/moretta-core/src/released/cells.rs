@@ -1,10 +1,10 @@
 //! Values that released labels cover, in the codes of the original's domain.
 //!
 //! A label covers the same values wherever it is printed, so cells are kept once per label (16 bytes, and the codes of
-//! a set). The exception is a column of numbers released as means, medians or midpoints: a printed number says nothing
-//! about the cell that was recoded. If the release was made from a recoding, such a column also keeps a cell per group
-//! (12 bytes). Pieces of a recoding with equal labels in all columns become one group, and its cell is the smallest
-//! around theirs. That is their union and no more: each has the printed number between its ends, so they overlap.
+//! a set). The exception is a column of numbers released as means, medians or midpoints: a printed number does not
+//! determine the cell. If the release was made from a recoding, such a column also keeps a cell per group (12 bytes).
+//! Pieces of a recoding with equal labels in all columns become one group, whose cell is the smallest around theirs. That
+//! is exactly their union: each contains the printed number, so they overlap.
 
 use crate::hierarchy::{Cell, Domain, LabelReader, ReadCell};
 
@@ -22,7 +22,7 @@ pub enum Covered<'a> {
 pub(super) struct ColumnCells {
     of_label: Vec<LabelCell>,
     sets: Vec<Box<[u32]>>,
-    /// By group, in a column that prints one number for many values.
+    /// By group, in a column that prints one number per group; otherwise `None`.
     pub(super) of_group: Option<Vec<Cell>>,
 }
 
@@ -35,7 +35,7 @@ enum LabelCell {
 }
 
 impl ColumnCells {
-    /// Reads the labels of a file; those that are no form of the column stay unknown.
+    /// Reads the labels of a file; a text that is no label of the column is unknown.
     pub(super) fn read<'a>(domain: &Domain, labels: impl Iterator<Item = &'a str>) -> Self {
         let reader = LabelReader::new(domain);
         let mut cells = Self::default();

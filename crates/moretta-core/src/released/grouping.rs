@@ -1,7 +1,7 @@
-//! Groups of records that print alike.
+//! Groups of records with equal labels.
 //!
-//! Verification stands on this, so it is a plain map of whole keys that shares no code with the groupings of searches
-//! (`search/grouping.rs`): a defect there must be found here. Cost: one pass over the pieces.
+//! Verification depends on this grouping. So it is a plain hash map of whole keys that shares no code with the groupings
+//! of searches (`search/grouping.rs`): a defect there must be found here. Cost: one pass over the pieces.
 
 use hashbrown::HashMap;
 
@@ -10,7 +10,7 @@ use crate::{
     profile::{Profile, VariantCount},
 };
 
-/// Groups of records that print alike in some columns.
+/// Groups of records with equal labels in some columns. Groups have indices `0..len`.
 #[derive(Debug, Clone, Default)]
 pub struct Grouping {
     pub(super) columns: usize,
@@ -21,7 +21,7 @@ pub struct Grouping {
 }
 
 impl Grouping {
-    /// How many groups there are.
+    /// Number of groups.
     pub fn len(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -36,7 +36,7 @@ impl Grouping {
         &self.members[self.offsets[group]..self.offsets[group + 1]]
     }
 
-    /// How many records a group has.
+    /// Number of records of a group.
     pub fn records(&self, group: usize) -> u64 {
         self.records[group]
     }
@@ -52,8 +52,8 @@ impl Grouping {
         &self.keys[group * self.columns..(group + 1) * self.columns]
     }
 
-    /// From keys with members, in any order; equal keys are one group, and groups come in order of first sight.
-    /// Also the group of each piece.
+    /// Groups pieces, each a key with its members. Equal keys become one group; groups are in the order in which their keys
+    /// first occur. Also returns the group of each piece.
     pub(super) fn collect<'a>(
         columns: usize,
         pieces: impl Iterator<Item = (&'a [u32], &'a [VariantCount])> + Clone,
@@ -86,7 +86,7 @@ impl Grouping {
         (Self { columns, keys, offsets, members, records: Vec::new() }.counted(), groups_of_pieces)
     }
 
-    /// The groups of records that print alike in fewer columns.
+    /// Groups of records with equal labels in the columns of `scope`.
     pub fn coarsened(&self, scope: &[ColumnId]) -> Self {
         let keys: Vec<u32> =
             (0..self.len()).flat_map(|group| scope.iter().map(move |column| self.key(group)[column.index()])).collect();
@@ -95,7 +95,7 @@ impl Grouping {
         Self::collect(width, (0..self.len()).map(piece)).0
     }
 
-    /// Every tuple of a profile as a group of its own: a file as it stands.
+    /// One group per tuple of a profile: the groups of a released file, whose values are labels.
     pub fn of_tuples(profile: &Profile) -> Self {
         let tuples = (0..profile.tuples() as u32).map(TupleId);
         let mut grouping = Self { columns: profile.columns().len(), offsets: vec![0], ..Self::default() };

@@ -1,8 +1,11 @@
 //! The released table as a recipient sees it: groups of records with equal labels, the cells of the labels, and the loss
 //! of each cell.
 //!
-//! It comes from a recoding of a profile, or from a release read back; measures and privacy models look at nothing
-//! else, so a method cannot be judged by its own account of what it did.
+//! It is made from a recoding of a profile, or from a release read back. Measures and privacy models use this table only,
+//! never the claims of a method.
+//!
+//! A *piece* is a part of a recoding before pieces with equal labels are merged into groups: a group of a local recoding,
+//! or a tuple of a global one.
 
 mod builder;
 mod cells;
@@ -21,10 +24,10 @@ use crate::{
     text::at_record,
 };
 
-/// What a released cell lost against the value it stands for.
+/// Information loss of a released cell, by both metrics; 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CellLoss {
-    /// Normalised certainty penalty.
+    /// Normalized certainty penalty.
     pub ncp: f64,
     /// Iyengar's loss.
     pub lm: f64,
@@ -39,19 +42,19 @@ pub struct Released {
     knows_cells: bool,
     losses: Vec<CellLoss>,
     suppressed: Vec<bool>,
-    /// For each group of the recoding (tuple of a cut or of the file), the group here.
+    /// Index of the group of each piece (for a file, of each tuple).
     groups_of_pieces: Vec<usize>,
 }
 
-/// A released value that is no form of its column.
+/// A text in a released file that is no label of its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("column `{column}`{}: `{value}` is not a released form of any value of the original", at_record(*.record))]
 pub struct ReadError {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// The first record with it (from 1), where records have numbers.
+    /// First record with this text (from 1); `None` if records have no numbers.
     pub record: Option<u64>,
-    /// The cell.
+    /// Text of the cell.
     pub value: String,
 }
 
@@ -91,7 +94,7 @@ impl Released {
             );
         }
         let mut released = builder.finish();
-        // A group without records is nowhere, and nobody asks for it.
+        // A group without records has no piece; its index is never used.
         let group = |piece: Option<usize>| piece.map_or(usize::MAX, |piece| released.groups_of_pieces[piece]);
         released.groups_of_pieces = pieces.into_iter().map(group).collect();
         released
@@ -100,7 +103,7 @@ impl Released {
     fn of_cut(profile: &Profile, cut: &Cut, options: &ReleaseOptions) -> Self {
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
         let suppressed = |tuple: TupleId| cut.suppressed.binary_search(&tuple).is_ok();
-        // How often each code leaves in each column: what a set or a mean is made of, the same for the whole column.
+        // Number of released records per column and code. Sets and means of a cell are computed from it for the whole column.
         let mut released_records: Vec<Vec<u64>> = profile.columns().iter().map(|c| vec![0; c.domain.len()]).collect();
         for tuple in tuples().filter(|&tuple| !suppressed(tuple)) {
             for (column, &code) in profile.codes(tuple).iter().enumerate() {
@@ -115,7 +118,7 @@ impl Released {
                 for (column, &code) in profile.codes(tuple).iter().enumerate() {
                     let cell = cut.cells[column][code as usize];
                     let inside = &released_records[column][cell.first as usize..=cell.last as usize];
-                    // Values inside the cell may leave as smaller ones.
+                    // Values inside the cell may have a smaller cell of their own.
                     let own = |code: &u32| cut.cells[column][*code as usize] == cell;
                     builder.push_cell(column, cell, || {
                         let inside = (cell.first..=cell.last).zip(inside.iter().copied());
@@ -152,7 +155,7 @@ impl Released {
         Ok(Self::new(grouping, (labels, cells), losses, groups_of_pieces))
     }
 
-    /// A group that prints `*` everywhere is suppressed, however it came to that: a recipient cannot tell.
+    /// A group with `*` in every column counts as suppressed, whatever the reason: a recipient sees no difference.
     fn new(
         grouping: Grouping,
         (labels, cells): (Vec<Vec<Box<str>>>, Vec<ColumnCells>),
@@ -171,7 +174,7 @@ impl Released {
         released
     }
 
-    /// A file whose losses are not known, such as one with means of numbers. Labels are read as far as possible.
+    /// A file whose losses are not known, such as one with means of numbers. Labels that cannot be read are unknown.
     pub fn of_opaque(original: &Profile, release: &Profile) -> Self {
         let labels = texts(release);
         let grouping = Grouping::of_tuples(release);
@@ -187,65 +190,65 @@ impl Released {
         }
     }
 
-    /// Its groups.
+    /// Groups of records with equal labels in all columns.
     pub fn grouping(&self) -> &Grouping {
         &self.grouping
     }
 
-    /// How many groups there are, the suppressed one included.
+    /// Number of groups, the suppressed one included.
     pub fn groups(&self) -> usize {
         self.grouping.len()
     }
 
-    /// How many records a group has.
+    /// Number of records of a group.
     pub fn records(&self, group: usize) -> u64 {
         self.grouping.records(group)
     }
 
-    /// Whether a group prints `*` in every column.
+    /// Whether a group has `*` in every column.
     pub fn is_suppressed(&self, group: usize) -> bool {
         self.suppressed[group]
     }
 
-    /// How many records leave with `*` in every column.
+    /// Number of records released with `*` in every column.
     pub fn suppressed_records(&self) -> u64 {
         (0..self.groups()).filter(|&group| self.suppressed[group]).map(|group| self.records(group)).sum()
     }
 
-    /// What a group lost, column by column.
+    /// Losses of a group, by column.
     pub fn losses(&self, group: usize) -> &[CellLoss] {
         let p = self.grouping.columns;
         &self.losses[group * p..(group + 1) * p]
     }
 
-    /// What a group's column prints.
+    /// Label of a group in a column.
     pub fn label(&self, group: usize, column: usize) -> &str {
         &self.labels[column][self.label_of(group, column) as usize]
     }
 
-    /// Everything that a column prints, each once.
+    /// Distinct labels of a column.
     pub fn labels(&self, column: usize) -> &[Box<str>] {
         &self.labels[column]
     }
 
-    /// Which of its column's labels a group prints.
+    /// Index of a group's label among the [`labels`](Self::labels) of a column.
     pub fn label_of(&self, group: usize, column: usize) -> u32 {
         self.grouping.key(group)[column]
     }
 
-    /// Values that a recipient reads in a label of a column. `None` if the label is a number that was printed for many
-    /// and need not be a value of the column, or, in a file that was not read strictly, no form of the column at all.
+    /// Values that a label of a column covers. `None` if the label is a mean, median or midpoint, which need not be a value of
+    /// the column, or if it is no label of the column at all, in a file read by [`of_opaque`](Self::of_opaque).
     pub fn covered(&self, column: usize, label: u32) -> Option<Covered<'_>> {
         self.cells[column].covered(label)
     }
 
-    /// Whether the cell and the loss of every label are known. They are not if a file prints one number for many.
+    /// Whether the cell and the loss of every label are known. They are not in a file with means, medians or midpoints.
     pub fn knows_cells(&self) -> bool {
         self.knows_cells
     }
 
-    /// Cells of a column, each with the number of records released under it; a cell may come several times. Numbers
-    /// printed for many have the cells of their recoding. `None` if not [`knows_cells`](Self::knows_cells).
+    /// Cells of a column, each with the number of records released under it; a cell may occur several times. A mean, median
+    /// or midpoint has the cell of its recoding. `None` if not [`knows_cells`](Self::knows_cells).
     pub fn cells(&self, column: usize) -> Option<Vec<(Covered<'_>, u64)>> {
         if !self.knows_cells {
             return None;
@@ -266,7 +269,7 @@ impl Released {
         records
     }
 
-    /// The group here of a group of the recoding; for a cut, of a tuple.
+    /// Index of the group that contains a piece: a group of a local recoding, or a tuple of a global one.
     pub fn group_of_piece(&self, piece: usize) -> usize {
         self.groups_of_pieces[piece]
     }

@@ -1,4 +1,4 @@
-//! Cells that labels do not show.
+//! Cells that cannot be read from labels.
 
 use super::{Covered, Released};
 use crate::{

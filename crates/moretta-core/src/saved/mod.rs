@@ -1,9 +1,9 @@
 //! A recoding as a file: versioned JSON that can be applied to new records.
 //!
-//! It carries the policy and the hierarchy files it names, so that nothing else is needed to apply it, and the cells that
-//! may leave as they print. It does not carry tuples, values that were generalised away, or which record went where: the
-//! file tells no more about a person than the release and the hierarchies do. Nor does it carry hierarchies
-//! that were built from the table: what they release are intervals, and these are the hierarchy of another table.
+//! The file contains the policy, the hierarchy files that the policy names, and the labels of the released cells: all that
+//! is needed to apply the recoding. It contains no tuples, no values that were generalized, and no assignment of records to
+//! groups, so it discloses no more about a person than the release and the hierarchies do. Hierarchies that were built
+//! from the table are not stored: their released intervals become the hierarchy of the new table.
 
 mod profile;
 
@@ -29,20 +29,20 @@ pub const VERSION: u32 = 1;
 /// A recoding that can be written, read and applied.
 #[derive(Debug, Clone)]
 pub struct Saved {
-    /// The policy it was found for.
+    /// The policy of the recoding, with the column types found in the original table.
     pub policy: Policy,
-    /// The hierarchies of its columns.
+    /// Hierarchies of the policy's columns that have a hierarchy file.
     pub hierarchies: Hierarchies,
     labels: SavedLabels,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum SavedLabels {
-    /// For each column, the labels of the cut from left to right; none stands for all other values, which leave as
-    /// `*`. (Among other labels a `*` is the missing value's, released as that.)
+    /// By column, the labels of the cut from left to right; `None` stands for all other values, released as `*`. (Among other
+    /// labels, the label `*` is that of a missing value.)
     #[serde(rename = "cut")]
     Global(Vec<Vec<Option<String>>>),
-    /// For each group, the labels of its box.
+    /// By group, the labels of its box.
     #[serde(rename = "groups")]
     Local(Vec<Vec<String>>),
 }
@@ -57,7 +57,7 @@ struct RecodingFile {
     recoding: SavedLabels,
 }
 
-/// A file that is no recoding of ours.
+/// Reason why a text is not a valid recoding file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SavedError {
@@ -67,30 +67,30 @@ pub enum SavedError {
     /// Another kind of file, or another version.
     #[error("this is `{kind}` version {version}; a recoding of version {VERSION} is needed")]
     Version {
-        /// What it calls itself.
+        /// Content of the key `moretta`.
         kind: String,
-        /// Its version.
+        /// Content of the key `version`.
         version: u32,
     },
     /// A hierarchy in it contradicts itself.
     #[error("the hierarchy of `{column}`: {error}")]
     Hierarchy {
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// What is wrong.
+        /// The contradiction.
         error: file::HierarchyFileError,
     },
     /// A box with another number of labels than there are columns.
     #[error("a box has {found} labels for {expected} quasi-identifiers")]
     Width {
-        /// Labels.
+        /// Number of labels.
         found: usize,
-        /// Columns.
+        /// Number of quasi-identifiers.
         expected: usize,
     },
 }
 
-/// Which values of each column some record has that is not suppressed. The others are nobody's to know.
+/// By column and code, whether a record that is not suppressed has the value. The file must not disclose the others.
 fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
     let mut released: Vec<Vec<bool>> =
         profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
@@ -104,11 +104,11 @@ fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
 }
 
 impl Saved {
-    /// What is kept of a recoding.
+    /// The recoding of a table, without the values and tuples of the table.
     pub fn of(policy: &Policy, hierarchies: &Hierarchies, profile: &Profile, recoding: &Recoding) -> Self {
         let columns = profile.columns();
         let mut policy = policy.with_kinds_of(profile);
-        // A model asks the same of any other table.
+        // A model whose requirement depends on the table keeps that of this table.
         for model in &mut policy.privacy.models {
             *model = model.fixed(profile).unwrap_or_else(|| model.clone());
         }
@@ -117,7 +117,7 @@ impl Saved {
             Recoding::Global(cut) => {
                 let released = released_values(profile, cut);
                 let labels = |(column, cells): (usize, &Vec<Cell>)| {
-                    // All values of a hierarchy file are in it anyway, also those that do not occur.
+                    // The values of a hierarchy file are stored in any case, also those that do not occur.
                     let has_file = hierarchies.get(&columns[column].name).is_some();
                     let public = has_file && columns[column].domain.kind() == Kind::Category;
                     let is_released = |(_, released): &(&Cell, &bool)| public || **released;
@@ -147,7 +147,7 @@ impl Saved {
         Self { policy, hierarchies: hierarchies.clone(), labels: saved_labels }
     }
 
-    /// As JSON.
+    /// The text of the recoding file.
     pub fn to_json(&self) -> String {
         let owned = |tree: &Tree| -> Vec<Vec<String>> {
             file::rows(tree).into_iter().map(|row| row.into_iter().map(str::to_owned).collect()).collect()
@@ -163,7 +163,7 @@ impl Saved {
         serde_json::to_string_pretty(&contents).expect("texts and numbers are always JSON") + "\n"
     }
 
-    /// From JSON.
+    /// Parses the text of a recoding file.
     pub fn parse(text: &str) -> Result<Self, SavedError> {
         #[derive(Deserialize)]
         struct Head {
@@ -192,7 +192,7 @@ impl Saved {
         Ok(Self { policy: contents.policy, hierarchies, labels: contents.recoding })
     }
 
-    /// The cell of another table's column that a label stands for, where there is one.
+    /// Cell of a label in a column of the new table; `None` if the label covers nothing there.
     fn read(&self, reader: &LabelReader<'_>, label: &str) -> Option<Cell> {
         let missing = || {
             let stands_for_missing = self.policy.input.missing.iter().any(|text| text == label);
@@ -200,13 +200,12 @@ impl Saved {
         };
         match reader.read(label) {
             Some(ReadCell::Cell(cell)) => Some(cell),
-            // Another text may speak for the missing value there.
+            // The missing value may have another text in the new table.
             _ => missing(),
         }
     }
 
-    /// The recoding of another table, with the suppression needed there: records that no cell covers, and groups
-    /// that break a model.
+    /// Recoding of a new table. Records that no cell covers and groups that violate a model are suppressed.
     pub fn apply(&self, profile: &Profile, models: &[Box<dyn BoundModel>]) -> Recoding {
         match &self.labels {
             SavedLabels::Global(labels) => self.apply_cut(profile, models, labels),
@@ -214,8 +213,7 @@ impl Saved {
         }
     }
 
-    /// How many records of another table have a value that no cell of its column covers, by column; those with none are left
-    /// out.
+    /// By column, the number of records of a new table with a value that no cell covers; columns with none are left out.
     pub fn uncovered(&self, profile: &Profile) -> Vec<(String, u64)> {
         let covered: Vec<Vec<bool>> = match &self.labels {
             SavedLabels::Global(labels) => {
@@ -223,7 +221,7 @@ impl Saved {
                 read.iter().map(|column| column.iter().map(Option::is_some).collect()).collect()
             }
             SavedLabels::Local(boxes) => {
-                // Each column by itself: a box of which another column cannot be read still says what this one may be.
+                // Each column by itself: a box counts here even if its label in another column cannot be read.
                 let column = |(index, column): (usize, &Column)| {
                     let reader = LabelReader::new(&column.domain);
                     let labels: HashSet<&str> = boxes.iter().map(|labels| labels[index].as_str()).collect();
@@ -245,8 +243,8 @@ impl Saved {
             .collect()
     }
 
-    /// What each tuple of another table leaves as, column by column; none where no cell covers it. Nothing is suppressed
-    /// for privacy, so this is not for a release: it says how records that no search has seen look to a model.
+    /// Labels of each tuple of a new table, by column; `None` if no cell covers it. Nothing is suppressed for privacy, so the
+    /// result must not be released: it serves to test a classifier on held-out records.
     pub fn labels(&self, profile: &Profile) -> Vec<Option<Vec<&str>>> {
         let tuples = (0..profile.tuples() as u32).map(|tuple| profile.codes(TupleId(tuple)));
         match &self.labels {
@@ -265,14 +263,14 @@ impl Saved {
         }
     }
 
-    /// For each column and code, the smallest cell of the cut that covers it, and how it was released.
+    /// By column and code, the smallest cell of the cut that covers it, with its label.
     fn read_cut<'a>(&self, profile: &Profile, labels: &'a [Vec<Option<String>>]) -> Vec<Vec<Option<(Cell, &'a str)>>> {
         let of_column = |(column, labels): (&Column, &'a Vec<Option<String>>)| {
             let domain = &column.domain;
             let reader = LabelReader::new(domain);
             let read = |label: &'a Option<String>| {
                 let Some(label) = label else { return Some((domain.whole(), ROOT_LABEL)) };
-                // Among others, a `*` is not the whole column but the missing values, released as that.
+                // Among other labels, `*` is that of a missing value, not the whole column.
                 let star = label == ROOT_LABEL && labels.len() > 1;
                 let cell = if star { reader.missing_cell() } else { self.read(&reader, label) };
                 Some((cell?, label.as_str()))
@@ -291,7 +289,7 @@ impl Saved {
         profile.columns().iter().zip(labels).map(of_column).collect()
     }
 
-    /// The boxes that can be read, with how they were released, least loss first.
+    /// Boxes that can be read in the new table, with their labels, lowest loss first.
     fn read_boxes<'a>(&self, profile: &Profile, boxes: &'a [Vec<String>]) -> Vec<(Vec<Cell>, &'a Vec<String>)> {
         let readers: Vec<LabelReader<'_>> = profile.columns().iter().map(|c| LabelReader::new(&c.domain)).collect();
         let read = |labels: &'a Vec<String>| -> Option<(Vec<Cell>, &'a Vec<String>)> {
@@ -299,7 +297,7 @@ impl Saved {
                 readers.iter().zip(labels).map(|(reader, label)| self.read(reader, label)).collect();
             Some((cells?, labels))
         };
-        // A box that cannot be read covers none of these records.
+        // A box that cannot be read covers no record of the new table.
         let mut open: Vec<_> = boxes.iter().filter_map(read).collect();
         let loss = |cells: &Vec<Cell>| -> f64 {
             cells.iter().zip(profile.columns()).map(|(cell, column)| column.weight * column.domain.ncp(*cell)).sum()
@@ -308,7 +306,7 @@ impl Saved {
         open
     }
 
-    /// The cell that prints as this one does: a missing value may be released as `*`, like the whole column.
+    /// Cell that identifies the label of a cell: a missing value released as `*` has the label of the whole column.
     fn as_printed(&self, column: &Column, cell: Cell) -> Cell {
         let domain = &column.domain;
         if domain.is_star(cell) && !self.policy.release.prints_group_values(domain.kind()) {
@@ -348,7 +346,6 @@ impl Saved {
     }
 
     fn apply_groups(&self, profile: &Profile, models: &[Box<dyn BoundModel>], boxes: &[Vec<String>]) -> Recoding {
-        // A record goes to the first box that covers it, where nothing speaks against it.
         let mut open: Vec<Vec<Cell>> = self.read_boxes(profile, boxes).into_iter().map(|(cells, _)| cells).collect();
         let index = BoxIndex::new(profile, &open);
         let prints_group: Vec<bool> = profile

@@ -1,8 +1,9 @@
-//! The profile of another table, over which the cells of a saved recoding can be read.
+//! Profile of a new table in whose domains the labels of a saved recoding can be read.
 //!
-//! A cell was made from other values than those that occur there. A node of a hierarchy is read by its name. Of free
-//! intervals and of values directly under the root, the ends and the values are made known to the columns. Intervals of
-//! a hierarchy that was built from the other values are nested: they are the hierarchy here.
+//! The labels were made from the values of the original table, which need not occur in the new one. A node of a stored
+//! hierarchy is found by its label. For free intervals, their ends are added to the column's values; for categories without
+//! a hierarchy, the labels themselves. The intervals of a hierarchy built from the original values are nested, so they
+//! become the hierarchy of the new column.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -16,7 +17,7 @@ use crate::{
 };
 
 impl Saved {
-    /// The profile of another table, whose columns learn what the cells of this recoding are made of.
+    /// Profile of a new table. Adds the values to `counts` that the labels of this recoding need, with no records.
     pub fn profile(&self, counts: &mut Counts) -> Result<Profile, DomainError> {
         let mut hierarchies = self.hierarchies.clone();
         for (column, labels) in counts.columns.iter_mut().zip(self.labels_of_columns()) {
@@ -32,7 +33,7 @@ impl Saved {
                     add_values(column, labels.into_iter().filter(|label| *label != ROOT_LABEL));
                 }
                 _ if is_free(declared) => {
-                    // Labels of a hierarchy may look like intervals and are not.
+                    // Only for free columns: a label of a hierarchy file may look like an interval.
                     add_values(
                         column,
                         labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]),
@@ -44,7 +45,7 @@ impl Saved {
         Profile::build(&self.policy, &hierarchies, counts)
     }
 
-    /// The labels of each quasi-identifier, some of them maybe more than once.
+    /// Labels of each quasi-identifier, possibly repeated.
     fn labels_of_columns(&self) -> Vec<Vec<&str>> {
         match &self.labels {
             SavedLabels::Global(columns) => {
@@ -67,7 +68,7 @@ fn is_free(declared: &ColumnPolicy) -> bool {
     }
 }
 
-/// Adds values that no record has.
+/// Adds texts that do not occur yet to a column's values.
 fn add_values<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a str>) {
     let mut known: HashSet<Box<str>> = column.values.iter().cloned().collect();
     for text in texts {
@@ -78,8 +79,8 @@ fn add_values<'a>(column: &mut CountedColumn, texts: impl Iterator<Item = &'a st
     }
 }
 
-/// The tree of intervals over the values that occur; none where there are none. An interval that is neither within
-/// another nor apart from it did not come from a hierarchy, and covers nothing.
+/// Builds the tree of the nested intervals among `labels` over the values of a column; `None` if it has no numbers. An
+/// interval that partly overlaps one that starts before it does not come from a hierarchy and is ignored.
 fn interval_tree(column: &CountedColumn, labels: &[&str], parser: &ValueParser) -> Option<Tree> {
     let number = |text: &str| parser.number(text).ok();
     let mut values: Vec<(f64, &str)> = column.values.iter().filter_map(|text| Some((number(text)?, &**text))).collect();
@@ -89,7 +90,7 @@ fn interval_tree(column: &CountedColumn, labels: &[&str], parser: &ValueParser) 
     let distinct: HashMap<&str, (f64, f64)> = labels.iter().filter_map(|label| Some((*label, ends(label)?))).collect();
     let mut intervals: Vec<(f64, f64, &str)> =
         distinct.into_iter().map(|(label, (low, high))| (low, high, label)).collect();
-    // The outer ones first.
+    // Outer intervals before inner ones.
     intervals.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(b.2)));
     let mut intervals = intervals.into_iter().peekable();
     let mut builder = TreeBuilder::default();

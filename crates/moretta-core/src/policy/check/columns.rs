@@ -1,4 +1,4 @@
-//! `[columns]`: what each column is, and how it may be made less precise.
+//! `[columns]`: the role of each column, and how its values are generalized.
 
 use super::hierarchy::hierarchy;
 use crate::{
@@ -24,7 +24,7 @@ const KINDS: &[(&str, Kind)] = &[("number", Kind::Number), ("category", Kind::Ca
 const MISSING: &[(&str, MissingRule)] =
     &[("category", MissingRule::Category), ("suppress", MissingRule::Suppress), ("error", MissingRule::Error)];
 
-/// Which keys mean something for which role.
+/// Keys that a column of this role may have.
 fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
         Role::QuasiIdentifier => COLUMN,

@@ -1,4 +1,4 @@
-//! `hierarchy`: how a column's values are made less precise.
+//! The key `hierarchy` of a column: how its values are generalized.
 
 use crate::{
     document::{Entry, Fields, Item, PolicyError, TomlTable, Value, as_number, holds, list, wrong},
@@ -15,14 +15,14 @@ const HIERARCHY: &str = "the path of a hierarchy file (such as \"ages.csv\"), \"
      { bins = [..] }, { prefix = [..] }, { dates = [..] }, or one that is built from the data: \"iotf\", \"otf\", \
      \"chu\", \"han\", \"equal-width\" or \"equal-frequency\"";
 
-/// The keys of a table.
+/// Keys of the table form, `hierarchy = { .. }`.
 pub(super) const KEYS: &[&str] =
     &["widths", "bins", "prefix", "dates", "method", "levels", "threshold", "fan-out", "parts"];
 
-/// The keys of which a table has one.
+/// Keys that say where the hierarchy comes from; a table has exactly one of them.
 const SOURCE_KEYS: &[&str] = &["widths", "bins", "prefix", "dates", "method"];
 
-/// The methods that build one from the data, each with the parameters that are its own.
+/// Methods that build a hierarchy from the data, each with its parameters besides `levels`.
 const METHODS: &[(&str, &[&str])] = &[
     ("iotf", &[]),
     ("otf", &[]),
@@ -132,7 +132,7 @@ fn method_names() -> String {
     list(METHODS.iter().map(|(name, _)| *name))
 }
 
-/// A parameter of another method.
+/// An error about a parameter of another method.
 fn misplaced(entry: &Entry, place: &str) -> PolicyError {
     let key = entry.key.as_str();
     let owners = METHODS.iter().filter(|(_, own)| key == "levels" || own.contains(&key)).map(|(name, _)| *name);
@@ -140,7 +140,7 @@ fn misplaced(entry: &Entry, place: &str) -> PolicyError {
     PolicyError::new(&entry.key_span, message)
 }
 
-/// A hierarchy that is built from the data, from the parameters that are set and the usual ones.
+/// A hierarchy that is built from the data; parameters that are not set have their defaults.
 fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyError> {
     let whole = |key: &str, min: u32, what: &str| -> Result<Option<u32>, PolicyError> {
         fields.read(key, &format!("a whole number of at least {min}: {what}"), |value| as_whole(value, min))
@@ -248,7 +248,7 @@ fn as_whole(value: &Value, min: u32) -> Option<u32> {
     }
 }
 
-/// Whole numbers that become smaller, each fitting the one before.
+/// A list of strictly descending whole numbers; `fits` must hold for each number and the next.
 fn descending(
     key: &str,
     item: &Item,

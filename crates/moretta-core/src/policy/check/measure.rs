@@ -1,4 +1,4 @@
-//! `[measure]`, or several `[[measure]]`: what the release is for. Each measure reads its own keys
+//! `[measure]`, or several `[[measure]]`: the objectives to minimize. Each measure reads its own keys
 //! ([`ObjectiveEntry`](crate::measure::ObjectiveEntry)).
 
 use crate::{
@@ -64,7 +64,7 @@ fn objective(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Objective,
     Ok(Objective { kind: (objective.read)(fields, columns)?, weight: document::weight(fields)? })
 }
 
-/// Whether two are the same, however the class is named.
+/// Whether two objectives are the same, whether the class column is named or implied.
 fn same(one: &ObjectiveKind, other: &ObjectiveKind, columns: &[ColumnPolicy]) -> bool {
     let with_column = |kind: &ObjectiveKind| {
         let mut kind = kind.clone();

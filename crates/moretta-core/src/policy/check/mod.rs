@@ -1,7 +1,7 @@
-//! From what a policy file says to a [`Policy`], or to the first thing in it that is not right.
+//! Turns the tree of a policy file into a [`Policy`], or into the first error.
 //!
-//! Columns are read before `[privacy]` and `[measure]`, which name them. The version is looked at first of all: a policy
-//! of a later version may well have keys that are unknown here, and should hear the true reason.
+//! The version is checked first: a policy of a later version may have keys that are unknown here, and the error should
+//! name the version. Columns are read before `[privacy]` and `[measure]`, which refer to them.
 
 mod columns;
 mod hierarchy;
@@ -26,12 +26,12 @@ const NUMBERS: &[(&str, Numbers)] = &[
 ];
 const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("input", RecordOrder::Input)];
 
-/// The keys of each section: to refuse the others, and to say where a misplaced one belongs.
+/// Keys of each section, to refuse unknown keys and to suggest the section of a misplaced one.
 const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
 const RELEASE: &[&str] = &["labels", "numbers", "order"];
 const INPUT: &[&str] = &["delimiter", "quote", "missing", "population"];
 
-/// The section that has a key, as a message names it: `in [input]`.
+/// Section that has a key, as worded in a message: `in [input]`.
 fn section_of(key: &str) -> Option<String> {
     if TOP.contains(&key) {
         return Some("at the top of the policy".to_owned());
@@ -54,7 +54,8 @@ fn section_of(key: &str) -> Option<String> {
     others.iter().find(|(_, keys)| keys.contains(&key)).map(|(place, _)| (*place).to_owned())
 }
 
-/// Checks everything. `text` is where the tree's places are; without `known_methods` any method's name will do.
+/// Checks the whole policy. Spans of the tree are byte ranges of `text`; if `known_methods` is `None`, any method name is
+/// accepted.
 pub(super) fn policy(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
     sections(table, text, known_methods).map_err(|error| error.suggest_section(section_of))
 }
@@ -138,7 +139,7 @@ fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
     Ok(InputOptions { delimiter, quote, missing, population })
 }
 
-/// One ASCII character that can stand within a line: files are scanned as bytes.
+/// One ASCII character other than a line break: files are scanned as bytes.
 fn character(fields: &Fields<'_>, key: &str, right: &str) -> Result<Option<char>, PolicyError> {
     let (Some(item), Some(text)) = (fields.item(key), fields.text(key, right)?) else { return Ok(None) };
     let mut characters = text.chars();

@@ -1,4 +1,4 @@
-//! What the design's policy means, what survives a trip through JSON, and that no text makes the reader fall over.
+//! Reading of a complete policy, the round trip through JSON, and robustness against arbitrary texts.
 
 mod refused;
 

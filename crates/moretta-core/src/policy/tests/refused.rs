@@ -1,4 +1,4 @@
-//! Every way in which a policy can be wrong, with the line and the words that its author gets.
+//! Invalid policies, each with the line and the words of its error.
 
 use super::*;
 
@@ -16,7 +16,7 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (4, "max-suppressed = nan", 4, "`nan` is not a finite number"),
     (4, "max-suppressed = 1e999", 4, "`1e999` is not a finite number"),
     (19, "name = 2001-01-01", 19, "this is a date"),
-    // The version.
+    // `version`.
     (1, "", 1, "the policy does not say its version; begin it with `version = 1`"),
     (1, "version = 2\nlater = true", 1, "`version` is 2; this moretta reads policies of version 1; a later moretta"),
     (1, "version = 0", 1, "`version` is 0; it must be 1"),
@@ -96,10 +96,10 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (16, "t = 1.2", 16, "`t` is 1.2; it must be a number from 0 to 1"),
     (17, "", 14, "has no `distance`, which must be \"equal\", \"ordered\" or \"hierarchical\""),
     (17, "distance = \"order\"", 17, "did you mean \"ordered\"?"),
-    // The method.
+    // `[method]`.
     (19, "name = \"mondrain\"", 19, "`name` is \"mondrain\"; it must be \"bottom-up-generalization\", \"k-member\", \"mondrian\" or \"sweep\"; did you mean \"mondrian\"?"),
     (19, "name = 3", 19, "`name` is 3; it must be the name of a method"),
-    // The measure.
+    // `[measure]`.
     (20, "[measure]", 20, "[measure] has no `name`, which must be \"ncp\", \"lm\", \"cm\" or \"rm\""),
     (20, "[measure]\nweight = 2", 20, "[measure] has no `name`"),
     (20, "[[measure]]\nname = \"lm\"\n[[measure]]", 22, "[[measure]] has no `name`"),
@@ -182,7 +182,7 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (39, "hierarchy = { prefix = [2.5] }", 39, "`prefix` holds 2.5"),
     (39, "hierarchy = { prefix = [2, 3] }", 39, "`prefix` has 3 after 2; it must be a list of whole numbers of at least 1, each smaller"),
     (39, "type = \"number\"\nhierarchy = { prefix = [3] }", 40, "this `hierarchy` is for codes, but `type` is \"number\"; codes that are made of digits have `type = \"category\"`"),
-    // What is kept as it is has no hierarchy but for distances.
+    // A column that is released unchanged may have a hierarchy file only, for distances.
     (34, "role = \"sensitive\"\nhierarchy = \"iotf\"", 35, "the `hierarchy` of a column of role \"sensitive\" must be a file; its values leave as they are"),
     // Dates.
     (39, "hierarchy = { dates = [] }", 39, "`dates` is an empty list; it must be a list of levels, the finest first, of \"day\", \"month\", \"quarter\", \"year\" or \"decade\""),
