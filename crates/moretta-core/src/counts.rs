@@ -86,16 +86,16 @@ impl Counts {
         let mut known: Vec<Vec<Option<u32>>> =
             self.columns.iter().map(|column| vec![None; column.values.len()]).collect();
         for (row, &records) in records.iter().enumerate().filter(|(_, records)| **records > 0) {
-            for ((at, column), &code) in subset.columns.iter_mut().enumerate().zip(self.row(row)) {
-                let taken = *known[at][code as usize].get_or_insert_with(|| {
-                    column.values.push(self.columns[at].values[code as usize].clone());
+            for ((index, column), &code) in subset.columns.iter_mut().enumerate().zip(self.row(row)) {
+                let new_code = *known[index][code as usize].get_or_insert_with(|| {
+                    column.values.push(self.columns[index].values[code as usize].clone());
                     column.first_records.iter_mut().for_each(|first| first.push(u64::MAX));
                     column.values.len() as u32 - 1
                 });
                 if let (Some(known), Some(record)) = (&mut column.first_records, self.first_record(row)) {
-                    known[taken as usize] = record.min(known[taken as usize]);
+                    known[new_code as usize] = record.min(known[new_code as usize]);
                 }
-                subset.codes.push(taken);
+                subset.codes.push(new_code);
             }
             subset.counts.push(records);
             if let (Some(first), Some(record)) = (&mut subset.first_records, self.first_record(row)) {

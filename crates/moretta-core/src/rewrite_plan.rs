@@ -75,16 +75,17 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     offsets.push(0);
     for row in order {
         let variant = profile.variant_of_row(row).index();
-        let (own, mut wanted) = (shares.len(), counts.counts[row]);
-        while wanted > 0 {
+        let row_start = shares.len();
+        let mut remaining = counts.counts[row];
+        while remaining > 0 {
             let piece = &mut pieces[starts[variant]];
-            let records = piece.records.min(wanted);
+            let records = piece.records.min(remaining);
             let group = released.group_of_piece(piece.group.index()) as u32;
-            match shares[own..].last_mut().filter(|share| share.group == group) {
+            match shares[row_start..].last_mut().filter(|share| share.group == group) {
                 Some(share) => share.records += records,
                 None => shares.push(Share { group, records }),
             }
-            wanted -= records;
+            remaining -= records;
             piece.records -= records;
             if piece.records == 0 {
                 starts[variant] += 1;

@@ -39,9 +39,9 @@ impl PolicyError {
         Self { unknown_key: Some(key.to_owned()), ..self }
     }
 
-    /// If the error is about an unknown key, suggests the section that has the key; `place` returns it.
-    pub(crate) fn suggest_section(self, place: impl Fn(&str) -> Option<String>) -> Self {
-        match self.unknown_key.as_deref().and_then(place) {
+    /// If the error is about an unknown key, suggests the section that has the key; `section_of` returns it.
+    pub(crate) fn suggest_section(self, section_of: impl Fn(&str) -> Option<String>) -> Self {
+        match self.unknown_key.as_deref().and_then(section_of) {
             Some(section) => self.help(format!("it belongs {section}")),
             None => self,
         }

@@ -46,7 +46,7 @@ pub struct Entry {
 /// A value and its location.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// The value.
+    /// The value itself.
     pub value: Value,
     /// Location of the value.
     pub span: Span,
@@ -228,9 +228,10 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, float: f64) -> Result<Value, E> {
-        match float.is_finite() {
-            true => Ok(Value::Float(float)),
-            false => Err(E::custom(format!("`{float}` is not a finite number"))),
+        if float.is_finite() {
+            Ok(Value::Float(float))
+        } else {
+            Err(E::custom(format!("`{float}` is not a finite number")))
         }
     }
 

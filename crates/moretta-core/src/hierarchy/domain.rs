@@ -74,7 +74,7 @@ pub struct DomainError {
     pub record: Option<u64>,
     /// Whether the hierarchy is wrong, not the data.
     pub in_hierarchy: bool,
-    /// The contradiction.
+    /// How data and declaration disagree.
     pub problem: DomainProblem,
 }
 

@@ -47,7 +47,7 @@ pub enum HierarchyProblem {
         found: String,
     },
     /// The root's label below the root.
-    #[error("`*` stands in field {field}, below another label; it is the root and can only be last")]
+    #[error("`*` is in field {field}, below another label; it is the root and can only be last")]
     RootBelow {
         /// The field, from 1.
         field: usize,
@@ -73,14 +73,14 @@ pub enum HierarchyProblem {
         earlier: usize,
     },
     /// A label above itself.
-    #[error("`{label}` stands above itself; a path to the root cannot come back")]
+    #[error("`{label}` is above itself; a path to the root cannot contain a label twice")]
     Cycle {
         /// Label of the node.
         label: String,
     },
     /// A value that is also a node above other values.
     #[error(
-        "`{label}` is a value with a row of its own (row {leaf_row}) and also stands above another value; use another label for the group"
+        "`{label}` is a value with a row of its own (row {leaf_row}) and is also above another value; use another label for the group"
     )]
     LeafAndInner {
         /// Label of the node.

@@ -97,9 +97,10 @@ impl<'a> LabelReader<'a> {
         if let Some(&code) = self.leaves.get(text) {
             return Some(ReadCell::Cell(self.domain.cover(code, code)));
         }
-        match self.domain.kind().is_ordered() {
-            true => self.interval(text).map(ReadCell::Cell),
-            false => self.set(text).map(ReadCell::Set),
+        if self.domain.kind().is_ordered() {
+            self.interval(text).map(ReadCell::Cell)
+        } else {
+            self.set(text).map(ReadCell::Set)
         }
     }
 

@@ -43,9 +43,10 @@ pub(super) fn mistakes(context: &MeasureContext<'_>, class: AttributeId, costs: 
         }
         let group = Group::new(context.records, members);
         let histogram = group.histogram(class);
-        match suppressed {
-            true => histogram.iter().map(|&(class, n)| costs.of_suppressed(class) * n as f64).sum(),
-            false => costs.of_group(histogram),
+        if suppressed {
+            histogram.iter().map(|&(class, n)| costs.of_suppressed(class) * n as f64).sum()
+        } else {
+            costs.of_group(histogram)
         }
     };
     (0..context.released.groups()).map(of_group).sum::<f64>() / context.total()

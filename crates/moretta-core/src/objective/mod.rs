@@ -19,7 +19,7 @@ pub struct Objective {
     pub weight: f64,
 }
 
-/// What is minimized, by the recipient's purpose.
+/// The measure to minimize, by the recipient's purpose.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ObjectiveKind {
     /// Purpose unknown: information loss of the cells.

@@ -28,7 +28,7 @@ pub struct MethodChoice {
     #[serde(flatten)]
     pub parameters: toml::Table,
     #[serde(skip)]
-    places: BTreeMap<String, TextLocation>,
+    locations: BTreeMap<String, TextLocation>,
 }
 
 impl Default for MethodChoice {
@@ -47,13 +47,13 @@ impl PartialEq for MethodChoice {
 impl MethodChoice {
     /// A choice without locations.
     pub fn new(name: impl Into<String>, parameters: toml::Table) -> Self {
-        Self { name: name.into(), parameters, places: BTreeMap::new() }
+        Self { name: name.into(), parameters, locations: BTreeMap::new() }
     }
 
     pub(super) fn from_entries<'t>(name: String, entries: impl Iterator<Item = &'t Entry>, text: &str) -> Self {
         let mut choice = Self::new(name, toml::Table::new());
         for entry in entries {
-            choice.places.insert(entry.key.clone(), TextLocation::new(&entry.key_span, text));
+            choice.locations.insert(entry.key.clone(), TextLocation::new(&entry.key_span, text));
             choice.parameters.insert(entry.key.clone(), entry.item.to_toml());
         }
         choice
@@ -92,7 +92,7 @@ impl MethodChoice {
 
     /// An error about a parameter, at its location. `message` must name the parameter.
     pub fn error(&self, parameter: &str, message: impl Into<String>) -> PolicyError {
-        self.places.get(parameter).unwrap_or(&TextLocation::default()).error(message)
+        self.locations.get(parameter).unwrap_or(&TextLocation::default()).error(message)
     }
 }
 

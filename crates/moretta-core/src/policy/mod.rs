@@ -89,7 +89,7 @@ pub struct Policy {
 pub struct MeasureChoice {
     /// At least one, all different.
     pub objectives: Vec<Objective>,
-    place: TextLocation,
+    location: TextLocation,
 }
 
 /// Ignores the location.
@@ -102,7 +102,7 @@ impl PartialEq for MeasureChoice {
 impl MeasureChoice {
     /// An error about the section, at its location.
     pub fn error(&self, message: impl Into<String>) -> PolicyError {
-        self.place.error(message)
+        self.location.error(message)
     }
 }
 

@@ -105,9 +105,9 @@ impl Profile {
         domain: impl Fn(usize, &ColumnPolicy) -> Result<(Domain, Vec<u32>), DomainError>,
     ) -> Result<Self, DomainError> {
         let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut asked = policy.quasi_identifiers().chain(policy.attributes());
+        let mut declared_columns = policy.quasi_identifiers().chain(policy.attributes());
         for (position, counted) in counts.columns.iter().enumerate() {
-            let declared = asked.next().filter(|declared| declared.name == counted.name);
+            let declared = declared_columns.next().filter(|declared| declared.name == counted.name);
             let declared = declared.expect("the engine groups the columns it was asked to, in that order");
             if declared.role == Role::QuasiIdentifier {
                 let (domain, map) = domain(position, declared)?;

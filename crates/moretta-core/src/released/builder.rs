@@ -62,9 +62,10 @@ impl<'a> ReleaseBuilder<'a> {
         let shared = self.global || !prints_group_values;
         let known = self.cache[column].get(&cell).filter(|_| shared).copied();
         let (id, loss) = known.unwrap_or_else(|| {
-            let (label, read, loss) = match prints_group_values {
-                true => group_label(domain, cell, codes(), self.options),
-                false => cell_label(domain, cell),
+            let (label, read, loss) = if prints_group_values {
+                group_label(domain, cell, codes(), self.options)
+            } else {
+                cell_label(domain, cell)
             };
             let entry = (self.intern(column, label, read), loss);
             if shared {
@@ -168,9 +169,10 @@ fn group_label(
     if domain.kind() == Kind::Category {
         let set: Vec<u32> = codes.iter().map(|(code, _)| *code).collect();
         let hidden = set.iter().any(|&code| domain.is_star(domain.cover(code, code)));
-        let (label, loss) = match hidden {
-            true => (ROOT_LABEL.to_owned(), whole),
-            false => (domain.set_label(&set), loss_of(domain, Covered::Set(&set))),
+        let (label, loss) = if hidden {
+            (ROOT_LABEL.to_owned(), whole)
+        } else {
+            (domain.set_label(&set), loss_of(domain, Covered::Set(&set)))
         };
         let read = match set[..] {
             [one] => ReadCell::Cell(domain.cover(one, one)),

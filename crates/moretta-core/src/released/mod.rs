@@ -62,12 +62,12 @@ impl Released {
     /// The table under a recoding.
     pub fn of_recoding(profile: &Profile, recoding: &Recoding, options: &ReleaseOptions) -> Self {
         match recoding {
-            Recoding::Local(groups) => Self::of_groups(profile, groups, options),
-            Recoding::Global(cut) => Self::of_cut(profile, cut, options),
+            Recoding::Local(groups) => Self::of_local(profile, groups, options),
+            Recoding::Global(cut) => Self::of_global(profile, cut, options),
         }
     }
 
-    fn of_groups(profile: &Profile, groups: &LocalRecoding, options: &ReleaseOptions) -> Self {
+    fn of_local(profile: &Profile, groups: &LocalRecoding, options: &ReleaseOptions) -> Self {
         let mut assignments = groups.assignments.clone();
         assignments.sort_unstable();
         let p = profile.columns().len();
@@ -100,7 +100,7 @@ impl Released {
         released
     }
 
-    fn of_cut(profile: &Profile, cut: &Cut, options: &ReleaseOptions) -> Self {
+    fn of_global(profile: &Profile, cut: &Cut, options: &ReleaseOptions) -> Self {
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
         let suppressed = |tuple: TupleId| cut.suppressed.binary_search(&tuple).is_ok();
         // Number of released records per column and code. Sets and means of a cell are computed from it for the whole column.
@@ -119,10 +119,10 @@ impl Released {
                     let cell = cut.cells[column][code as usize];
                     let inside = &released_records[column][cell.first as usize..=cell.last as usize];
                     // Values inside the cell may have a smaller cell of their own.
-                    let own = |code: &u32| cut.cells[column][*code as usize] == cell;
+                    let has_cell = |code: &u32| cut.cells[column][*code as usize] == cell;
                     builder.push_cell(column, cell, || {
                         let inside = (cell.first..=cell.last).zip(inside.iter().copied());
-                        inside.filter(move |(code, records)| *records > 0 && own(code))
+                        inside.filter(move |(code, records)| *records > 0 && has_cell(code))
                     });
                 }
             }

@@ -77,7 +77,7 @@ pub enum SavedError {
     Hierarchy {
         /// Name of the column.
         column: String,
-        /// The contradiction.
+        /// Row and contradiction.
         error: file::HierarchyFileError,
     },
     /// A box with another number of labels than there are columns.
@@ -208,8 +208,8 @@ impl Saved {
     /// Recoding of a new table. Records that no cell covers and groups that violate a model are suppressed.
     pub fn apply(&self, profile: &Profile, models: &[Box<dyn BoundModel>]) -> Recoding {
         match &self.labels {
-            SavedLabels::Global(labels) => self.apply_cut(profile, models, labels),
-            SavedLabels::Local(boxes) => self.apply_groups(profile, models, boxes),
+            SavedLabels::Global(labels) => self.apply_global(profile, models, labels),
+            SavedLabels::Local(boxes) => self.apply_local(profile, models, boxes),
         }
     }
 
@@ -316,7 +316,12 @@ impl Saved {
         }
     }
 
-    fn apply_cut(&self, profile: &Profile, models: &[Box<dyn BoundModel>], labels: &[Vec<Option<String>>]) -> Recoding {
+    fn apply_global(
+        &self,
+        profile: &Profile,
+        models: &[Box<dyn BoundModel>],
+        labels: &[Vec<Option<String>>],
+    ) -> Recoding {
         let read = self.read_cut(profile, labels);
         let released_cells = |(column, read): (&Column, &Vec<Option<(Cell, &str)>>)| -> Vec<Cell> {
             let alone = |code: u32| column.domain.cover(code, code);
@@ -345,7 +350,7 @@ impl Saved {
         Recoding::Global(Cut { cells, suppressed: suppressed.collect() })
     }
 
-    fn apply_groups(&self, profile: &Profile, models: &[Box<dyn BoundModel>], boxes: &[Vec<String>]) -> Recoding {
+    fn apply_local(&self, profile: &Profile, models: &[Box<dyn BoundModel>], boxes: &[Vec<String>]) -> Recoding {
         let mut open: Vec<Vec<Cell>> = self.read_boxes(profile, boxes).into_iter().map(|(cells, _)| cells).collect();
         let index = BoxIndex::new(profile, &open);
         let prints_group: Vec<bool> = profile

@@ -48,7 +48,7 @@ pub(crate) fn build(
         return Err(DomainProblem::NotAnInterval { label });
     }
     let mut order: Vec<NodeId> = tree.nodes().skip(1).filter(|node| extents[node.index()].code.is_some()).collect();
-    // Of nodes that start at the same leaf, one is an ancestor of the other; ids are in preorder, ancestors first.
+    // If two nodes start at the same leaf, one is an ancestor of the other; ids are in preorder, ancestors first.
     order.sort_unstable_by_key(|node| (extents[node.index()].first_rank, *node));
     let mut builder = TreeBuilder::default();
     let mut handles = vec![TreeBuilder::ROOT; tree.len()];

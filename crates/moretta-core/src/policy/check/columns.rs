@@ -78,8 +78,8 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
     {
         let message = format!("the `hierarchy` of a column of role \"{}\" must be a file", role.name());
         return Err(PolicyError::new(&item.span, message).help(
-            "its values leave as they are; the file says how far apart they are, for t-closeness. To make values less \
-             precise, the role is quasi-identifier",
+            "its values are released unchanged; the file says how far apart they are, for t-closeness. To generalize \
+             values, the role is quasi-identifier",
         ));
     }
     let implied = match hierarchy {
@@ -122,7 +122,7 @@ fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> 
     match (fields.choice("missing", MISSING)?, fields.item("missing")) {
         (Some(MissingRule::Suppress), Some(item)) if role != Role::QuasiIdentifier => {
             let right =
-                format!("\"category\" or \"error\" for role \"{}\", whose values leave as they are", role.name());
+                format!("\"category\" or \"error\" for role \"{}\", whose values are released unchanged", role.name());
             Err(wrong("missing", item, &right))
         }
         (rule, _) => Ok(rule.unwrap_or_default()),

@@ -46,7 +46,7 @@ pub(super) fn measure(
         objectives.push(objective);
     }
     let span = tables.first().map_or(&entry.item.span, |table| &table.span);
-    Ok(Some(MeasureChoice { objectives, place: TextLocation::new(span, text) }))
+    Ok(Some(MeasureChoice { objectives, location: TextLocation::new(span, text) }))
 }
 
 fn has_key(objective: &ObjectiveEntry, key: &str) -> bool {

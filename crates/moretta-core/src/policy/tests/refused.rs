@@ -160,7 +160,7 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (23, "hierarchy = { method = \"iot\" }", 23, "`method` is \"iot\"; it must be \"iotf\", \"otf\", \"chu\", \"han\", \"equal-width\" or \"equal-frequency\"; did you mean \"iotf\"?"),
     (23, "hierarchy = { method = 3 }", 23, "`method` is 3; it must be \"iotf\""),
     (23, "hierarchy = { levels = 3 }", 23, "`hierarchy` has no `method`, which must be \"iotf\""),
-    (23, "hierarchy = { method = \"iotf\", levels = 1 }", 23, "`levels` is 1; it must be a whole number of at least 2: how many there are"),
+    (23, "hierarchy = { method = \"iotf\", levels = 1 }", 23, "`levels` is 1; it must be a whole number of at least 2: the number of levels"),
     (23, "hierarchy = { method = \"iotf\", levels = 2.5 }", 23, "`levels` is 2.5; it must be a whole number"),
     (23, "hierarchy = { method = \"iotf\", levels = 9999999999 }", 23, "`levels` is 9999999999; it must be a whole number"),
     (23, "hierarchy = { method = \"iotf\", threshold = 2 }", 23, "`threshold` means nothing for method \"iotf\"; it is for method \"chu\" or \"han\""),
@@ -183,7 +183,7 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (39, "hierarchy = { prefix = [2, 3] }", 39, "`prefix` has 3 after 2; it must be a list of whole numbers of at least 1, each smaller"),
     (39, "type = \"number\"\nhierarchy = { prefix = [3] }", 40, "this `hierarchy` is for codes, but `type` is \"number\"; codes that are made of digits have `type = \"category\"`"),
     // A column that is released unchanged may have a hierarchy file only, for distances.
-    (34, "role = \"sensitive\"\nhierarchy = \"iotf\"", 35, "the `hierarchy` of a column of role \"sensitive\" must be a file; its values leave as they are"),
+    (34, "role = \"sensitive\"\nhierarchy = \"iotf\"", 35, "the `hierarchy` of a column of role \"sensitive\" must be a file; its values are released unchanged"),
     // Dates.
     (39, "hierarchy = { dates = [] }", 39, "`dates` is an empty list; it must be a list of levels, the finest first, of \"day\", \"month\", \"quarter\", \"year\" or \"decade\""),
     (39, "hierarchy = { dates = [\"months\"] }", 39, "`dates` holds \"months\"; it must be a list of levels, the finest first, of \"day\", \"month\", \"quarter\", \"year\" or \"decade\"; did you mean \"month\"?"),
