@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_a_float_cannot_tell_apart_are_refused() {
+    fn numbers_that_are_the_same_float_are_refused() {
         let error = numbers(&["9007199254740993", "9007199254740992"]).unwrap_err();
         assert!(matches!(error.problem, DomainProblem::TooManyDigits { .. }), "{error}");
         assert!(numbers(&["0.10", "0.1", "1e-1", "+0.1"]).is_ok());
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_cut_and_what_is_cut_already_is_refused() {
+    fn codes_are_cut_and_a_code_that_ends_in_a_star_is_refused() {
         let choice = HierarchyChoice::Prefix(vec![2, 1]);
         let codes = |values: &[&str]| bind(values, Kind::Category, &choice, None, MissingRule::Category);
         let (domain, found) = codes(&["211", "12", "129", "?", "128"]).unwrap();

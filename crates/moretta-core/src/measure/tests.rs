@@ -189,7 +189,7 @@ fn numbers_are_dispersed_about_the_median() {
 }
 
 #[test]
-fn a_goal_of_precision_counts_columns_by_their_weights() {
+fn an_objective_of_precision_counts_columns_by_their_weights() {
     let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"\ncolumns.x.weight = 3\n\
                   columns.y.role = \"quasi-identifier\"\n[[measure]]\nname = \"lm\"\nweight = 9\n[[measure]]\nname = \"ncp\"";
     let table = TestTable::new(policy, &[], &[("0,a", 1), ("1,a", 1), ("4,b", 1), ("4,c", 1)]);
@@ -203,7 +203,7 @@ fn a_goal_of_precision_counts_columns_by_their_weights() {
 }
 
 #[test]
-fn a_goal_that_does_not_fit_the_table_says_why() {
+fn an_objective_that_does_not_fit_the_table_says_why() {
     let unfit = |measure: &str| {
         let table = asked(&format!("[measure]\n{measure}"));
         let objectives: &[Objective] = table.policy.objectives();

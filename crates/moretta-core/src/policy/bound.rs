@@ -46,7 +46,7 @@ impl<'a> BoundPolicy<'a> {
         self.tables.table
     }
 
-    /// The table, and the second tables that models look at.
+    /// The table, and the second tables that models use.
     pub fn tables(&self) -> Tables<'a> {
         self.tables
     }

@@ -124,7 +124,7 @@ mod tests {
     use crate::testing::TestTable;
 
     #[test]
-    fn what_is_taken_out_for_one_model_is_missed_by_another() {
+    fn suppression_for_one_model_may_violate_another() {
         let policy = "[privacy]\nk = 3\n[[privacy.template]]\ngiven = [\"a\"]\ncolumn = \"s\"\nvalues = [\"x\"]\n\
                       max-confidence = 0.5\n[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\n\
                       s.role = \"sensitive\"";

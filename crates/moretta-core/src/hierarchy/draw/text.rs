@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_root_and_labels_that_a_terminal_would_obey() {
+    fn a_lone_root_and_labels_with_control_characters() {
         assert_eq!(text(&TreeBuilder::default().build(), &DrawOptions::default()), "*\n");
         let tree = Tree::flat(["\u{1b}[31mred", "b\nc"]);
         assert_eq!(text(&tree, &DrawOptions::default()), "* (2 values)\n├─ \\u{1b}[31mred\n└─ b\\nc\n");

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn records_draw_the_cut() {
+    fn records_move_the_split() {
         // The two values with many records are separated: 9 * 1 / 10 is less than 9 * 9 / 18.
         run(&[0.0, 1.0, 2.0], &[9, 9, 1], |column| assert_eq!(intervals(column, 2), [(0, 2), (0, 0), (1, 2)]));
         run(&[0.0, 1.0, 2.0], &[1, 9, 9], |column| assert_eq!(intervals(column, 2), [(0, 2), (0, 1), (2, 2)]));

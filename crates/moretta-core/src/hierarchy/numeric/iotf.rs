@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_beyond_the_largest_float_are_told_apart() {
+    fn distances_beyond_the_largest_float_are_distinguished() {
         let values = [f64::MIN, -1e308, 0.0, 1e292, f64::MAX];
         run(&values, &[1; 5], |column| assert_eq!(intervals(column), [(0, 4), (0, 1), (2, 4), (2, 3)]));
     }
