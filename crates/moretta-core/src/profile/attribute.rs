@@ -59,7 +59,7 @@ impl Attribute {
         let by_tree = tree.map(|_| Kind::Category);
         let kind = declared.kind.or(by_tree).unwrap_or_else(|| infer_kind(declared, counted, missing));
         let parser = declared.parser(kind);
-        let mut pruned_tree = None;
+        let mut pruned = None;
         let order = match (kind, tree) {
             (Kind::Number | Kind::Date, _) => order_of_numbers(counted, missing, &parser)?,
             (Kind::Category, None) => {
@@ -68,8 +68,8 @@ impl Attribute {
                 order
             }
             (Kind::Category, Some(tree)) => {
-                let (order, pruned) = order_of_leaves(counted, missing, tree)?;
-                pruned_tree = Some(pruned);
+                let (order, tree) = order_of_leaves(counted, missing, tree)?;
+                pruned = Some(tree);
                 order
             }
         };
@@ -94,15 +94,8 @@ impl Attribute {
         let number = |&raw: &usize| parser.number(text(raw)).ok().filter(|_| kind.is_ordered() && !missing[raw]);
         let numbers = representatives.iter().map(number).collect();
         let values = representatives.iter().map(|&raw| text(raw).clone()).collect();
-        let attribute = Self {
-            name: declared.name.clone(),
-            role: declared.role,
-            values,
-            numbers,
-            tree: pruned_tree,
-            parser,
-            codes,
-        };
+        let attribute =
+            Self { name: declared.name.clone(), role: declared.role, values, numbers, tree: pruned, parser, codes };
         Ok((attribute, map))
     }
 }
@@ -142,14 +135,12 @@ fn order_of_leaves(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Re
         return Err(DomainError::of_value(counted, raw, DomainProblem::NotInHierarchy { value }));
     }
     let missing_leaf = (0..missing.len()).filter(|&raw| missing[raw]).filter_map(leaf).min();
-    let leaf_or_missing = |raw: usize| if missing[raw] { missing_leaf } else { leaf(raw) };
+    let leaf_of = |raw: usize| if missing[raw] { missing_leaf } else { leaf(raw) };
     let mut order: Vec<usize> = (0..counted.values.len()).collect();
-    order.sort_by_key(|&raw| {
-        (leaf_or_missing(raw).unwrap_or(u32::MAX), counted.values[raw].len(), &counted.values[raw])
-    });
-    let occurring: HashSet<u32> = order.iter().filter_map(|&raw| leaf_or_missing(raw)).collect();
+    order.sort_by_key(|&raw| (leaf_of(raw).unwrap_or(u32::MAX), counted.values[raw].len(), &counted.values[raw]));
+    let occurring: HashSet<u32> = order.iter().filter_map(|&raw| leaf_of(raw)).collect();
     let pruned = tree.retain_leaves(|code| occurring.contains(&code));
-    let extra = order.iter().find(|&&raw| leaf_or_missing(raw).is_none());
+    let extra = order.iter().find(|&&raw| leaf_of(raw).is_none());
     let pruned = extra.map_or_else(|| pruned.clone(), |&raw| pruned.with_extra_leaf(counted.values[raw].clone()));
     Ok((order, pruned))
 }

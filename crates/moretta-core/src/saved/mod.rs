@@ -308,12 +308,8 @@ impl Saved {
 
     /// Cell that identifies the label of a cell: a missing value released as `*` has the label of the whole column.
     fn as_printed(&self, column: &Column, cell: Cell) -> Cell {
-        let domain = &column.domain;
-        if domain.is_star(cell) && !self.policy.release.prints_group_values(domain.kind()) {
-            domain.whole()
-        } else {
-            cell
-        }
+        let (domain, release) = (&column.domain, &self.policy.release);
+        if domain.is_star(cell) && !release.prints_group_values(domain.kind()) { domain.whole() } else { cell }
     }
 
     fn apply_global(
@@ -353,11 +349,9 @@ impl Saved {
     fn apply_local(&self, profile: &Profile, models: &[Box<dyn BoundModel>], boxes: &[Vec<String>]) -> Recoding {
         let mut open: Vec<Vec<Cell>> = self.read_boxes(profile, boxes).into_iter().map(|(cells, _)| cells).collect();
         let index = BoxIndex::new(profile, &open);
-        let prints_group: Vec<bool> = profile
-            .columns()
-            .iter()
-            .map(|column| self.policy.release.prints_group_values(column.domain.kind()))
-            .collect();
+        let release = &self.policy.release;
+        let prints_group: Vec<bool> =
+            profile.columns().iter().map(|column| release.prints_group_values(column.domain.kind())).collect();
         let print = |(group, cells): (usize, &Vec<Cell>)| -> Vec<PrintedCell> {
             let cells = cells.iter().zip(profile.columns()).map(|(cell, column)| self.as_printed(column, *cell));
             cells.zip(&prints_group).map(|(cell, prints_group)| (cell, prints_group.then_some(group))).collect()

@@ -1,5 +1,5 @@
 //! `[measure]`, or several `[[measure]]`: the objectives to minimize. Each measure reads its own keys
-//! ([`ObjectiveEntry`](crate::measure::ObjectiveEntry)).
+//! ([`ObjectiveEntry`]).
 
 use crate::{
     declaration::ColumnPolicy,
