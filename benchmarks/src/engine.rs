@@ -11,7 +11,7 @@ use std::{
 };
 
 use moretta_core::observer::NoObserver;
-use moretta_engine::{CsvOptions, LocalEngine, Settings, Source};
+use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source};
 use moretta_papers::machine;
 use moretta_synthetic::{self as synthetic, People};
 
@@ -110,7 +110,7 @@ fn make_policy(folder: &Path) -> Result<(), Box<dyn Error>> {
 fn count(path: &Path, columns: &[String], threads: usize) -> Result<(f64, usize), Box<dyn Error>> {
     let start = Instant::now();
     let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
-    let engine = LocalEngine::with_settings(source, Settings { threads, ..Settings::default() });
+    let engine = LocalEngine::with_options(source, EngineOptions { threads, ..EngineOptions::default() });
     let counts = engine.group_and_count(columns, &NoObserver)?;
     Ok((start.elapsed().as_secs_f64(), counts.rows()))
 }

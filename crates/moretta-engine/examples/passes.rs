@@ -2,7 +2,7 @@
 
 use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite, Share};
 use moretta_core::observer::NoObserver;
-use moretta_engine::{CsvOptions, LocalEngine, Settings, Source, Target, peak_memory_bytes};
+use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target, peak_memory_bytes};
 use std::time::Instant;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let columns: Vec<String> = args[2].split(',').filter(|name| !name.is_empty()).map(String::from).collect();
     let threads = args.get(3).map_or(Ok(2), |threads| threads.parse())?;
     let source = Source::open(&args[1], &CsvOptions::default())?;
-    let engine = LocalEngine::with_settings(source, Settings { threads, ..Settings::default() });
+    let engine = LocalEngine::with_options(source, EngineOptions { threads, ..EngineOptions::default() });
     let start = Instant::now();
     let counts = engine.group_and_count(&columns, &NoObserver)?;
     let peak = || peak_memory_bytes().unwrap_or(0) >> 20;

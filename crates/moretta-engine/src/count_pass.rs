@@ -11,7 +11,7 @@ use crate::arrow::code::ColumnCoder;
 use crate::counter::RowCounter;
 use crate::dictionary::Dictionary;
 use crate::error::{EngineError, OutOfMemory};
-use crate::local::Settings;
+use crate::local::EngineOptions;
 use crate::memory::Budget;
 use crate::scan::{Batch, Pieces, RecordNumbers, Request, scan};
 use crate::source::Source;
@@ -135,13 +135,13 @@ pub(crate) fn group_and_count(
     source: &Source,
     names: &[String],
     wanted: &[usize],
-    settings: &Settings,
+    options: &EngineOptions,
     observer: &dyn Observer,
 ) -> Result<Counts, EngineError> {
     source.check_text(wanted)?;
-    let budget = Budget::new(settings.memory);
-    let states = (0..settings.threads).map(|_| Grouper::new(wanted.len())).collect();
-    let request = Request { coded: wanted, copied: &[], pieces: Pieces::Any, settings };
+    let budget = Budget::new(options.memory);
+    let states = (0..options.threads).map(|_| Grouper::new(wanted.len())).collect();
+    let request = Request { coded: wanted, copied: &[], pieces: Pieces::Any, options };
     let (groupers, numbers) = scan(source.scan(), &request, states, observer, &[], |grouper: &mut Grouper, batch| {
         grouper.add(&batch, wanted)?;
         grouper.check(&budget, names, batch.done)

@@ -66,7 +66,7 @@ mod target;
 pub use csv::CsvOptions;
 pub use error::{EngineError, Fault, OutOfMemory};
 pub use formats::Format;
-pub use local::{LocalEngine, Settings};
+pub use local::{EngineOptions, LocalEngine};
 pub use memory::peak_memory_bytes;
 pub use source::{Source, same_file};
 pub use staged::StagedFile;

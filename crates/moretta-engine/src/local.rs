@@ -1,6 +1,6 @@
 //! The engine of this machine: threads over files.
 //!
-//! Guarantee: see the crate's page. All that a [`Settings`] changes is speed and memory, never a result.
+//! Guarantee: see the crate's page. All that a [`EngineOptions`] changes is speed and memory, never a result.
 
 use crate::arrow::code::ColumnCoder;
 use crate::dictionary::Dictionary;
@@ -16,7 +16,7 @@ use moretta_core::observer::{NoObserver, Observer};
 
 /// How the work is divided.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct EngineOptions {
     /// Threads; all processors by default.
     pub threads: usize,
     /// Bytes that the first pass may hold in distinct values and rows; without a bound by default.
@@ -31,7 +31,7 @@ pub struct Settings {
     pub bucket_bytes: u64,
 }
 
-impl Default for Settings {
+impl Default for EngineOptions {
     fn default() -> Self {
         Self {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
@@ -48,19 +48,19 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct LocalEngine {
     source: Source,
-    settings: Settings,
+    options: EngineOptions,
 }
 
 impl LocalEngine {
     /// All processors, no bound on memory.
     pub fn new(source: Source) -> Self {
-        Self::with_settings(source, Settings::default())
+        Self::with_options(source, EngineOptions::default())
     }
 
     /// With the work divided as wished.
-    pub fn with_settings(source: Source, mut settings: Settings) -> Self {
-        settings.threads = settings.threads.clamp(1, 1024);
-        Self { source, settings }
+    pub fn with_options(source: Source, mut options: EngineOptions) -> Self {
+        options.threads = options.threads.clamp(1, 1024);
+        Self { source, options }
     }
 
     /// Where the records come from.
@@ -72,8 +72,8 @@ impl LocalEngine {
     pub fn first_records(&self, records: usize) -> Result<Sample, EngineError> {
         let columns = self.source.columns().to_vec();
         let all: Vec<usize> = (0..columns.len()).collect();
-        let settings = Settings { threads: 1, ..self.settings.clone() };
-        let request = Request { coded: &[], copied: &all, pieces: Pieces::First(records), settings: &settings };
+        let options = EngineOptions { threads: 1, ..self.options.clone() };
+        let request = Request { coded: &[], copied: &all, pieces: Pieces::First(records), options: &options };
         let rows: Vec<Vec<String>> = Vec::new();
         let (samples, _) = scan(self.source.scan(), &request, vec![rows], &NoObserver, &[], |rows, batch| {
             let (start, found) = (rows.len(), batch.records.len().min(records - rows.len()));
@@ -99,7 +99,7 @@ impl LocalEngine {
     pub fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
         let wanted = columns.iter().map(|name| self.source.position(name)).collect::<Result<Vec<_>, _>>()?;
         self.source.check_unchanged()?;
-        let counts = count_pass::group_and_count(&self.source, columns, &wanted, &self.settings, observer)?;
+        let counts = count_pass::group_and_count(&self.source, columns, &wanted, &self.options, observer)?;
         self.source.check_unchanged()?;
         Ok(counts)
     }
@@ -111,6 +111,6 @@ impl LocalEngine {
         target: &Target,
         observer: &dyn Observer,
     ) -> Result<StagedFile, EngineError> {
-        rewrite::run(&self.source, &self.settings, rewrite, target, observer)
+        rewrite::run(&self.source, &self.options, rewrite, target, observer)
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::csv::CsvOptions;
 use crate::error::EngineError;
-use crate::local::Settings;
+use crate::local::EngineOptions;
 use crate::ordered_pool::{self, Fails, lock};
 use crate::records::Records;
 use arrow_schema::SchemaRef;
@@ -39,7 +39,7 @@ pub(crate) trait Scan: Debug + Send + Sync {
     /// Estimate of the bytes that `columns` of the columns take as text.
     fn text_bytes(&self, columns: usize) -> u64;
 
-    /// Makes the readers, one for each thread of the settings. Text in coded columns comes as text or as dictionaries
+    /// Makes the readers, one for each thread of the options. Text in coded columns comes as text or as dictionaries
     /// with keys of 32 bits and values of type `Utf8`.
     fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError>;
 }
@@ -70,7 +70,7 @@ pub(crate) struct Request<'a> {
     /// Columns that are copied.
     pub(crate) copied: &'a [usize],
     pub(crate) pieces: Pieces,
-    pub(crate) settings: &'a Settings,
+    pub(crate) options: &'a EngineOptions,
 }
 
 /// How records are divided.

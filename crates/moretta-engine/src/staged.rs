@@ -3,7 +3,7 @@
 
 use crate::csv::CsvOptions;
 use crate::error::EngineError;
-use crate::local::{LocalEngine, Settings};
+use crate::local::{EngineOptions, LocalEngine};
 use crate::target::{Pending, Target};
 use moretta_core::counts::{Counts, Rewrite};
 use moretta_core::engine::{Engine, EngineFault, FaultKind, FaultLocation, ReadBackProof, Records, Sample, Staged};
@@ -17,7 +17,7 @@ pub struct StagedFile {
     pub(crate) bytes: u64,
     /// How to read the file back if it is CSV.
     pub(crate) csv: CsvOptions,
-    pub(crate) settings: Settings,
+    pub(crate) options: EngineOptions,
     pub(crate) pending: Pending,
 }
 
@@ -41,7 +41,7 @@ impl StagedFile {
 impl Staged for StagedFile {
     fn open(&self) -> Result<Box<dyn Records + '_>, EngineFault> {
         let source = self.pending.open(&self.csv)?;
-        Ok(Box::new(LocalEngine::with_settings(source, self.settings.clone())))
+        Ok(Box::new(LocalEngine::with_options(source, self.options.clone())))
     }
 
     fn publish(self, _: ReadBackProof) -> Result<(), EngineFault> {

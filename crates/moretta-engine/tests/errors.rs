@@ -6,18 +6,18 @@ use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite, Share};
 use moretta_core::engine::{ReadBackProof, Staged};
 use moretta_core::observer::{NoObserver, Observer, Stop};
-use moretta_engine::{CsvOptions, EngineError, LocalEngine, Settings, Source, Target};
+use moretta_engine::{CsvOptions, EngineError, EngineOptions, LocalEngine, Source, Target};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn message(text: &[u8], settings: &Settings) -> String {
+fn message(text: &[u8], options: &EngineOptions) -> String {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("people.csv");
     std::fs::write(&path, text).expect("write");
     let count = || {
         let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
         let columns = source.columns()[..1].to_vec();
-        LocalEngine::with_settings(source, settings.clone()).group_and_count(&columns, &NoObserver)
+        LocalEngine::with_options(source, options.clone()).group_and_count(&columns, &NoObserver)
     };
     let error = count().expect_err("an error").to_string();
     error.replace(&format!("{}/", folder.path().display()), "")
@@ -48,8 +48,8 @@ fn records_that_are_wrong() {
     ];
     for (text, expected) in table {
         for (threads, block_size) in [(1, 1 << 20), (1, 1), (2, 3), (4, 5)] {
-            let settings = Settings { threads, block_size, ..Settings::default() };
-            assert_eq!(message(text, &settings), expected);
+            let options = EngineOptions { threads, block_size, ..EngineOptions::default() };
+            assert_eq!(message(text, &options), expected);
         }
     }
 }
@@ -60,8 +60,8 @@ fn the_earliest_of_many_wrong_records() {
     (0..2_000).for_each(|_| text.extend_from_slice(b"1,2\n"));
     (0..200).for_each(|_| text.extend_from_slice(b"1\n1,2\n"));
     for threads in 1..5 {
-        let settings = Settings { threads, block_size: 64, ..Settings::default() };
-        assert_eq!(message(&text, &settings), "people.csv, record 2001 (line 2002): 1 field where the header has 2");
+        let options = EngineOptions { threads, block_size: 64, ..EngineOptions::default() };
+        assert_eq!(message(&text, &options), "people.csv, record 2001 (line 2002): 1 field where the header has 2");
     }
 }
 
@@ -82,7 +82,7 @@ fn sources_of_several_files() {
     std::fs::write(path(".hidden.csv"), "x\n").expect("write");
     std::fs::write(path("README.md"), "x\n").expect("write");
     for name in ["", "p*.csv", "p?.csv"] {
-        let engine = engine(&path(name), &Settings { threads: 2, block_size: 4, ..Settings::default() });
+        let engine = engine(&path(name), &EngineOptions { threads: 2, block_size: 4, ..EngineOptions::default() });
         assert_eq!(engine.source().paths().count(), 3);
         let counts = engine.group_and_count(&names(&["b", "a"]), &NoObserver).expect("counts");
         let expected = [(names(&["2", "1"]), (2, 1)), (names(&["4", "3"]), (1, 2))];
@@ -97,8 +97,9 @@ fn sources_of_several_files() {
     std::fs::remove_file(path("p4.csv")).expect("remove");
     assert!(open_message(folder.path()).contains("p4.parquet: all files of one input should have one format"));
     assert!(open_message(&path("p4.parquet")).contains("is empty"));
-    let error =
-        engine(&path("p1.csv"), &Settings::default()).group_and_count(&names(&["z"]), &NoObserver).expect_err("error");
+    let error = engine(&path("p1.csv"), &EngineOptions::default())
+        .group_and_count(&names(&["z"]), &NoObserver)
+        .expect_err("error");
     assert_eq!(error.to_string(), "there is no column `z`; the columns are `a`, `b`");
 }
 
@@ -108,17 +109,17 @@ fn memory_is_bounded() {
     let path = folder.path().join("t.csv");
     let rows: String = (0..50_000).map(|at| format!("{at},{}\n", at % 10)).collect();
     std::fs::write(&path, format!("id,digit\n{rows}")).expect("write");
-    let settings = Settings { threads: 2, memory: Some(500_000), block_size: 1 << 14, ..Settings::default() };
+    let options = EngineOptions { threads: 2, memory: Some(500_000), block_size: 1 << 14, ..EngineOptions::default() };
     let wanted = names(&["digit", "id"]);
     let EngineError::OutOfMemory(account) =
-        engine(&path, &settings).group_and_count(&wanted, &NoObserver).expect_err("error")
+        engine(&path, &options).group_and_count(&wanted, &NoObserver).expect_err("error")
     else {
         panic!("another error");
     };
     assert_eq!((account.column.as_str(), account.budget), ("id", 500_000));
     assert!(account.read > 0.01 && account.read < 0.9 && account.needed > 500_000, "{account:?}");
-    let settings = Settings { memory: Some(account.needed * 4), ..settings };
-    assert_eq!(engine(&path, &settings).group_and_count(&wanted, &NoObserver).expect("counts").rows(), 50_000);
+    let options = EngineOptions { memory: Some(account.needed * 4), ..options };
+    assert_eq!(engine(&path, &options).group_and_count(&wanted, &NoObserver).expect("counts").rows(), 50_000);
 }
 
 struct StopAfter(AtomicUsize);
@@ -143,14 +144,14 @@ fn cancelling_leaves_nothing() {
         for format in ["csv", "parquet"] {
             let target = Target::new(folder.path().join(format!("o.{format}"))).expect("target");
             for blocks in [0, 1, 5, 40, 62, 64] {
-                let settings = Settings {
+                let options = EngineOptions {
                     threads: 3,
                     block_size: 64,
                     shuffle_memory: 0,
                     bucket_bytes: 500,
-                    ..Settings::default()
+                    ..EngineOptions::default()
                 };
-                let engine = engine(&path, &settings);
+                let engine = engine(&path, &options);
                 let stop = || StopAfter(AtomicUsize::new(blocks));
                 assert!(matches!(engine.group_and_count(&names(&["a"]), &stop()), Err(EngineError::Cancelled)));
                 let result = engine.stage(&copy(order), &target, &stop());
@@ -166,7 +167,7 @@ fn targets() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("t.csv");
     std::fs::write(&path, "a\n1\n\n").expect("write");
-    let engine = engine(&path, &Settings::default());
+    let engine = engine(&path, &EngineOptions::default());
     assert!(Target::new("out.xls").is_err());
     let missing = Target::new(folder.path().join("no/o.csv")).expect("target");
     let error = engine.stage(&copy(RecordOrder::Input), &missing, &NoObserver).expect_err("error").to_string();
@@ -199,9 +200,9 @@ fn an_input_that_changed() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("t.csv");
     let target = Target::new(folder.path().join("o.csv")).expect("target");
-    let settings = Settings { threads: 2, block_size: 8, ..Settings::default() };
+    let options = EngineOptions { threads: 2, block_size: 8, ..EngineOptions::default() };
     std::fs::write(&path, "a,b\n1,x\n1,x\n2,y\n1,x\n").expect("write");
-    let before = engine(&path, &settings);
+    let before = engine(&path, &options);
     let counts = before.group_and_count(&names(&["a", "b"]), &NoObserver).expect("counts");
     let change = shares(&counts, 2, &[true, true], RecordOrder::Shuffled, 1);
     for text in [
@@ -214,7 +215,7 @@ fn an_input_that_changed() {
         std::fs::write(&path, text).expect("write");
         for order in [RecordOrder::Input, RecordOrder::Shuffled] {
             let change = Rewrite { order, ..change.clone() };
-            let result = engine(&path, &settings).stage(&change, &target, &NoObserver);
+            let result = engine(&path, &options).stage(&change, &target, &NoObserver);
             assert!(matches!(result, Err(EngineError::InputChanged { .. })), "{text} {result:?}");
             assert_eq!(files(folder.path()), ["t.csv"]);
         }
@@ -228,7 +229,7 @@ fn rewrites_that_do_not_fit() {
     let path = folder.path().join("t.csv");
     let target = Target::new(folder.path().join("o.csv")).expect("target");
     std::fs::write(&path, "a,b\n1,x\n1,x\n2,y\n").expect("write");
-    let engine = engine(&path, &Settings::default());
+    let engine = engine(&path, &EngineOptions::default());
     let counts = engine.group_and_count(&names(&["a", "b"]), &NoObserver).expect("counts");
     let good = shares(&counts, 2, &[true, true], RecordOrder::Input, 1);
     type Spoil = fn(&mut Rewrite);

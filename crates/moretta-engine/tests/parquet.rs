@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema};
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite};
 use moretta_core::observer::NoObserver;
-use moretta_engine::{EngineError, Settings};
+use moretta_engine::{EngineError, EngineOptions};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
@@ -105,22 +105,22 @@ fn copy(order: RecordOrder, dropped: &[&str]) -> Rewrite {
     }
 }
 
-fn divisions() -> Vec<Settings> {
-    let some = |(threads, unit_records, bucket_bytes, shuffle_memory)| Settings {
+fn divisions() -> Vec<EngineOptions> {
+    let some = |(threads, unit_records, bucket_bytes, shuffle_memory)| EngineOptions {
         threads,
         unit_records,
         bucket_bytes,
         shuffle_memory,
-        ..Settings::default()
+        ..EngineOptions::default()
     };
     [(1, 1 << 16, 1 << 30, 1 << 30), (2, 7, 1_000, 0), (4, 64, 10_000, 5_000)].map(some).to_vec()
 }
 
 /// The table as texts, by way of the CSV that is made of it.
-fn as_table(path: &Path, folder: &Path) -> Table {
+fn as_table(path: &Path, folder: &Path) -> TextTable {
     let out = folder.join("text.csv");
     let table = parse(
-        &std::fs::read_to_string(rewrite(path, &Settings::default(), &copy(RecordOrder::Input, &["list"]), &out))
+        &std::fs::read_to_string(rewrite(path, &EngineOptions::default(), &copy(RecordOrder::Input, &["list"]), &out))
             .expect("read"),
         ',',
     );
@@ -154,7 +154,7 @@ fn texts_of_all_types() {
     ];
     assert_eq!(table[2], expected);
     assert!(table[4].iter().all(String::is_empty));
-    assert_eq!(engine(&path, &Settings::default()).first_records(3).expect("sample").rows[1][..14], expected);
+    assert_eq!(engine(&path, &EngineOptions::default()).first_records(3).expect("sample").rows[1][..14], expected);
 }
 
 #[test]
@@ -164,8 +164,8 @@ fn groups_of_all_types() {
     for group_size in [1_000, 90, 16] {
         store(&batch(), &path, group_size);
         let table = as_table(&path, folder.path());
-        for settings in divisions() {
-            let engine = engine(&path, &settings);
+        for options in divisions() {
+            let engine = engine(&path, &options);
             for columns in [(0..14).collect::<Vec<_>>(), vec![13, 0, 4], vec![2], vec![9, 1]] {
                 let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
                 let counts = engine.group_and_count(&wanted, &NoObserver).expect("counts");
@@ -173,7 +173,8 @@ fn groups_of_all_types() {
             }
         }
     }
-    let error = engine(&path, &Settings::default()).group_and_count(&names(&["list"]), &NoObserver).expect_err("error");
+    let error =
+        engine(&path, &EngineOptions::default()).group_and_count(&names(&["list"]), &NoObserver).expect_err("error");
     assert!(matches!(&error, EngineError::UnsupportedType { column, .. } if column == "list"), "{error}");
 }
 
@@ -184,8 +185,8 @@ fn copies_keep_types_nulls_and_order() {
     let original = batch();
     store(&original, &path, 90);
     let mut shuffled = None;
-    for settings in divisions() {
-        let copied = load(&rewrite(&path, &settings, &copy(RecordOrder::Input, &["text"]), &out));
+    for options in divisions() {
+        let copied = load(&rewrite(&path, &options, &copy(RecordOrder::Input, &["text"]), &out));
         for (field, array) in copied.schema().fields().iter().zip(copied.columns()) {
             let old = original.column_by_name(field.name()).expect("column");
             match old.data_type() {
@@ -193,7 +194,7 @@ fn copies_keep_types_nulls_and_order() {
                 _ => assert_eq!(array, old),
             }
         }
-        rewrite(&path, &settings, &copy(RecordOrder::Shuffled, &[]), &out);
+        rewrite(&path, &options, &copy(RecordOrder::Shuffled, &[]), &out);
         let (bytes, rows) = (std::fs::read(&out).expect("read"), as_table(&out, folder.path()));
         let mut sorted = [rows.clone(), as_table(&path, folder.path())];
         sorted.iter_mut().for_each(|rows| rows.sort());
@@ -214,18 +215,18 @@ fn shares_by_any_way_are_the_same() {
     let path = folder.path().join("t.parquet");
     store(&batch(), &path, 90);
     let wanted = names(&["int", "large", "view"]);
-    let counts = engine(&path, &Settings { threads: 1, ..Settings::default() })
+    let counts = engine(&path, &EngineOptions { threads: 1, ..EngineOptions::default() })
         .group_and_count(&wanted, &NoObserver)
         .expect("counts");
     for order in [RecordOrder::Input, RecordOrder::Shuffled] {
         let mut change = shares(&counts, 5, &[true, true, false], order, 4);
         change.dropped = names(&["list"]);
-        let mut tables: Vec<Table> = Vec::new();
-        for settings in divisions() {
+        let mut tables: Vec<TextTable> = Vec::new();
+        for options in divisions() {
             for name in ["o.parquet", "o.csv"] {
-                let out = rewrite(&path, &settings, &change, &folder.path().join(name));
+                let out = rewrite(&path, &options, &change, &folder.path().join(name));
                 let way = Rewrite { dropped: vec![], ..copy(RecordOrder::Input, &[]) };
-                let text = rewrite(&out, &settings, &way, &folder.path().join("text.csv"));
+                let text = rewrite(&out, &options, &way, &folder.path().join("text.csv"));
                 tables.push(parse(&std::fs::read_to_string(text).expect("read"), ','));
             }
         }
@@ -250,7 +251,7 @@ fn files_have_to_agree_in_types() {
     store(&one(Arc::new(Int32Array::from(vec![1, 2]))), &folder.path().join("1.parquet"), 10);
     store(&one(Arc::new(Int32Array::from(vec![2, 3]))), &folder.path().join("2.parquet"), 10);
     let counts =
-        engine(folder.path(), &Settings::default()).group_and_count(&names(&["a"]), &NoObserver).expect("counts");
+        engine(folder.path(), &EngineOptions::default()).group_and_count(&names(&["a"]), &NoObserver).expect("counts");
     assert_eq!(groups(&counts)[&names(&["2"])], (2, 2));
     store(&one(Arc::new(StringArray::from(vec!["2"]))), &folder.path().join("3.parquet"), 10);
     let error = moretta_engine::Source::open(&folder.path().to_string_lossy(), &Default::default()).expect_err("error");
@@ -265,9 +266,9 @@ fn a_key_column_of_large_dictionaries_can_be_copied() {
     let large: ArrayRef = Arc::new(DictionaryArray::new(Int32Array::from(vec![0, 1, 1, 0]), values));
     let other: ArrayRef = Arc::new(Int32Array::from(vec![1, 2, 1, 2]));
     store(&RecordBatch::try_from_iter([("large", large), ("other", other)]).expect("batch"), &path, 3);
-    let settings = Settings { threads: 1, ..Settings::default() };
-    let counts = engine(&path, &settings).group_and_count(&names(&["large", "other"]), &NoObserver).expect("counts");
+    let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+    let counts = engine(&path, &options).group_and_count(&names(&["large", "other"]), &NoObserver).expect("counts");
     let change = shares(&counts, 2, &[false, true], RecordOrder::Input, 1);
-    let copied = load(&rewrite(&path, &settings, &change, &out));
+    let copied = load(&rewrite(&path, &options, &change, &out));
     assert_eq!(copied.column(0).as_string::<i32>(), &StringArray::from(vec!["x", "y", "y", "x"]));
 }

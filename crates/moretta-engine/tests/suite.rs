@@ -1,7 +1,7 @@
 //! The suite that every engine passes, for releases as CSV and as Parquet.
 
 use moretta_core::testing::engine_suite::{EngineUnderTest, TextTable, engine_suite};
-use moretta_engine::{CsvOptions, LocalEngine, Settings, Source, Target};
+use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target};
 use std::cell::Cell;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ impl Files {
 
 fn open(path: &std::path::Path) -> LocalEngine {
     let source = Source::open(&path.to_string_lossy(), &CsvOptions::default()).expect("opens");
-    LocalEngine::with_settings(source, Settings { threads: 3, block_size: 64, ..Settings::default() })
+    LocalEngine::with_options(source, EngineOptions { threads: 3, block_size: 64, ..EngineOptions::default() })
 }
 
 impl EngineUnderTest for Files {

@@ -5,12 +5,12 @@ mod common;
 use common::*;
 use moretta_core::counts::{Change, RecordOrder, Rewrite};
 use moretta_core::observer::NoObserver;
-use moretta_engine::Settings;
+use moretta_engine::EngineOptions;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// A file's text and the table it stands for.
-fn tables() -> impl Strategy<Value = (String, Table, char)> {
+fn tables() -> impl Strategy<Value = (String, TextTable, char)> {
     let cell = prop_oneof![
         4 => "[a-c]{0,2}",
         1 => "[a,;\"\n\r é€😀]{0,5}",
@@ -25,7 +25,7 @@ fn tables() -> impl Strategy<Value = (String, Table, char)> {
         .prop_map(|(rows, (width, delimiter, [crlf, bom, quote_all, last_break], mut random))| {
             // Of one column nothing tells the delimiter.
             let delimiter = if width == 1 { ',' } else { delimiter };
-            let mut table: Table =
+            let mut table: TextTable =
                 vec![(0..width).map(|at| format!("c{at}{}", if at == 1 { "\"x" } else { "" })).collect()];
             table.extend(rows);
             let mut text = if bom { "\u{feff}".to_string() } else { String::new() };
@@ -57,19 +57,19 @@ fn tables() -> impl Strategy<Value = (String, Table, char)> {
         })
 }
 
-fn settings() -> impl Strategy<Value = Settings> {
+fn options() -> impl Strategy<Value = EngineOptions> {
     (1usize..5, 1usize..60, prop::sample::select(vec![0u64, 100, 1 << 20]), 1u64..200).prop_map(
-        |(threads, block_size, shuffle_memory, bucket_bytes)| Settings {
+        |(threads, block_size, shuffle_memory, bucket_bytes)| EngineOptions {
             threads,
             block_size,
             shuffle_memory,
             bucket_bytes,
-            ..Settings::default()
+            ..EngineOptions::default()
         },
     )
 }
 
-fn sorted(table: &Table) -> Table {
+fn sorted(table: &TextTable) -> TextTable {
     let mut rows = table[1..].to_vec();
     rows.sort();
     rows
@@ -79,7 +79,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, ..ProptestConfig::default() })]
 
     #[test]
-    fn group_and_count((text, table, delimiter) in tables(), settings in settings(), pick in any::<[bool; 4]>()) {
+    fn group_and_count((text, table, delimiter) in tables(), options in options(), pick in any::<[bool; 4]>()) {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("t.csv");
         std::fs::write(&path, &text).expect("write");
@@ -90,7 +90,7 @@ proptest! {
             }
         }
         prop_assert_eq!(&twin, &table);
-        let engine = engine(&path, &settings);
+        let engine = engine(&path, &options);
         prop_assert_eq!(engine.source().columns(), &table[0][..]);
         let columns: Vec<usize> = (0..table[0].len()).rev().filter(|&column| pick[column]).collect();
         let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
@@ -102,14 +102,14 @@ proptest! {
     }
 
     #[test]
-    fn rewrite_by_a_map((text, table, delimiter) in tables(), settings in settings(), pick in any::<[bool; 4]>(), suppress: bool) {
+    fn rewrite_by_a_map((text, table, delimiter) in tables(), options in options(), pick in any::<[bool; 4]>(), suppress: bool) {
         let folder = tempfile::tempdir().expect("folder");
         let (path, out) = (folder.path().join("t.csv"), folder.path().join("o.csv"));
         std::fs::write(&path, &text).expect("write");
         let width = table[0].len();
         let columns: Vec<usize> = (0..width).filter(|&column| pick[column] || column == 0).collect();
         let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-        let counts = engine(&path, &settings).group_and_count(&wanted, &NoObserver).expect("counts");
+        let counts = engine(&path, &options).group_and_count(&wanted, &NoObserver).expect("counts");
         let rewritten: Vec<bool> = columns.iter().map(|&column| !suppress || column != 1).collect();
         let label = |value: &str| format!("<{value}>{delimiter}\"");
         let labels = counts.columns.iter().zip(&rewritten).filter(|(_, rewritten)| **rewritten)
@@ -134,12 +134,12 @@ proptest! {
         for row in &mut expected {
             row.truncate(width - dropped.len());
         }
-        let written = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        let written = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         prop_assert_eq!(&parse(&written, delimiter), &expected);
         change.order = RecordOrder::Shuffled;
-        let shuffled = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        let shuffled = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         prop_assert_eq!(sorted(&parse(&shuffled, delimiter)), sorted(&expected));
-        let other = Settings { threads: settings.threads % 4 + 1, block_size: 1 << 20, bucket_bytes: 1 << 20, ..settings };
+        let other = EngineOptions { threads: options.threads % 4 + 1, block_size: 1 << 20, bucket_bytes: 1 << 20, ..options };
         let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");
         prop_assert_eq!(shuffled, again);
         // To Parquet and back to CSV, nothing changes but quotes.
@@ -153,15 +153,15 @@ proptest! {
     }
 
     #[test]
-    fn rewrite_by_shares((text, table, delimiter) in tables(), settings in settings(), seed: u64) {
+    fn rewrite_by_shares((text, table, delimiter) in tables(), options in options(), seed: u64) {
         let folder = tempfile::tempdir().expect("folder");
         let (path, out) = (folder.path().join("t.csv"), folder.path().join("o.csv"));
         std::fs::write(&path, &text).expect("write");
         let wanted = vec![table[0][0].clone()];
         // Sorted, as the core does, so that rows do not depend on how the work was divided.
-        let counts = engine(&path, &Settings { threads: 1, ..settings.clone() }).group_and_count(&wanted, &NoObserver).expect("counts");
+        let counts = engine(&path, &EngineOptions { threads: 1, ..options.clone() }).group_and_count(&wanted, &NoObserver).expect("counts");
         let mut change = shares(&counts, 4, &[true], RecordOrder::Input, seed);
-        let written = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        let written = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         let rows = parse(&written, delimiter);
         prop_assert_eq!(rows.len(), table.len());
         let mut dealt: BTreeMap<(String, String), u64> = BTreeMap::new();
@@ -179,12 +179,12 @@ proptest! {
         }
         prop_assert!(dealt.is_empty());
         for threads in 1..4 {
-            let other = Settings { threads, block_size: 7 * threads, ..settings.clone() };
+            let other = EngineOptions { threads, block_size: 7 * threads, ..options.clone() };
             let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");
             prop_assert_eq!(&again, &written);
         }
         change.order = RecordOrder::Shuffled;
-        let shuffled = std::fs::read_to_string(rewrite(&path, &settings, &change, &out)).expect("read");
+        let shuffled = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         prop_assert_eq!(sorted(&parse(&shuffled, delimiter)), sorted(&rows));
     }
 }

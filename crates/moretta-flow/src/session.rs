@@ -12,7 +12,7 @@ use moretta_core::{
     policy::{InputOptions, Policy},
     profile::SecondTable,
 };
-use moretta_engine::{CsvOptions, LocalEngine, Settings, Source};
+use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{error::FlowError, policy::second_tables};
@@ -55,9 +55,9 @@ impl<'a> Session<'a> {
     /// Opens a file, a folder of files, or a pattern.
     pub fn open(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
         let csv = CsvOptions { delimiter: options.delimiter.map(|c| c as u8), quote: options.quote as u8 };
-        let mut settings = Settings { memory: self.resources.memory, ..Settings::default() };
-        settings.threads = self.resources.threads.map_or(settings.threads, usize::from);
-        Ok(LocalEngine::with_settings(Source::open(input, &csv)?, settings))
+        let mut engine_options = EngineOptions { memory: self.resources.memory, ..EngineOptions::default() };
+        engine_options.threads = self.resources.threads.map_or(engine_options.threads, usize::from);
+        Ok(LocalEngine::with_options(Source::open(input, &csv)?, engine_options))
     }
 
     /// Reads the second tables that the models of a policy need, such as a population.

@@ -64,7 +64,7 @@ impl Scan for CsvScan {
     }
 
     fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError> {
-        let (mut size, mut wanted) = (request.settings.block_size, None);
+        let (mut size, mut wanted) = (request.options.block_size, None);
         if let Pieces::First(records) = request.pieces {
             (size, wanted) = (size.min(SAMPLE_BLOCK), Some(records));
         }
@@ -74,7 +74,7 @@ impl Scan for CsvScan {
             let (block, fields) = (Block::default(), Fields::default());
             Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, wanted }) as Box<dyn Reader>
         };
-        Ok((0..request.settings.threads).map(reader).collect())
+        Ok((0..request.options.threads).map(reader).collect())
     }
 }
 

@@ -56,11 +56,11 @@ impl Scan for ParquetScan {
     }
 
     fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError> {
-        let settings = request.settings;
+        let options = request.options;
         let most = match request.pieces {
             // Few large row groups are divided, so that all threads have something to do.
-            Pieces::Any => (self.records as usize).div_ceil(settings.threads).max(LEAST),
-            Pieces::Whole => settings.unit_records,
+            Pieces::Any => (self.records as usize).div_ceil(options.threads).max(LEAST),
+            Pieces::Whole => options.unit_records,
             Pieces::First(records) => records,
         };
         let mut read = [request.copied, request.coded].concat();
@@ -77,7 +77,7 @@ impl Scan for ParquetScan {
             next: AtomicUsize::new(0),
         });
         let reader = |_| Box::new(UnitReader { opened: Arc::clone(&opened), unit: 0 }) as Box<dyn Reader>;
-        Ok((0..settings.threads).map(reader).collect())
+        Ok((0..options.threads).map(reader).collect())
     }
 }
 

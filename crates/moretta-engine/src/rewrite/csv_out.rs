@@ -153,7 +153,7 @@ struct Rendered {
 
 fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
     let offset = Sequencer::new(start);
-    let states = (0..job.settings.threads).map(|_| Rendered::default()).collect();
+    let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
     let (_, records) = feed(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
         renderer.render(job, &piece, &mut state.out, &mut state.ends)?;
         let at = offset.take(piece.number, |offset| {
@@ -181,7 +181,7 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
     let spill = job.spill();
     let buckets = spill.buckets();
     let full = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
-    let states = (0..job.settings.threads).map(|_| Scatter {
+    let states = (0..job.options.threads).map(|_| Scatter {
         rendered: Rendered::default(),
         keys: SortKeys::new(job.seed),
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
@@ -256,7 +256,7 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
         observer.progress(bucket as u64 + 1, spill.buckets() as u64);
         Ok(())
     };
-    let states = (0..job.settings.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
+    let states = (0..job.options.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
     ordered_pool::run(states, observer, &[], ordered_pool::numbers(spill.buckets()), work)
         .map_err(|(_, error)| error)?;
     Ok(())

@@ -38,7 +38,7 @@ pub(crate) fn feed<S: Send>(
     let (plan, width) = (&job.plan, job.plan.key.len());
     let coded: Vec<usize> = plan.key.iter().map(|(column, _)| *column).collect();
     job.source.check_text(&coded)?;
-    let request = Request { coded: &coded, copied: &job.copied, pieces: Pieces::Whole, settings: job.settings };
+    let request = Request { coded: &coded, copied: &job.copied, pieces: Pieces::Whole, options: job.options };
     let sequencer = Sequencer::new(0);
     let sequencers: Vec<&dyn Fails> = sequencers.iter().copied().chain([&sequencer as &dyn Fails]).collect();
     let coders = || (0..width).map(|_| ColumnCoder::default()).collect();

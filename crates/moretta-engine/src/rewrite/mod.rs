@@ -16,7 +16,7 @@ mod spill;
 
 use crate::csv::{CsvOptions, Dialect};
 use crate::error::EngineError;
-use crate::local::Settings;
+use crate::local::EngineOptions;
 use crate::source::Source;
 use crate::staged::StagedFile;
 use crate::target::{Pending, Target};
@@ -31,7 +31,7 @@ pub(crate) type Writer = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError>
 /// The input of a writer.
 pub(crate) struct Job<'a> {
     source: &'a Source,
-    settings: &'a Settings,
+    options: &'a EngineOptions,
     plan: Plan,
     /// Source columns that are copied.
     copied: Vec<usize>,
@@ -46,7 +46,7 @@ impl Job<'_> {
     /// Buckets for a shuffle.
     fn spill(&self) -> Spill {
         let expected = self.source.scan().text_bytes(self.plan.columns.len());
-        Spill::new(self.target.folder(), expected, self.settings.bucket_bytes, self.settings.shuffle_memory)
+        Spill::new(self.target.folder(), expected, self.options.bucket_bytes, self.options.shuffle_memory)
     }
 }
 
@@ -73,7 +73,7 @@ impl Observer for Part<'_> {
 /// Rewrites a source to a temporary file beside the target.
 pub(crate) fn run(
     source: &Source,
-    settings: &Settings,
+    options: &EngineOptions,
     rewrite: &Rewrite,
     target: &Target,
     observer: &dyn Observer,
@@ -89,8 +89,7 @@ pub(crate) fn run(
     let pending = target.begin()?;
     let copied_column = |column: &OutColumn| if let OutColumn::Copy(at) = column { Some(*at) } else { None };
     let copied = plan.columns.iter().filter_map(copied_column).collect();
-    let job =
-        Job { source, settings, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
+    let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
     let records = (target.format.entry().write)(&job, observer)?;
     job.plan.check_all_met()?;
     source.check_unchanged()?;
@@ -100,5 +99,5 @@ pub(crate) fn run(
     job.pending.sync()?;
     let Job { pending, .. } = job;
     let bytes = pending.file().metadata().map_err(EngineError::io(pending.path(), "read"))?.len();
-    Ok(StagedFile { records, bytes, csv, settings: settings.clone(), pending })
+    Ok(StagedFile { records, bytes, csv, options: options.clone(), pending })
 }

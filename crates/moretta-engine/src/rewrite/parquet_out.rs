@@ -132,7 +132,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
     let batches = Batches::new(job);
     let writer = Sequencer::new(Writer::new(job, Arc::clone(&batches.schema))?);
     let path = job.pending.path();
-    let states = vec![(); job.settings.threads];
+    let states = vec![(); job.options.threads];
     let records = match job.order {
         RecordOrder::Input => {
             let (_, records) = feed(job, states, observer, &[&writer], |(), piece| {
@@ -144,7 +144,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
         RecordOrder::Shuffled => {
             let (spill, first) = (job.spill(), Part { observer, part: 0, parts: 2 });
             let scattered = Scattered::new(job, &batches);
-            let states = (0..job.settings.threads).map(|_| SortKeys::new(job.seed)).collect();
+            let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed)).collect();
             let (_, records) = feed(job, states, &first, &[], |keys: &mut SortKeys, piece| {
                 let batch = batches.make(&piece)?;
                 let keys: Vec<u64> = keys.from(piece.base).take(piece.records.len()).collect();
@@ -220,7 +220,7 @@ impl<'a> Scattered<'a> {
             observer.progress(bucket as u64 + 1, spill.buckets() as u64);
             Ok(())
         };
-        let states = vec![(); self.job.settings.threads.min(spill.buckets())];
+        let states = vec![(); self.job.options.threads.min(spill.buckets())];
         ordered_pool::run(states, observer, &[writer], ordered_pool::numbers(spill.buckets()), work)
             .map_err(|(_, error)| error)?;
         Ok(())

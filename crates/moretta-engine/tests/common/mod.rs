@@ -4,15 +4,15 @@
 use moretta_core::counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share};
 use moretta_core::engine::{ReadBackProof, Staged};
 use moretta_core::observer::NoObserver;
-use moretta_engine::{CsvOptions, LocalEngine, Settings, Source, Target};
+use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Rows of texts, the header first.
-pub type Table = Vec<Vec<String>>;
+pub type TextTable = Vec<Vec<String>>;
 
 /// A parser that looks at one character after the other.
-pub fn parse(text: &str, delimiter: char) -> Table {
+pub fn parse(text: &str, delimiter: char) -> TextTable {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
     let mut characters = text.chars().peekable();
@@ -46,7 +46,7 @@ pub fn parse(text: &str, delimiter: char) -> Table {
 pub type Groups = BTreeMap<Vec<String>, (u64, u64)>;
 
 /// A `GROUP BY` of some columns.
-pub fn group(table: &Table, columns: &[usize]) -> Groups {
+pub fn group(table: &TextTable, columns: &[usize]) -> Groups {
     let mut groups = Groups::new();
     for (at, row) in table[1..].iter().enumerate() {
         let key = columns.iter().map(|&column| row[column].clone()).collect();
@@ -81,8 +81,8 @@ pub fn open(path: &Path) -> Source {
     Source::open(&path.to_string_lossy(), &CsvOptions::default()).expect("source")
 }
 
-pub fn engine(path: &Path, settings: &Settings) -> LocalEngine {
-    LocalEngine::with_settings(open(path), settings.clone())
+pub fn engine(path: &Path, options: &EngineOptions) -> LocalEngine {
+    LocalEngine::with_options(open(path), options.clone())
 }
 
 pub fn names(names: &[&str]) -> Vec<String> {
@@ -90,9 +90,9 @@ pub fn names(names: &[&str]) -> Vec<String> {
 }
 
 /// Rewrites and gives the file its name.
-pub fn rewrite(input: &Path, settings: &Settings, rewrite: &Rewrite, output: &Path) -> PathBuf {
+pub fn rewrite(input: &Path, options: &EngineOptions, rewrite: &Rewrite, output: &Path) -> PathBuf {
     let target = Target { overwrite: true, ..Target::new(output).expect("target") };
-    let staged = engine(input, settings).stage(rewrite, &target, &NoObserver).expect("rewrite");
+    let staged = engine(input, options).stage(rewrite, &target, &NoObserver).expect("rewrite");
     assert!(staged.path().file_name().expect("name").to_string_lossy().starts_with(".moretta-"));
     assert_eq!(staged.open().expect("reads back").columns().len() + rewrite.dropped.len(), open(input).columns().len());
     staged.publish(ReadBackProof::for_tests()).expect("published");
