@@ -13,7 +13,7 @@ use crate::dictionary::Dictionary;
 use crate::error::{EngineError, OutOfMemory};
 use crate::local::EngineOptions;
 use crate::memory::Budget;
-use crate::scan::{Batch, Pieces, RecordNumbers, Request, scan};
+use crate::scan::{PieceBatch, PieceMode, RecordNumbers, ScanRequest, scan};
 use crate::source::Source;
 use moretta_core::counts::{CountedColumn, Counts};
 use moretta_core::observer::Observer;
@@ -43,7 +43,7 @@ impl Grouper {
     }
 
     /// Counts the records of a batch.
-    fn add(&mut self, batch: &Batch<'_>, wanted: &[usize]) -> Result<(), EngineError> {
+    fn add(&mut self, batch: &PieceBatch<'_>, wanted: &[usize]) -> Result<(), EngineError> {
         let records = batch.records;
         for first in (0..records.len()).step_by(records.chunk()) {
             let chunk = records.chunk().min(records.len() - first);
@@ -141,7 +141,7 @@ pub(crate) fn group_and_count(
     source.check_text(wanted)?;
     let budget = Budget::new(options.memory);
     let states = (0..options.threads).map(|_| Grouper::new(wanted.len())).collect();
-    let request = Request { coded: wanted, copied: &[], pieces: Pieces::Any, options };
+    let request = ScanRequest { coded: wanted, copied: &[], mode: PieceMode::Any, options };
     let (groupers, numbers) = scan(source.scan(), &request, states, observer, &[], |grouper: &mut Grouper, batch| {
         grouper.add(&batch, wanted)?;
         grouper.check(&budget, names, batch.done)

@@ -5,7 +5,7 @@
 use crate::arrow::code::ColumnCoder;
 use crate::dictionary::Dictionary;
 use crate::error::EngineError;
-use crate::scan::{Pieces, Request, scan};
+use crate::scan::{PieceMode, ScanRequest, scan};
 use crate::source::Source;
 use crate::staged::StagedFile;
 use crate::target::Target;
@@ -73,7 +73,7 @@ impl LocalEngine {
         let columns = self.source.columns().to_vec();
         let all: Vec<usize> = (0..columns.len()).collect();
         let options = EngineOptions { threads: 1, ..self.options.clone() };
-        let request = Request { coded: &[], copied: &all, pieces: Pieces::First(records), options: &options };
+        let request = ScanRequest { coded: &[], copied: &all, mode: PieceMode::First(records), options: &options };
         let rows: Vec<Vec<String>> = Vec::new();
         let (samples, _) = scan(self.source.scan(), &request, vec![rows], &NoObserver, &[], |rows, batch| {
             let (start, found) = (rows.len(), batch.records.len().min(records - rows.len()));

@@ -1,6 +1,6 @@
 //! Some threads that take numbered pieces of work in order.
 //!
-//! Guarantee: of all failures the one with the lowest number is returned, and every piece before it has been done, so an
+//! Guarantee: of all failures the one with the lowest number is returned, and every piece before it has been finished, so an
 //! error does not depend on the number of threads. Nobody waits for ever: a failure (or a panic) wakes whoever waits for
 //! a [`Sequencer`] behind it.
 //!
@@ -37,11 +37,11 @@ impl<T> Sequencer<T> {
         Self { state: Mutex::new(SequencerState { next: 0, failed: None, inner }), changed: Condvar::new() }
     }
 
-    /// Does something when all pieces before `number` have done theirs. After a failure of an earlier piece: `Cancelled`.
-    pub(crate) fn take<R>(
+    /// Does something when all pieces before `number` have finished theirs. After a failure of an earlier piece: `Cancelled`.
+    pub(crate) fn in_order<R>(
         &self,
         number: usize,
-        act: impl FnOnce(&mut T) -> Result<R, EngineError>,
+        action: impl FnOnce(&mut T) -> Result<R, EngineError>,
     ) -> Result<R, EngineError> {
         let mut state = lock(&self.state);
         while state.next != number {
@@ -50,7 +50,7 @@ impl<T> Sequencer<T> {
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        let result = act(&mut state.inner)?;
+        let result = action(&mut state.inner)?;
         state.next += 1;
         drop(state);
         self.changed.notify_all();
@@ -65,31 +65,31 @@ impl<T> Sequencer<T> {
         self.changed.notify_all();
     }
 
-    /// The state, when all is done.
+    /// The state, when all is finished.
     pub(crate) fn into_inner(self) -> T {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).inner
     }
 }
 
 /// Anything that has to know of a failure.
-pub(crate) trait Fails: Sync {
+pub(crate) trait FailureListener: Sync {
     /// Piece `number` failed.
     fn fail(&self, number: usize);
 }
 
-impl<T: Send> Fails for Sequencer<T> {
+impl<T: Send> FailureListener for Sequencer<T> {
     fn fail(&self, number: usize) {
         Sequencer::fail(self, number);
     }
 }
 
 /// A failure with the number of the piece it happened in.
-pub(crate) type Failed<E> = (usize, E);
+pub(crate) type PieceFailure<E> = (usize, E);
 
 struct Failures<'a, E> {
-    first: Mutex<Option<Failed<E>>>,
+    first: Mutex<Option<PieceFailure<E>>>,
     any: AtomicBool,
-    sequencers: &'a [&'a dyn Fails],
+    sequencers: &'a [&'a dyn FailureListener],
 }
 
 impl<E> Failures<'_, E> {
@@ -122,7 +122,9 @@ impl<E> Drop for OnPanic<'_, '_, E> {
 }
 
 /// Hands out the numbers below `count`.
-pub(crate) fn numbers<S>(count: usize) -> impl Fn(&mut S) -> Result<Option<usize>, Failed<EngineError>> + Sync {
+pub(crate) fn take_numbers_below<S>(
+    count: usize,
+) -> impl Fn(&mut S) -> Result<Option<usize>, PieceFailure<EngineError>> + Sync {
     let next = AtomicUsize::new(0);
     move |_| Ok(Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&number| number < count))
 }
@@ -131,16 +133,16 @@ pub(crate) fn numbers<S>(count: usize) -> impl Fn(&mut S) -> Result<Option<usize
 pub(crate) fn run<S, E>(
     states: Vec<S>,
     observer: &dyn Observer,
-    sequencers: &[&dyn Fails],
-    take: impl Fn(&mut S) -> Result<Option<usize>, Failed<E>> + Sync,
+    sequencers: &[&dyn FailureListener],
+    take: impl Fn(&mut S) -> Result<Option<usize>, PieceFailure<E>> + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
-) -> Result<Vec<S>, Failed<E>>
+) -> Result<Vec<S>, PieceFailure<E>>
 where
     S: Send,
     E: Send + From<EngineError>,
 {
     let failures = Failures { first: Mutex::new(None), any: AtomicBool::new(false), sequencers };
-    let labour = |mut state: S| {
+    let run_worker = |mut state: S| {
         let _guard = OnPanic(&failures);
         while !failures.any.load(Ordering::Acquire) {
             if observer.stop().is_some() {
@@ -159,16 +161,16 @@ where
         }
         state
     };
-    let mut done = Vec::with_capacity(states.len());
+    let mut finished = Vec::with_capacity(states.len());
     if states.len() == 1 {
-        done.extend(states.into_iter().map(labour));
+        finished.extend(states.into_iter().map(run_worker));
     } else {
         std::thread::scope(|scope| {
-            let labour = &labour;
-            let threads: Vec<_> = states.into_iter().map(|state| scope.spawn(move || labour(state))).collect();
+            let run_worker = &run_worker;
+            let threads: Vec<_> = states.into_iter().map(|state| scope.spawn(move || run_worker(state))).collect();
             for thread in threads {
                 match thread.join() {
-                    Ok(state) => done.push(state),
+                    Ok(state) => finished.push(state),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
@@ -176,7 +178,7 @@ where
     }
     match failures.first.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(failed) => Err(failed),
-        None => Ok(done),
+        None => Ok(finished),
     }
 }
 
@@ -186,17 +188,17 @@ mod tests {
     use moretta_core::observer::NoObserver;
 
     #[test]
-    fn turns_come_in_order_and_the_lowest_failure_wins() {
+    fn sequenced_work_runs_in_order_and_the_lowest_failure_wins() {
         for threads in 1..5 {
             let sequencer = Sequencer::new(Vec::new());
-            let failed = run(vec![(); threads], &NoObserver, &[&sequencer], numbers(100), |(), number| {
-                sequencer.take(number, |seen: &mut Vec<usize>| {
+            let result = run(vec![(); threads], &NoObserver, &[&sequencer], take_numbers_below(100), |(), number| {
+                sequencer.in_order(number, |seen: &mut Vec<usize>| {
                     seen.push(number);
                     Ok(())
                 })?;
                 if number >= 60 { Err(EngineError::changed(number.to_string())) } else { Ok(()) }
             });
-            let (number, error) = failed.expect_err("failure");
+            let (number, error) = result.expect_err("failure");
             assert_eq!(number, 60);
             assert!(error.to_string().contains("(60)"));
             let seen = sequencer.into_inner();

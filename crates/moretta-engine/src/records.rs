@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// Some records of a source.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Records<'a> {
+pub(crate) enum InputRecords<'a> {
     /// A parsed block, in which quotes around cells are still there.
     Csv { bytes: &'a [u8], fields: &'a Fields, quote: u8 },
     /// A batch, where the source's columns are in it, and the file that errors name.
@@ -27,20 +27,20 @@ pub(crate) enum Records<'a> {
 /// Records of CSV that are coded at a time, so that their codes stay in the first-level cache.
 const CHUNK: usize = 256;
 
-impl<'a> Records<'a> {
+impl<'a> InputRecords<'a> {
     /// How many records there are.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Records::Csv { fields, .. } => fields.records(),
-            Records::Arrow { batch, .. } => batch.num_rows(),
+            Self::Csv { fields, .. } => fields.records(),
+            Self::Arrow { batch, .. } => batch.num_rows(),
         }
     }
 
     /// How many records are best coded at a time: a dictionary array is best coded whole.
     pub(crate) fn chunk(&self) -> usize {
         match self {
-            Records::Csv { .. } => CHUNK,
-            Records::Arrow { batch, .. } => batch.num_rows().max(1),
+            Self::Csv { .. } => CHUNK,
+            Self::Arrow { batch, .. } => batch.num_rows().max(1),
         }
     }
 
@@ -56,12 +56,12 @@ impl<'a> Records<'a> {
         look_up: &mut impl FnMut(&[u8]) -> Option<u32>,
     ) -> Result<bool, EngineError> {
         match *self {
-            Records::Csv { bytes, fields, quote } => {
+            Self::Csv { bytes, fields, quote } => {
                 let mut code =
                     |record, scratch: &mut Vec<u8>| look_up(content(fields.raw(bytes, record, column), quote, scratch));
                 Ok(fill(codes, stride, range, |record| code(record, &mut coder.scratch)).is_some())
             }
-            Records::Arrow { batch, places, path } => {
+            Self::Arrow { batch, places, path } => {
                 let array = batch.column(places[column]);
                 let known = if range.len() == array.len() {
                     coder.code(array, codes, stride, look_up)
@@ -76,7 +76,7 @@ impl<'a> Records<'a> {
     /// The cells of the columns at `copied`, ready to be written as CSV.
     pub(crate) fn csv_cells(&self, copied: &[usize]) -> Result<CsvCells<'a>, EngineError> {
         let mut arrays = Vec::new();
-        if let Records::Arrow { batch, places, .. } = self {
+        if let Self::Arrow { batch, places, .. } = self {
             arrays.extend(batch.columns().iter().cloned());
             for &column in copied {
                 arrays[places[column]] = self.array(column)?;
@@ -88,10 +88,10 @@ impl<'a> Records<'a> {
     /// The values of a column, of their own type or as text.
     pub(crate) fn array(&self, column: usize) -> Result<ArrayRef, EngineError> {
         match *self {
-            Records::Arrow { batch, places, path } => {
+            Self::Arrow { batch, places, path } => {
                 text::flatten(batch.column(places[column])).map_err(EngineError::parquet(path))
             }
-            Records::Csv { bytes, fields, quote } => {
+            Self::Csv { bytes, fields, quote } => {
                 let (mut values, mut scratch) = (Vec::new(), Vec::new());
                 let mut offsets: Vec<i32> = Vec::with_capacity(fields.records() + 1);
                 offsets.push(0);
@@ -130,7 +130,7 @@ fn fill(
 /// Cells that are written as CSV.
 #[derive(Debug)]
 pub(crate) struct CsvCells<'a> {
-    records: Records<'a>,
+    records: InputRecords<'a>,
     /// The columns of an Arrow batch, those that are copied without dictionaries.
     arrays: Vec<ArrayRef>,
     scratch: String,
@@ -141,7 +141,7 @@ impl CsvCells<'_> {
     #[inline]
     pub(crate) fn append(&mut self, out: &mut Vec<u8>, record: usize, from: usize, to: usize, dialect: Dialect) {
         match self.records {
-            Records::Csv { bytes, fields, .. } => {
+            InputRecords::Csv { bytes, fields, .. } => {
                 let (first, last) = (fields.span(record, from), fields.span(record, to));
                 out.extend_from_slice(&bytes[first.0..last.1]);
                 if bytes[..last.1].last() == Some(&b'\r') && last.1 > last.0 {
@@ -150,7 +150,7 @@ impl CsvCells<'_> {
                     write::cell(out, &bytes[last.0..last.1], dialect);
                 }
             }
-            Records::Arrow { places, .. } => {
+            InputRecords::Arrow { places, .. } => {
                 for (at, &place) in places[from..=to].iter().enumerate() {
                     if at > 0 {
                         out.push(dialect.delimiter);

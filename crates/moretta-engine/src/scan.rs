@@ -1,17 +1,17 @@
 //! The contract of an input format: pieces of records, handed out in input order to several threads.
 //!
-//! Guarantee: every pass over a [`Scan`] sees every record once, in the same pieces for the same [`Request`]. Of several
+//! Guarantee: every pass over a [`Scan`] sees every record once, in the same pieces for the same [`ScanRequest`]. Of several
 //! malformed records the earliest is reported, with its number, whatever the number of threads.
 //!
-//! Structure: [`Scan::open`] makes one [`Reader`] for each thread. [`Reader::take`] is short and hands out the next piece;
-//! [`Reader::read`] does the expensive part in parallel and passes the piece on as [`Records`]. [`scan`] runs a step of a
+//! Structure: [`Scan::open_readers`] makes one [`PieceReader`] for each thread. [`PieceReader::take`] is short and hands out the next piece;
+//! [`PieceReader::read`] does the expensive part in parallel and passes the piece on as [`InputRecords`]. [`scan`] runs a step of a
 //! pass over all pieces. Cost: dynamic dispatch happens for each batch of records (about a megabyte), never for each cell.
 
 use crate::csv::CsvOptions;
 use crate::error::EngineError;
 use crate::local::EngineOptions;
-use crate::ordered_pool::{self, Fails, lock};
-use crate::records::Records;
+use crate::ordered_pool::{self, FailureListener, lock};
+use crate::records::InputRecords;
 use arrow_schema::SchemaRef;
 use moretta_core::observer::Observer;
 use std::fmt::Debug;
@@ -41,17 +41,17 @@ pub(crate) trait Scan: Debug + Send + Sync {
 
     /// Makes the readers, one for each thread of the options. Text in coded columns comes as text or as dictionaries
     /// with keys of 32 bits and values of type `Utf8`.
-    fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError>;
+    fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError>;
 }
 
-/// One thread's way to the pieces of a scan; the readers of one [`Scan::open`] share them out.
-pub(crate) trait Reader: Send {
+/// One thread's way to the pieces of a scan; the readers of one [`Scan::open_readers`] share them out.
+pub(crate) trait PieceReader: Send {
     /// Takes the next piece and returns its number, counted from 0 without gaps in input order; `None` after the last.
-    fn take(&mut self) -> Result<Option<usize>, ordered_pool::Failed<EngineError>>;
+    fn take(&mut self) -> Result<Option<usize>, ordered_pool::PieceFailure<EngineError>>;
 
-    /// Reads the piece taken last and calls `each` with its records and their size, batch by batch. The error of a
+    /// Reads the piece taken last and calls `on_batch` with its records and their size, batch by batch. The error of a
     /// malformed record counts records from the beginning of the piece.
-    fn read(&mut self, each: &mut Each<'_>) -> Result<(), EngineError>;
+    fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError>;
 
     /// The number of the first piece of the file that the piece taken last is from.
     fn first_of_file(&self) -> usize {
@@ -60,22 +60,22 @@ pub(crate) trait Reader: Send {
 }
 
 /// Handles one batch of records.
-pub(crate) type Each<'a> = dyn FnMut(Records<'_>, u64) -> Result<(), EngineError> + 'a;
+pub(crate) type OnBatch<'a> = dyn FnMut(InputRecords<'_>, u64) -> Result<(), EngineError> + 'a;
 
 /// The columns that a pass reads, and how.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request<'a> {
+pub(crate) struct ScanRequest<'a> {
     /// Columns whose values become codes: every value has a text.
     pub(crate) coded: &'a [usize],
     /// Columns that are copied.
     pub(crate) copied: &'a [usize],
-    pub(crate) pieces: Pieces,
+    pub(crate) mode: PieceMode,
     pub(crate) options: &'a EngineOptions,
 }
 
 /// How records are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pieces {
+pub(crate) enum PieceMode {
     /// As suits the format; a piece may come in several batches.
     Any,
     /// Each piece comes as one batch.
@@ -85,17 +85,17 @@ pub(crate) enum Pieces {
 }
 
 /// Some records on their way through a pass.
-pub(crate) struct Batch<'a> {
+pub(crate) struct PieceBatch<'a> {
     /// The number of its piece.
     pub(crate) number: usize,
     /// Records of the piece before the batch.
     pub(crate) start: usize,
-    pub(crate) records: Records<'a>,
+    pub(crate) records: InputRecords<'a>,
     /// The share of the input that is done with this batch, in 0..=1.
     pub(crate) done: f64,
 }
 
-impl Batch<'_> {
+impl PieceBatch<'_> {
     /// The place of the first record, to be made a number by [`RecordNumbers`].
     pub(crate) fn place(&self) -> u64 {
         (self.number as u64) << 32 | self.start as u64
@@ -106,46 +106,47 @@ impl Batch<'_> {
 #[derive(Debug)]
 pub(crate) struct RecordNumbers {
     /// Records before each piece, and at the end all of them.
-    bases: Vec<u64>,
+    records_before: Vec<u64>,
 }
 
 impl RecordNumbers {
     /// All records.
     pub(crate) fn records(&self) -> u64 {
-        self.bases.last().copied().unwrap_or(0)
+        self.records_before.last().copied().unwrap_or(0)
     }
 
     /// The number (from 1) of the record at a place: piece in the high half, record in the low.
     pub(crate) fn number(&self, place: u64) -> u64 {
-        self.bases[(place >> 32) as usize] + u64::from(place as u32) + 1
+        self.records_before[(place >> 32) as usize] + u64::from(place as u32) + 1
     }
 }
 
 /// Runs `step` over all batches, with one state for each thread; the states come back in order.
 pub(crate) fn scan<S: Send>(
     source: &dyn Scan,
-    request: &Request<'_>,
+    request: &ScanRequest<'_>,
     states: Vec<S>,
     observer: &dyn Observer,
-    sequencers: &[&dyn Fails],
-    step: impl Fn(&mut S, Batch<'_>) -> Result<(), EngineError> + Sync,
+    sequencers: &[&dyn FailureListener],
+    step: impl Fn(&mut S, PieceBatch<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, RecordNumbers), EngineError> {
     let total = source.size().max(1);
     let done = AtomicU64::new(0);
     // The first piece of its file and the records of each piece.
     let pieces: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
-    let read = || lock(&pieces).iter().map(|(_, records)| *records as usize).sum::<usize>();
-    let enough = || matches!(request.pieces, Pieces::First(records) if records <= read());
-    let workers: Vec<_> = source.open(request)?.into_iter().zip(states).collect();
-    let take = |(reader, _): &mut (Box<dyn Reader + '_>, S)| if enough() { Ok(None) } else { reader.take() };
-    let work = |(reader, state): &mut (Box<dyn Reader + '_>, S), number: usize| {
+    let records_read = || lock(&pieces).iter().map(|(_, records)| *records as usize).sum::<usize>();
+    let sample_complete = || matches!(request.mode, PieceMode::First(records) if records <= records_read());
+    let workers: Vec<_> = source.open_readers(request)?.into_iter().zip(states).collect();
+    let take =
+        |(reader, _): &mut (Box<dyn PieceReader + '_>, S)| if sample_complete() { Ok(None) } else { reader.take() };
+    let work = |(reader, state): &mut (Box<dyn PieceReader + '_>, S), number: usize| {
         let mut start = 0;
         let result = reader.read(&mut |records, size| {
             if observer.stop().is_some() {
                 return Err(EngineError::Cancelled);
             }
             let done = done.fetch_add(size, Ordering::Relaxed) + size;
-            step(state, Batch { number, start, records, done: done as f64 / total as f64 })?;
+            step(state, PieceBatch { number, start, records, done: done as f64 / total as f64 })?;
             start += records.len();
             observer.progress(done, total);
             Ok(())
@@ -159,16 +160,16 @@ pub(crate) fn scan<S: Send>(
     };
     let result = ordered_pool::run(workers, observer, sequencers, take, work);
     let pieces = pieces.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let mut bases = vec![0; pieces.len() + 1];
+    let mut records_before = vec![0; pieces.len() + 1];
     for (number, (_, records)) in pieces.iter().enumerate() {
-        bases[number + 1] = bases[number] + records;
+        records_before[number + 1] = records_before[number] + records;
     }
     match result {
-        Ok(workers) => Ok((workers.into_iter().map(|(_, state)| state).collect(), RecordNumbers { bases })),
+        Ok(workers) => Ok((workers.into_iter().map(|(_, state)| state).collect(), RecordNumbers { records_before })),
         Err((number, mut error)) => {
             // All pieces before this one have been read, so the records before it are known by now.
             if let (EngineError::Record { record, .. }, Some((first_of_file, _))) = (&mut error, pieces.get(number)) {
-                *record += bases[number] - bases[*first_of_file];
+                *record += records_before[number] - records_before[*first_of_file];
             }
             Err(error)
         }

@@ -7,9 +7,9 @@ use super::blocks::{Block, Blocks, DataFile, LONGEST};
 use super::parse::{Fields, Located, Shape};
 use super::{CsvOptions, Dialect, header};
 use crate::error::EngineError;
-use crate::ordered_pool::{Failed, lock};
-use crate::records::Records;
-use crate::scan::{Each, Pieces, Reader, Request, Scan};
+use crate::ordered_pool::{PieceFailure, lock};
+use crate::records::InputRecords;
+use crate::scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest};
 use crate::source::{InputFile, difference};
 use std::fs::File;
 use std::io::Read;
@@ -63,16 +63,17 @@ impl Scan for CsvScan {
         self.bytes
     }
 
-    fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError> {
+    fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
         let (mut size, mut wanted) = (request.options.block_size, None);
-        if let Pieces::First(records) = request.pieces {
+        if let PieceMode::First(records) = request.mode {
             (size, wanted) = (size.min(SAMPLE_BLOCK), Some(records));
         }
         let blocks = Blocks::new(self.files.clone(), self.dialect.quote, size, self.columns.len());
         let blocks = Arc::new(Mutex::new(blocks));
         let reader = |_| {
             let (block, fields) = (Block::default(), Fields::default());
-            Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, wanted }) as Box<dyn Reader>
+            Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, wanted })
+                as Box<dyn PieceReader>
         };
         Ok((0..request.options.threads).map(reader).collect())
     }
@@ -87,14 +88,14 @@ struct BlockReader<'a> {
     wanted: Option<usize>,
 }
 
-impl Reader for BlockReader<'_> {
-    fn take(&mut self) -> Result<Option<usize>, Failed<EngineError>> {
+impl PieceReader for BlockReader<'_> {
+    fn take(&mut self) -> Result<Option<usize>, PieceFailure<EngineError>> {
         let mut blocks = lock(&self.blocks);
         let number = blocks.next_block();
         blocks.next(&mut self.block).map_err(|error| (number, error))
     }
 
-    fn read(&mut self, each: &mut Each<'_>) -> Result<(), EngineError> {
+    fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError> {
         let BlockReader { scan, block, fields, wanted, .. } = self;
         let shape = Shape {
             width: scan.columns.len(),
@@ -111,8 +112,8 @@ impl Reader for BlockReader<'_> {
             return Err(EngineError::Record { path, record: record as u64 + 1, line, fault });
         }
         *wanted = wanted.map(|wanted| wanted.saturating_sub(fields.records()));
-        let records = Records::Csv { bytes: block.bytes(), fields, quote: scan.dialect.quote };
-        each(records, block.bytes().len() as u64)
+        let records = InputRecords::Csv { bytes: block.bytes(), fields, quote: scan.dialect.quote };
+        on_batch(records, block.bytes().len() as u64)
     }
 
     fn first_of_file(&self) -> usize {

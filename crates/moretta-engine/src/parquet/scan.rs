@@ -6,9 +6,9 @@
 use super::open::{ParquetFile, Projected, Unit, same_columns, units};
 use crate::csv::CsvOptions;
 use crate::error::EngineError;
-use crate::ordered_pool::Failed;
-use crate::records::Records;
-use crate::scan::{Each, Pieces, Reader, Request, Scan};
+use crate::ordered_pool::PieceFailure;
+use crate::records::InputRecords;
+use crate::scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest};
 use crate::source::InputFile;
 use arrow_schema::SchemaRef;
 use std::sync::Arc;
@@ -55,13 +55,13 @@ impl Scan for ParquetScan {
         plain.max(self.records.saturating_mul(12 * columns as u64))
     }
 
-    fn open<'a>(&'a self, request: &Request<'_>) -> Result<Vec<Box<dyn Reader + 'a>>, EngineError> {
+    fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
         let options = request.options;
-        let most = match request.pieces {
+        let most = match request.mode {
             // Few large row groups are divided, so that all threads have something to do.
-            Pieces::Any => (self.records as usize).div_ceil(options.threads).max(LEAST),
-            Pieces::Whole => options.unit_records,
-            Pieces::First(records) => records,
+            PieceMode::Any => (self.records as usize).div_ceil(options.threads).max(LEAST),
+            PieceMode::Whole => options.unit_records,
+            PieceMode::First(records) => records,
         };
         let mut read = [request.copied, request.coded].concat();
         read.sort_unstable();
@@ -73,10 +73,10 @@ impl Scan for ParquetScan {
             projected: self.files.iter().map(project).collect::<Result<_, _>>()?,
             // Columns come in file order whatever order they are asked for.
             places: (0..self.columns.len()).map(|column| read.partition_point(|other| *other < column)).collect(),
-            whole: request.pieces != Pieces::Any,
+            whole: request.mode != PieceMode::Any,
             next: AtomicUsize::new(0),
         });
-        let reader = |_| Box::new(UnitReader { opened: Arc::clone(&opened), unit: 0 }) as Box<dyn Reader>;
+        let reader = |_| Box::new(UnitReader { opened: Arc::clone(&opened), unit: 0 }) as Box<dyn PieceReader>;
         Ok((0..options.threads).map(reader).collect())
     }
 }
@@ -97,19 +97,19 @@ struct UnitReader<'a> {
     unit: usize,
 }
 
-impl Reader for UnitReader<'_> {
-    fn take(&mut self) -> Result<Option<usize>, Failed<EngineError>> {
+impl PieceReader for UnitReader<'_> {
+    fn take(&mut self) -> Result<Option<usize>, PieceFailure<EngineError>> {
         self.unit = self.opened.next.fetch_add(1, Ordering::Relaxed);
         Ok(Some(self.unit).filter(|&unit| unit < self.opened.units.len()))
     }
 
-    fn read(&mut self, each: &mut Each<'_>) -> Result<(), EngineError> {
+    fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError> {
         let Opened { files, units, projected, places, whole, .. } = &*self.opened;
         let unit = units[self.unit];
         let (file, projected) = (&files[unit.file], &projected[unit.file]);
         let mut pass_on = |batch| {
-            let records = Records::Arrow { batch: &batch, places, path: &file.path };
-            each(records, records.len() as u64)
+            let records = InputRecords::Arrow { batch: &batch, places, path: &file.path };
+            on_batch(records, records.len() as u64)
         };
         if *whole {
             return pass_on(file.read_whole(projected, unit)?);

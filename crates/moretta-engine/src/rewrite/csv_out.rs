@@ -156,7 +156,7 @@ fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
     let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
     let (_, records) = feed(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
         renderer.render(job, &piece, &mut state.out, &mut state.ends)?;
-        let at = offset.take(piece.number, |offset| {
+        let at = offset.in_order(piece.number, |offset| {
             *offset += state.out.len() as u64;
             Ok(*offset - state.out.len() as u64)
         })?;
@@ -257,7 +257,7 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
         Ok(())
     };
     let states = (0..job.options.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
-    ordered_pool::run(states, observer, &[], ordered_pool::numbers(spill.buckets()), work)
+    ordered_pool::run(states, observer, &[], ordered_pool::take_numbers_below(spill.buckets()), work)
         .map_err(|(_, error)| error)?;
     Ok(())
 }

@@ -7,9 +7,9 @@ use super::Job;
 use super::plan::Decisions;
 use crate::arrow::code::ColumnCoder;
 use crate::error::EngineError;
-use crate::ordered_pool::{Fails, Sequencer};
-use crate::records::Records;
-use crate::scan::{Batch, Pieces, Request, scan};
+use crate::ordered_pool::{FailureListener, Sequencer};
+use crate::records::InputRecords;
+use crate::scan::{PieceBatch, PieceMode, ScanRequest, scan};
 use moretta_core::observer::Observer;
 
 /// A piece about which everything is decided.
@@ -17,7 +17,7 @@ pub(crate) struct Decided<'a> {
     pub(crate) number: usize,
     /// Records before the piece.
     pub(crate) base: u64,
-    pub(crate) records: Records<'a>,
+    pub(crate) records: InputRecords<'a>,
     pub(crate) decisions: &'a Decisions,
 }
 
@@ -32,21 +32,22 @@ pub(crate) fn feed<S: Send>(
     job: &Job<'_>,
     states: Vec<S>,
     observer: &dyn Observer,
-    sequencers: &[&dyn Fails],
+    sequencers: &[&dyn FailureListener],
     step: impl Fn(&mut S, Decided<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, u64), EngineError> {
     let (plan, width) = (&job.plan, job.plan.key.len());
     let coded: Vec<usize> = plan.key.iter().map(|(column, _)| *column).collect();
     job.source.check_text(&coded)?;
-    let request = Request { coded: &coded, copied: &job.copied, pieces: Pieces::Whole, options: job.options };
+    let request = ScanRequest { coded: &coded, copied: &job.copied, mode: PieceMode::Whole, options: job.options };
     let sequencer = Sequencer::new(0);
-    let sequencers: Vec<&dyn Fails> = sequencers.iter().copied().chain([&sequencer as &dyn Fails]).collect();
+    let sequencers: Vec<&dyn FailureListener> =
+        sequencers.iter().copied().chain([&sequencer as &dyn FailureListener]).collect();
     let coders = || (0..width).map(|_| ColumnCoder::default()).collect();
     let worker = |inner| Worker { decisions: Decisions::default(), coders: coders(), inner };
     let workers = states.into_iter().map(worker).collect();
-    let work = |worker: &mut Worker<S>, batch: Batch<'_>| {
+    let work = |worker: &mut Worker<S>, batch: PieceBatch<'_>| {
         let Worker { decisions, coders, inner } = worker;
-        let Batch { number, records, .. } = batch;
+        let PieceBatch { number, records, .. } = batch;
         let count = records.len();
         let codes = plan.prepare(decisions, count);
         for (at, ((column, dictionary), coder)) in plan.key.iter().zip(coders).enumerate() {
@@ -56,7 +57,7 @@ pub(crate) fn feed<S: Send>(
             }
         }
         plan.look_up(decisions, count)?;
-        let base = sequencer.take(number, |records| {
+        let base = sequencer.in_order(number, |records| {
             plan.ordinals(decisions);
             *records += count as u64;
             Ok(*records - count as u64)

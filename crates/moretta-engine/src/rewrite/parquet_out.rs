@@ -137,7 +137,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
         RecordOrder::Input => {
             let (_, records) = feed(job, states, observer, &[&writer], |(), piece| {
                 let batch = batches.make(&piece)?;
-                writer.take(piece.number, |writer| writer.push(batch).map_err(EngineError::parquet(path)))
+                writer.in_order(piece.number, |writer| writer.push(batch).map_err(EngineError::parquet(path)))
             })?;
             records
         }
@@ -216,12 +216,12 @@ impl<'a> Scattered<'a> {
                 read().map_err(EngineError::parquet::<ArrowError>(path))
             })?;
             let sorted = self.sort(batches).map_err(EngineError::parquet(path))?;
-            writer.take(bucket, |writer| writer.push(sorted).map_err(EngineError::parquet(path)))?;
+            writer.in_order(bucket, |writer| writer.push(sorted).map_err(EngineError::parquet(path)))?;
             observer.progress(bucket as u64 + 1, spill.buckets() as u64);
             Ok(())
         };
         let states = vec![(); self.job.options.threads.min(spill.buckets())];
-        ordered_pool::run(states, observer, &[writer], ordered_pool::numbers(spill.buckets()), work)
+        ordered_pool::run(states, observer, &[writer], ordered_pool::take_numbers_below(spill.buckets()), work)
             .map_err(|(_, error)| error)?;
         Ok(())
     }
