@@ -4,15 +4,15 @@
 //! size of pieces (only the order of codes and rows differs). Memory follows the distinct values and rows; past the budget
 //! the pass stops with an account of what would fit.
 //!
-//! Structure: each thread codes the wanted cells of its batches with dictionaries of its own and counts rows of codes
-//! ([`Grouper`]); at the end the threads' tables are folded into the first one's, and first places become record numbers.
+//! Structure: each thread codes the column_indices cells of its batches with dictionaries of its own and counts rows of codes
+//! ([`PartialCounts`]); at the end the threads' tables are folded into the first one's, and first positions become record numbers.
 
-use crate::arrow::code::ColumnCoder;
-use crate::counter::RowCounter;
+use crate::arrow::encode::ColumnEncoder;
 use crate::dictionary::Dictionary;
 use crate::error::{EngineError, OutOfMemory};
 use crate::local::EngineOptions;
-use crate::memory::Budget;
+use crate::memory::MemoryBudget;
+use crate::row_counter::RowCounter;
 use crate::scan::{PieceBatch, PieceMode, RecordNumbers, ScanRequest, scan};
 use crate::source::Source;
 use moretta_core::counts::{CountedColumn, Counts};
@@ -20,51 +20,51 @@ use moretta_core::observer::Observer;
 
 /// One thread's dictionaries and rows.
 #[derive(Debug)]
-struct Grouper {
+struct PartialCounts {
     dictionaries: Vec<Dictionary>,
-    coders: Vec<ColumnCoder>,
+    encoders: Vec<ColumnEncoder>,
     rows: RowCounter,
     codes: Vec<u32>,
     sizes: Vec<usize>,
-    reported: u64,
+    reported_bytes: u64,
 }
 
-impl Grouper {
+impl PartialCounts {
     /// Nothing seen of `width` columns.
     fn new(width: usize) -> Self {
         Self {
             dictionaries: (0..width).map(|_| Dictionary::default()).collect(),
-            coders: (0..width).map(|_| ColumnCoder::default()).collect(),
+            encoders: (0..width).map(|_| ColumnEncoder::default()).collect(),
             rows: RowCounter::new(width),
             codes: Vec::new(),
             sizes: Vec::new(),
-            reported: 0,
+            reported_bytes: 0,
         }
     }
 
     /// Counts the records of a batch.
-    fn add(&mut self, batch: &PieceBatch<'_>, wanted: &[usize]) -> Result<(), EngineError> {
+    fn add(&mut self, batch: &PieceBatch<'_>, column_indices: &[usize]) -> Result<(), EngineError> {
         let records = batch.records;
         for first in (0..records.len()).step_by(records.chunk()) {
             let chunk = records.chunk().min(records.len() - first);
-            self.codes.resize(chunk * wanted.len(), 0);
+            self.codes.resize(chunk * column_indices.len(), 0);
             let codes = self.codes.chunks_exact_mut(chunk);
-            let columns = codes.zip(wanted).zip(self.dictionaries.iter_mut().zip(&mut self.coders));
-            for ((codes, &column), (dictionary, coder)) in columns {
+            let columns = codes.zip(column_indices).zip(self.dictionaries.iter_mut().zip(&mut self.encoders));
+            for ((codes, &column), (dictionary, encoder)) in columns {
                 let range = first..first + chunk;
-                records.code(column, range, coder, (codes, 1), &mut |text| Some(dictionary.code(text)))?;
+                records.encode(column, range, encoder, (codes, 1), &mut |text| Some(dictionary.encode(text)))?;
             }
             self.sizes.clear();
             self.sizes.extend(self.dictionaries.iter().map(Dictionary::len));
-            self.rows.add_each(&self.codes, chunk, &self.sizes, batch.place() + first as u64);
+            self.rows.add_each(&self.codes, chunk, &self.sizes, batch.position() + first as u64);
         }
         Ok(())
     }
 
     /// Tells the budget what is held; an error if that is too much after `read` of the input.
-    fn check(&mut self, budget: &Budget, names: &[String], read: f64) -> Result<(), EngineError> {
+    fn check(&mut self, budget: &MemoryBudget, names: &[String], read: f64) -> Result<(), EngineError> {
         let holds = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
-        if budget.report(&mut self.reported, holds) {
+        if budget.report(&mut self.reported_bytes, holds) {
             return Ok(());
         }
         let widest = (0..names.len()).max_by_key(|&key| self.dictionaries[key].len()).unwrap_or(0);
@@ -80,12 +80,12 @@ impl Grouper {
     }
 
     /// Adds what another thread counted.
-    fn merge(&mut self, other: Grouper) {
+    fn merge(&mut self, other: PartialCounts) {
         let maps: Vec<Vec<u32>> = self
             .dictionaries
             .iter_mut()
             .zip(&other.dictionaries)
-            .map(|(mine, theirs)| (0..theirs.len() as u32).map(|code| mine.code(theirs.value(code))).collect())
+            .map(|(mine, theirs)| (0..theirs.len() as u32).map(|code| mine.encode(theirs.value(code))).collect())
             .collect();
         let sizes: Vec<usize> = self.dictionaries.iter().map(Dictionary::len).collect();
         self.rows.merge(&other.rows, &maps, &sizes);
@@ -93,18 +93,18 @@ impl Grouper {
 }
 
 /// Folds the threads' tables into one.
-fn finish(groupers: Vec<Grouper>, columns: &[String], numbers: &RecordNumbers) -> Counts {
+fn finish(groupers: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumbers) -> Counts {
     let mut groupers = groupers.into_iter();
-    let mut all = groupers.next().unwrap_or_else(|| Grouper::new(columns.len()));
+    let mut all = groupers.next().unwrap_or_else(|| PartialCounts::new(columns.len()));
     groupers.for_each(|other| all.merge(other));
-    let Grouper { dictionaries, rows, .. } = all;
+    let PartialCounts { dictionaries, rows, .. } = all;
     let mut counts = Counts { records: numbers.records(), ..Counts::default() };
     let mut first_records = Vec::with_capacity(rows.len());
     let mut firsts: Vec<Vec<u64>> = dictionaries.iter().map(|dictionary| vec![u64::MAX; dictionary.len()]).collect();
     counts.codes.reserve_exact(rows.len() * columns.len());
     counts.counts.reserve_exact(rows.len());
-    rows.for_each(|codes, count, place| {
-        let first = numbers.number(place);
+    rows.for_each(|codes, count, position| {
+        let first = numbers.number(position);
         counts.codes.extend_from_slice(codes);
         counts.counts.push(count);
         first_records.push(first);
@@ -130,22 +130,23 @@ fn finish(groupers: Vec<Grouper>, columns: &[String], numbers: &RecordNumbers) -
     counts
 }
 
-/// Groups and counts the records of a source by the columns at `wanted`.
+/// Groups and counts the records of a source by the columns at `column_indices`.
 pub(crate) fn group_and_count(
     source: &Source,
     names: &[String],
-    wanted: &[usize],
+    column_indices: &[usize],
     options: &EngineOptions,
     observer: &dyn Observer,
 ) -> Result<Counts, EngineError> {
-    source.check_text(wanted)?;
-    let budget = Budget::new(options.memory);
-    let states = (0..options.threads).map(|_| Grouper::new(wanted.len())).collect();
-    let request = ScanRequest { coded: wanted, copied: &[], mode: PieceMode::Any, options };
-    let (groupers, numbers) = scan(source.scan(), &request, states, observer, &[], |grouper: &mut Grouper, batch| {
-        grouper.add(&batch, wanted)?;
-        grouper.check(&budget, names, batch.done)
-    })?;
+    source.check_has_text(column_indices)?;
+    let budget = MemoryBudget::new(options.memory);
+    let states = (0..options.threads).map(|_| PartialCounts::new(column_indices.len())).collect();
+    let request = ScanRequest { encoded: column_indices, copied: &[], mode: PieceMode::Any, options };
+    let (groupers, numbers) =
+        scan(source.scan(), &request, states, observer, &[], |grouper: &mut PartialCounts, batch| {
+            grouper.add(&batch, column_indices)?;
+            grouper.check(&budget, names, batch.done)
+        })?;
     if numbers.records() == 0 {
         return Err(EngineError::NoRecords { path: source.first_path() });
     }

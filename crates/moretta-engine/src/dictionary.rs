@@ -12,7 +12,7 @@ use std::hash::{BuildHasher, Hasher};
 const HASHER: FixedState = FixedState::with_seed(0x006d_6f72_6574_7461);
 
 /// Values up to this long are compared without their bytes.
-const SHORT: usize = 16;
+const INLINE_BYTES: usize = 16;
 
 #[inline]
 fn hash_long(bytes: &[u8]) -> u64 {
@@ -23,7 +23,7 @@ fn hash_long(bytes: &[u8]) -> u64 {
 
 /// Mixes the bits of a word.
 #[inline]
-pub(crate) fn fold(value: u64) -> u64 {
+pub(crate) fn folded_multiply(value: u64) -> u64 {
     let wide = u128::from(value ^ 0x2D35_8DCC_AA6C_78A5) * 0x8BB8_4B93_962E_ACC9;
     (wide as u64) ^ ((wide >> 64) as u64)
 }
@@ -40,7 +40,7 @@ struct Entry {
 impl Entry {
     /// The first and last bytes; they overlap, which with the length still tells short values apart.
     #[inline]
-    fn of(value: &[u8]) -> Entry {
+    fn new(value: &[u8]) -> Self {
         let length = value.len();
         let word = |at: usize| {
             value.get(at..at + 8).map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
@@ -52,7 +52,7 @@ impl Entry {
             0 => (0, 0),
             1..4 => (u64::from(value[0]) | u64::from(value[length / 2]) << 8, u64::from(value[length - 1])),
             4..8 => (half(0), half(length - 4)),
-            8..=SHORT => (word(0), word(length - 8)),
+            8..=INLINE_BYTES => (word(0), word(length - 8)),
             _ => (word(0), hash_long(value)),
         };
         Entry { low, high, length: length as u32, code: 0 }
@@ -60,11 +60,11 @@ impl Entry {
 
     #[inline]
     fn hash(&self) -> u64 {
-        fold(self.low ^ fold(self.high ^ u64::from(self.length) << 56))
+        folded_multiply(self.low ^ folded_multiply(self.high ^ u64::from(self.length) << 56))
     }
 
     #[inline]
-    fn same(&self, other: &Entry) -> bool {
+    fn matches(&self, other: &Entry) -> bool {
         self.low == other.low && self.high == other.high && self.length == other.length
     }
 }
@@ -81,8 +81,8 @@ pub(crate) struct Dictionary {
 impl Dictionary {
     /// The code of a value, a new one if it is new.
     #[inline]
-    pub(crate) fn code(&mut self, value: &[u8]) -> u32 {
-        let entry = Entry::of(value);
+    pub(crate) fn encode(&mut self, value: &[u8]) -> u32 {
+        let entry = Entry::new(value);
         match self.look_up(&entry, value) {
             Some(code) => code,
             None => self.insert(entry, value),
@@ -91,8 +91,9 @@ impl Dictionary {
 
     #[inline]
     fn look_up(&self, entry: &Entry, value: &[u8]) -> Option<u32> {
-        let same = |other: &Entry| entry.same(other) && (value.len() <= SHORT || self.value(other.code) == value);
-        self.table.find(entry.hash(), same).map(|entry| entry.code)
+        let matches =
+            |other: &Entry| entry.matches(other) && (value.len() <= INLINE_BYTES || self.value(other.code) == value);
+        self.table.find(entry.hash(), matches).map(|entry| entry.code)
     }
 
     #[cold]
@@ -107,7 +108,7 @@ impl Dictionary {
     /// The code of a value, if it has one.
     #[inline]
     pub(crate) fn find(&self, value: &[u8]) -> Option<u32> {
-        self.look_up(&Entry::of(value), value)
+        self.look_up(&Entry::new(value), value)
     }
 
     /// The value of a code.
@@ -136,7 +137,7 @@ mod tests {
     fn equal_values_share_a_code() {
         let mut dictionary = Dictionary::default();
         let words: [&[u8]; 5] = [b"", b"a", b"ab", b"a", b""];
-        let codes: Vec<u32> = words.iter().map(|word| dictionary.code(word)).collect();
+        let codes: Vec<u32> = words.iter().map(|word| dictionary.encode(word)).collect();
         assert_eq!(codes, [0, 1, 2, 1, 0]);
         assert_eq!(dictionary.value(0), b"");
         assert_eq!(dictionary.value(2), b"ab");
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_all_lengths_are_told_apart() {
+    fn values_of_all_lengths_get_different_codes() {
         let mut dictionary = Dictionary::default();
         let mut known = std::collections::HashMap::new();
         let mut random = 1u64;
@@ -162,7 +163,7 @@ mod tests {
             }
             let next = known.len() as u32;
             let code = *known.entry(value.clone()).or_insert(next);
-            assert_eq!(dictionary.code(&value), code);
+            assert_eq!(dictionary.encode(&value), code);
             assert_eq!((dictionary.value(code), dictionary.find(&value)), (value.as_slice(), Some(code)));
         }
     }

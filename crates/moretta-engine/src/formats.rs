@@ -6,7 +6,7 @@ use crate::csv::CsvOptions;
 use crate::csv::scan::CsvScan;
 use crate::error::EngineError;
 use crate::parquet::scan::ParquetScan;
-use crate::rewrite::{Writer, csv_out, parquet_out};
+use crate::rewrite::{WriteFn, csv_out, parquet_out};
 use crate::scan::Scan;
 use crate::source::InputFile;
 use std::path::Path;
@@ -21,20 +21,20 @@ pub enum Format {
 }
 
 /// Opens at least one file.
-type Open = fn(&[InputFile], &CsvOptions) -> Result<Box<dyn Scan>, EngineError>;
+type OpenFn = fn(&[InputFile], &CsvOptions) -> Result<Box<dyn Scan>, EngineError>;
 
 /// All that is known of a format.
-pub(crate) struct Entry {
+pub(crate) struct FormatEntry {
     format: Format,
     extensions: &'static [&'static str],
-    pub(crate) open: Open,
-    pub(crate) write: Writer,
+    pub(crate) open: OpenFn,
+    pub(crate) write: WriteFn,
 }
 
 /// In the order of [`Format`].
-static FORMATS: [Entry; 2] = [
-    Entry { format: Format::Csv, extensions: &["csv", "tsv", "txt"], open: CsvScan::open, write: csv_out::write },
-    Entry {
+static FORMATS: [FormatEntry; 2] = [
+    FormatEntry { format: Format::Csv, extensions: &["csv", "tsv", "txt"], open: CsvScan::open, write: csv_out::write },
+    FormatEntry {
         format: Format::Parquet,
         extensions: &["parquet", "pq"],
         open: ParquetScan::open,
@@ -50,7 +50,7 @@ impl Format {
     }
 
     /// How files of this format are opened and written.
-    pub(crate) fn entry(self) -> &'static Entry {
+    pub(crate) fn entry(self) -> &'static FormatEntry {
         &FORMATS[self as usize]
     }
 }

@@ -45,7 +45,6 @@
 
 mod arrow;
 mod count_pass;
-mod counter;
 mod csv;
 mod dictionary;
 mod error;
@@ -53,10 +52,11 @@ mod formats;
 mod local;
 mod memory;
 mod ordered_pool;
-mod packed;
+mod packed_counter;
 mod parquet;
 mod records;
 mod rewrite;
+mod row_counter;
 mod row_table;
 mod scan;
 mod source;

@@ -2,7 +2,7 @@
 //!
 //! Guarantee: see the crate's page. All that a [`EngineOptions`] changes is speed and memory, never a result.
 
-use crate::arrow::code::ColumnCoder;
+use crate::arrow::encode::ColumnEncoder;
 use crate::dictionary::Dictionary;
 use crate::error::EngineError;
 use crate::scan::{PieceMode, ScanRequest, scan};
@@ -73,16 +73,16 @@ impl LocalEngine {
         let columns = self.source.columns().to_vec();
         let all: Vec<usize> = (0..columns.len()).collect();
         let options = EngineOptions { threads: 1, ..self.options.clone() };
-        let request = ScanRequest { coded: &[], copied: &all, mode: PieceMode::First(records), options: &options };
+        let request = ScanRequest { encoded: &[], copied: &all, mode: PieceMode::First(records), options: &options };
         let rows: Vec<Vec<String>> = Vec::new();
         let (samples, _) = scan(self.source.scan(), &request, vec![rows], &NoObserver, &[], |rows, batch| {
             let (start, found) = (rows.len(), batch.records.len().min(records - rows.len()));
             rows.resize(start + found, Vec::new());
             let mut codes = vec![0; batch.records.len()];
             for &column in &all {
-                let (mut values, mut coder) = (Dictionary::default(), ColumnCoder::default());
-                let mut code = |text: &[u8]| Some(values.code(text));
-                batch.records.code(column, 0..codes.len(), &mut coder, (&mut codes, 1), &mut code)?;
+                let (mut values, mut encoder) = (Dictionary::default(), ColumnEncoder::default());
+                let mut code = |text: &[u8]| Some(values.encode(text));
+                batch.records.encode(column, 0..codes.len(), &mut encoder, (&mut codes, 1), &mut code)?;
                 for (row, &code) in rows[start..].iter_mut().zip(&codes) {
                     row.push(String::from_utf8_lossy(values.value(code)).into_owned());
                 }
@@ -97,9 +97,10 @@ impl LocalEngine {
 impl LocalEngine {
     /// First pass: the distinct rows of some columns, each with the number of records that carry it.
     pub fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
-        let wanted = columns.iter().map(|name| self.source.position(name)).collect::<Result<Vec<_>, _>>()?;
+        let column_indices =
+            columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<_>, _>>()?;
         self.source.check_unchanged()?;
-        let counts = count_pass::group_and_count(&self.source, columns, &wanted, &self.options, observer)?;
+        let counts = count_pass::group_and_count(&self.source, columns, &column_indices, &self.options, observer)?;
         self.source.check_unchanged()?;
         Ok(counts)
     }

@@ -1,33 +1,33 @@
 //! The bound on what a pass may hold, and what the process has held.
 //!
-//! Guarantee: a [`Budget`] knows the sum of what all threads report, and says no once that sum is above the limit. A
+//! Guarantee: a [`MemoryBudget`] knows the sum of what all threads report, and says no once that sum is above the limit. A
 //! thread reports after each block, so the bound may be passed by what one block per thread adds.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A shared account of bytes.
 #[derive(Debug)]
-pub(crate) struct Budget {
+pub(crate) struct MemoryBudget {
     limit: u64,
     used: AtomicU64,
 }
 
-impl Budget {
+impl MemoryBudget {
     /// Without a limit everything fits.
     pub(crate) fn new(limit: Option<u64>) -> Self {
         Self { limit: limit.unwrap_or(u64::MAX), used: AtomicU64::new(0) }
     }
 
-    /// Replaces what a thread last reported by what it holds now; whether the sum of all is still allowed.
-    pub(crate) fn report(&self, reported: &mut u64, holds: u64) -> bool {
-        let used = if holds >= *reported {
-            let more = holds - *reported;
+    /// Replaces what a thread last reported by what it held now; whether the sum of all is still allowed.
+    pub(crate) fn report(&self, reported: &mut u64, held: u64) -> bool {
+        let used = if held >= *reported {
+            let more = held - *reported;
             self.used.fetch_add(more, Ordering::Relaxed) + more
         } else {
-            let less = *reported - holds;
+            let less = *reported - held;
             self.used.fetch_sub(less, Ordering::Relaxed) - less
         };
-        *reported = holds;
+        *reported = held;
         used <= self.limit
     }
 
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn reports_replace_each_other() {
-        let budget = Budget::new(Some(100));
+        let budget = MemoryBudget::new(Some(100));
         let (mut one, mut two) = (0, 0);
         assert!(budget.report(&mut one, 60));
         assert!(!budget.report(&mut two, 50));

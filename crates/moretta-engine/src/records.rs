@@ -4,7 +4,7 @@
 //! one it is. Cost: the representation is looked at once for each column of a batch, or once for each run of cells that
 //! are copied together.
 
-use crate::arrow::code::ColumnCoder;
+use crate::arrow::encode::ColumnEncoder;
 use crate::arrow::text;
 use crate::csv::parse::Fields;
 use crate::csv::{Dialect, content, write};
@@ -47,11 +47,11 @@ impl<'a> InputRecords<'a> {
     /// Writes the code that `look_up` has for the text of each cell to every `stride`-th of `codes`. Returns `false` if
     /// a text has none.
     #[inline]
-    pub(crate) fn code(
+    pub(crate) fn encode(
         &self,
         column: usize,
         range: Range<usize>,
-        coder: &mut ColumnCoder,
+        encoder: &mut ColumnEncoder,
         (codes, stride): (&mut [u32], usize),
         look_up: &mut impl FnMut(&[u8]) -> Option<u32>,
     ) -> Result<bool, EngineError> {
@@ -59,14 +59,14 @@ impl<'a> InputRecords<'a> {
             Self::Csv { bytes, fields, quote } => {
                 let mut code =
                     |record, scratch: &mut Vec<u8>| look_up(content(fields.raw(bytes, record, column), quote, scratch));
-                Ok(fill(codes, stride, range, |record| code(record, &mut coder.scratch)).is_some())
+                Ok(fill(codes, stride, range, |record| code(record, &mut encoder.scratch)).is_some())
             }
             Self::Arrow { batch, places, path } => {
                 let array = batch.column(places[column]);
                 let known = if range.len() == array.len() {
-                    coder.code(array, codes, stride, look_up)
+                    encoder.encode(array, codes, stride, look_up)
                 } else {
-                    coder.code(&array.slice(range.start, range.len()), codes, stride, look_up)
+                    encoder.encode(&array.slice(range.start, range.len()), codes, stride, look_up)
                 };
                 known.map_err(EngineError::parquet(path))
             }

@@ -66,7 +66,7 @@ pub(crate) type OnBatch<'a> = dyn FnMut(InputRecords<'_>, u64) -> Result<(), Eng
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScanRequest<'a> {
     /// Columns whose values become codes: every value has a text.
-    pub(crate) coded: &'a [usize],
+    pub(crate) encoded: &'a [usize],
     /// Columns that are copied.
     pub(crate) copied: &'a [usize],
     pub(crate) mode: PieceMode,
@@ -96,13 +96,13 @@ pub(crate) struct PieceBatch<'a> {
 }
 
 impl PieceBatch<'_> {
-    /// The place of the first record, to be made a number by [`RecordNumbers`].
-    pub(crate) fn place(&self) -> u64 {
+    /// The position of the first record, to be made a number by [`RecordNumbers`].
+    pub(crate) fn position(&self) -> u64 {
         (self.number as u64) << 32 | self.start as u64
     }
 }
 
-/// The pieces that were read, which turn places into record numbers.
+/// The pieces that were read, which turn positions into record numbers.
 #[derive(Debug)]
 pub(crate) struct RecordNumbers {
     /// Records before each piece, and at the end all of them.
@@ -115,9 +115,9 @@ impl RecordNumbers {
         self.records_before.last().copied().unwrap_or(0)
     }
 
-    /// The number (from 1) of the record at a place: piece in the high half, record in the low.
-    pub(crate) fn number(&self, place: u64) -> u64 {
-        self.records_before[(place >> 32) as usize] + u64::from(place as u32) + 1
+    /// The number (from 1) of the record at a position: piece in the high half, record in the low.
+    pub(crate) fn number(&self, position: u64) -> u64 {
+        self.records_before[(position >> 32) as usize] + u64::from(position as u32) + 1
     }
 }
 

@@ -40,7 +40,7 @@ impl Source {
     /// Opens a file, all data files of a folder (hidden ones left out, sorted by name), or those that match a pattern with
     /// `*` and `?` in its last part.
     pub fn open(path_or_glob: &str, options: &CsvOptions) -> Result<Source, EngineError> {
-        let paths = expand(path_or_glob)?;
+        let paths = expand_paths(path_or_glob)?;
         let first = &paths[0];
         let format = Format::of(first).ok_or_else(|| EngineError::UnknownFormat { path: first.clone() })?;
         for path in &paths {
@@ -121,7 +121,7 @@ impl Source {
     }
 
     /// The position of a column.
-    pub(crate) fn position(&self, name: &str) -> Result<usize, EngineError> {
+    pub(crate) fn column_index(&self, name: &str) -> Result<usize, EngineError> {
         let known = self.columns();
         known
             .iter()
@@ -130,7 +130,7 @@ impl Source {
     }
 
     /// An error if one of some columns has no text form.
-    pub(crate) fn check_text(&self, columns: &[usize]) -> Result<(), EngineError> {
+    pub(crate) fn check_has_text(&self, columns: &[usize]) -> Result<(), EngineError> {
         let fields = self.scan.schema().map(|schema| columns.iter().map(|&column| schema.field(column)));
         match fields.into_iter().flatten().find(|field| !has_text(field.data_type())) {
             None => Ok(()),
@@ -144,7 +144,7 @@ impl Source {
 }
 
 /// Where two headers differ, in words.
-pub(crate) fn difference(first: &[String], other: &[String]) -> Option<String> {
+pub(crate) fn column_difference(first: &[String], other: &[String]) -> Option<String> {
     let at = first.iter().zip(other).position(|(a, b)| a != b);
     match at {
         Some(at) => Some(format!("column {} is `{}`, not `{}`", at + 1, other[at], first[at])),
@@ -165,11 +165,11 @@ pub fn same_file(one: &Path, two: &Path) -> bool {
     matches!((one.canonicalize(), two.canonicalize()), (Ok(one), Ok(two)) if one == two)
 }
 
-fn expand(path_or_glob: &str) -> Result<Vec<PathBuf>, EngineError> {
+fn expand_paths(path_or_glob: &str) -> Result<Vec<PathBuf>, EngineError> {
     let path = Path::new(path_or_glob);
     let none = || EngineError::NoInput { pattern: path_or_glob.to_string() };
     if path.is_dir() {
-        return files_of(path, |_, data| data)?.ok_or_else(none);
+        return list_files(path, |_, data| data)?.ok_or_else(none);
     }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if path.exists() || !name.contains(['*', '?']) {
@@ -177,11 +177,11 @@ fn expand(path_or_glob: &str) -> Result<Vec<PathBuf>, EngineError> {
         return Ok(vec![path.to_path_buf()]);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files_of(folder, |file, _| matches(name.as_bytes(), file.as_bytes()))?.ok_or_else(none)
+    list_files(folder, |file, _| glob_matches(name.as_bytes(), file.as_bytes()))?.ok_or_else(none)
 }
 
 /// The files of a folder that are chosen by name (and whether they have a data extension), not hidden, sorted.
-fn files_of(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Option<Vec<PathBuf>>, EngineError> {
+fn list_files(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Option<Vec<PathBuf>>, EngineError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(EngineError::io(folder, "read"))? {
         let path = entry.map_err(EngineError::io(folder, "read"))?.path();
@@ -197,30 +197,30 @@ fn files_of(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Option
 }
 
 /// Whether a name matches a pattern of `*` (any characters) and `?` (any one byte).
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n) = (0, 0);
+fn glob_matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut pattern_index, mut name_index) = (0, 0);
     // Where to go on when the last star takes one byte more.
     let mut retry: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
+    while name_index < name.len() {
+        match pattern.get(pattern_index) {
             Some(b'*') => {
-                retry = Some((p, n));
-                p += 1;
+                retry = Some((pattern_index, name_index));
+                pattern_index += 1;
             }
-            Some(&byte) if byte == b'?' || byte == name[n] => {
-                p += 1;
-                n += 1;
+            Some(&byte) if byte == b'?' || byte == name[name_index] => {
+                pattern_index += 1;
+                name_index += 1;
             }
             _ => match &mut retry {
                 Some((star, from)) => {
                     *from += 1;
-                    (p, n) = (*star + 1, *from);
+                    (pattern_index, name_index) = (*star + 1, *from);
                 }
                 None => return false,
             },
         }
     }
-    pattern[p..].iter().all(|&byte| byte == b'*')
+    pattern[pattern_index..].iter().all(|&byte| byte == b'*')
 }
 
 #[cfg(test)]
@@ -238,7 +238,7 @@ mod tests {
             ("a*b*c", "aXbYb", false),
             ("*", "", true),
         ] {
-            assert_eq!(matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
+            assert_eq!(glob_matches(pattern.as_bytes(), name.as_bytes()), expected, "{pattern} {name}");
         }
     }
 }

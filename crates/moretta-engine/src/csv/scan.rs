@@ -10,7 +10,7 @@ use crate::error::EngineError;
 use crate::ordered_pool::{PieceFailure, lock};
 use crate::records::InputRecords;
 use crate::scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest};
-use crate::source::{InputFile, difference};
+use crate::source::{InputFile, column_difference};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -36,7 +36,7 @@ impl CsvScan {
         let mut data = vec![DataFile { path: files[0].path.clone(), data_offset: first.data_offset }];
         for InputFile { path, .. } in &files[1..] {
             let other = header::read(path, &options)?;
-            if let Some(detail) = difference(&first.columns, &other.columns) {
+            if let Some(detail) = column_difference(&first.columns, &other.columns) {
                 return Err(EngineError::HeaderDiffers { path: path.clone(), first: files[0].path.clone(), detail });
             }
             data.push(DataFile { path: path.clone(), data_offset: other.data_offset });

@@ -5,7 +5,7 @@
 //! Cost: a piece that begins inside a row group skips the pages before it (by the page index where the file has one).
 
 use crate::error::EngineError;
-use crate::source::difference;
+use crate::source::column_difference;
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
@@ -69,15 +69,15 @@ impl ParquetFile {
         self.metadata.metadata().row_groups().iter().map(|group| group.total_byte_size().max(0) as u64).sum()
     }
 
-    /// To read the columns at `wanted`, those of them in `coded` as dictionaries if they are strings.
-    pub(crate) fn project(&self, wanted: &[usize], coded: &[usize]) -> Result<Projected, EngineError> {
+    /// To read the columns at `columns`, those of them in `encoded` as dictionaries if they are strings.
+    pub(crate) fn project(&self, columns: &[usize], encoded: &[usize]) -> Result<Projected, EngineError> {
         let fields = self.schema().fields().iter().enumerate().map(|(at, field)| {
             let string = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
                 || matches!(field.data_type(), DataType::Dictionary(_, value)
                     if matches!(**value, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View));
-            if string && coded.contains(&at) {
-                let coded = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
-                Arc::new(Field::clone(field).with_data_type(coded))
+            if string && encoded.contains(&at) {
+                let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
+                Arc::new(Field::clone(field).with_data_type(dictionary))
             } else {
                 Arc::clone(field)
             }
@@ -86,7 +86,7 @@ impl ParquetFile {
         let options = ArrowReaderOptions::new().with_schema(schema);
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options)
             .map_err(EngineError::parquet(&self.path))?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), wanted.iter().copied());
+        let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
         Ok(Projected { metadata, mask })
     }
 
@@ -144,7 +144,7 @@ pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineE
                 .map(|(a, b)| format!("column `{}` is of type {}, not {}", a.name(), b.data_type(), a.data_type()))
                 .next()
         };
-        if let Some(detail) = difference(&columns, &names(file)).or_else(types) {
+        if let Some(detail) = column_difference(&columns, &names(file)).or_else(types) {
             return Err(EngineError::HeaderDiffers { path: file.path.clone(), first: first.path.clone(), detail });
         }
     }

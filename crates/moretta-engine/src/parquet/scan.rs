@@ -63,10 +63,10 @@ impl Scan for ParquetScan {
             PieceMode::Whole => options.unit_records,
             PieceMode::First(records) => records,
         };
-        let mut read = [request.copied, request.coded].concat();
+        let mut read = [request.copied, request.encoded].concat();
         read.sort_unstable();
         read.dedup();
-        let project = |file: &ParquetFile| file.project(&read, request.coded);
+        let project = |file: &ParquetFile| file.project(&read, request.encoded);
         let opened = Arc::new(Opened {
             files: &self.files,
             units: units(&self.files, most),

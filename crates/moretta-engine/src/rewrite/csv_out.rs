@@ -135,7 +135,7 @@ impl Renderer {
 
 /// Writes all records; how many.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
-    job.source.check_text(&job.copied)?;
+    job.source.check_has_text(&job.copied)?;
     let header = write::header(job.plan.names.iter().map(String::as_str), job.dialect);
     let renderer = Renderer::new(&job.plan, job.dialect);
     write_at(job.pending.file(), &header, 0).map_err(EngineError::io(job.pending.path(), "write"))?;

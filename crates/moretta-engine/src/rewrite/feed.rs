@@ -5,7 +5,7 @@
 
 use super::Job;
 use super::plan::Decisions;
-use crate::arrow::code::ColumnCoder;
+use crate::arrow::encode::ColumnEncoder;
 use crate::error::EngineError;
 use crate::ordered_pool::{FailureListener, Sequencer};
 use crate::records::InputRecords;
@@ -23,7 +23,7 @@ pub(crate) struct Decided<'a> {
 
 struct Worker<S> {
     decisions: Decisions,
-    coders: Vec<ColumnCoder>,
+    encoders: Vec<ColumnEncoder>,
     inner: S,
 }
 
@@ -36,23 +36,23 @@ pub(crate) fn feed<S: Send>(
     step: impl Fn(&mut S, Decided<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, u64), EngineError> {
     let (plan, width) = (&job.plan, job.plan.key.len());
-    let coded: Vec<usize> = plan.key.iter().map(|(column, _)| *column).collect();
-    job.source.check_text(&coded)?;
-    let request = ScanRequest { coded: &coded, copied: &job.copied, mode: PieceMode::Whole, options: job.options };
+    let encoded: Vec<usize> = plan.key.iter().map(|(column, _)| *column).collect();
+    job.source.check_has_text(&encoded)?;
+    let request = ScanRequest { encoded: &encoded, copied: &job.copied, mode: PieceMode::Whole, options: job.options };
     let sequencer = Sequencer::new(0);
     let sequencers: Vec<&dyn FailureListener> =
         sequencers.iter().copied().chain([&sequencer as &dyn FailureListener]).collect();
-    let coders = || (0..width).map(|_| ColumnCoder::default()).collect();
-    let worker = |inner| Worker { decisions: Decisions::default(), coders: coders(), inner };
+    let encoders = || (0..width).map(|_| ColumnEncoder::default()).collect();
+    let worker = |inner| Worker { decisions: Decisions::default(), encoders: encoders(), inner };
     let workers = states.into_iter().map(worker).collect();
     let work = |worker: &mut Worker<S>, batch: PieceBatch<'_>| {
-        let Worker { decisions, coders, inner } = worker;
+        let Worker { decisions, encoders, inner } = worker;
         let PieceBatch { number, records, .. } = batch;
         let count = records.len();
         let codes = plan.prepare(decisions, count);
-        for (at, ((column, dictionary), coder)) in plan.key.iter().zip(coders).enumerate() {
+        for (at, ((column, dictionary), encoder)) in plan.key.iter().zip(encoders).enumerate() {
             let cells = codes.get_mut(at..).unwrap_or_default();
-            if !records.code(*column, 0..count, coder, (cells, width), &mut |text| dictionary.find(text))? {
+            if !records.encode(*column, 0..count, encoder, (cells, width), &mut |text| dictionary.find(text))? {
                 return Err(EngineError::changed("a value is new"));
             }
         }

@@ -26,7 +26,7 @@ use plan::{OutColumn, Plan};
 use spill::Spill;
 
 /// Writes all records of a job and returns how many.
-pub(crate) type Writer = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError>;
+pub(crate) type WriteFn = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError>;
 
 /// The input of a writer.
 pub(crate) struct Job<'a> {

@@ -127,7 +127,7 @@ impl Plan {
         let mut key = Vec::with_capacity(used.len());
         for &at in &used {
             let column = &rewrite.key[at];
-            key.push((source.position(&column.name)?, dictionary(&column.values, &column.name)?));
+            key.push((source.column_index(&column.name)?, dictionary(&column.values, &column.name)?));
         }
         let places: Vec<usize> =
             rewritten.iter().map(|at| used.iter().position(|used| used == at).unwrap_or(0)).collect();
@@ -141,7 +141,7 @@ impl Plan {
             *column = Some(OutColumn::Label(label));
         }
         for name in &rewrite.dropped {
-            columns[source.position(name)?] = None;
+            columns[source.column_index(name)?] = None;
         }
         let kept = columns.iter().zip(source.columns()).filter(|(column, _)| column.is_some());
         let names: Vec<String> = kept.map(|(_, name)| name.clone()).collect();
@@ -318,7 +318,7 @@ fn index(codes: &[u32], rewrite: &Rewrite, beside: impl Fn(usize) -> u64) -> Res
 fn dictionary(values: &[Box<str>], name: &str) -> Result<Dictionary, EngineError> {
     let mut dictionary = Dictionary::default();
     for (at, value) in values.iter().enumerate() {
-        if dictionary.code(value.as_bytes()) as usize != at {
+        if dictionary.encode(value.as_bytes()) as usize != at {
             return Err(EngineError::bad_rewrite(format!("column `{name}` has a value twice")));
         }
     }

@@ -1,6 +1,6 @@
 //! Distinct rows of codes, counted.
 //!
-//! Guarantee: the exact count and the earliest place of each row, whatever the codes and the order in which they come;
+//! Guarantee: the exact count and the earliest position of each row, whatever the codes and the order in which they come;
 //! merging the tables of several threads gives the same whatever each of them saw.
 //!
 //! Structure: as long as the codes of a row fit 64 bits, each column with as many as its dictionary needs, a row is one
@@ -8,14 +8,14 @@
 //! values, that happens at most 64 times. Rows that need more than 64 bits go on in [`RowTable`], which takes any width.
 //! Cost: see there; a change of keys costs one pass over the distinct rows.
 
-use crate::packed::{Layout, PackedCounter, TOGETHER};
+use crate::packed_counter::{BATCH_KEYS, KeyLayout, PackedCounter};
 use crate::row_table::RowTable;
 
-/// Rows with counts and first places.
+/// Rows with counts and first positions.
 #[derive(Debug)]
 pub(crate) struct RowCounter {
     width: usize,
-    layout: Layout,
+    layout: KeyLayout,
     packed: PackedCounter,
     /// All rows, once they are too wide for keys.
     wide: Option<RowTable>,
@@ -26,32 +26,32 @@ pub(crate) struct RowCounter {
 impl RowCounter {
     /// No rows of `width` codes.
     pub(crate) fn new(width: usize) -> Self {
-        let layout = Layout::new(width);
+        let layout = KeyLayout::new(width);
         Self { width, layout, packed: PackedCounter::default(), wide: None, keys: Vec::new(), codes: Vec::new() }
     }
 
-    /// Counts one record for each of some rows, met at `place` and the places after it. Codes come column by column;
+    /// Counts one record for each of some rows, met at `position` and the positions after it. Codes come column by column;
     /// those of a column are below its size in `sizes`.
-    pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, sizes: &[usize], place: u64) {
+    pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, sizes: &[usize], position: u64) {
         if records == 0 {
             return;
         }
         self.make_room(sizes);
         let Some(wide) = &mut self.wide else {
             self.layout.pack_each(codes, records, &mut self.keys);
-            for (keys, place) in self.keys.chunks(TOGETHER).zip((place..).step_by(TOGETHER)) {
-                self.packed.add_each(keys, place);
+            for (keys, position) in self.keys.chunks(BATCH_KEYS).zip((position..).step_by(BATCH_KEYS)) {
+                self.packed.add_each(keys, position);
             }
             return;
         };
-        for first in (0..records).step_by(TOGETHER) {
-            let chunk = TOGETHER.min(records - first);
+        for first in (0..records).step_by(BATCH_KEYS) {
+            let chunk = BATCH_KEYS.min(records - first);
             self.codes.resize(chunk * self.width, 0);
             for (column, codes) in codes.chunks_exact(records).enumerate() {
                 let cells = self.codes.iter_mut().skip(column).step_by(self.width);
                 cells.zip(&codes[first..]).for_each(|(cell, &code)| *cell = code);
             }
-            wide.add_each(&self.codes, chunk, place + first as u64);
+            wide.add_each(&self.codes, chunk, position + first as u64);
         }
     }
 
@@ -59,18 +59,18 @@ impl RowCounter {
     pub(crate) fn merge(&mut self, other: &RowCounter, maps: &[Vec<u32>], sizes: &[usize]) {
         self.make_room(sizes);
         let mut mapped = vec![0; self.width];
-        let mut counted = Vec::with_capacity(TOGETHER);
+        let mut counted = Vec::with_capacity(BATCH_KEYS);
         self.keys.clear();
-        other.for_each(|codes, count, place| {
+        other.for_each(|codes, count, position| {
             for ((to, &code), map) in mapped.iter_mut().zip(codes).zip(maps) {
                 *to = map[code as usize];
             }
             if let Some(wide) = &mut self.wide {
-                return wide.add(&mapped, count, place);
+                return wide.add(&mapped, count, position);
             }
             self.keys.push(self.layout.pack(&mapped));
-            counted.push((count, place));
-            if counted.len() == TOGETHER {
+            counted.push((count, position));
+            if counted.len() == BATCH_KEYS {
                 self.packed.add_counted(&self.keys, &counted);
                 self.keys.clear();
                 counted.clear();
@@ -88,25 +88,25 @@ impl RowCounter {
         }
         let Some(layout) = self.layout.widened(sizes) else {
             let mut wide = RowTable::new(self.width);
-            self.for_each(|codes, count, place| wide.add(codes, count, place));
+            self.for_each(|codes, count, position| wide.add(codes, count, position));
             self.packed = PackedCounter::default();
             self.wide = Some(wide);
             return;
         };
-        let mut packed = self.packed.emptied();
-        self.for_each(|codes, count, place| packed.add_counted(&[layout.pack(codes)], &[(count, place)]));
+        let mut packed = self.packed.empty_like();
+        self.for_each(|codes, count, position| packed.add_counted(&[layout.pack(codes)], &[(count, position)]));
         (self.packed, self.layout) = (packed, layout);
     }
 
-    /// Calls `each` with the codes, count and first place of every row.
+    /// Calls `each` with the codes, count and first position of every row.
     pub(crate) fn for_each(&self, mut each: impl FnMut(&[u32], u64, u64)) {
         if let Some(wide) = &self.wide {
-            return wide.iter().for_each(|(codes, count, place)| each(codes, count, place));
+            return wide.iter().for_each(|(codes, count, position)| each(codes, count, position));
         }
         let mut codes = vec![0; self.width];
-        for (key, count, place) in self.packed.iter() {
+        for (key, count, position) in self.packed.iter() {
             self.layout.unpack(key, &mut codes);
-            each(&codes, count, place);
+            each(&codes, count, position);
         }
     }
 
@@ -130,12 +130,12 @@ mod tests {
 
     type Naive = BTreeMap<Vec<u32>, (u64, u64)>;
 
-    /// Rows whose codes grow as dictionaries do, in batches at places that may go back.
+    /// Rows whose codes grow as dictionaries do, in batches at positions that may go back.
     #[derive(Debug, Clone)]
     struct Case {
         width: usize,
         limit: u32,
-        /// Greatest size of a column, a place, and random numbers for codes.
+        /// Greatest size of a column, a position, and random numbers for codes.
         batches: Vec<(u32, u64, Vec<u64>)>,
     }
 
@@ -152,7 +152,7 @@ mod tests {
         let mut counter = RowCounter::new(case.width);
         counter.layout = counter.layout.with_limit(case.limit);
         let mut sizes = vec![0; case.width];
-        for (most, place, random) in &case.batches {
+        for (most, position, random) in &case.batches {
             let code =
                 |record: usize, column: usize| (random[record] >> (column * 11)) as u32 % (most >> (2 * column)).max(1);
             let codes: Vec<u32> =
@@ -160,22 +160,22 @@ mod tests {
             for (column, size) in sizes.iter_mut().enumerate() {
                 *size = (0..random.len()).map(|record| code(record, column) as usize + 1).fold(*size, usize::max);
             }
-            let place = place << 32;
+            let position = position << 32;
             for record in 0..random.len() {
                 let row = (0..case.width).map(|column| code(record, column)).collect();
-                let at = place + record as u64;
+                let at = position + record as u64;
                 let (count, first) = naive.entry(row).or_insert((0, at));
                 *count += 1;
                 *first = at.min(*first);
             }
-            counter.add_each(&codes, random.len(), &sizes, place);
+            counter.add_each(&codes, random.len(), &sizes, position);
         }
         (counter, sizes)
     }
 
     fn all(counter: &RowCounter) -> Naive {
         let mut all = Naive::new();
-        counter.for_each(|codes, count, place| assert_eq!(all.insert(codes.to_vec(), (count, place)), None));
+        counter.for_each(|codes, count, position| assert_eq!(all.insert(codes.to_vec(), (count, position)), None));
         assert_eq!(counter.len(), all.len());
         all
     }
@@ -198,11 +198,11 @@ mod tests {
             let map = |code: u32, size: usize| (code + turn) % size as u32;
             let maps: Vec<Vec<u32>> =
                 other_sizes.iter().map(|&size| (0..size as u32).map(|code| map(code, size)).collect()).collect();
-            for (row, (count, place)) in theirs {
+            for (row, (count, position)) in theirs {
                 let row = row.iter().zip(&other_sizes).map(|(&code, &size)| map(code, size)).collect();
-                let (known, first) = naive.entry(row).or_insert((0, place));
+                let (known, first) = naive.entry(row).or_insert((0, position));
                 *known += count;
-                *first = place.min(*first);
+                *first = position.min(*first);
             }
             sizes.iter_mut().zip(&other_sizes).for_each(|(size, &other)| *size = other.max(*size));
             counter.merge(&other, &maps, &sizes);
@@ -232,8 +232,8 @@ mod tests {
     fn all_bits_of_a_key_can_be_used() {
         let mut counter = RowCounter::new(4);
         let sizes = [1 << 32, 1 << 16, 1 << 16, 1];
-        for place in [3, 1] {
-            counter.add_each(&[u32::MAX, 0, 0xFFFF, 1, 0xFFFF, 2, 0, 0], 2, &sizes, place);
+        for position in [3, 1] {
+            counter.add_each(&[u32::MAX, 0, 0xFFFF, 1, 0xFFFF, 2, 0, 0], 2, &sizes, position);
         }
         assert!(counter.wide.is_none());
         let rows = [(vec![0, 1, 2, 0], (2, 2)), (vec![u32::MAX, 0xFFFF, 0xFFFF, 0], (2, 1))];

@@ -1,41 +1,41 @@
 //! Counts of keys of 64 bits, and how the codes of a row become one.
 //!
-//! Guarantee: [`Layout`] gives different rows different keys and gets their codes back. [`PackedCounter`] keeps the exact
-//! count and the earliest place of each key.
+//! Guarantee: [`KeyLayout`] gives different rows different keys and gets their codes back. [`PackedCounter`] keeps the exact
+//! count and the earliest position of each key.
 //!
 //! Structure: a layout has a field of some bits for each column. The table is open addressing with linear probing; a
-//! cell holds key and count, so that counting one more takes one cache miss, and first places lie in an array of their
-//! own, which only a new key has to look at as long as places come in order. Keys are counted many at a time: first their
+//! cell holds key and count, so that counting one more takes one cache miss, and first positions lie in an array of their
+//! own, which only a new key has to look at as long as positions come in order. Keys are counted many at a time: first their
 //! cells are all touched, which lets the misses overlap, then counted. Cost: one cache miss, overlapped, for each record;
 //! 32 to 64 bytes for each distinct key.
 
-use crate::dictionary::fold;
+use crate::dictionary::folded_multiply;
 
 /// Keys that are counted together.
-pub(crate) const TOGETHER: usize = 256;
+pub(crate) const BATCH_KEYS: usize = 256;
 
 /// Cells of the first table; at any size there is room for the keys of one go.
-const CELLS: usize = 4 * TOGETHER;
+const MIN_CELLS: usize = 4 * BATCH_KEYS;
 
 /// One column's bits of a key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Field {
+struct BitField {
     bits: u32,
     shift: u32,
 }
 
 /// Where the code of each column is in a key.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
-    fields: Vec<Field>,
+pub(crate) struct KeyLayout {
+    fields: Vec<BitField>,
     /// Bits that a key may have.
     limit: u32,
 }
 
-impl Layout {
+impl KeyLayout {
     /// No bits for any of `width` columns yet, up to 64 for all of them.
     pub(crate) fn new(width: usize) -> Self {
-        Self { fields: vec![Field::default(); width], limit: u64::BITS }
+        Self { fields: vec![BitField::default(); width], limit: u64::BITS }
     }
 
     /// With fewer bits.
@@ -46,29 +46,29 @@ impl Layout {
 
     /// Whether the codes below `sizes` all have room.
     pub(crate) fn fits(&self, sizes: &[usize]) -> bool {
-        self.fields.iter().zip(sizes).all(|(field, &size)| needed(size) <= field.bits)
+        self.fields.iter().zip(sizes).all(|(field, &size)| bits_for(size) <= field.bits)
     }
 
     /// A layout that has room for the codes below `sizes`, and in columns that outgrew theirs for twice as many, so that
     /// keys change seldom; `None` if there is none.
-    pub(crate) fn widened(&self, sizes: &[usize]) -> Option<Layout> {
-        let roomy = self.fields.iter().zip(sizes).map(|(field, &size)| match needed(size) {
+    pub(crate) fn widened(&self, sizes: &[usize]) -> Option<KeyLayout> {
+        let with_spare_bit = self.fields.iter().zip(sizes).map(|(field, &size)| match bits_for(size) {
             bits if bits <= field.bits => field.bits,
             bits => bits + 1,
         });
-        self.of_bits(roomy).or_else(|| self.of_bits(sizes.iter().map(|&size| needed(size))))
+        self.with_bits(with_spare_bit).or_else(|| self.with_bits(sizes.iter().map(|&size| bits_for(size))))
     }
 
-    fn of_bits(&self, bits: impl Iterator<Item = u32>) -> Option<Layout> {
+    fn with_bits(&self, bits: impl Iterator<Item = u32>) -> Option<KeyLayout> {
         let mut total = 0;
         let mut field = |bits: u32| {
             // A column without bits may come after all 64, where no word can be shifted to.
             let shift = if bits == 0 { 0 } else { total };
             total += bits;
-            Field { bits, shift }
+            BitField { bits, shift }
         };
         let fields = bits.map(&mut field).collect();
-        (total <= self.limit).then_some(Layout { fields, limit: self.limit })
+        (total <= self.limit).then_some(KeyLayout { fields, limit: self.limit })
     }
 
     /// The keys of rows whose codes come column by column.
@@ -98,7 +98,7 @@ impl Layout {
 }
 
 /// Bits of the largest code below `size`.
-fn needed(size: usize) -> u32 {
+fn bits_for(size: usize) -> u32 {
     usize::BITS - size.saturating_sub(1).leading_zeros()
 }
 
@@ -109,24 +109,24 @@ struct Cell {
     count: u64,
 }
 
-/// Keys with counts and first places.
+/// Keys with counts and first positions.
 #[derive(Debug, Default)]
 pub(crate) struct PackedCounter {
     /// None, or a power of two.
     cells: Vec<Cell>,
-    /// The first place of the key in each cell.
-    places: Vec<u64>,
+    /// The first position of the key in each cell.
+    positions: Vec<u64>,
     /// Bits of a hash that do not tell cells apart.
     shift: u32,
     keys: usize,
-    /// Above all places so far.
-    next_place: u64,
+    /// Above all positions so far.
+    min_new_position: u64,
 }
 
 impl PackedCounter {
     /// An empty table in which as many keys have room as in this one.
-    pub(crate) fn emptied(&self) -> PackedCounter {
-        let mut empty = PackedCounter { next_place: self.next_place, ..PackedCounter::default() };
+    pub(crate) fn empty_like(&self) -> PackedCounter {
+        let mut empty = PackedCounter { min_new_position: self.min_new_position, ..PackedCounter::default() };
         if !self.cells.is_empty() {
             empty.resize(self.cells.len());
         }
@@ -136,61 +136,61 @@ impl PackedCounter {
     fn resize(&mut self, cells: usize) {
         self.shift = u64::BITS - cells.trailing_zeros();
         let old = std::mem::replace(&mut self.cells, vec![Cell::default(); cells]);
-        let places = std::mem::replace(&mut self.places, vec![0; cells]);
-        for (cell, place) in old.into_iter().zip(places).filter(|(cell, _)| cell.count > 0) {
-            let mut at = self.home(cell.key);
+        let positions = std::mem::replace(&mut self.positions, vec![0; cells]);
+        for (cell, position) in old.into_iter().zip(positions).filter(|(cell, _)| cell.count > 0) {
+            let mut at = self.home_cell(cell.key);
             while self.cells[at].count > 0 {
                 at = (at + 1) & (cells - 1);
             }
             self.cells[at] = cell;
-            self.places[at] = place;
+            self.positions[at] = position;
         }
     }
 
     /// Where to look for a key first. High bits, so that a larger table has its keys in the same order.
     #[inline]
-    fn home(&self, key: u64) -> usize {
-        (fold(key) >> self.shift) as usize
+    fn home_cell(&self, key: u64) -> usize {
+        (folded_multiply(key) >> self.shift) as usize
     }
 
     /// Makes room for the keys of one go and brings the cells where they may be into the cache.
     #[inline]
-    fn prepare(&mut self, keys: &[u64]) {
+    fn reserve_and_prefetch(&mut self, keys: &[u64]) {
         if (self.keys + keys.len()) * 4 > self.cells.len() * 3 {
-            self.resize((self.cells.len() * 2).max(CELLS));
+            self.resize((self.cells.len() * 2).max(MIN_CELLS));
         }
         // Nothing here waits for an earlier cell; the sum keeps the loads from being dropped.
-        let touched = keys.iter().fold(0, |sum, &key| sum ^ self.cells[self.home(key)].key);
+        let touched = keys.iter().fold(0, |sum, &key| sum ^ self.cells[self.home_cell(key)].key);
         std::hint::black_box(touched);
     }
 
-    /// Counts one record for each of at most [`TOGETHER`] keys, met at `place` and the places after it.
-    pub(crate) fn add_each(&mut self, keys: &[u64], place: u64) {
-        self.prepare(keys);
-        let ordered = place >= self.next_place;
-        self.next_place = self.next_place.max(place + keys.len() as u64);
-        for (at, &key) in (place..).zip(keys) {
+    /// Counts one record for each of at most [`BATCH_KEYS`] keys, met at `position` and the positions after it.
+    pub(crate) fn add_each(&mut self, keys: &[u64], position: u64) {
+        self.reserve_and_prefetch(keys);
+        let ordered = position >= self.min_new_position;
+        self.min_new_position = self.min_new_position.max(position + keys.len() as u64);
+        for (at, &key) in (position..).zip(keys) {
             let cell = self.count(key, 1, at);
             if !ordered {
-                self.places[cell] = self.places[cell].min(at);
+                self.positions[cell] = self.positions[cell].min(at);
             }
         }
     }
 
-    /// Counts at most [`TOGETHER`] keys, each with a count and a first place.
+    /// Counts at most [`BATCH_KEYS`] keys, each with a count and a first position.
     pub(crate) fn add_counted(&mut self, keys: &[u64], counted: &[(u64, u64)]) {
-        self.prepare(keys);
-        for (&key, &(count, place)) in keys.iter().zip(counted) {
-            self.next_place = self.next_place.max(place + 1);
-            let cell = self.count(key, count, place);
-            self.places[cell] = self.places[cell].min(place);
+        self.reserve_and_prefetch(keys);
+        for (&key, &(count, position)) in keys.iter().zip(counted) {
+            self.min_new_position = self.min_new_position.max(position + 1);
+            let cell = self.count(key, count, position);
+            self.positions[cell] = self.positions[cell].min(position);
         }
     }
 
-    /// The cell of a key after counting it; the place is that of a new key only.
+    /// The cell of a key after counting it; the position is that of a new key only.
     #[inline]
-    fn count(&mut self, key: u64, count: u64, place: u64) -> usize {
-        let mut at = self.home(key);
+    fn count(&mut self, key: u64, count: u64, position: u64) -> usize {
+        let mut at = self.home_cell(key);
         let last = self.cells.len() - 1;
         loop {
             let cell = &mut self.cells[at];
@@ -200,7 +200,7 @@ impl PackedCounter {
             }
             if cell.count == 0 {
                 *cell = Cell { key, count };
-                self.places[at] = place;
+                self.positions[at] = position;
                 self.keys += 1;
                 return at;
             }
@@ -208,7 +208,7 @@ impl PackedCounter {
         }
     }
 
-    /// Key, count and first place of all.
+    /// Key, count and first position of all.
     ///
     /// Not in the order of cells: keys that come in the order of their hashes would crowd one end of the table they go
     /// to. Runs of cells come in the order of their numbers' bits read backwards, so that they are spread from the start.
@@ -217,8 +217,8 @@ impl PackedCounter {
         let runs = self.cells.len() / RUN;
         (0..runs).flat_map(move |run| {
             let first = (run.reverse_bits() >> (usize::BITS - runs.trailing_zeros())) * RUN;
-            let cells = self.cells[first..first + RUN].iter().zip(&self.places[first..first + RUN]);
-            cells.filter(|(cell, _)| cell.count > 0).map(|(cell, &place)| (cell.key, cell.count, place))
+            let cells = self.cells[first..first + RUN].iter().zip(&self.positions[first..first + RUN]);
+            cells.filter(|(cell, _)| cell.count > 0).map(|(cell, &position)| (cell.key, cell.count, position))
         })
     }
 
@@ -229,7 +229,7 @@ impl PackedCounter {
 
     /// Bytes held.
     pub(crate) fn size(&self) -> u64 {
-        (self.cells.capacity() * size_of::<Cell>() + self.places.capacity() * size_of::<u64>()) as u64
+        (self.cells.capacity() * size_of::<Cell>() + self.positions.capacity() * size_of::<u64>()) as u64
     }
 }
 
@@ -242,9 +242,9 @@ mod tests {
     fn the_first_keys_of_a_table_are_from_all_over_it() {
         let mut table = PackedCounter::default();
         let keys: Vec<u64> = (0..10_000).collect();
-        keys.chunks(TOGETHER).for_each(|keys| table.add_each(keys, keys[0]));
+        keys.chunks(BATCH_KEYS).for_each(|keys| table.add_each(keys, keys[0]));
         let mut quarters = [0; 4];
-        table.iter().take(1000).for_each(|(key, ..)| quarters[table.home(key) * 4 / table.cells.len()] += 1);
+        table.iter().take(1000).for_each(|(key, ..)| quarters[table.home_cell(key) * 4 / table.cells.len()] += 1);
         assert!(quarters.iter().all(|keys| (150..350).contains(keys)), "{quarters:?}");
         assert_eq!(table.iter().count(), 10_000);
     }

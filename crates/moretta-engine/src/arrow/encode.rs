@@ -20,19 +20,19 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// Remembers the codes of one column's values.
 #[derive(Debug, Default)]
-pub(crate) struct ColumnCoder {
+pub(crate) struct ColumnEncoder {
     dictionary: Option<ArrayRef>,
-    by_key: Vec<u32>,
-    natives: Dictionary,
-    by_native: Vec<u32>,
+    code_by_key: Vec<u32>,
+    primitives: Dictionary,
+    code_by_primitive: Vec<u32>,
     text: String,
     /// For cells of CSV that lose their quotes.
     pub(crate) scratch: Vec<u8>,
 }
 
-impl ColumnCoder {
+impl ColumnEncoder {
     /// Codes all values of an array into every `stride`-th of `codes`. `Ok(false)`: `look_up` did not know one of them.
-    pub(crate) fn code(
+    pub(crate) fn encode(
         &mut self,
         array: &ArrayRef,
         codes: &mut [u32],
@@ -41,24 +41,24 @@ impl ColumnCoder {
     ) -> Result<bool, ArrowError> {
         let known = match array.data_type() {
             DataType::Dictionary(key, value) if **key == DataType::Int32 && **value == DataType::Utf8 => {
-                self.code_dictionary(array, codes, stride, look_up)
+                self.encode_dictionary(array, codes, stride, look_up)
             }
             DataType::Dictionary(..) => {
                 let flat = text::flatten(array)?;
-                return self.code(&flat, codes, stride, look_up);
+                return self.encode(&flat, codes, stride, look_up);
             }
             _ => {
                 let array: &dyn Array = array;
                 downcast_primitive_array! {
-                    array => self.code_primitive(array, codes, stride, look_up),
-                    _ => self.code_texts(array, codes, stride, look_up),
+                    array => self.encode_primitive(array, codes, stride, look_up),
+                    _ => self.encode_texts(array, codes, stride, look_up),
                 }
             }
         };
         Ok(known.is_some())
     }
 
-    fn code_dictionary(
+    fn encode_dictionary(
         &mut self,
         array: &ArrayRef,
         codes: &mut [u32],
@@ -68,32 +68,32 @@ impl ColumnCoder {
         let array = array.as_dictionary::<Int32Type>();
         let values = array.values();
         if !self.dictionary.as_ref().is_some_and(|known| Arc::ptr_eq(known, values)) {
-            self.by_key.clear();
-            self.by_key.resize(values.len(), UNKNOWN);
+            self.code_by_key.clear();
+            self.code_by_key.resize(values.len(), UNKNOWN);
             self.dictionary = Some(Arc::clone(values));
         }
         let texts = values.as_string::<i32>();
         let keys = array.keys();
-        let code_of = |key: usize, by_key: &mut Vec<u32>, look_up: &mut dyn FnMut(&[u8]) -> Option<u32>| {
-            let known = by_key[key];
+        let code_of = |key: usize, code_by_key: &mut Vec<u32>, look_up: &mut dyn FnMut(&[u8]) -> Option<u32>| {
+            let known = code_by_key[key];
             if known != UNKNOWN {
                 return Some(known);
             }
             let text = if texts.is_null(key) { "" } else { texts.value(key) };
             let code = look_up(text.as_bytes())?;
-            by_key[key] = code;
+            code_by_key[key] = code;
             Some(code)
         };
         if keys.null_count() == 0 {
             for (cell, &key) in codes.iter_mut().step_by(stride).zip(keys.values()) {
-                *cell = code_of(key as usize, &mut self.by_key, look_up)?;
+                *cell = code_of(key as usize, &mut self.code_by_key, look_up)?;
             }
             return Some(());
         }
         let mut null = None;
         for (record, key) in keys.iter().enumerate() {
             codes[record * stride] = match (key, null) {
-                (Some(key), _) => code_of(key as usize, &mut self.by_key, look_up)?,
+                (Some(key), _) => code_of(key as usize, &mut self.code_by_key, look_up)?,
                 (None, Some(code)) => code,
                 (None, None) => *null.insert(look_up(b"")?),
             };
@@ -101,7 +101,7 @@ impl ColumnCoder {
         Some(())
     }
 
-    fn code_primitive<T: ArrowPrimitiveType>(
+    fn encode_primitive<T: ArrowPrimitiveType>(
         &mut self,
         array: &PrimitiveArray<T>,
         codes: &mut [u32],
@@ -116,19 +116,19 @@ impl ColumnCoder {
                     None => *null.insert(look_up(b"")?),
                 }
             } else {
-                let native = self.natives.code(array.value(record).to_byte_slice()) as usize;
-                if native == self.by_native.len() {
+                let primitive = self.primitives.encode(array.value(record).to_byte_slice()) as usize;
+                if primitive == self.code_by_primitive.len() {
                     self.text.clear();
                     text::write(array, record, &mut self.text);
-                    self.by_native.push(look_up(self.text.as_bytes())?);
+                    self.code_by_primitive.push(look_up(self.text.as_bytes())?);
                 }
-                self.by_native[native]
+                self.code_by_primitive[primitive]
             };
         }
         Some(())
     }
 
-    fn code_texts(
+    fn encode_texts(
         &mut self,
         array: &dyn Array,
         codes: &mut [u32],
