@@ -24,7 +24,7 @@ pub struct EngineOptions {
     /// Bytes of CSV that a thread takes at a time.
     pub block_size: usize,
     /// Records of Parquet that a thread of the second pass takes at a time.
-    pub unit_records: usize,
+    pub piece_records: usize,
     /// Bytes that a shuffle keeps in memory before it goes to a temporary file.
     pub shuffle_memory: u64,
     /// Bytes of output that are put in order at a time when shuffling.
@@ -37,7 +37,7 @@ impl Default for EngineOptions {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             memory: None,
             block_size: 1 << 20,
-            unit_records: 1 << 16,
+            piece_records: 1 << 16,
             shuffle_memory: 64 << 20,
             bucket_bytes: 16 << 20,
         }

@@ -6,7 +6,7 @@
 
 use crate::arrow::encode::ColumnEncoder;
 use crate::arrow::text;
-use crate::csv::parse::Fields;
+use crate::csv::parse::FieldOffsets;
 use crate::csv::{Dialect, content, write};
 use crate::error::EngineError;
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum InputRecords<'a> {
     /// A parsed block, in which quotes around cells are still there.
-    Csv { bytes: &'a [u8], fields: &'a Fields, quote: u8 },
+    Csv { bytes: &'a [u8], fields: &'a FieldOffsets, quote: u8 },
     /// A batch, where the source's columns are in it, and the file that errors name.
-    Arrow { batch: &'a RecordBatch, places: &'a [usize], path: &'a Path },
+    Arrow { batch: &'a RecordBatch, batch_columns: &'a [usize], path: &'a Path },
 }
 
 /// Records of CSV that are coded at a time, so that their codes stay in the first-level cache.
@@ -31,7 +31,7 @@ impl<'a> InputRecords<'a> {
     /// How many records there are.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Csv { fields, .. } => fields.records(),
+            Self::Csv { fields, .. } => fields.num_records(),
             Self::Arrow { batch, .. } => batch.num_rows(),
         }
     }
@@ -61,8 +61,8 @@ impl<'a> InputRecords<'a> {
                     |record, scratch: &mut Vec<u8>| look_up(content(fields.raw(bytes, record, column), quote, scratch));
                 Ok(fill(codes, stride, range, |record| code(record, &mut encoder.scratch)).is_some())
             }
-            Self::Arrow { batch, places, path } => {
-                let array = batch.column(places[column]);
+            Self::Arrow { batch, batch_columns, path } => {
+                let array = batch.column(batch_columns[column]);
                 let known = if range.len() == array.len() {
                     encoder.encode(array, codes, stride, look_up)
                 } else {
@@ -76,10 +76,10 @@ impl<'a> InputRecords<'a> {
     /// The cells of the columns at `copied`, ready to be written as CSV.
     pub(crate) fn csv_cells(&self, copied: &[usize]) -> Result<CsvCells<'a>, EngineError> {
         let mut arrays = Vec::new();
-        if let Self::Arrow { batch, places, .. } = self {
+        if let Self::Arrow { batch, batch_columns, .. } = self {
             arrays.extend(batch.columns().iter().cloned());
             for &column in copied {
-                arrays[places[column]] = self.array(column)?;
+                arrays[batch_columns[column]] = self.array(column)?;
             }
         }
         Ok(CsvCells { records: *self, arrays, scratch: String::new() })
@@ -88,14 +88,14 @@ impl<'a> InputRecords<'a> {
     /// The values of a column, of their own type or as text.
     pub(crate) fn array(&self, column: usize) -> Result<ArrayRef, EngineError> {
         match *self {
-            Self::Arrow { batch, places, path } => {
-                text::flatten(batch.column(places[column])).map_err(EngineError::parquet(path))
+            Self::Arrow { batch, batch_columns, path } => {
+                text::flatten(batch.column(batch_columns[column])).map_err(EngineError::parquet(path))
             }
             Self::Csv { bytes, fields, quote } => {
                 let (mut values, mut scratch) = (Vec::new(), Vec::new());
-                let mut offsets: Vec<i32> = Vec::with_capacity(fields.records() + 1);
+                let mut offsets: Vec<i32> = Vec::with_capacity(fields.num_records() + 1);
                 offsets.push(0);
-                for record in 0..fields.records() {
+                for record in 0..fields.num_records() {
                     values.extend_from_slice(content(fields.raw(bytes, record, column), quote, &mut scratch));
                     offsets.push(values.len() as i32);
                 }
@@ -150,13 +150,13 @@ impl CsvCells<'_> {
                     write::cell(out, &bytes[last.0..last.1], dialect);
                 }
             }
-            InputRecords::Arrow { places, .. } => {
-                for (at, &place) in places[from..=to].iter().enumerate() {
+            InputRecords::Arrow { batch_columns, .. } => {
+                for (at, &index) in batch_columns[from..=to].iter().enumerate() {
                     if at > 0 {
                         out.push(dialect.delimiter);
                     }
                     self.scratch.clear();
-                    text::write(&self.arrays[place], record, &mut self.scratch);
+                    text::write(&self.arrays[index], record, &mut self.scratch);
                     write::cell(out, self.scratch.as_bytes(), dialect);
                 }
             }

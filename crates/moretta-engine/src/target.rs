@@ -1,7 +1,7 @@
 //! Where the records go: a temporary file beside the target, renamed when the caller says so.
 //!
 //! Guarantee: until [`Pending::persist`] the target's path holds what it held before; afterwards all of the new file, on
-//! the disk, under the permissions the old one had (or the usual ones). A [`Pending`] that is dropped removes its file. A
+//! the disk, under the permissions the old one had (or the default_permissions ones). A [`Pending`] that is dropped removes its file. A
 //! killed run leaves at most `.moretta-*.tmp` beside the target. Until then only the owner can read it.
 
 use crate::csv::CsvOptions;
@@ -39,7 +39,7 @@ impl Target {
     }
 
     /// Makes the temporary file, or says why the folder cannot take it.
-    pub(crate) fn begin(&self) -> Result<Pending, EngineError> {
+    pub(crate) fn create_pending(&self) -> Result<Pending, EngineError> {
         let refuse = |reason: String| EngineError::Target { path: self.path.clone(), reason };
         let folder = self.folder();
         if !folder.is_dir() {
@@ -54,13 +54,13 @@ impl Target {
             .suffix(".tmp")
             .tempfile_in(folder)
             .map_err(|error| refuse(format!("its folder cannot be written to: {error}")))?;
-        let usual = usual_permissions(&file)?;
-        Ok(Pending { file, target: self.clone(), usual })
+        let default_permissions = default_permissions(&file)?;
+        Ok(Pending { file, target: self.clone(), default_permissions })
     }
 }
 
 /// The permissions of a new file by this process, taken from its mask where the system shows it.
-fn usual_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError> {
+fn default_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError> {
     #[cfg(unix)]
     {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -75,7 +75,7 @@ fn usual_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError> {
 /// Writes a small file beside its path; [`Pending::persist`] renames it.
 pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) -> Result<Pending, EngineError> {
     // Nothing reads it back through us, so its format does not matter.
-    let pending = Target { path: path.into(), format: Format::Csv, overwrite }.begin()?;
+    let pending = Target { path: path.into(), format: Format::Csv, overwrite }.create_pending()?;
     std::io::Write::write_all(&mut pending.file(), content).map_err(EngineError::io(pending.path(), "write"))?;
     pending.sync()?;
     Ok(pending)
@@ -86,7 +86,7 @@ pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) 
 pub struct Pending {
     file: NamedTempFile,
     target: Target,
-    usual: Permissions,
+    default_permissions: Permissions,
 }
 
 impl Pending {
@@ -102,12 +102,12 @@ impl Pending {
 
     /// Renames it to its target. An existing file is an error unless the target allows to replace it.
     pub fn persist(self) -> Result<(), EngineError> {
-        let Pending { file, target, usual } = self;
+        let Pending { file, target, default_permissions } = self;
         let (path, overwrite) = (&target.path, target.overwrite);
         let permissions = match std::fs::metadata(path) {
             Ok(old) if overwrite => old.permissions(),
             Ok(_) => return Err(EngineError::TargetExists { path: path.clone() }),
-            Err(_) => usual,
+            Err(_) => default_permissions,
         };
         file.as_file().set_permissions(permissions).map_err(EngineError::io(path, "set the permissions of"))?;
         let renamed = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };

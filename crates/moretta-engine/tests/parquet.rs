@@ -106,9 +106,9 @@ fn copy(order: RecordOrder, dropped: &[&str]) -> Rewrite {
 }
 
 fn divisions() -> Vec<EngineOptions> {
-    let some = |(threads, unit_records, bucket_bytes, shuffle_memory)| EngineOptions {
+    let some = |(threads, piece_records, bucket_bytes, shuffle_memory)| EngineOptions {
         threads,
-        unit_records,
+        piece_records,
         bucket_bytes,
         shuffle_memory,
         ..EngineOptions::default()

@@ -5,7 +5,7 @@
 //! always found in the block with the lowest number, and everything before it has been read right.
 //!
 //! Structure: the last line break of what was read that has an even number of quotes before it ends the block; the rest
-//! is carried over. A block that holds no whole record grows until it does, up to [`LONGEST`]. Cost: one read and one
+//! is carried over. A block that holds no whole record grows until it does, up to [`MAX_RECORD_BYTES`]. Cost: one read and one
 //! count of quotes, under a lock, while the other threads parse.
 
 use crate::error::EngineError;
@@ -14,7 +14,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 /// No record is longer than this; one that seems to be has an unclosed quote.
-pub(crate) const LONGEST: usize = 64 << 20;
+pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// A file to be read from `data_offset` on.
 #[derive(Debug, Clone)]
@@ -35,10 +35,10 @@ pub(crate) struct Block {
     /// Where in the file it begins.
     pub(crate) offset: u64,
     /// Whether there is a quote in it.
-    pub(crate) quotes: bool,
+    pub(crate) has_quotes: bool,
     /// Whether it ends its file.
-    pub(crate) last: bool,
-    /// Whether it was cut because no end of a record was found in [`LONGEST`] bytes.
+    pub(crate) ends_file: bool,
+    /// Whether it was cut because no end of a record was found in [`MAX_RECORD_BYTES`] bytes.
     pub(crate) too_long: bool,
 }
 
@@ -51,27 +51,27 @@ impl Block {
 
 /// Hands out blocks in order.
 #[derive(Debug)]
-pub(crate) struct Blocks {
+pub(crate) struct BlockCutter {
     files: Vec<DataFile>,
     quote: u8,
     block_size: usize,
     /// Whether blank lines at the end of a file are no records.
     skip_blank: bool,
-    open: Option<Open>,
+    open: Option<OpenFile>,
     next_file: usize,
     next_block: usize,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenFile {
     file: File,
     carry: Vec<u8>,
     offset: u64,
     first_block: usize,
 }
 
-impl Blocks {
-    /// Blocks of about `block_size` bytes of these files.
+impl BlockCutter {
+    /// BlockCutter of about `block_size` bytes of these files.
     pub(crate) fn new(files: Vec<DataFile>, quote: u8, block_size: usize, width: usize) -> Self {
         let skip_blank = width > 1;
         Self { files, quote, block_size: block_size.max(1), skip_blank, open: None, next_file: 0, next_block: 0 }
@@ -85,7 +85,7 @@ impl Blocks {
     /// Fills `block` with the next block; its number, or `None` after the last.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<Option<usize>, EngineError> {
         loop {
-            let Some(mut open) = self.take_open()? else {
+            let Some(mut open) = self.next_open_file()? else {
                 return Ok(None);
             };
             let path = &self.files[self.next_file - 1].path;
@@ -95,7 +95,7 @@ impl Blocks {
             block.first_of_file = open.first_block;
             block.offset = open.offset;
             block.length = end;
-            block.last = at_end;
+            block.ends_file = at_end;
             open.offset += end as u64;
             open.carry.extend_from_slice(&block.buffer[end..filled]);
             if !at_end && !block.too_long {
@@ -108,7 +108,7 @@ impl Blocks {
         }
     }
 
-    fn take_open(&mut self) -> Result<Option<Open>, EngineError> {
+    fn next_open_file(&mut self) -> Result<Option<OpenFile>, EngineError> {
         use std::io::Seek;
         if let Some(open) = self.open.take() {
             return Ok(Some(open));
@@ -119,13 +119,13 @@ impl Blocks {
         let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
         file.seek(std::io::SeekFrom::Start(*data_offset)).map_err(EngineError::io(path, "read"))?;
         self.next_file += 1;
-        Ok(Some(Open { file, carry: Vec::new(), offset: *data_offset, first_block: self.next_block }))
+        Ok(Some(OpenFile { file, carry: Vec::new(), offset: *data_offset, first_block: self.next_block }))
     }
 }
 
 /// Fills the block's buffer until a whole record is in it: where to cut, how much is filled, whether the file ended.
 fn fill(
-    open: &mut Open,
+    open: &mut OpenFile,
     block: &mut Block,
     size: usize,
     quote: u8,
@@ -151,18 +151,18 @@ fn fill(
         };
         let bytes = &block.buffer[..filled];
         let quotes = memchr::memchr_iter(quote, bytes).count();
-        block.quotes = quotes > 0;
+        block.has_quotes = quotes > 0;
         if at_end {
             return Ok((filled, filled, true));
         }
         if let Some(end) = cut(bytes, quote, quotes, skip_blank) {
             return Ok((end, filled, false));
         }
-        if target >= LONGEST {
+        if target >= MAX_RECORD_BYTES {
             block.too_long = true;
             return Ok((filled, filled, false));
         }
-        target = (target * 2).min(LONGEST);
+        target = (target * 2).min(MAX_RECORD_BYTES);
         reserve(&mut block.buffer, target);
     }
 }
@@ -213,7 +213,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).expect("write");
-        let mut blocks = Blocks::new(vec![DataFile { path, data_offset: 0 }], b'"', size, width);
+        let mut blocks = BlockCutter::new(vec![DataFile { path, data_offset: 0 }], b'"', size, width);
         let (mut block, mut all) = (Block::default(), Vec::new());
         while let Some(number) = blocks.next(&mut block).expect("read") {
             assert_eq!(number, all.len());

@@ -20,7 +20,7 @@ pub(crate) struct Header {
 
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 const BOM: &[u8] = b"\xEF\xBB\xBF";
-const LONGEST: usize = 64 << 20;
+const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// Reads the header of a file.
 pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineError> {
@@ -33,7 +33,7 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
         if let Some(end) = record_end(&bytes[start..], options.quote) {
             break (start, start + end);
         }
-        if (read as u64) < step || bytes.len() > LONGEST {
+        if (read as u64) < step || bytes.len() > MAX_RECORD_BYTES {
             break (start, bytes.len());
         }
         step *= 2;
@@ -49,7 +49,7 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
     }
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let delimiter = options.delimiter.unwrap_or_else(|| guess(line, options.quote));
+    let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(line, options.quote));
     let dialect = Dialect { delimiter, quote: options.quote };
     let columns = split(line, dialect).map_err(fault)?;
     let mut seen = std::collections::HashSet::new();
@@ -72,25 +72,25 @@ fn record_end(bytes: &[u8], quote: u8) -> Option<usize> {
     None
 }
 
-/// The delimiter of which a header has most outside quotes; comma where it has none.
-fn guess(line: &[u8], quote: u8) -> u8 {
+/// The delimiter of index a header has max_count outside quotes; comma where it has none.
+fn guess_delimiter(line: &[u8], quote: u8) -> u8 {
     let mut counts = [0usize; DELIMITERS.len()];
     let mut quoted = false;
     for &byte in line {
         if byte == quote {
             quoted = !quoted;
-        } else if let Some(which) = DELIMITERS.iter().position(|&delimiter| delimiter == byte && !quoted) {
-            counts[which] += 1;
+        } else if let Some(index) = DELIMITERS.iter().position(|&delimiter| delimiter == byte && !quoted) {
+            counts[index] += 1;
         }
     }
-    let most = counts.iter().copied().max().unwrap_or(0);
-    let which = counts.iter().position(|&count| count == most).unwrap_or(0);
-    DELIMITERS[which]
+    let max_count = counts.iter().copied().max().unwrap_or(0);
+    let index = counts.iter().position(|&count| count == max_count).unwrap_or(0);
+    DELIMITERS[index]
 }
 
 /// The cells of one record that is known to be UTF-8.
 fn split(line: &[u8], dialect: Dialect) -> Result<Vec<String>, Fault> {
-    let mut parsed = super::parse::Fields::default();
+    let mut parsed = super::parse::FieldOffsets::default();
     parsed.parse_any_width(line, dialect).map_err(|located| located.fault)?;
     let mut scratch = Vec::new();
     let cells = (0..parsed.width()).map(|column| {

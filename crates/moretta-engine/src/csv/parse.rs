@@ -1,6 +1,6 @@
 //! The fields of a block of whole records.
 //!
-//! Guarantee: after [`Fields::parse`] every record has exactly `width` fields and the block is UTF-8; otherwise the fault
+//! Guarantee: after [`FieldOffsets::parse`] every record has exactly `width` fields and the block is UTF-8; otherwise the fault
 //! of the earliest record comes back. Positions only are kept: cells are looked at by whoever needs them.
 //!
 //! Structure: one start for each record and one end for each field, as offsets into the block. A block without any quote
@@ -11,7 +11,7 @@ use crate::error::Fault;
 
 /// A fault and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Located {
+pub(crate) struct LocatedFault {
     /// The record, from 0 in its block.
     pub(crate) record: usize,
     /// Where the record begins in its block.
@@ -22,32 +22,32 @@ pub(crate) struct Located {
 
 /// What has to be known of a block to parse it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
+pub(crate) struct BlockShape {
     pub(crate) width: usize,
     pub(crate) dialect: Dialect,
     /// Whether there is a quote in the block at all.
-    pub(crate) quotes: bool,
+    pub(crate) has_quotes: bool,
     /// Whether the block ends its file: blank lines at its end are then no records.
-    pub(crate) last: bool,
+    pub(crate) ends_file: bool,
     /// Whether the block was cut inside a record because that is too long; the limit.
     pub(crate) too_long: Option<usize>,
 }
 
 /// Where the fields of a block are.
 #[derive(Debug, Default)]
-pub(crate) struct Fields {
+pub(crate) struct FieldOffsets {
     width: usize,
     starts: Vec<u32>,
     ends: Vec<u32>,
 }
 
-impl Fields {
+impl FieldOffsets {
     /// How many records were found.
-    pub(crate) fn records(&self) -> usize {
+    pub(crate) fn num_records(&self) -> usize {
         self.starts.len()
     }
 
-    /// Fields of each record.
+    /// FieldOffsets of each record.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
@@ -68,11 +68,11 @@ impl Fields {
     }
 
     /// Finds the fields of a block.
-    pub(crate) fn parse(&mut self, block: &[u8], shape: Shape) -> Result<(), Located> {
+    pub(crate) fn parse(&mut self, block: &[u8], shape: BlockShape) -> Result<(), LocatedFault> {
         self.width = shape.width;
         self.starts.clear();
         self.ends.clear();
-        let found = if shape.quotes { self.parse_quoted(block, shape) } else { self.parse_plain(block, shape) };
+        let found = if shape.has_quotes { self.parse_quoted(block, shape) } else { self.parse_plain(block, shape) };
         let Err(error) = std::str::from_utf8(block) else {
             return found;
         };
@@ -84,20 +84,20 @@ impl Fields {
             _ => {
                 let record = after.saturating_sub(1);
                 let offset = self.starts.get(record).copied().unwrap_or(0) as usize;
-                Err(Located { record, offset, fault: Fault::NotUtf8 })
+                Err(LocatedFault { record, offset, fault: Fault::NotUtf8 })
             }
         }
     }
 
     /// Finds the fields of a single record of any width.
-    pub(crate) fn parse_any_width(&mut self, record: &[u8], dialect: Dialect) -> Result<(), Located> {
-        let shape = Shape { width: usize::MAX, dialect, quotes: true, last: true, too_long: None };
+    pub(crate) fn parse_any_width(&mut self, record: &[u8], dialect: Dialect) -> Result<(), LocatedFault> {
+        let shape = BlockShape { width: usize::MAX, dialect, has_quotes: true, ends_file: true, too_long: None };
         self.starts.clear();
         self.ends.clear();
         self.width = usize::MAX;
         match self.parse_quoted(record, shape) {
-            Err(Located { fault: Fault::Fields { found, .. }, .. }) => self.width = found,
-            Err(Located { fault: Fault::BlankLine { .. }, .. }) | Ok(()) => self.width = 1,
+            Err(LocatedFault { fault: Fault::Fields { found, .. }, .. }) => self.width = found,
+            Err(LocatedFault { fault: Fault::BlankLine { .. }, .. }) | Ok(()) => self.width = 1,
             Err(located) => return Err(located),
         }
         self.starts.push(0);
@@ -107,7 +107,7 @@ impl Fields {
         Ok(())
     }
 
-    fn parse_plain(&mut self, block: &[u8], shape: Shape) -> Result<(), Located> {
+    fn parse_plain(&mut self, block: &[u8], shape: BlockShape) -> Result<(), LocatedFault> {
         let delimiter = shape.dialect.delimiter;
         let mut start = 0;
         for at in memchr::memchr2_iter(delimiter, b'\n', block) {
@@ -126,7 +126,7 @@ impl Fields {
         Ok(())
     }
 
-    fn parse_quoted(&mut self, block: &[u8], shape: Shape) -> Result<(), Located> {
+    fn parse_quoted(&mut self, block: &[u8], shape: BlockShape) -> Result<(), LocatedFault> {
         const NONE: usize = usize::MAX - 1;
         let Dialect { delimiter, quote } = shape.dialect;
         let (mut start, mut field) = (0, 0);
@@ -142,14 +142,14 @@ impl Fields {
                     let fault = |field| {
                         if closed == NONE { Fault::StrayQuote { field } } else { Fault::AfterQuote { field } }
                     };
-                    return Err(self.located(start, fault));
+                    return Err(self.fault_at(start, fault));
                 }
                 open = !open;
             } else if !open {
                 let line_end = byte == b'\n';
                 let end = if line_end && at > field && block[at - 1] == b'\r' { at - 1 } else { at };
                 if closed != NONE && closed + 1 != end {
-                    return Err(self.located(start, |field| Fault::AfterQuote { field }));
+                    return Err(self.fault_at(start, |field| Fault::AfterQuote { field }));
                 }
                 if line_end {
                     if self.end_record(block, start, at, shape)? {
@@ -165,14 +165,14 @@ impl Fields {
         }
         if open {
             return Err(match shape.too_long {
-                Some(limit) => self.located(start, |_| Fault::TooLong { limit }),
-                None => self.located(start, |field| Fault::UnclosedQuote { field }),
+                Some(limit) => self.fault_at(start, |_| Fault::TooLong { limit }),
+                None => self.fault_at(start, |field| Fault::UnclosedQuote { field }),
             });
         }
         if start < block.len() {
             let end = if block.ends_with(b"\r") { block.len() - 1 } else { block.len() };
             if closed != NONE && closed + 1 != end {
-                return Err(self.located(start, |field| Fault::AfterQuote { field }));
+                return Err(self.fault_at(start, |field| Fault::AfterQuote { field }));
             }
             self.end_record(block, start, block.len(), shape)?;
         }
@@ -181,24 +181,30 @@ impl Fields {
 
     /// Closes the record that began at `start` with the line break at `at`. `true`: only blank lines are left.
     #[inline]
-    fn end_record(&mut self, block: &[u8], start: usize, at: usize, shape: Shape) -> Result<bool, Located> {
+    fn end_record(&mut self, block: &[u8], start: usize, at: usize, shape: BlockShape) -> Result<bool, LocatedFault> {
         let end = if at > start && block[at - 1] == b'\r' { at - 1 } else { at };
         self.ends.push(end as u32);
         if self.ends.len() != (self.starts.len() + 1).saturating_mul(shape.width) {
-            return self.odd_record(block, start, end, shape);
+            return self.reject_record(block, start, end, shape);
         }
         self.starts.push(start as u32);
         Ok(false)
     }
 
     #[cold]
-    fn odd_record(&mut self, block: &[u8], start: usize, end: usize, shape: Shape) -> Result<bool, Located> {
+    fn reject_record(
+        &mut self,
+        block: &[u8],
+        start: usize,
+        end: usize,
+        shape: BlockShape,
+    ) -> Result<bool, LocatedFault> {
         let expected = shape.width;
         let found = self.ends.len() - self.starts.len().saturating_mul(expected);
         let fault = if let Some(limit) = shape.too_long.filter(|_| end == block.len()) {
             Fault::TooLong { limit }
         } else if found == 1 && start == end {
-            if shape.last && block[start..].iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
+            if shape.ends_file && block[start..].iter().all(|byte| matches!(byte, b'\r' | b'\n')) {
                 self.ends.pop();
                 return Ok(true);
             }
@@ -206,13 +212,13 @@ impl Fields {
         } else {
             Fault::Fields { found, expected }
         };
-        Err(Located { record: self.starts.len(), offset: start, fault })
+        Err(LocatedFault { record: self.starts.len(), offset: start, fault })
     }
 
-    fn located(&self, start: usize, fault: impl Fn(usize) -> Fault) -> Located {
+    fn fault_at(&self, start: usize, fault: impl Fn(usize) -> Fault) -> LocatedFault {
         let record = self.starts.len();
         let field = self.ends.len() - record.saturating_mul(self.width) + 1;
-        Located { record, offset: start, fault: fault(field) }
+        LocatedFault { record, offset: start, fault: fault(field) }
     }
 }
 
@@ -223,15 +229,16 @@ mod tests {
 
     const DIALECT: Dialect = Dialect { delimiter: b',', quote: b'"' };
 
-    fn parse(text: &[u8], width: usize) -> Result<Vec<Vec<String>>, Located> {
-        let mut fields = Fields::default();
-        let shape = Shape { width, dialect: DIALECT, quotes: text.contains(&b'"'), last: true, too_long: None };
+    fn parse(text: &[u8], width: usize) -> Result<Vec<Vec<String>>, LocatedFault> {
+        let mut fields = FieldOffsets::default();
+        let shape =
+            BlockShape { width, dialect: DIALECT, has_quotes: text.contains(&b'"'), ends_file: true, too_long: None };
         fields.parse(text, shape)?;
         let mut scratch = Vec::new();
         let cell = |record, column, scratch: &mut Vec<u8>| {
             String::from_utf8(content(fields.raw(text, record, column), b'"', scratch).to_vec()).expect("utf-8")
         };
-        Ok((0..fields.records()).map(|r| (0..width).map(|c| cell(r, c, &mut scratch)).collect()).collect())
+        Ok((0..fields.num_records()).map(|r| (0..width).map(|c| cell(r, c, &mut scratch)).collect()).collect())
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! CSV files as a [`Scan`]: pieces are blocks of whole records.
 //!
-//! Guarantee: a piece that is passed on is free of faults, unless only the first records are wanted and the fault is
+//! Guarantee: a piece that is passed on is free of faults, unless only the first records are records_left and the fault is
 //! behind them. Cost: see [`super::blocks`] and [`super::parse`]; the line of a fault is found by reading its file again.
 
-use super::blocks::{Block, Blocks, DataFile, LONGEST};
-use super::parse::{Fields, Located, Shape};
+use super::blocks::{Block, BlockCutter, DataFile, MAX_RECORD_BYTES};
+use super::parse::{BlockShape, FieldOffsets, LocatedFault};
 use super::{CsvOptions, Dialect, header};
 use crate::error::EngineError;
 use crate::ordered_pool::{PieceFailure, lock};
@@ -16,7 +16,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Bytes of a block when only the first records are wanted.
+/// Bytes of a block when only the first records are records_left.
 const SAMPLE_BLOCK: usize = 1 << 18;
 
 /// CSV files with the same header.
@@ -64,15 +64,15 @@ impl Scan for CsvScan {
     }
 
     fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
-        let (mut size, mut wanted) = (request.options.block_size, None);
+        let (mut size, mut records_left) = (request.options.block_size, None);
         if let PieceMode::First(records) = request.mode {
-            (size, wanted) = (size.min(SAMPLE_BLOCK), Some(records));
+            (size, records_left) = (size.min(SAMPLE_BLOCK), Some(records));
         }
-        let blocks = Blocks::new(self.files.clone(), self.dialect.quote, size, self.columns.len());
+        let blocks = BlockCutter::new(self.files.clone(), self.dialect.quote, size, self.columns.len());
         let blocks = Arc::new(Mutex::new(blocks));
         let reader = |_| {
-            let (block, fields) = (Block::default(), Fields::default());
-            Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, wanted })
+            let (block, fields) = (Block::default(), FieldOffsets::default());
+            Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, records_left })
                 as Box<dyn PieceReader>
         };
         Ok((0..request.options.threads).map(reader).collect())
@@ -81,11 +81,11 @@ impl Scan for CsvScan {
 
 struct BlockReader<'a> {
     scan: &'a CsvScan,
-    blocks: Arc<Mutex<Blocks>>,
+    blocks: Arc<Mutex<BlockCutter>>,
     block: Block,
-    fields: Fields,
-    /// Records that are still wanted, if not all are.
-    wanted: Option<usize>,
+    fields: FieldOffsets,
+    /// Records that are still records_left, if not all are.
+    records_left: Option<usize>,
 }
 
 impl PieceReader for BlockReader<'_> {
@@ -96,22 +96,22 @@ impl PieceReader for BlockReader<'_> {
     }
 
     fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError> {
-        let BlockReader { scan, block, fields, wanted, .. } = self;
-        let shape = Shape {
+        let BlockReader { scan, block, fields, records_left, .. } = self;
+        let shape = BlockShape {
             width: scan.columns.len(),
             dialect: scan.dialect,
-            quotes: block.quotes,
-            last: block.last,
-            too_long: block.too_long.then_some(LONGEST),
+            has_quotes: block.has_quotes,
+            ends_file: block.ends_file,
+            too_long: block.too_long.then_some(MAX_RECORD_BYTES),
         };
         let parsed = fields.parse(block.bytes(), shape);
-        let enough = wanted.is_some_and(|wanted| wanted <= fields.records());
-        if let (Err(Located { record, offset, fault }), false) = (parsed, enough) {
+        let sample_complete = records_left.is_some_and(|records_left| records_left <= fields.num_records());
+        if let (Err(LocatedFault { record, offset, fault }), false) = (parsed, sample_complete) {
             let path = scan.files[block.file].path.clone();
-            let line = if wanted.is_none() { line_at(&path, block.offset + offset as u64) } else { None };
+            let line = if records_left.is_none() { line_at(&path, block.offset + offset as u64) } else { None };
             return Err(EngineError::Record { path, record: record as u64 + 1, line, fault });
         }
-        *wanted = wanted.map(|wanted| wanted.saturating_sub(fields.records()));
+        *records_left = records_left.map(|records_left| records_left.saturating_sub(fields.num_records()));
         let records = InputRecords::Csv { bytes: block.bytes(), fields, quote: scan.dialect.quote };
         on_batch(records, block.bytes().len() as u64)
     }

@@ -1,4 +1,4 @@
 //! Parquet: files, and the ranges of records that threads take.
 
-mod open;
+mod file;
 pub(crate) mod scan;

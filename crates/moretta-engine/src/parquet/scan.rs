@@ -3,7 +3,7 @@
 //! Guarantee: types and nulls of columns that are copied stay; strings that are coded come as dictionaries, so that a
 //! value is looked at once for each batch and not once for each record. Cost: decoding of the columns that are asked for.
 
-use super::open::{ParquetFile, Projected, Unit, same_columns, units};
+use super::file::{ParquetFile, Projection, RecordRange, record_ranges, same_columns};
 use crate::csv::CsvOptions;
 use crate::error::EngineError;
 use crate::ordered_pool::PieceFailure;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Records of a batch of a piece that need not come whole.
-const BATCH: usize = 16 << 10;
+const BATCH_RECORDS: usize = 16 << 10;
 /// Such a piece has at least this many records if its row group has.
-const LEAST: usize = 1 << 16;
+const MIN_PIECE_RECORDS: usize = 1 << 16;
 
 /// Parquet files with the same columns.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl ParquetScan {
     /// Reads the footers.
     pub(crate) fn open(files: &[InputFile], _: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
         let files = files.iter().map(|file| ParquetFile::open(&file.path)).collect::<Result<Vec<_>, _>>()?;
-        let records = units(&files, usize::MAX).iter().map(|unit| unit.rows as u64).sum();
+        let records = record_ranges(&files, usize::MAX).iter().map(|range| range.rows as u64).sum();
         Ok(Box::new(ParquetScan { columns: same_columns(&files)?, files, records }))
     }
 }
@@ -57,64 +57,67 @@ impl Scan for ParquetScan {
 
     fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
         let options = request.options;
-        let most = match request.mode {
+        let max_records = match request.mode {
             // Few large row groups are divided, so that all threads have something to do.
-            PieceMode::Any => (self.records as usize).div_ceil(options.threads).max(LEAST),
-            PieceMode::Whole => options.unit_records,
+            PieceMode::Any => (self.records as usize).div_ceil(options.threads).max(MIN_PIECE_RECORDS),
+            PieceMode::Whole => options.piece_records,
             PieceMode::First(records) => records,
         };
         let mut read = [request.copied, request.encoded].concat();
         read.sort_unstable();
         read.dedup();
         let project = |file: &ParquetFile| file.project(&read, request.encoded);
-        let opened = Arc::new(Opened {
+        let shared = Arc::new(SharedScan {
             files: &self.files,
-            units: units(&self.files, most),
-            projected: self.files.iter().map(project).collect::<Result<_, _>>()?,
+            ranges: record_ranges(&self.files, max_records),
+            projections: self.files.iter().map(project).collect::<Result<_, _>>()?,
             // Columns come in file order whatever order they are asked for.
-            places: (0..self.columns.len()).map(|column| read.partition_point(|other| *other < column)).collect(),
+            batch_columns: (0..self.columns.len())
+                .map(|column| read.partition_point(|other| *other < column))
+                .collect(),
             whole: request.mode != PieceMode::Any,
             next: AtomicUsize::new(0),
         });
-        let reader = |_| Box::new(UnitReader { opened: Arc::clone(&opened), unit: 0 }) as Box<dyn PieceReader>;
+        let reader = |_| Box::new(RangeReader { shared: Arc::clone(&shared), range: 0 }) as Box<dyn PieceReader>;
         Ok((0..options.threads).map(reader).collect())
     }
 }
 
 /// State shared by all readers.
-struct Opened<'a> {
+struct SharedScan<'a> {
     files: &'a [ParquetFile],
-    units: Vec<Unit>,
-    projected: Vec<Projected>,
+    ranges: Vec<RecordRange>,
+    projections: Vec<Projection>,
     /// Where each column of the source is in a batch.
-    places: Vec<usize>,
+    batch_columns: Vec<usize>,
     whole: bool,
     next: AtomicUsize,
 }
 
-struct UnitReader<'a> {
-    opened: Arc<Opened<'a>>,
-    unit: usize,
+struct RangeReader<'a> {
+    shared: Arc<SharedScan<'a>>,
+    range: usize,
 }
 
-impl PieceReader for UnitReader<'_> {
+impl PieceReader for RangeReader<'_> {
     fn take(&mut self) -> Result<Option<usize>, PieceFailure<EngineError>> {
-        self.unit = self.opened.next.fetch_add(1, Ordering::Relaxed);
-        Ok(Some(self.unit).filter(|&unit| unit < self.opened.units.len()))
+        self.range = self.shared.next.fetch_add(1, Ordering::Relaxed);
+        Ok(Some(self.range).filter(|&range| range < self.shared.ranges.len()))
     }
 
     fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError> {
-        let Opened { files, units, projected, places, whole, .. } = &*self.opened;
-        let unit = units[self.unit];
-        let (file, projected) = (&files[unit.file], &projected[unit.file]);
+        let SharedScan { files, ranges, projections, batch_columns, whole, .. } = &*self.shared;
+        let range = ranges[self.range];
+        let file = &files[range.file];
+        let projection = &projections[range.file];
         let mut pass_on = |batch| {
-            let records = InputRecords::Arrow { batch: &batch, places, path: &file.path };
+            let records = InputRecords::Arrow { batch: &batch, batch_columns, path: &file.path };
             on_batch(records, records.len() as u64)
         };
         if *whole {
-            return pass_on(file.read_whole(projected, unit)?);
+            return pass_on(file.read_whole(projection, range)?);
         }
-        for batch in file.read(projected, unit, BATCH)? {
+        for batch in file.read(projection, range, BATCH_RECORDS)? {
             pass_on(batch.map_err(EngineError::parquet(&file.path))?)?;
         }
         Ok(())

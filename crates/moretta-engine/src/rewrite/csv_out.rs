@@ -9,11 +9,11 @@
 //! sorted and written at its place. Cost: every byte is written twice and read once more; memory for one bucket for each
 //! thread.
 
-use super::feed::{Decided, feed};
+use super::decide::{DecidedPiece, for_each_piece};
 use super::plan::{OutColumn, Plan};
 use super::random::SortKeys;
 use super::spill::Spill;
-use super::{Job, Part};
+use super::{Job, PhaseObserver};
 use crate::csv::{Dialect, write};
 use crate::error::EngineError;
 use crate::ordered_pool::{self, Sequencer};
@@ -40,7 +40,7 @@ struct Renderer {
     ends: Vec<usize>,
     starts: Vec<usize>,
     stride: usize,
-    single: bool,
+    single_column: bool,
 }
 
 impl Renderer {
@@ -59,31 +59,31 @@ impl Renderer {
                 }
             }
         }
-        let mut all = Renderer {
+        let mut renderer = Renderer {
             segments,
             dialect,
             bytes: Vec::new(),
             ends: vec![0],
             starts: Vec::new(),
             stride: 1,
-            single: plan.columns.len() == 1,
+            single_column: plan.columns.len() == 1,
         };
         if plan.by_group() {
-            all.stride = runs.len().max(1);
-            all.starts = (0..runs.len()).collect();
+            renderer.stride = runs.len().max(1);
+            renderer.starts = (0..runs.len()).collect();
             for group in 0..plan.labels.first().map_or(0, Vec::len) {
-                runs.iter().for_each(|run| all.add(plan, run, group));
+                runs.iter().for_each(|run| renderer.add_label(plan, run, group));
             }
         } else {
             for run in &runs {
-                all.starts.push(all.ends.len() - 1);
-                (0..plan.labels[run[0]].len()).for_each(|label| all.add(plan, run, label));
+                renderer.starts.push(renderer.ends.len() - 1);
+                (0..plan.labels[run[0]].len()).for_each(|label| renderer.add_label(plan, run, label));
             }
         }
-        all
+        renderer
     }
 
-    fn add(&mut self, plan: &Plan, run: &[usize], label: usize) {
+    fn add_label(&mut self, plan: &Plan, run: &[usize], label: usize) {
         for (at, &column) in run.iter().enumerate() {
             if at > 0 {
                 self.bytes.push(self.dialect.delimiter);
@@ -103,7 +103,7 @@ impl Renderer {
     fn render(
         &self,
         job: &Job<'_>,
-        piece: &Decided<'_>,
+        piece: &DecidedPiece<'_>,
         out: &mut Vec<u8>,
         ends: &mut Vec<usize>,
     ) -> Result<(), EngineError> {
@@ -118,12 +118,12 @@ impl Renderer {
                 }
                 match *segment {
                     Segment::Labels { run, column } => {
-                        out.extend_from_slice(self.label(run, job.plan.label(piece.decisions, record, column)));
+                        out.extend_from_slice(self.label(run, job.plan.label_index(piece.decisions, record, column)));
                     }
                     Segment::Cells { from, to } => cells.append(out, record, from, to, self.dialect),
                 }
             }
-            if self.single && out.len() == start {
+            if self.single_column && out.len() == start {
                 out.extend_from_slice(&[self.dialect.quote, self.dialect.quote]);
             }
             out.push(b'\n');
@@ -154,7 +154,7 @@ struct Rendered {
 fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
     let offset = Sequencer::new(start);
     let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
-    let (_, records) = feed(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
+    let (_, records) = for_each_piece(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
         renderer.render(job, &piece, &mut state.out, &mut state.ends)?;
         let at = offset.in_order(piece.number, |offset| {
             *offset += state.out.len() as u64;
@@ -166,7 +166,7 @@ fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
 }
 
 /// One thread's share of a scatter.
-struct Scatter {
+struct ScatterState {
     rendered: Rendered,
     keys: SortKeys,
     buffers: Vec<Vec<u8>>,
@@ -175,33 +175,33 @@ struct Scatter {
 }
 
 /// A record in a bucket: its sort key, its length, its bytes.
-const PREFIX: usize = 12;
+const RECORD_HEADER_BYTES: usize = 12;
 
 fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
     let spill = job.spill();
-    let buckets = spill.buckets();
-    let full = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
-    let states = (0..job.options.threads).map(|_| Scatter {
+    let buckets = spill.num_buckets();
+    let buffer_limit = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
+    let states = (0..job.options.threads).map(|_| ScatterState {
         rendered: Rendered::default(),
         keys: SortKeys::new(job.seed),
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
         sizes: vec![0; buckets],
     });
-    let first = Part { observer, part: 0, parts: 2 };
-    let (states, records) = feed(job, states.collect(), &first, &[], |state: &mut Scatter, piece| {
-        let Scatter { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
+    let first = PhaseObserver { observer, phase: 0, phases: 2 };
+    let (states, records) = for_each_piece(job, states.collect(), &first, &[], |state: &mut ScatterState, piece| {
+        let ScatterState { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
         renderer.render(job, &piece, out, ends)?;
         let mut from = 0;
-        for (&end, key) in ends.iter().zip(keys.from(piece.base)) {
+        for (&end, key) in ends.iter().zip(keys.from_record(piece.records_before)) {
             let record = &out[from..end];
             from = end;
-            let bucket = spill.bucket(key);
+            let bucket = spill.bucket_of(key);
             let buffer = &mut buffers[bucket];
             buffer.extend_from_slice(&key.to_le_bytes());
             buffer.extend_from_slice(&(record.len() as u32).to_le_bytes());
             buffer.extend_from_slice(record);
             sizes[bucket] += record.len() as u64;
-            if buffer.len() >= full {
+            if buffer.len() >= buffer_limit {
                 spill.put(bucket, buffer)?;
                 buffer.clear();
             }
@@ -219,12 +219,12 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
         }
     }
     drop(states);
-    gather(job, &spill, &offsets, &Part { observer, part: 1, parts: 2 })?;
+    gather(job, &spill, &offsets, &PhaseObserver { observer, phase: 1, phases: 2 })?;
     Ok(records)
 }
 
 #[derive(Default)]
-struct Gather {
+struct GatherState {
     bytes: Vec<u8>,
     order: Vec<(u64, usize)>,
     out: Vec<u8>,
@@ -232,50 +232,50 @@ struct Gather {
 
 /// Sorts bucket by bucket and writes each where it belongs.
 fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
-    const CHUNK: usize = 1 << 20;
+    const CHUNK_BYTES: usize = 1 << 20;
     let failed = |error| EngineError::Io { path: job.pending.path().to_path_buf(), action: "write", source: error };
-    let work = |state: &mut Gather, bucket: usize| {
-        let Gather { bytes, order, out } = state;
+    let work = |state: &mut GatherState, bucket: usize| {
+        let GatherState { bytes, order, out } = state;
         bytes.clear();
         spill.take(bucket, |put| {
             bytes.extend_from_slice(put);
             Ok(())
         })?;
-        index(bytes, order);
+        sort_records(bytes, order);
         let mut offset = offsets[bucket];
         out.clear();
         for &(_, at) in order.iter() {
-            out.extend_from_slice(record(bytes, at));
-            if out.len() >= CHUNK {
+            out.extend_from_slice(record_at(bytes, at));
+            if out.len() >= CHUNK_BYTES {
                 write_at(job.pending.file(), out, offset).map_err(failed)?;
                 offset += out.len() as u64;
                 out.clear();
             }
         }
         write_at(job.pending.file(), out, offset).map_err(failed)?;
-        observer.progress(bucket as u64 + 1, spill.buckets() as u64);
+        observer.progress(bucket as u64 + 1, spill.num_buckets() as u64);
         Ok(())
     };
-    let states = (0..job.options.threads.min(spill.buckets())).map(|_| Gather::default()).collect();
-    ordered_pool::run(states, observer, &[], ordered_pool::take_numbers_below(spill.buckets()), work)
+    let states = (0..job.options.threads.min(spill.num_buckets())).map(|_| GatherState::default()).collect();
+    ordered_pool::run(states, observer, &[], ordered_pool::take_numbers_below(spill.num_buckets()), work)
         .map_err(|(_, error)| error)?;
     Ok(())
 }
 
 /// The records of a bucket in order of their keys.
-fn index(bytes: &[u8], order: &mut Vec<(u64, usize)>) {
+fn sort_records(bytes: &[u8], order: &mut Vec<(u64, usize)>) {
     order.clear();
     let mut at = 0;
-    while let Some(prefix) = bytes.get(at..at + PREFIX) {
+    while let Some(prefix) = bytes.get(at..at + RECORD_HEADER_BYTES) {
         let key = u64::from_le_bytes(prefix[..8].try_into().unwrap_or_default());
         order.push((key, at));
-        at += PREFIX + record(bytes, at).len();
+        at += RECORD_HEADER_BYTES + record_at(bytes, at).len();
     }
-    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| record(bytes, a.1).cmp(record(bytes, b.1))));
+    order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| record_at(bytes, a.1).cmp(record_at(bytes, b.1))));
 }
 
 #[inline]
-fn record(bytes: &[u8], at: usize) -> &[u8] {
-    let length = u32::from_le_bytes(bytes[at + 8..at + PREFIX].try_into().unwrap_or_default());
-    &bytes[at + PREFIX..at + PREFIX + length as usize]
+fn record_at(bytes: &[u8], at: usize) -> &[u8] {
+    let length = u32::from_le_bytes(bytes[at + 8..at + RECORD_HEADER_BYTES].try_into().unwrap_or_default());
+    &bytes[at + RECORD_HEADER_BYTES..at + RECORD_HEADER_BYTES + length as usize]
 }

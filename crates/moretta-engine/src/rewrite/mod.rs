@@ -8,7 +8,7 @@
 //! [`random`] is what the seed decides.
 
 pub(crate) mod csv_out;
-mod feed;
+mod decide;
 pub(crate) mod parquet_out;
 mod plan;
 mod random;
@@ -51,18 +51,18 @@ impl Job<'_> {
 }
 
 /// A part of the work, of several that count alike.
-pub(crate) struct Part<'a> {
+pub(crate) struct PhaseObserver<'a> {
     observer: &'a dyn Observer,
-    part: u64,
-    parts: u64,
+    phase: u64,
+    phases: u64,
 }
 
-const WHOLE: u64 = 1_000_000;
+const PHASE_UNITS: u64 = 1_000_000;
 
-impl Observer for Part<'_> {
+impl Observer for PhaseObserver<'_> {
     fn progress(&self, done: u64, total: u64) {
-        let share = (u128::from(done) * u128::from(WHOLE) / u128::from(total.max(1))) as u64;
-        self.observer.progress(self.part * WHOLE + share, self.parts * WHOLE);
+        let share = (u128::from(done) * u128::from(PHASE_UNITS) / u128::from(total.max(1))) as u64;
+        self.observer.progress(self.phase * PHASE_UNITS + share, self.phases * PHASE_UNITS);
     }
 
     fn stop(&self) -> Option<Stop> {
@@ -86,7 +86,7 @@ pub(crate) fn run(
     }
     let CsvOptions { delimiter, quote } = csv;
     let dialect = Dialect { delimiter: delimiter.unwrap_or(b','), quote };
-    let pending = target.begin()?;
+    let pending = target.create_pending()?;
     let copied_column = |column: &OutColumn| if let OutColumn::Copy(at) = column { Some(*at) } else { None };
     let copied = plan.columns.iter().filter_map(copied_column).collect();
     let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };

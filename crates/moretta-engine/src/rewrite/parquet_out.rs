@@ -8,11 +8,11 @@
 //! Structure: pieces become batches on all threads; encoding happens in order, by one at a time. A shuffle goes by way of
 //! [`Spill`] as CSV does, with batches in Arrow's stream format and two columns more: key and number.
 
-use super::feed::{Decided, feed};
+use super::decide::{DecidedPiece, for_each_piece};
 use super::plan::OutColumn;
 use super::random::SortKeys;
 use super::spill::Spill;
-use super::{Job, Part};
+use super::{Job, PhaseObserver};
 use crate::error::EngineError;
 use crate::ordered_pool::{self, Sequencer};
 use arrow_array::cast::AsArray;
@@ -33,19 +33,19 @@ use std::fs::File;
 use std::sync::Arc;
 
 /// Records that are encoded at a time.
-const BATCH: usize = 8 << 10;
+const BATCH_RECORDS: usize = 8 << 10;
 /// A row group ends after so many records, or so many encoded bytes.
 const GROUP_RECORDS: usize = 1 << 20;
 const GROUP_BYTES: usize = 64 << 20;
 
 /// Encodes batches cut to one size.
-struct Writer {
+struct EncodingWriter {
     coalescer: BatchCoalescer,
     writer: ArrowWriter<File>,
 }
 
-impl Writer {
-    fn new(job: &Job<'_>, schema: SchemaRef) -> Result<Writer, EngineError> {
+impl EncodingWriter {
+    fn new(job: &Job<'_>, schema: SchemaRef) -> Result<EncodingWriter, EngineError> {
         let path = job.pending.path();
         let file = job.pending.file().try_clone().map_err(EngineError::io(path, "write"))?;
         let level = ZstdLevel::try_new(1).map_err(EngineError::parquet(path))?;
@@ -56,7 +56,7 @@ impl Writer {
             .build();
         let writer =
             ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(EngineError::parquet(path))?;
-        Ok(Writer { coalescer: BatchCoalescer::new(schema, BATCH), writer })
+        Ok(EncodingWriter { coalescer: BatchCoalescer::new(schema, BATCH_RECORDS), writer })
     }
 
     fn push(&mut self, batch: RecordBatch) -> Result<(), parquet::errors::ParquetError> {
@@ -83,14 +83,14 @@ impl Writer {
 }
 
 /// Makes batches of decided pieces.
-struct Batches<'a> {
+struct BatchBuilder<'a> {
     job: &'a Job<'a>,
     schema: SchemaRef,
     labels: Vec<ArrayRef>,
 }
 
-impl<'a> Batches<'a> {
-    fn new(job: &'a Job<'a>) -> Batches<'a> {
+impl<'a> BatchBuilder<'a> {
+    fn new(job: &'a Job<'a>) -> BatchBuilder<'a> {
         let field = |(column, name): (&OutColumn, &String)| match (column, job.source.scan().schema()) {
             (OutColumn::Copy(column), Some(schema)) => {
                 let field = schema.field(*column);
@@ -98,7 +98,7 @@ impl<'a> Batches<'a> {
                     DataType::Dictionary(_, values) => values,
                     other => other,
                 };
-                // A column of the key may be read as a dictionary of plain text.
+                // A column of the key may be read as a dictionary of output_schema text.
                 let coded = job.plan.key.iter().any(|(key, _)| key == column) && values.is_string();
                 field.clone().with_data_type(if coded { DataType::Utf8 } else { values.clone() })
             }
@@ -110,15 +110,15 @@ impl<'a> Batches<'a> {
             .labels
             .iter()
             .map(|labels| Arc::new(StringArray::from_iter_values(labels.iter().map(|label| &**label))) as ArrayRef);
-        Batches { job, schema: Arc::new(Schema::new(fields)), labels: labels.collect() }
+        BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels: labels.collect() }
     }
 
-    fn make(&self, piece: &Decided<'_>) -> Result<RecordBatch, EngineError> {
+    fn build(&self, piece: &DecidedPiece<'_>) -> Result<RecordBatch, EngineError> {
         let failed = || EngineError::parquet::<ArrowError>(self.job.pending.path());
         let columns = self.job.plan.columns.iter().map(|column| match *column {
             OutColumn::Copy(column) => piece.records.array(column),
             OutColumn::Label(label) => {
-                let label_of = |record| self.job.plan.label(piece.decisions, record, label) as u32;
+                let label_of = |record| self.job.plan.label_index(piece.decisions, record, label) as u32;
                 let indices = UInt32Array::from_iter_values((0..piece.records.len()).map(label_of));
                 take(&self.labels[label], &indices, None).map_err(failed())
             }
@@ -129,28 +129,28 @@ impl<'a> Batches<'a> {
 
 /// Writes all records; how many.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
-    let batches = Batches::new(job);
-    let writer = Sequencer::new(Writer::new(job, Arc::clone(&batches.schema))?);
+    let batch_builder = BatchBuilder::new(job);
+    let writer = Sequencer::new(EncodingWriter::new(job, Arc::clone(&batch_builder.schema))?);
     let path = job.pending.path();
     let states = vec![(); job.options.threads];
     let records = match job.order {
         RecordOrder::Input => {
-            let (_, records) = feed(job, states, observer, &[&writer], |(), piece| {
-                let batch = batches.make(&piece)?;
+            let (_, records) = for_each_piece(job, states, observer, &[&writer], |(), piece| {
+                let batch = batch_builder.build(&piece)?;
                 writer.in_order(piece.number, |writer| writer.push(batch).map_err(EngineError::parquet(path)))
             })?;
             records
         }
         RecordOrder::Shuffled => {
-            let (spill, first) = (job.spill(), Part { observer, part: 0, parts: 2 });
-            let scattered = Scattered::new(job, &batches);
+            let (spill, first) = (job.spill(), PhaseObserver { observer, phase: 0, phases: 2 });
+            let shuffle = ParquetShuffle::new(job, &batch_builder);
             let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed)).collect();
-            let (_, records) = feed(job, states, &first, &[], |keys: &mut SortKeys, piece| {
-                let batch = batches.make(&piece)?;
-                let keys: Vec<u64> = keys.from(piece.base).take(piece.records.len()).collect();
-                scattered.scatter(&batch, keys, piece.base, &spill)
+            let (_, records) = for_each_piece(job, states, &first, &[], |keys: &mut SortKeys, piece| {
+                let batch = batch_builder.build(&piece)?;
+                let keys: Vec<u64> = keys.from_record(piece.records_before).take(piece.records.len()).collect();
+                shuffle.scatter(&batch, keys, piece.records_before, &spill)
             })?;
-            scattered.gather(&spill, &writer, &Part { observer, part: 1, parts: 2 })?;
+            shuffle.gather(&spill, &writer, &PhaseObserver { observer, phase: 1, phases: 2 })?;
             records
         }
     };
@@ -158,27 +158,27 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
     Ok(records)
 }
 
-/// Batches on their way into another order.
-struct Scattered<'a> {
+/// BatchBuilder on their way into another order.
+struct ParquetShuffle<'a> {
     job: &'a Job<'a>,
     /// The output's columns, then key and number.
     schema: SchemaRef,
-    plain: SchemaRef,
+    output_schema: SchemaRef,
 }
 
-impl<'a> Scattered<'a> {
-    fn new(job: &'a Job<'a>, batches: &Batches<'_>) -> Self {
-        let mut fields: Vec<Arc<Field>> = batches.schema.fields().iter().cloned().collect();
+impl<'a> ParquetShuffle<'a> {
+    fn new(job: &'a Job<'a>, batch_builder: &BatchBuilder<'_>) -> Self {
+        let mut fields: Vec<Arc<Field>> = batch_builder.schema.fields().iter().cloned().collect();
         fields.push(Arc::new(Field::new("", DataType::UInt64, false)));
         fields.push(Arc::new(Field::new("", DataType::UInt64, false)));
-        Self { job, schema: Arc::new(Schema::new(fields)), plain: Arc::clone(&batches.schema) }
+        Self { job, schema: Arc::new(Schema::new(fields)), output_schema: Arc::clone(&batch_builder.schema) }
     }
 
     fn scatter(&self, batch: &RecordBatch, keys: Vec<u64>, base: u64, spill: &Spill) -> Result<(), EngineError> {
         let failed = EngineError::parquet::<ArrowError>(self.job.pending.path());
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
-        order.sort_by_key(|&record| spill.bucket(keys[record as usize]));
-        let buckets: Vec<usize> = order.iter().map(|&record| spill.bucket(keys[record as usize])).collect();
+        order.sort_by_key(|&record| spill.bucket_of(keys[record as usize]));
+        let buckets: Vec<usize> = order.iter().map(|&record| spill.bucket_of(keys[record as usize])).collect();
         let sorted = || {
             let mut columns = batch.columns().to_vec();
             let numbers = UInt64Array::from_iter_values(base..base + keys.len() as u64);
@@ -202,7 +202,12 @@ impl<'a> Scattered<'a> {
         Ok(())
     }
 
-    fn gather(&self, spill: &Spill, writer: &Sequencer<Writer>, observer: &dyn Observer) -> Result<(), EngineError> {
+    fn gather(
+        &self,
+        spill: &Spill,
+        writer: &Sequencer<EncodingWriter>,
+        observer: &dyn Observer,
+    ) -> Result<(), EngineError> {
         let path = self.job.pending.path();
         let work = |(): &mut (), bucket: usize| {
             let mut batches = Vec::new();
@@ -217,11 +222,11 @@ impl<'a> Scattered<'a> {
             })?;
             let sorted = self.sort(batches).map_err(EngineError::parquet(path))?;
             writer.in_order(bucket, |writer| writer.push(sorted).map_err(EngineError::parquet(path)))?;
-            observer.progress(bucket as u64 + 1, spill.buckets() as u64);
+            observer.progress(bucket as u64 + 1, spill.num_buckets() as u64);
             Ok(())
         };
-        let states = vec![(); self.job.options.threads.min(spill.buckets())];
-        ordered_pool::run(states, observer, &[writer], ordered_pool::take_numbers_below(spill.buckets()), work)
+        let states = vec![(); self.job.options.threads.min(spill.num_buckets())];
+        ordered_pool::run(states, observer, &[writer], ordered_pool::take_numbers_below(spill.num_buckets()), work)
             .map_err(|(_, error)| error)?;
         Ok(())
     }
@@ -229,13 +234,13 @@ impl<'a> Scattered<'a> {
     fn sort(&self, batches: Vec<RecordBatch>) -> Result<RecordBatch, ArrowError> {
         let all = concat_batches(&self.schema, &batches)?;
         drop(batches);
-        let width = self.plain.fields().len();
+        let width = self.output_schema.fields().len();
         let (keys, numbers) =
             (all.column(width).as_primitive::<UInt64Type>(), all.column(width + 1).as_primitive::<UInt64Type>());
         let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
         order.sort_unstable_by_key(|&at| (keys.value(at as usize), numbers.value(at as usize)));
         let indices = UInt32Array::from(order);
         let columns = all.columns()[..width].iter().map(|column| take(column, &indices, None));
-        RecordBatch::try_new(Arc::clone(&self.plain), columns.collect::<Result<_, _>>()?)
+        RecordBatch::try_new(Arc::clone(&self.output_schema), columns.collect::<Result<_, _>>()?)
     }
 }

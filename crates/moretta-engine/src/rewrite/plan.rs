@@ -6,10 +6,10 @@
 //! [`EngineError::InputChanged`].
 //!
 //! Structure: a label is an index into its column's labels, with `*` as one more label at the end. A block of records is
-//! decided in three steps: look up ([`Plan::look_up`]), take a turn where equal records are told apart by their order
-//! ([`Plan::ordinals`]), and draw ([`Plan::draw`]). Only the short second step is done in order.
+//! decided in three steps: look up ([`Plan::look_up_rows`]), take a turn where equal records are told apart by their order
+//! ([`Plan::number_split_records`]), and draw ([`Plan::assign_groups`]). Only the short second step is done in order.
 
-use super::random::Draw;
+use super::random::RowPermutations;
 use crate::dictionary::Dictionary;
 use crate::error::EngineError;
 use crate::row_table::RowTable;
@@ -38,29 +38,29 @@ pub(crate) struct Plan {
     /// The labels of each rewritten column, `*` last.
     pub(crate) labels: Vec<Vec<Box<str>>>,
     /// Where each rewritten column is in the key.
-    places: Vec<usize>,
-    decide: Decide,
+    key_indices: Vec<usize>,
+    rule: LabelRule,
 }
 
 #[derive(Debug)]
-enum Decide {
+enum LabelRule {
     /// The label is that of the cell's own code.
-    Values,
+    ByValue,
     /// The same, but for the rows that are suppressed.
-    Suppress(RowTable),
+    ByValueOrSuppressed(RowTable),
     /// The label is that of the group the row, or this record of it, goes to.
-    Shares(Box<Shares>),
+    ByGroup(Box<RowShares>),
 }
 
 #[derive(Debug)]
-struct Shares {
-    /// Beside each row its group, so that it comes with the same cache line, or [`SEVERAL`].
+struct RowShares {
+    /// Beside each row its group, so that it comes with the same cache line, or [`SPLIT_ROW`].
     rows: RowTable,
     offsets: Vec<u32>,
     shares: Vec<Share>,
     /// How many records of each row were met.
     met: Vec<AtomicU64>,
-    draw: Draw,
+    permutations: RowPermutations,
 }
 
 /// What was decided for the records of a block.
@@ -68,31 +68,31 @@ struct Shares {
 pub(crate) struct Decisions {
     /// Row-major codes of the key.
     pub(crate) codes: Vec<u32>,
-    /// By record: a group, or [`SUPPRESSED`]; empty where codes alone decide.
+    /// By record: a group, or [`SUPPRESSED`]; empty where codes alone rule.
     groups: Vec<u32>,
     /// Records of rows with several shares, their row, and which of the row's records they are.
-    open: Vec<(u32, u32, u64)>,
+    split_records: Vec<(u32, u32, u64)>,
 }
 
 const SUPPRESSED: u32 = u32::MAX;
 
 /// A row with several shares: no group has this number.
-const SEVERAL: u64 = 1 << 32;
+const SPLIT_ROW: u64 = 1 << 32;
 
 impl Plan {
     /// Checks a rewrite.
     pub(crate) fn new(rewrite: &Rewrite, source: &Source) -> Result<Plan, EngineError> {
         let width = rewrite.key.len();
         let rewritten: Vec<usize> = (0..width).filter(|&at| rewrite.key[at].rewritten).collect();
-        let (labels, decide) = match &rewrite.change {
+        let (labels, rule) = match &rewrite.change {
             Change::Map { labels, suppressed } => {
                 check_labels(labels, &rewritten, |at| rewrite.key[rewritten[at]].values.len())?;
-                let decide = if suppressed.is_empty() {
-                    Decide::Values
+                let rule = if suppressed.is_empty() {
+                    LabelRule::ByValue
                 } else {
-                    Decide::Suppress(index(suppressed, rewrite, |_| 0)?)
+                    LabelRule::ByValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?)
                 };
-                (labels, decide)
+                (labels, rule)
             }
             Change::Shares { rows, offsets, shares, labels } => {
                 let groups = labels.first().map_or(0, Vec::len);
@@ -104,37 +104,38 @@ impl Plan {
                     if labels.is_empty() { usize::MAX } else { groups },
                 )?;
                 let rows =
-                    index(rows, rewrite, |row| match &shares[offsets[row] as usize..offsets[row + 1] as usize] {
+                    index_rows(rows, rewrite, |row| match &shares[offsets[row] as usize..offsets[row + 1] as usize] {
                         [only] => u64::from(only.group),
-                        _ => SEVERAL,
+                        _ => SPLIT_ROW,
                     })?;
                 let met = (0..rows.len()).map(|_| AtomicU64::new(0)).collect();
-                let draw = Draw::new(rewrite.seed);
+                let permutations = RowPermutations::new(rewrite.seed);
                 (
                     labels,
-                    Decide::Shares(Box::new(Shares {
+                    LabelRule::ByGroup(Box::new(RowShares {
                         rows,
                         offsets: offsets.clone(),
                         shares: shares.clone(),
                         met,
-                        draw,
+                        permutations,
                     })),
                 )
             }
         };
         // Where no row is looked up, columns that are not rewritten need no codes.
-        let used: Vec<usize> = if matches!(decide, Decide::Values) { rewritten.clone() } else { (0..width).collect() };
+        let used: Vec<usize> =
+            if matches!(rule, LabelRule::ByValue) { rewritten.clone() } else { (0..width).collect() };
         let mut key = Vec::with_capacity(used.len());
         for &at in &used {
             let column = &rewrite.key[at];
             key.push((source.column_index(&column.name)?, dictionary(&column.values, &column.name)?));
         }
-        let places: Vec<usize> =
+        let key_indices: Vec<usize> =
             rewritten.iter().map(|at| used.iter().position(|used| used == at).unwrap_or(0)).collect();
         let mut columns: Vec<Option<OutColumn>> =
             (0..source.columns().len()).map(|at| Some(OutColumn::Copy(at))).collect();
-        for (label, &place) in places.iter().enumerate() {
-            let column = &mut columns[key[place].0];
+        for (label, &key_index) in key_indices.iter().enumerate() {
+            let column = &mut columns[key[key_index].0];
             if matches!(column, Some(OutColumn::Label(_))) {
                 return Err(EngineError::bad_rewrite("a column is in its key twice"));
             }
@@ -149,28 +150,28 @@ impl Plan {
             return Err(EngineError::bad_rewrite("all columns are dropped"));
         }
         let labels = labels.iter().map(|labels| labels.iter().cloned().chain([Box::from("*")]).collect()).collect();
-        Ok(Plan { columns: columns.into_iter().flatten().collect(), names, key, labels, places, decide })
+        Ok(Plan { columns: columns.into_iter().flatten().collect(), names, key, labels, key_indices, rule })
     }
 
     /// Room for the codes of some records.
-    pub(crate) fn prepare<'a>(&self, decisions: &'a mut Decisions, records: usize) -> &'a mut [u32] {
+    pub(crate) fn reserve_codes<'a>(&self, decisions: &'a mut Decisions, records: usize) -> &'a mut [u32] {
         decisions.codes.resize(records * self.key.len(), 0);
         &mut decisions.codes
     }
 
     /// Looks up the rows of coded records.
-    pub(crate) fn look_up(&self, decisions: &mut Decisions, records: usize) -> Result<(), EngineError> {
-        let Decisions { codes, groups, open } = decisions;
+    pub(crate) fn look_up_rows(&self, decisions: &mut Decisions, records: usize) -> Result<(), EngineError> {
+        let Decisions { codes, groups, split_records } = decisions;
         let width = self.key.len();
-        open.clear();
+        split_records.clear();
         groups.clear();
         let codes = &codes[..records * width];
-        match &self.decide {
-            Decide::Values => {}
-            Decide::Suppress(rows) => {
+        match &self.rule {
+            LabelRule::ByValue => {}
+            LabelRule::ByValueOrSuppressed(rows) => {
                 rows.find_each(codes, records, |_, row| groups.push(if row.is_some() { SUPPRESSED } else { 0 }));
             }
-            Decide::Shares(shares) => {
+            LabelRule::ByGroup(shares) => {
                 let mut unknown = false;
                 shares.rows.find_each(codes, records, |record, row| {
                     let Some((row, group)) = row else {
@@ -178,8 +179,8 @@ impl Plan {
                         return;
                     };
                     groups.push(group as u32);
-                    if group == SEVERAL {
-                        open.push((record as u32, row, 0));
+                    if group == SPLIT_ROW {
+                        split_records.push((record as u32, row, 0));
                     } else {
                         shares.met[row as usize].fetch_add(1, Ordering::Relaxed);
                     }
@@ -193,28 +194,28 @@ impl Plan {
     }
 
     /// Numbers the records of rows with several shares. Has to be called in order of the input.
-    pub(crate) fn ordinals(&self, decisions: &mut Decisions) {
-        let Decide::Shares(shares) = &self.decide else {
+    pub(crate) fn number_split_records(&self, decisions: &mut Decisions) {
+        let LabelRule::ByGroup(shares) = &self.rule else {
             return;
         };
-        for (_, row, ordinal) in &mut decisions.open {
+        for (_, row, ordinal) in &mut decisions.split_records {
             *ordinal = shares.met[*row as usize].fetch_add(1, Ordering::Relaxed);
         }
     }
 
     /// Draws a share for each numbered record.
-    pub(crate) fn draw(&self, decisions: &mut Decisions) -> Result<(), EngineError> {
-        let Decide::Shares(shares) = &self.decide else {
+    pub(crate) fn assign_groups(&self, decisions: &mut Decisions) -> Result<(), EngineError> {
+        let LabelRule::ByGroup(shares) = &self.rule else {
             return Ok(());
         };
-        for &(record, row, ordinal) in &decisions.open {
-            let mine = shares.of(row);
-            let total: u64 = mine.iter().map(|share| share.records).sum();
+        for &(record, row, ordinal) in &decisions.split_records {
+            let row_shares = shares.of_row(row);
+            let total: u64 = row_shares.iter().map(|share| share.records).sum();
             if ordinal >= total {
                 return Err(EngineError::changed("a combination of values has more records"));
             }
-            let mut drawn = shares.draw.position(u64::from(row), ordinal, total);
-            for share in mine {
+            let mut drawn = shares.permutations.permute(u64::from(row), ordinal, total);
+            for share in row_shares {
                 if drawn < share.records {
                     decisions.groups[record as usize] = share.group;
                     break;
@@ -227,35 +228,37 @@ impl Plan {
 
     /// The label of a decided record in a rewritten column.
     #[inline]
-    pub(crate) fn label(&self, decisions: &Decisions, record: usize, column: usize) -> usize {
-        match &self.decide {
-            Decide::Shares(_) => decisions.groups[record] as usize,
-            Decide::Suppress(_) if decisions.groups[record] == SUPPRESSED => self.labels[column].len() - 1,
-            _ => decisions.codes[record * self.key.len() + self.places[column]] as usize,
+    pub(crate) fn label_index(&self, decisions: &Decisions, record: usize, column: usize) -> usize {
+        match &self.rule {
+            LabelRule::ByGroup(_) => decisions.groups[record] as usize,
+            LabelRule::ByValueOrSuppressed(_) if decisions.groups[record] == SUPPRESSED => {
+                self.labels[column].len() - 1
+            }
+            _ => decisions.codes[record * self.key.len() + self.key_indices[column]] as usize,
         }
     }
 
     /// Whether all rewritten columns of a record have the same label number.
     pub(crate) fn by_group(&self) -> bool {
-        matches!(self.decide, Decide::Shares(_))
+        matches!(self.rule, LabelRule::ByGroup(_))
     }
 
     /// An error unless every row's records were met.
     pub(crate) fn check_all_met(&self) -> Result<(), EngineError> {
-        let Decide::Shares(shares) = &self.decide else {
+        let LabelRule::ByGroup(shares) = &self.rule else {
             return Ok(());
         };
         let same = shares.met.iter().enumerate().all(|(row, met)| {
-            let total: u64 = shares.of(row as u32).iter().map(|share| share.records).sum();
+            let total: u64 = shares.of_row(row as u32).iter().map(|share| share.records).sum();
             total == met.load(Ordering::Relaxed)
         });
         if same { Ok(()) } else { Err(EngineError::changed("a combination of values has another number of records")) }
     }
 }
 
-impl Shares {
+impl RowShares {
     #[inline]
-    fn of(&self, row: u32) -> &[Share] {
+    fn of_row(&self, row: u32) -> &[Share] {
         &self.shares[self.offsets[row as usize] as usize..self.offsets[row as usize + 1] as usize]
     }
 }
@@ -290,14 +293,14 @@ fn check_shares(rows: usize, offsets: &[u32], shares: &[Share], groups: usize) -
         return bad("a share goes to a group without labels");
     }
     let sums = offsets.windows(2).all(|pair| {
-        let mine = &shares[pair[0] as usize..pair[1] as usize];
-        mine.iter().try_fold(0u64, |sum, share| sum.checked_add(share.records)).is_some()
+        let row_shares = &shares[pair[0] as usize..pair[1] as usize];
+        row_shares.iter().try_fold(0u64, |sum, share| sum.checked_add(share.records)).is_some()
     });
     if sums { Ok(()) } else { bad("shares add up to too many records") }
 }
 
-/// The rows of a rewrite, in their order, with something beside each.
-fn index(codes: &[u32], rewrite: &Rewrite, beside: impl Fn(usize) -> u64) -> Result<RowTable, EngineError> {
+/// The rows of a rewrite, in their order, with something attached each.
+fn index_rows(codes: &[u32], rewrite: &Rewrite, attached: impl Fn(usize) -> u64) -> Result<RowTable, EngineError> {
     let width = rewrite.key.len();
     if width == 0 || !codes.len().is_multiple_of(width) {
         return Err(EngineError::bad_rewrite("its rows do not fit its key"));
@@ -307,7 +310,7 @@ fn index(codes: &[u32], rewrite: &Rewrite, beside: impl Fn(usize) -> u64) -> Res
         if row.iter().zip(&rewrite.key).any(|(&code, column)| code as usize >= column.values.len()) {
             return Err(EngineError::bad_rewrite("a row has a code without a value"));
         }
-        rows.add(row, 1, beside(number));
+        rows.add(row, 1, attached(number));
         if rows.len() != number + 1 {
             return Err(EngineError::bad_rewrite("a row is there twice"));
         }

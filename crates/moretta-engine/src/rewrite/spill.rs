@@ -2,7 +2,7 @@
 //!
 //! Guarantee: what was put into a bucket comes out of it, in no particular order of puts. The file has no name, so that it
 //! goes with the process, however that ends, and only its owner could ever read it. Cost: each byte is written once and
-//! read once; not more than the limit (and what is being put) is kept in memory.
+//! read once; not more than the memory_limit (and what is being put) is bytes_in_memory in memory.
 
 use crate::error::EngineError;
 use crate::ordered_pool::lock;
@@ -16,12 +16,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct Spill {
     folder: PathBuf,
-    limit: u64,
-    kept: AtomicU64,
-    end: AtomicU64,
+    memory_limit: u64,
+    bytes_in_memory: AtomicU64,
+    file_length: AtomicU64,
     file: Mutex<Option<std::sync::Arc<File>>>,
     buckets: Vec<Mutex<Vec<Extent>>>,
-    bits: u32,
+    bucket_bits: u32,
 }
 
 #[derive(Debug)]
@@ -30,42 +30,42 @@ enum Extent {
     File { offset: u64, length: usize },
 }
 
-const MOST_BITS: u32 = 10;
+const MAX_BUCKET_BITS: u32 = 10;
 
 impl Spill {
-    /// Buckets of about `bucket` bytes for about `expected` bytes in all, of which `limit` stay in memory.
-    pub(crate) fn new(folder: &Path, expected: u64, bucket: u64, limit: u64) -> Spill {
-        let wanted = expected.div_ceil(bucket.max(1)).clamp(1, 1 << MOST_BITS).next_power_of_two();
+    /// Buckets of about `bucket` bytes for about `expected` bytes in all, of which `memory_limit` stay in memory.
+    pub(crate) fn new(folder: &Path, expected: u64, bucket: u64, memory_limit: u64) -> Spill {
+        let num_buckets = expected.div_ceil(bucket.max(1)).clamp(1, 1 << MAX_BUCKET_BITS).next_power_of_two();
         Spill {
             folder: folder.to_path_buf(),
-            limit,
-            kept: AtomicU64::new(0),
-            end: AtomicU64::new(0),
+            memory_limit,
+            bytes_in_memory: AtomicU64::new(0),
+            file_length: AtomicU64::new(0),
             file: Mutex::new(None),
-            buckets: (0..wanted).map(|_| Mutex::new(Vec::new())).collect(),
-            bits: wanted.trailing_zeros(),
+            buckets: (0..num_buckets).map(|_| Mutex::new(Vec::new())).collect(),
+            bucket_bits: num_buckets.trailing_zeros(),
         }
     }
 
     /// How many buckets there are.
-    pub(crate) fn buckets(&self) -> usize {
+    pub(crate) fn num_buckets(&self) -> usize {
         self.buckets.len()
     }
 
     /// The bucket of a sort key: buckets are in order of the keys.
     #[inline]
-    pub(crate) fn bucket(&self, key: u64) -> usize {
-        if self.bits == 0 { 0 } else { (key >> (64 - self.bits)) as usize }
+    pub(crate) fn bucket_of(&self, key: u64) -> usize {
+        if self.bucket_bits == 0 { 0 } else { (key >> (64 - self.bucket_bits)) as usize }
     }
 
     /// Puts some bytes into a bucket.
     pub(crate) fn put(&self, bucket: usize, bytes: &[u8]) -> Result<(), EngineError> {
         let length = bytes.len();
-        let extent = if self.kept.load(Ordering::Relaxed) + length as u64 <= self.limit {
-            self.kept.fetch_add(length as u64, Ordering::Relaxed);
+        let extent = if self.bytes_in_memory.load(Ordering::Relaxed) + length as u64 <= self.memory_limit {
+            self.bytes_in_memory.fetch_add(length as u64, Ordering::Relaxed);
             Extent::Memory(bytes.into())
         } else {
-            let offset = self.end.fetch_add(length as u64, Ordering::Relaxed);
+            let offset = self.file_length.fetch_add(length as u64, Ordering::Relaxed);
             let file = self.file()?;
             write_at(&file, bytes, offset).map_err(EngineError::io(&self.folder, "write a temporary file in"))?;
             Extent::File { offset, length }
@@ -85,7 +85,7 @@ impl Spill {
         for extent in extents {
             match extent {
                 Extent::Memory(bytes) => {
-                    self.kept.fetch_sub(bytes.len() as u64, Ordering::Relaxed);
+                    self.bytes_in_memory.fetch_sub(bytes.len() as u64, Ordering::Relaxed);
                     each(&bytes)?;
                 }
                 Extent::File { offset, length } => {
@@ -118,10 +118,10 @@ mod tests {
     #[test]
     fn what_is_put_comes_out() {
         let folder = tempfile::tempdir().expect("folder");
-        for limit in [0, 10, 1_000] {
-            let spill = Spill::new(folder.path(), 100, 25, limit);
-            assert_eq!(spill.buckets(), 4);
-            assert_eq!((spill.bucket(0), spill.bucket(1 << 63), spill.bucket(u64::MAX)), (0, 2, 3));
+        for memory_limit in [0, 10, 1_000] {
+            let spill = Spill::new(folder.path(), 100, 25, memory_limit);
+            assert_eq!(spill.num_buckets(), 4);
+            assert_eq!((spill.bucket_of(0), spill.bucket_of(1 << 63), spill.bucket_of(u64::MAX)), (0, 2, 3));
             for at in 0..40u8 {
                 spill.put(usize::from(at % 4), &[at; 3]).expect("put");
             }

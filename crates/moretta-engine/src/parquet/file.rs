@@ -28,16 +28,16 @@ pub(crate) struct ParquetFile {
 
 /// Some records of one row group.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Unit {
+pub(crate) struct RecordRange {
     pub(crate) file: usize,
-    group: usize,
+    row_group: usize,
     skip: usize,
     pub(crate) rows: usize,
 }
 
 /// Which columns are read, and how.
 #[derive(Debug)]
-pub(crate) struct Projected {
+pub(crate) struct Projection {
     metadata: ArrowReaderMetadata,
     mask: ProjectionMask,
 }
@@ -60,7 +60,7 @@ impl ParquetFile {
     }
 
     /// Records of each row group.
-    fn groups(&self) -> impl Iterator<Item = usize> {
+    fn row_group_sizes(&self) -> impl Iterator<Item = usize> {
         self.metadata.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as usize)
     }
 
@@ -70,7 +70,7 @@ impl ParquetFile {
     }
 
     /// To read the columns at `columns`, those of them in `encoded` as dictionaries if they are strings.
-    pub(crate) fn project(&self, columns: &[usize], encoded: &[usize]) -> Result<Projected, EngineError> {
+    pub(crate) fn project(&self, columns: &[usize], encoded: &[usize]) -> Result<Projection, EngineError> {
         let fields = self.schema().fields().iter().enumerate().map(|(at, field)| {
             let string = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
                 || matches!(field.data_type(), DataType::Dictionary(_, value)
@@ -87,39 +87,39 @@ impl ParquetFile {
         let metadata = ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options)
             .map_err(EngineError::parquet(&self.path))?;
         let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-        Ok(Projected { metadata, mask })
+        Ok(Projection { metadata, mask })
     }
 
-    /// Batches of a unit's records.
+    /// Batches of a range's records.
     pub(crate) fn read(
         &self,
-        projected: &Projected,
-        unit: Unit,
+        projection: &Projection,
+        range: RecordRange,
         batch: usize,
     ) -> Result<ParquetRecordBatchReader, EngineError> {
         let file = File::open(&self.path).map_err(EngineError::io(&self.path, "open"))?;
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, projected.metadata.clone())
-            .with_projection(projected.mask.clone())
-            .with_row_groups(vec![unit.group])
+        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, projection.metadata.clone())
+            .with_projection(projection.mask.clone())
+            .with_row_groups(vec![range.row_group])
             .with_batch_size(batch.max(1));
-        let all = self.groups().nth(unit.group).unwrap_or(0);
-        if unit.skip > 0 || unit.rows < all {
-            let selection = vec![RowSelector::skip(unit.skip), RowSelector::select(unit.rows)];
+        let all = self.row_group_sizes().nth(range.row_group).unwrap_or(0);
+        if range.skip > 0 || range.rows < all {
+            let selection = vec![RowSelector::skip(range.skip), RowSelector::select(range.rows)];
             builder = builder.with_row_selection(RowSelection::from(selection));
         }
         builder.build().map_err(EngineError::parquet(&self.path))
     }
 
-    /// All records of a unit in one batch.
-    pub(crate) fn read_whole(&self, projected: &Projected, unit: Unit) -> Result<RecordBatch, EngineError> {
-        let reader = self.read(projected, unit, unit.rows)?;
+    /// All records of a range in one batch.
+    pub(crate) fn read_whole(&self, projection: &Projection, range: RecordRange) -> Result<RecordBatch, EngineError> {
+        let reader = self.read(projection, range, range.rows)?;
         let schema = reader.schema();
         let mut batches = reader.collect::<Result<Vec<_>, _>>().map_err(EngineError::parquet(&self.path))?;
         let batch = match batches.len() {
             1 => batches.swap_remove(0),
             _ => concat_batches(&schema, &batches).map_err(EngineError::parquet(&self.path))?,
         };
-        if batch.num_rows() != unit.rows {
+        if batch.num_rows() != range.rows {
             return Err(EngineError::changed(format!("{} has fewer records", self.path.display())));
         }
         Ok(batch)
@@ -151,18 +151,18 @@ pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineE
     Ok(columns)
 }
 
-/// The pieces of some files, none of more than `most` records (or more than 32 bits can count).
-pub(crate) fn units(files: &[ParquetFile], most: usize) -> Vec<Unit> {
-    let most = most.clamp(1, u32::MAX as usize);
-    let mut units = Vec::new();
+/// The pieces of some files, none of more than `max_records` records (or more than 32 bits can count).
+pub(crate) fn record_ranges(files: &[ParquetFile], max_records: usize) -> Vec<RecordRange> {
+    let max_records = max_records.clamp(1, u32::MAX as usize);
+    let mut ranges = Vec::new();
     for (file, parquet) in files.iter().enumerate() {
-        for (group, all) in parquet.groups().enumerate() {
-            let parts = all.div_ceil(most);
+        for (row_group, all) in parquet.row_group_sizes().enumerate() {
+            let parts = all.div_ceil(max_records);
             for part in 0..parts {
                 let (from, to) = (all * part / parts, all * (part + 1) / parts);
-                units.push(Unit { file, group, skip: from, rows: to - from });
+                ranges.push(RecordRange { file, row_group, skip: from, rows: to - from });
             }
         }
     }
-    units
+    ranges
 }

@@ -13,10 +13,10 @@ use crate::scan::{PieceBatch, PieceMode, ScanRequest, scan};
 use moretta_core::observer::Observer;
 
 /// A piece about which everything is decided.
-pub(crate) struct Decided<'a> {
+pub(crate) struct DecidedPiece<'a> {
     pub(crate) number: usize,
     /// Records before the piece.
-    pub(crate) base: u64,
+    pub(crate) records_before: u64,
     pub(crate) records: InputRecords<'a>,
     pub(crate) decisions: &'a Decisions,
 }
@@ -28,12 +28,12 @@ struct Worker<S> {
 }
 
 /// Runs all pieces through the plan and `step`; the states come back, with the number of records.
-pub(crate) fn feed<S: Send>(
+pub(crate) fn for_each_piece<S: Send>(
     job: &Job<'_>,
     states: Vec<S>,
     observer: &dyn Observer,
     sequencers: &[&dyn FailureListener],
-    step: impl Fn(&mut S, Decided<'_>) -> Result<(), EngineError> + Sync,
+    step: impl Fn(&mut S, DecidedPiece<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, u64), EngineError> {
     let (plan, width) = (&job.plan, job.plan.key.len());
     let encoded: Vec<usize> = plan.key.iter().map(|(column, _)| *column).collect();
@@ -49,21 +49,21 @@ pub(crate) fn feed<S: Send>(
         let Worker { decisions, encoders, inner } = worker;
         let PieceBatch { number, records, .. } = batch;
         let count = records.len();
-        let codes = plan.prepare(decisions, count);
+        let codes = plan.reserve_codes(decisions, count);
         for (at, ((column, dictionary), encoder)) in plan.key.iter().zip(encoders).enumerate() {
             let cells = codes.get_mut(at..).unwrap_or_default();
             if !records.encode(*column, 0..count, encoder, (cells, width), &mut |text| dictionary.find(text))? {
                 return Err(EngineError::changed("a value is new"));
             }
         }
-        plan.look_up(decisions, count)?;
-        let base = sequencer.in_order(number, |records| {
-            plan.ordinals(decisions);
+        plan.look_up_rows(decisions, count)?;
+        let records_before = sequencer.in_order(number, |records| {
+            plan.number_split_records(decisions);
             *records += count as u64;
             Ok(*records - count as u64)
         })?;
-        plan.draw(decisions)?;
-        step(inner, Decided { number, base, records, decisions })
+        plan.assign_groups(decisions)?;
+        step(inner, DecidedPiece { number, records_before, records, decisions })
     };
     let (workers, numbers) = scan(job.source.scan(), &request, workers, observer, &sequencers, work)?;
     if numbers.records() == 0 {
