@@ -1,9 +1,12 @@
 //! Seconds for each pass: `passes FILE col,col,... [threads] [out.csv|out.parquet] [map|shares] [input|shuffled]`.
 
-use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite, Share};
-use moretta_core::observer::NoObserver;
-use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target, peak_memory_bytes};
 use std::time::Instant;
+
+use moretta_core::{
+    counts::{Change, KeyColumn, RecordOrder, Rewrite, Share},
+    observer::NoObserver,
+};
+use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target, peak_memory_bytes};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let args: Vec<String> = std::env::args().collect();

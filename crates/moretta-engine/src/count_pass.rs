@@ -7,16 +7,21 @@
 //! Structure: each thread codes the column_indices cells of its batches with dictionaries of its own and counts rows of codes
 //! ([`PartialCounts`]); at the end the threads' tables are folded into the first one's, and first positions become record numbers.
 
-use crate::arrow::encode::ColumnEncoder;
-use crate::dictionary::Dictionary;
-use crate::error::{EngineError, OutOfMemory};
-use crate::local::EngineOptions;
-use crate::memory::MemoryBudget;
-use crate::row_counter::RowCounter;
-use crate::scan::{PieceBatch, PieceMode, RecordNumbers, ScanRequest, scan};
-use crate::source::Source;
-use moretta_core::counts::{CountedColumn, Counts};
-use moretta_core::observer::Observer;
+use moretta_core::{
+    counts::{CountedColumn, Counts},
+    observer::Observer,
+};
+
+use crate::{
+    arrow::encode::ColumnEncoder,
+    dictionary::Dictionary,
+    error::{EngineError, OutOfMemory},
+    local::EngineOptions,
+    memory::MemoryBudget,
+    row_counter::RowCounter,
+    scan::{PieceBatch, PieceMode, RecordNumbers, ScanRequest, scan},
+    source::Source,
+};
 
 /// One thread's dictionaries and rows.
 #[derive(Debug)]

@@ -5,9 +5,10 @@
 //! Structure: a hash table whose entries hold a value of up to 16 bytes whole, so that most values are compared without a
 //! look at the arena that holds them all. Cost: one hash and, mostly, one comparison for each value.
 
+use std::hash::{BuildHasher, Hasher};
+
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use std::hash::{BuildHasher, Hasher};
 
 const HASHER: FixedState = FixedState::with_seed(0x006d_6f72_6574_7461);
 

@@ -4,11 +4,14 @@
 //! be right, and never shows the content of a cell. Of several wrong records the earliest is reported, whatever the
 //! number of threads (see [`crate::csv::blocks`]).
 
-use crate::formats::extensions;
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
+
 use moretta_core::text::count;
-use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+
+use crate::formats::extensions;
 
 /// Why a pass did not come to its end. Nothing was left behind.
 #[derive(Debug, thiserror::Error)]

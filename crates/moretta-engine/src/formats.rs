@@ -2,14 +2,16 @@
 //!
 //! A new format is a file that implements [`Scan`], one line of [`FORMATS`] and its name in [`Format`].
 
-use crate::csv::CsvOptions;
-use crate::csv::scan::CsvScan;
-use crate::error::EngineError;
-use crate::parquet::scan::ParquetScan;
-use crate::rewrite::{WriteFn, csv_out, parquet_out};
-use crate::scan::Scan;
-use crate::source::InputFile;
 use std::path::Path;
+
+use crate::{
+    csv::{CsvOptions, scan::CsvScan},
+    error::EngineError,
+    parquet::scan::ParquetScan,
+    rewrite::{WriteFn, csv_out, parquet_out},
+    scan::Scan,
+    source::InputFile,
+};
 
 /// A format of table files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

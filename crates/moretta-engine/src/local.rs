@@ -2,17 +2,23 @@
 //!
 //! Guarantee: see the crate's page. All that a [`EngineOptions`] changes is speed and memory, never a result.
 
-use crate::arrow::encode::ColumnEncoder;
-use crate::dictionary::Dictionary;
-use crate::error::EngineError;
-use crate::scan::{PieceMode, ScanRequest, scan};
-use crate::source::Source;
-use crate::staged::StagedFile;
-use crate::target::Target;
-use crate::{count_pass, rewrite};
-use moretta_core::counts::{Counts, Rewrite};
-use moretta_core::engine::Sample;
-use moretta_core::observer::{NoObserver, Observer};
+use moretta_core::{
+    counts::{Counts, Rewrite},
+    engine::Sample,
+    observer::{NoObserver, Observer},
+};
+
+use crate::{
+    arrow::encode::ColumnEncoder,
+    count_pass,
+    dictionary::Dictionary,
+    error::EngineError,
+    rewrite,
+    scan::{PieceMode, ScanRequest, scan},
+    source::Source,
+    staged::StagedFile,
+    target::Target,
+};
 
 /// How the work is divided.
 #[derive(Debug, Clone)]

@@ -7,10 +7,14 @@
 //! Structure: `take` hands out pieces in order (it locks what it must), `work` does one; a [`Sequencer`] makes short parts of
 //! the work happen in order.
 
-use crate::error::EngineError;
+use std::sync::{
+    Condvar, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
 use moretta_core::observer::Observer;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use crate::error::EngineError;
 
 /// Locks, whether or not a thread panicked while it held the lock: the panic itself is passed on elsewhere.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

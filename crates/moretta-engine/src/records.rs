@@ -4,16 +4,16 @@
 //! one it is. Cost: the representation is looked at once for each column of a batch, or once for each run of cells that
 //! are copied together.
 
-use crate::arrow::encode::ColumnEncoder;
-use crate::arrow::text;
-use crate::csv::parse::FieldOffsets;
-use crate::csv::{Dialect, content, write};
-use crate::error::EngineError;
+use std::{ops::Range, path::Path, sync::Arc};
+
 use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
+
+use crate::{
+    arrow::{encode::ColumnEncoder, text},
+    csv::{Dialect, content, parse::FieldOffsets, write},
+    error::EngineError,
+};
 
 /// Some records of a source.
 #[derive(Debug, Clone, Copy)]

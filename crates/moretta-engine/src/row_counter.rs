@@ -8,8 +8,10 @@
 //! values, that happens at most 64 times. Rows that need more than 64 bits go on in [`RowTable`], which takes any width.
 //! Cost: see there; a change of keys costs one pass over the distinct rows.
 
-use crate::packed_counter::{BATCH_KEYS, KeyLayout, PackedCounter};
-use crate::row_table::RowTable;
+use crate::{
+    packed_counter::{BATCH_KEYS, KeyLayout, PackedCounter},
+    row_table::RowTable,
+};
 
 /// Rows with counts and first positions.
 #[derive(Debug)]

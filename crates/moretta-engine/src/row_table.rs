@@ -8,8 +8,9 @@
 //! that their cache misses overlap. Cost: two cache misses, overlapped, for each row. Where rows are only counted,
 //! [`crate::row_counter`] gets by with one as long as they are narrow.
 
-use crate::dictionary::folded_multiply;
 use hashbrown::HashTable;
+
+use crate::dictionary::folded_multiply;
 
 /// Folds the codes of a row two at a time, down to 32 bits.
 #[inline]

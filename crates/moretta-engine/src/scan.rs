@@ -7,16 +7,24 @@
 //! [`PieceReader::read`] does the expensive part in parallel and passes the piece on as [`InputRecords`]. [`scan`] runs a step of a
 //! pass over all pieces. Cost: dynamic dispatch happens for each batch of records (about a megabyte), never for each cell.
 
-use crate::csv::CsvOptions;
-use crate::error::EngineError;
-use crate::local::EngineOptions;
-use crate::ordered_pool::{self, FailureListener, lock};
-use crate::records::InputRecords;
+use std::{
+    fmt::Debug,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
 use arrow_schema::SchemaRef;
 use moretta_core::observer::Observer;
-use std::fmt::Debug;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use crate::{
+    csv::CsvOptions,
+    error::EngineError,
+    local::EngineOptions,
+    ordered_pool::{self, FailureListener, lock},
+    records::InputRecords,
+};
 
 /// A table that can be read more than once.
 pub(crate) trait Scan: Debug + Send + Sync {

@@ -4,13 +4,12 @@
 //! their length and time of change are remembered, so that a later pass notices a file that was written to in between.
 //! Cost: reads headers (CSV) and footers (Parquet) only.
 
-use crate::arrow::text::has_text;
-use crate::csv::CsvOptions;
-use crate::error::EngineError;
-use crate::formats::Format;
-use crate::scan::Scan;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use crate::{arrow::text::has_text, csv::CsvOptions, error::EngineError, formats::Format, scan::Scan};
 
 /// One or more files with the same columns.
 #[derive(Debug)]

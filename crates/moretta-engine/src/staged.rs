@@ -1,14 +1,20 @@
 //! The local engine behind the contract of `moretta-core`: records that can be counted, and releases that are staged
 //! beside their target until they were read back.
 
-use crate::csv::CsvOptions;
-use crate::error::EngineError;
-use crate::local::{EngineOptions, LocalEngine};
-use crate::target::{Pending, Target};
-use moretta_core::counts::{Counts, Rewrite};
-use moretta_core::engine::{Engine, EngineFault, FaultKind, FaultLocation, ReadBackProof, Records, Sample, Staged};
-use moretta_core::observer::Observer;
 use std::path::Path;
+
+use moretta_core::{
+    counts::{Counts, Rewrite},
+    engine::{Engine, EngineFault, FaultKind, FaultLocation, ReadBackProof, Records, Sample, Staged},
+    observer::Observer,
+};
+
+use crate::{
+    csv::CsvOptions,
+    error::EngineError,
+    local::{EngineOptions, LocalEngine},
+    target::{Pending, Target},
+};
 
 /// A release in a temporary file beside its target.
 #[derive(Debug)]

@@ -4,13 +4,14 @@
 //! the disk, under the permissions the old one had (or the default_permissions ones). A [`Pending`] that is dropped removes its file. A
 //! killed run leaves at most `.moretta-*.tmp` beside the target. Until then only the owner can read it.
 
-use crate::csv::CsvOptions;
-use crate::error::EngineError;
-use crate::formats::Format;
-use crate::source::Source;
-use std::fs::{File, Permissions};
-use std::path::{Path, PathBuf};
+use std::{
+    fs::{File, Permissions},
+    path::{Path, PathBuf},
+};
+
 use tempfile::NamedTempFile;
+
+use crate::{csv::CsvOptions, error::EngineError, formats::Format, source::Source};
 
 /// A file to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,13 +2,19 @@
 
 mod common;
 
-use common::*;
-use moretta_core::counts::{Change, RecordOrder, Rewrite, Share};
-use moretta_core::engine::{ReadBackProof, Staged};
-use moretta_core::observer::{NoObserver, Observer, Stop};
+use std::{
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use moretta_core::{
+    counts::{Change, RecordOrder, Rewrite, Share},
+    engine::{ReadBackProof, Staged},
+    observer::{NoObserver, Observer, Stop},
+};
 use moretta_engine::{CsvOptions, EngineError, EngineOptions, LocalEngine, Source, Target};
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::*;
 
 fn message(text: &[u8], options: &EngineOptions) -> String {
     let folder = tempfile::tempdir().expect("folder");

@@ -2,20 +2,21 @@
 
 mod common;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::Int32Type;
-use arrow_array::*;
+use std::{fs::File, path::Path, sync::Arc};
+
+use arrow_array::{cast::AsArray, types::Int32Type, *};
 use arrow_schema::{DataType, Field, Schema};
-use common::*;
-use moretta_core::counts::{Change, RecordOrder, Rewrite};
-use moretta_core::observer::NoObserver;
+use moretta_core::{
+    counts::{Change, RecordOrder, Rewrite},
+    observer::NoObserver,
+};
 use moretta_engine::{EngineError, EngineOptions};
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::file::properties::WriterProperties;
-use std::fs::File;
-use std::path::Path;
-use std::sync::Arc;
+use parquet::{
+    arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
+    file::properties::WriterProperties,
+};
+
+use common::*;
 
 const RECORDS: usize = 400;
 

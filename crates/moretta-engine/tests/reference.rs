@@ -2,12 +2,16 @@
 
 mod common;
 
-use common::*;
-use moretta_core::counts::{Change, RecordOrder, Rewrite};
-use moretta_core::observer::NoObserver;
+use std::collections::BTreeMap;
+
+use moretta_core::{
+    counts::{Change, RecordOrder, Rewrite},
+    observer::NoObserver,
+};
 use moretta_engine::EngineOptions;
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+
+use common::*;
 
 /// A file's text and the table it stands for.
 fn tables() -> impl Strategy<Value = (String, TextTable, char)> {

@@ -1,9 +1,9 @@
 //! The suite that every engine passes, for releases as CSV and as Parquet.
 
+use std::{cell::Cell, path::PathBuf};
+
 use moretta_core::testing::engine_suite::{EngineUnderTest, TextTable, engine_suite};
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target};
-use std::cell::Cell;
-use std::path::PathBuf;
 
 struct Files {
     folder: tempfile::TempDir,

@@ -6,14 +6,19 @@
 //! Structure: for dictionaries a map from their keys to codes, kept as long as batches bring the same dictionary; for
 //! numbers, dates and the like a [`Dictionary`] over the bytes of the value.
 
-use super::text;
-use crate::dictionary::Dictionary;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Int32Type};
-use arrow_array::{Array, ArrayRef, PrimitiveArray, downcast_primitive_array};
+use std::sync::Arc;
+
+use arrow_array::{
+    Array, ArrayRef, PrimitiveArray,
+    cast::AsArray,
+    downcast_primitive_array,
+    types::{ArrowPrimitiveType, Int32Type},
+};
 use arrow_buffer::ToByteSlice;
 use arrow_schema::{ArrowError, DataType};
-use std::sync::Arc;
+
+use super::text;
+use crate::dictionary::Dictionary;
 
 /// A value without a code yet.
 const UNKNOWN: u32 = u32::MAX;

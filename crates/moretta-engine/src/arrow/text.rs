@@ -4,12 +4,11 @@
 //! whole numbers plain, floats shortest, dates and times as in ISO 8601 (with a zone: UTC, `Z`), decimals plain. A null
 //! is the empty text.
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::*;
-use arrow_array::{Array, ArrayRef};
+use std::fmt::{Display, LowerExp, Write};
+
+use arrow_array::{Array, ArrayRef, cast::AsArray, types::*};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use arrow_select::take::take;
-use std::fmt::{Display, LowerExp, Write};
 
 /// Whether values of a type have a text.
 pub(crate) fn has_text(data_type: &DataType) -> bool {

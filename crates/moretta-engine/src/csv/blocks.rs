@@ -8,10 +8,9 @@
 //! is carried over. A block that holds no whole record grows until it does, up to [`MAX_RECORD_BYTES`]. Cost: one read and one
 //! count of quotes, under a lock, while the other threads parse.
 
+use std::{fs::File, io::Read, path::PathBuf};
+
 use crate::error::EngineError;
-use std::fs::File;
-use std::io::Read;
-use std::path::PathBuf;
 
 /// No record is longer than this; one that seems to be has an unclosed quote.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;

@@ -3,11 +3,10 @@
 //! Guarantee: a header that is returned is UTF-8, has no name twice, and its delimiter is the one that was asked for or
 //! the likeliest. Cost: reads the header only.
 
+use std::{fs::File, io::Read, path::Path};
+
 use super::{CsvOptions, Dialect, content};
 use crate::error::{EngineError, Fault};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 
 /// What the first record says.
 #[derive(Debug)]

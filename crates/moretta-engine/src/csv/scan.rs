@@ -3,18 +3,26 @@
 //! Guarantee: a piece that is passed on is free of faults, unless only the first records are records_left and the fault is
 //! behind them. Cost: see [`super::blocks`] and [`super::parse`]; the line of a fault is found by reading its file again.
 
-use super::blocks::{Block, BlockCutter, DataFile, MAX_RECORD_BYTES};
-use super::parse::{BlockShape, FieldOffsets, LocatedFault};
-use super::{CsvOptions, Dialect, header};
-use crate::error::EngineError;
-use crate::ordered_pool::{PieceFailure, lock};
-use crate::records::InputRecords;
-use crate::scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest};
-use crate::source::{InputFile, column_difference};
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::{
+    fs::File,
+    io::Read,
+    path::Path,
+    sync::{Arc, Mutex},
+};
+
+use super::{
+    CsvOptions, Dialect,
+    blocks::{Block, BlockCutter, DataFile, MAX_RECORD_BYTES},
+    header,
+    parse::{BlockShape, FieldOffsets, LocatedFault},
+};
+use crate::{
+    error::EngineError,
+    ordered_pool::{PieceFailure, lock},
+    records::InputRecords,
+    scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest},
+    source::{InputFile, column_difference},
+};
 
 /// Bytes of a block when only the first records are records_left.
 const SAMPLE_BLOCK: usize = 1 << 18;

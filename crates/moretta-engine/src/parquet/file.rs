@@ -4,20 +4,27 @@
 //!
 //! Cost: a piece that begins inside a row group skips the pages before it (by the page index where the file has one).
 
-use crate::error::EngineError;
-use crate::source::column_difference;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use arrow_select::concat::concat_batches;
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
-    RowSelector,
+use parquet::{
+    arrow::{
+        ProjectionMask,
+        arrow_reader::{
+            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+            RowSelection, RowSelector,
+        },
+    },
+    file::metadata::PageIndexPolicy,
 };
-use parquet::file::metadata::PageIndexPolicy;
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+
+use crate::{error::EngineError, source::column_difference};
 
 /// An open Parquet file.
 #[derive(Debug)]

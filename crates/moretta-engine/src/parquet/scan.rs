@@ -3,16 +3,22 @@
 //! Guarantee: types and nulls of columns that are copied stay; strings that are coded come as dictionaries, so that a
 //! value is looked at once for each batch and not once for each record. Cost: decoding of the columns that are asked for.
 
-use super::file::{ParquetFile, Projection, RecordRange, record_ranges, same_columns};
-use crate::csv::CsvOptions;
-use crate::error::EngineError;
-use crate::ordered_pool::PieceFailure;
-use crate::records::InputRecords;
-use crate::scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest};
-use crate::source::InputFile;
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use arrow_schema::SchemaRef;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::file::{ParquetFile, Projection, RecordRange, record_ranges, same_columns};
+use crate::{
+    csv::CsvOptions,
+    error::EngineError,
+    ordered_pool::PieceFailure,
+    records::InputRecords,
+    scan::{OnBatch, PieceMode, PieceReader, Scan, ScanRequest},
+    source::InputFile,
+};
 
 /// Records of a batch of a piece that need not come whole.
 const BATCH_RECORDS: usize = 16 << 10;

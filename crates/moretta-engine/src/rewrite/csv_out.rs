@@ -9,17 +9,21 @@
 //! sorted and written at its place. Cost: every byte is written twice and read once more; memory for one bucket for each
 //! thread.
 
-use super::decide::{DecidedPiece, for_each_piece};
-use super::plan::{OutColumn, Plan};
-use super::random::SortKeys;
-use super::spill::Spill;
-use super::{Job, PhaseObserver};
-use crate::csv::{Dialect, write};
-use crate::error::EngineError;
-use crate::ordered_pool::{self, Sequencer};
-use crate::target::write_at;
-use moretta_core::counts::RecordOrder;
-use moretta_core::observer::Observer;
+use moretta_core::{counts::RecordOrder, observer::Observer};
+
+use super::{
+    Job, PhaseObserver,
+    decide::{DecidedPiece, for_each_piece},
+    plan::{OutColumn, Plan},
+    random::SortKeys,
+    spill::Spill,
+};
+use crate::{
+    csv::{Dialect, write},
+    error::EngineError,
+    ordered_pool::{self, Sequencer},
+    target::write_at,
+};
 
 /// Some neighbouring columns of the output.
 #[derive(Debug, Clone, Copy)]

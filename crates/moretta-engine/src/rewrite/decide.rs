@@ -3,14 +3,16 @@
 //! Guarantee: `step` sees every record once, with what was decided about it and how many records came before its piece;
 //! what is decided does not depend on which thread decides. Only numbering equal records happens in order.
 
-use super::Job;
-use super::plan::Decisions;
-use crate::arrow::encode::ColumnEncoder;
-use crate::error::EngineError;
-use crate::ordered_pool::{FailureListener, Sequencer};
-use crate::records::InputRecords;
-use crate::scan::{PieceBatch, PieceMode, ScanRequest, scan};
 use moretta_core::observer::Observer;
+
+use super::{Job, plan::Decisions};
+use crate::{
+    arrow::encode::ColumnEncoder,
+    error::EngineError,
+    ordered_pool::{FailureListener, Sequencer},
+    records::InputRecords,
+    scan::{PieceBatch, PieceMode, ScanRequest, scan},
+};
 
 /// A piece about which everything is decided.
 pub(crate) struct DecidedPiece<'a> {

@@ -14,14 +14,19 @@ mod plan;
 mod random;
 mod spill;
 
-use crate::csv::{CsvOptions, Dialect};
-use crate::error::EngineError;
-use crate::local::EngineOptions;
-use crate::source::Source;
-use crate::staged::StagedFile;
-use crate::target::{Pending, Target};
-use moretta_core::counts::{RecordOrder, Rewrite};
-use moretta_core::observer::{Observer, Stop};
+use moretta_core::{
+    counts::{RecordOrder, Rewrite},
+    observer::{Observer, Stop},
+};
+
+use crate::{
+    csv::{CsvOptions, Dialect},
+    error::EngineError,
+    local::EngineOptions,
+    source::Source,
+    staged::StagedFile,
+    target::{Pending, Target},
+};
 use plan::{OutColumn, Plan};
 use spill::Spill;
 

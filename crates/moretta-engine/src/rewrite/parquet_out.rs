@@ -8,29 +8,34 @@
 //! Structure: pieces become batches on all threads; encoding happens in order, by one at a time. A shuffle goes by way of
 //! [`Spill`] as CSV does, with batches in Arrow's stream format and two columns more: key and number.
 
-use super::decide::{DecidedPiece, for_each_piece};
-use super::plan::OutColumn;
-use super::random::SortKeys;
-use super::spill::Spill;
-use super::{Job, PhaseObserver};
-use crate::error::EngineError;
-use crate::ordered_pool::{self, Sequencer};
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt64Type;
-use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array};
-use arrow_ipc::reader::StreamReader;
-use arrow_ipc::writer::StreamWriter;
+use std::{fs::File, sync::Arc};
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray, UInt32Array, UInt64Array, cast::AsArray, types::UInt64Type};
+use arrow_ipc::{reader::StreamReader, writer::StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use arrow_select::coalesce::BatchCoalescer;
-use arrow_select::concat::concat_batches;
-use arrow_select::take::{take, take_record_batch};
-use moretta_core::counts::RecordOrder;
-use moretta_core::observer::Observer;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::{Compression, ZstdLevel};
-use parquet::file::properties::WriterProperties;
-use std::fs::File;
-use std::sync::Arc;
+use arrow_select::{
+    coalesce::BatchCoalescer,
+    concat::concat_batches,
+    take::{take, take_record_batch},
+};
+use moretta_core::{counts::RecordOrder, observer::Observer};
+use parquet::{
+    arrow::ArrowWriter,
+    basic::{Compression, ZstdLevel},
+    file::properties::WriterProperties,
+};
+
+use super::{
+    Job, PhaseObserver,
+    decide::{DecidedPiece, for_each_piece},
+    plan::OutColumn,
+    random::SortKeys,
+    spill::Spill,
+};
+use crate::{
+    error::EngineError,
+    ordered_pool::{self, Sequencer},
+};
 
 /// Records that are encoded at a time.
 const BATCH_RECORDS: usize = 8 << 10;

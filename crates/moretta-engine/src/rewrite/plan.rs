@@ -9,13 +9,12 @@
 //! decided in three steps: look up ([`Plan::look_up_rows`]), take a turn where equal records are told apart by their order
 //! ([`Plan::number_split_records`]), and draw ([`Plan::assign_groups`]). Only the short second step is done in order.
 
-use super::random::RowPermutations;
-use crate::dictionary::Dictionary;
-use crate::error::EngineError;
-use crate::row_table::RowTable;
-use crate::source::Source;
-use moretta_core::counts::{Change, Rewrite, Share};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use moretta_core::counts::{Change, Rewrite, Share};
+
+use super::random::RowPermutations;
+use crate::{dictionary::Dictionary, error::EngineError, row_table::RowTable, source::Source};
 
 /// What becomes of a column that leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

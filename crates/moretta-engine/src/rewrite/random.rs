@@ -8,8 +8,10 @@
 //! mapped by a permutation of its row's own stream: a shuffle for few records, a Feistel network with cycle walking
 //! (Black and Rogaway, CT-RSA 2002) for many. Neither keeps anything between records.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
+use rand_chacha::{
+    ChaCha8Rng,
+    rand_core::{Rng, SeedableRng},
+};
 
 /// The stream of sort keys; rows have the streams from 0.
 const SORT_KEY_STREAM: u64 = u64::MAX;

@@ -4,13 +4,20 @@
 //! goes with the process, however that ends, and only its owner could ever read it. Cost: each byte is written once and
 //! read once; not more than the memory_limit (and what is being put) is bytes_in_memory in memory.
 
-use crate::error::EngineError;
-use crate::ordered_pool::lock;
-use crate::target::{read_at, write_at};
-use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::{
+    error::EngineError,
+    ordered_pool::lock,
+    target::{read_at, write_at},
+};
 
 /// Buckets of bytes.
 #[derive(Debug)]

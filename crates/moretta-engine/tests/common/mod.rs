@@ -1,12 +1,17 @@
 //! The naive twins of the two passes, and tables to try both on.
 #![allow(dead_code)]
 
-use moretta_core::counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share};
-use moretta_core::engine::{ReadBackProof, Staged};
-use moretta_core::observer::NoObserver;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use moretta_core::{
+    counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
+    engine::{ReadBackProof, Staged},
+    observer::NoObserver,
+};
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 /// Rows of texts, the header first.
 pub type TextTable = Vec<Vec<String>>;
