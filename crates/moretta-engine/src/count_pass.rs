@@ -85,7 +85,7 @@ impl PartialCounts {
     }
 
     /// Adds what another thread counted.
-    fn merge(&mut self, other: PartialCounts) {
+    fn merge(&mut self, other: Self) {
         let maps: Vec<Vec<u32>> = self
             .dictionaries
             .iter_mut()

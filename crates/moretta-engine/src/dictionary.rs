@@ -56,7 +56,7 @@ impl Entry {
             8..=INLINE_BYTES => (word(0), word(length - 8)),
             _ => (word(0), hash_long(value)),
         };
-        Entry { low, high, length: length as u32, code: 0 }
+        Self { low, high, length: length as u32, code: 0 }
     }
 
     #[inline]
@@ -65,7 +65,7 @@ impl Entry {
     }
 
     #[inline]
-    fn matches(&self, other: &Entry) -> bool {
+    fn matches(&self, other: &Self) -> bool {
         self.low == other.low && self.high == other.high && self.length == other.length
     }
 }

@@ -201,27 +201,27 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Fields { found, expected } => {
+            Self::Fields { found, expected } => {
                 write!(f, "{found} {} where the header has {expected}", plural(*found as u64, "field"))
             }
-            Fault::BlankLine { expected } => {
+            Self::BlankLine { expected } => {
                 write!(f, "a blank line where {expected} fields should be")
             }
-            Fault::StrayQuote { field } => write!(
+            Self::StrayQuote { field } => write!(
                 f,
                 "a quote inside field {field}, which does not begin with one: quote the whole field and double the quote inside it"
             ),
-            Fault::AfterQuote { field } => write!(
+            Self::AfterQuote { field } => write!(
                 f,
                 "text after the closing quote of field {field}: a quote inside a quoted field has to be doubled"
             ),
-            Fault::UnclosedQuote { field } => {
+            Self::UnclosedQuote { field } => {
                 write!(f, "the quote that opens field {field} is never closed")
             }
-            Fault::TooLong { limit } => {
+            Self::TooLong { limit } => {
                 write!(f, "longer than {} MB: most likely a quote is opened here and never closed", limit >> 20)
             }
-            Fault::NotUtf8 => f.write_str("not valid UTF-8: save the file as UTF-8"),
+            Self::NotUtf8 => f.write_str("not valid UTF-8: save the file as UTF-8"),
         }
     }
 }
@@ -288,25 +288,25 @@ impl EngineError {
     }
 
     /// An [`EngineError::Io`].
-    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> EngineError {
+    pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
-        move |source| EngineError::Io { path, action, source }
+        move |source| Self::Io { path, action, source }
     }
 
     /// An [`EngineError::Parquet`].
-    pub(crate) fn parquet<E: fmt::Display>(path: &Path) -> impl FnOnce(E) -> EngineError {
+    pub(crate) fn parquet<E: fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_path_buf();
-        move |error| EngineError::Parquet { path, message: error.to_string() }
+        move |error| Self::Parquet { path, message: error.to_string() }
     }
 
     /// An [`EngineError::InputChanged`].
-    pub(crate) fn changed(detail: impl Into<String>) -> EngineError {
-        EngineError::InputChanged { detail: detail.into() }
+    pub(crate) fn changed(detail: impl Into<String>) -> Self {
+        Self::InputChanged { detail: detail.into() }
     }
 
     /// An [`EngineError::BadRewrite`].
-    pub(crate) fn bad_rewrite(detail: impl Into<String>) -> EngineError {
-        EngineError::BadRewrite { detail: detail.into() }
+    pub(crate) fn bad_rewrite(detail: impl Into<String>) -> Self {
+        Self::BadRewrite { detail: detail.into() }
     }
 }
 

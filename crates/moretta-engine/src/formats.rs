@@ -46,7 +46,7 @@ static FORMATS: [FormatEntry; 2] = [
 
 impl Format {
     /// The format a file's name speaks of.
-    pub fn of(path: &Path) -> Option<Format> {
+    pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         FORMATS.iter().find(|entry| entry.extensions.contains(&extension.as_str())).map(|entry| entry.format)
     }

@@ -83,7 +83,7 @@ pub(crate) trait FailureListener: Sync {
 
 impl<T: Send> FailureListener for Sequencer<T> {
     fn fail(&self, number: usize) {
-        Sequencer::fail(self, number);
+        Self::fail(self, number);
     }
 }
 

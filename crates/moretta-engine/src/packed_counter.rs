@@ -51,7 +51,7 @@ impl KeyLayout {
 
     /// A layout that has room for the codes below `sizes`, and in columns that outgrew theirs for twice as many, so that
     /// keys change seldom; `None` if there is none.
-    pub(crate) fn widened(&self, sizes: &[usize]) -> Option<KeyLayout> {
+    pub(crate) fn widened(&self, sizes: &[usize]) -> Option<Self> {
         let with_spare_bit = self.fields.iter().zip(sizes).map(|(field, &size)| match bits_for(size) {
             bits if bits <= field.bits => field.bits,
             bits => bits + 1,
@@ -59,7 +59,7 @@ impl KeyLayout {
         self.with_bits(with_spare_bit).or_else(|| self.with_bits(sizes.iter().map(|&size| bits_for(size))))
     }
 
-    fn with_bits(&self, bits: impl Iterator<Item = u32>) -> Option<KeyLayout> {
+    fn with_bits(&self, bits: impl Iterator<Item = u32>) -> Option<Self> {
         let mut total = 0;
         let mut field = |bits: u32| {
             // A column without bits may come after all 64, where no word can be shifted to.
@@ -68,7 +68,7 @@ impl KeyLayout {
             BitField { bits, shift }
         };
         let fields = bits.map(&mut field).collect();
-        (total <= self.limit).then_some(KeyLayout { fields, limit: self.limit })
+        (total <= self.limit).then_some(Self { fields, limit: self.limit })
     }
 
     /// The keys of rows whose codes come column by column.
@@ -125,8 +125,8 @@ pub(crate) struct PackedCounter {
 
 impl PackedCounter {
     /// An empty table in which as many keys have room as in this one.
-    pub(crate) fn empty_like(&self) -> PackedCounter {
-        let mut empty = PackedCounter { min_new_position: self.min_new_position, ..PackedCounter::default() };
+    pub(crate) fn empty_like(&self) -> Self {
+        let mut empty = Self { min_new_position: self.min_new_position, ..Self::default() };
         if !self.cells.is_empty() {
             empty.resize(self.cells.len());
         }

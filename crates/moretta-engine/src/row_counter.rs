@@ -58,7 +58,7 @@ impl RowCounter {
     }
 
     /// Adds what another thread counted; `maps` turns its codes into those of this one, which are below `sizes`.
-    pub(crate) fn merge(&mut self, other: &RowCounter, maps: &[Vec<u32>], sizes: &[usize]) {
+    pub(crate) fn merge(&mut self, other: &Self, maps: &[Vec<u32>], sizes: &[usize]) {
         self.make_room(sizes);
         let mut mapped = vec![0; self.width];
         let mut counted = Vec::with_capacity(BATCH_KEYS);

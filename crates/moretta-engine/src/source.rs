@@ -29,16 +29,16 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
-    fn new(path: &Path) -> Result<InputFile, EngineError> {
+    fn new(path: &Path) -> Result<Self, EngineError> {
         let metadata = std::fs::metadata(path).map_err(EngineError::io(path, "open"))?;
-        Ok(InputFile { path: path.to_path_buf(), length: metadata.len(), modified: metadata.modified().ok() })
+        Ok(Self { path: path.to_path_buf(), length: metadata.len(), modified: metadata.modified().ok() })
     }
 }
 
 impl Source {
     /// Opens a file, all data files of a folder (hidden ones left out, sorted by name), or those that match a pattern with
     /// `*` and `?` in its last part.
-    pub fn open(path_or_glob: &str, options: &CsvOptions) -> Result<Source, EngineError> {
+    pub fn open(path_or_glob: &str, options: &CsvOptions) -> Result<Self, EngineError> {
         let paths = expand_paths(path_or_glob)?;
         let first = &paths[0];
         let format = Format::of(first).ok_or_else(|| EngineError::UnknownFormat { path: first.clone() })?;
@@ -51,22 +51,17 @@ impl Source {
                 None => return Err(EngineError::UnknownFormat { path: path.clone() }),
             }
         }
-        Source::open_files(path_or_glob.to_owned(), &paths, format, options)
+        Self::open_files(path_or_glob.to_owned(), &paths, format, options)
     }
 
     /// Opens one file whose name need not speak of its format.
-    pub fn open_as(path: &Path, format: Format, options: &CsvOptions) -> Result<Source, EngineError> {
-        Source::open_files(path.display().to_string(), &[path.to_path_buf()], format, options)
+    pub fn open_as(path: &Path, format: Format, options: &CsvOptions) -> Result<Self, EngineError> {
+        Self::open_files(path.display().to_string(), &[path.to_path_buf()], format, options)
     }
 
-    fn open_files(
-        name: String,
-        paths: &[PathBuf],
-        format: Format,
-        options: &CsvOptions,
-    ) -> Result<Source, EngineError> {
+    fn open_files(name: String, paths: &[PathBuf], format: Format, options: &CsvOptions) -> Result<Self, EngineError> {
         let files = paths.iter().map(|path| InputFile::new(path)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Source { name, scan: (format.entry().open)(&files, options)?, format, files })
+        Ok(Self { name, scan: (format.entry().open)(&files, options)?, format, files })
     }
 
     /// The path or pattern it was opened by.

@@ -26,10 +26,10 @@ pub struct Target {
 
 impl Target {
     /// A target whose name speaks of its format.
-    pub fn new(path: impl Into<PathBuf>) -> Result<Target, EngineError> {
+    pub fn new(path: impl Into<PathBuf>) -> Result<Self, EngineError> {
         let path = path.into();
         match Format::of(&path) {
-            Some(format) => Ok(Target { path, format, overwrite: false }),
+            Some(format) => Ok(Self { path, format, overwrite: false }),
             None => Err(EngineError::UnknownFormat { path }),
         }
     }
@@ -103,7 +103,7 @@ impl Pending {
 
     /// Renames it to its target. An existing file is an error unless the target allows to replace it.
     pub fn persist(self) -> Result<(), EngineError> {
-        let Pending { file, target, default_permissions } = self;
+        let Self { file, target, default_permissions } = self;
         let (path, overwrite) = (&target.path, target.overwrite);
         let permissions = match std::fs::metadata(path) {
             Ok(old) if overwrite => old.permissions(),

@@ -50,7 +50,7 @@ impl CsvScan {
             data.push(DataFile { path: path.clone(), data_offset: other.data_offset });
         }
         let bytes = files.iter().map(|file| file.length).sum();
-        Ok(Box::new(CsvScan { columns: first.columns, files: data, dialect: first.dialect, bytes }))
+        Ok(Box::new(Self { columns: first.columns, files: data, dialect: first.dialect, bytes }))
     }
 }
 

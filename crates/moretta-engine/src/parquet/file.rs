@@ -51,14 +51,14 @@ pub(crate) struct Projection {
 
 impl ParquetFile {
     /// Reads the footer of a file.
-    pub(crate) fn open(path: &Path) -> Result<ParquetFile, EngineError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, EngineError> {
         let file = File::open(path).map_err(EngineError::io(path, "open"))?;
         if file.metadata().map_err(EngineError::io(path, "read"))?.len() == 0 {
             return Err(EngineError::Empty { path: path.to_path_buf() });
         }
         let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
         let metadata = ArrowReaderMetadata::load(&file, options).map_err(EngineError::parquet(path))?;
-        Ok(ParquetFile { path: path.to_path_buf(), metadata })
+        Ok(Self { path: path.to_path_buf(), metadata })
     }
 
     /// The columns with their types.

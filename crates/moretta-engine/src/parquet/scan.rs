@@ -38,7 +38,7 @@ impl ParquetScan {
     pub(crate) fn open(files: &[InputFile], _: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
         let files = files.iter().map(|file| ParquetFile::open(&file.path)).collect::<Result<Vec<_>, _>>()?;
         let records = record_ranges(&files, usize::MAX).iter().map(|range| range.rows as u64).sum();
-        Ok(Box::new(ParquetScan { columns: same_columns(&files)?, files, records }))
+        Ok(Box::new(Self { columns: same_columns(&files)?, files, records }))
     }
 }
 

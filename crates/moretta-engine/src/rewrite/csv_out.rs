@@ -48,7 +48,7 @@ struct Renderer {
 }
 
 impl Renderer {
-    fn new(plan: &Plan, dialect: Dialect) -> Renderer {
+    fn new(plan: &Plan, dialect: Dialect) -> Self {
         let (mut segments, mut runs): (Vec<Segment>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
         for &column in &plan.columns {
             match (segments.last_mut(), column) {
@@ -63,7 +63,7 @@ impl Renderer {
                 }
             }
         }
-        let mut renderer = Renderer {
+        let mut renderer = Self {
             segments,
             dialect,
             bytes: Vec::new(),
@@ -196,7 +196,7 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
         let ScatterState { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
         renderer.render(job, &piece, out, ends)?;
         let mut from = 0;
-        for (&end, key) in ends.iter().zip(keys.from_record(piece.records_before)) {
+        for (&end, key) in ends.iter().zip(keys.starting_at(piece.records_before)) {
             let record = &out[from..end];
             from = end;
             let bucket = spill.bucket_of(key);

@@ -50,7 +50,7 @@ struct EncodingWriter {
 }
 
 impl EncodingWriter {
-    fn new(job: &Job<'_>, schema: SchemaRef) -> Result<EncodingWriter, EngineError> {
+    fn new(job: &Job<'_>, schema: SchemaRef) -> Result<Self, EngineError> {
         let path = job.pending.path();
         let file = job.pending.file().try_clone().map_err(EngineError::io(path, "write"))?;
         let level = ZstdLevel::try_new(1).map_err(EngineError::parquet(path))?;
@@ -61,7 +61,7 @@ impl EncodingWriter {
             .build();
         let writer =
             ArrowWriter::try_new(file, Arc::clone(&schema), Some(properties)).map_err(EngineError::parquet(path))?;
-        Ok(EncodingWriter { coalescer: BatchCoalescer::new(schema, BATCH_RECORDS), writer })
+        Ok(Self { coalescer: BatchCoalescer::new(schema, BATCH_RECORDS), writer })
     }
 
     fn push(&mut self, batch: RecordBatch) -> Result<(), parquet::errors::ParquetError> {
@@ -95,7 +95,7 @@ struct BatchBuilder<'a> {
 }
 
 impl<'a> BatchBuilder<'a> {
-    fn new(job: &'a Job<'a>) -> BatchBuilder<'a> {
+    fn new(job: &'a Job<'a>) -> Self {
         let field = |(column, name): (&OutColumn, &String)| match (column, job.source.scan().schema()) {
             (OutColumn::Copy(column), Some(schema)) => {
                 let field = schema.field(*column);
@@ -152,7 +152,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
             let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed)).collect();
             let (_, records) = for_each_piece(job, states, &first, &[], |keys: &mut SortKeys, piece| {
                 let batch = batch_builder.build(&piece)?;
-                let keys: Vec<u64> = keys.from_record(piece.records_before).take(piece.records.len()).collect();
+                let keys: Vec<u64> = keys.starting_at(piece.records_before).take(piece.records.len()).collect();
                 shuffle.scatter(&batch, keys, piece.records_before, &spill)
             })?;
             shuffle.gather(&spill, &writer, &PhaseObserver { observer, phase: 1, phases: 2 })?;

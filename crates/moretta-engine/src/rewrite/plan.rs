@@ -80,7 +80,7 @@ const SPLIT_ROW: u64 = 1 << 32;
 
 impl Plan {
     /// Checks a rewrite.
-    pub(crate) fn new(rewrite: &Rewrite, source: &Source) -> Result<Plan, EngineError> {
+    pub(crate) fn new(rewrite: &Rewrite, source: &Source) -> Result<Self, EngineError> {
         let width = rewrite.key.len();
         let rewritten: Vec<usize> = (0..width).filter(|&at| rewrite.key[at].rewritten).collect();
         let (labels, rule) = match &rewrite.change {
@@ -149,7 +149,7 @@ impl Plan {
             return Err(EngineError::bad_rewrite("all columns are dropped"));
         }
         let labels = labels.iter().map(|labels| labels.iter().cloned().chain([Box::from("*")]).collect()).collect();
-        Ok(Plan { columns: columns.into_iter().flatten().collect(), names, key, labels, key_indices, rule })
+        Ok(Self { columns: columns.into_iter().flatten().collect(), names, key, labels, key_indices, rule })
     }
 
     /// Room for the codes of some records.

@@ -30,11 +30,11 @@ impl SortKeys {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(SORT_KEY_STREAM);
-        SortKeys(random)
+        Self(random)
     }
 
     /// The keys of the records from `record` (from 0) on.
-    pub(crate) fn from_record(&mut self, record: u64) -> impl Iterator<Item = u64> {
+    pub(crate) fn starting_at(&mut self, record: u64) -> impl Iterator<Item = u64> {
         self.0.set_word_pos(u128::from(record) * 2);
         std::iter::from_fn(|| Some(self.0.next_u64()))
     }
@@ -47,7 +47,7 @@ pub(crate) struct RowPermutations(ChaCha8Rng);
 impl RowPermutations {
     /// The permutations of a seed.
     pub(crate) fn new(seed: u64) -> Self {
-        RowPermutations(ChaCha8Rng::seed_from_u64(seed))
+        Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
     /// Where the permutation of `row`, which has `total` records, puts position `ordinal`.
@@ -131,11 +131,11 @@ mod tests {
     #[test]
     fn keys_depend_on_the_record_alone() {
         let mut keys = SortKeys::new(5);
-        let all: Vec<u64> = keys.from_record(0).take(200).collect();
+        let all: Vec<u64> = keys.starting_at(0).take(200).collect();
         for first in [0, 1, 7, 8, 31, 64, 100] {
-            let some: Vec<u64> = keys.from_record(first).take(50).collect();
+            let some: Vec<u64> = keys.starting_at(first).take(50).collect();
             assert_eq!(some, all[first as usize..first as usize + 50]);
         }
-        assert_ne!(all, SortKeys::new(6).from_record(0).take(200).collect::<Vec<_>>());
+        assert_ne!(all, SortKeys::new(6).starting_at(0).take(200).collect::<Vec<_>>());
     }
 }

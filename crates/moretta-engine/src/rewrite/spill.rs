@@ -41,9 +41,9 @@ const MAX_BUCKET_BITS: u32 = 10;
 
 impl Spill {
     /// Buckets of about `bucket` bytes for about `expected` bytes in all, of which `memory_limit` stay in memory.
-    pub(crate) fn new(folder: &Path, expected: u64, bucket: u64, memory_limit: u64) -> Spill {
+    pub(crate) fn new(folder: &Path, expected: u64, bucket: u64, memory_limit: u64) -> Self {
         let num_buckets = expected.div_ceil(bucket.max(1)).clamp(1, 1 << MAX_BUCKET_BITS).next_power_of_two();
-        Spill {
+        Self {
             folder: folder.to_path_buf(),
             memory_limit,
             bytes_in_memory: AtomicU64::new(0),
