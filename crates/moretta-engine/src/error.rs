@@ -9,7 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use moretta_core::text::count;
+use moretta_core::{
+    engine::{EngineFault, FaultKind, Place},
+    text::count,
+};
 
 use crate::formats::extensions;
 
@@ -307,6 +310,32 @@ impl EngineError {
     /// An [`EngineError::BadRewrite`].
     pub(crate) fn bad_rewrite(detail: impl Into<String>) -> Self {
         Self::BadRewrite { detail: detail.into() }
+    }
+}
+
+impl From<EngineError> for EngineFault {
+    fn from(error: EngineError) -> Self {
+        if matches!(error, EngineError::Cancelled) {
+            return Self::Cancelled;
+        }
+        let place = match &error {
+            EngineError::Record { path, record, line, .. } => {
+                Some(Place { record: Some(*record), line: *line, ..Place::file(path.display().to_string()) })
+            }
+            EngineError::UnsupportedType { path, column, .. } => {
+                Some(Place { column: Some(column.clone()), ..Place::file(path.display().to_string()) })
+            }
+            error => error.path().map(|path| Place::file(path.display().to_string())),
+        };
+        let kind = match error {
+            EngineError::NoInput { .. }
+            | EngineError::UnknownFormat { .. }
+            | EngineError::Target { .. }
+            | EngineError::TargetExists { .. } => FaultKind::Usage,
+            EngineError::BadRewrite { .. } => FaultKind::Internal,
+            _ => FaultKind::Source,
+        };
+        Self::Failed { kind, place, error: Box::new(error) }
     }
 }
 

@@ -1,20 +1,27 @@
-//! The two passes over the records: *group and count*, *rewrite by a map*. Everything else happens in `moretta-core`,
-//! which never sees a record.
+//! Reads the records of CSV and Parquet files twice: the first pass *groups and counts* them, the second *rewrites* them.
+//! Everything between the passes happens in `moretta-core`, which never sees a record.
 //!
 //! ```text
-//! Source ──group_and_count──▶ Counts        (core decides)        Rewrite ──stage──▶ StagedFile ──publish──▶ file
-//! CSV, Parquet                distinct rows                       labels    second   temporary,   renamed
-//!                             with counts                                   pass     read back
+//!  CSV, Parquet                  moretta-core                                    temporary file
+//!   Source ──first pass──▶ Counts ──search──▶ Rewrite ──second pass──▶ StagedFile ──publish──▶ released file
+//!          distinct rows                      labels for               is read back            renamed
+//!          with counts                        the rows                 and verified
 //! ```
 //!
-//! 1. [`Source`] opens a file, a folder or a pattern and knows its columns.
-//! 2. [`LocalEngine`] implements [`Engine`](moretta_core::engine::Engine) with threads of this machine. Cells become dictionary codes while they are
-//!    parsed, rows are hashed as codes; memory follows the *distinct* rows and is bounded on request.
-//! 3. [`LocalEngine::stage`] writes a [`StagedFile`] beside the target. It is renamed only with the proof that it was
-//!    read back ([`moretta_core::publish`]). Whatever goes wrong, nothing is left behind.
+//! 1. [`Source`] opens a file, a folder or a pattern and reads the column names.
+//! 2. [`LocalEngine::group_and_count`] is the first pass. Threads take pieces of the input in order; each thread replaces
+//!    cells by dictionary codes and counts rows of codes. At the end the threads' counts are merged. Memory grows with the
+//!    number of *distinct* rows, not of records, and can be limited ([`EngineOptions::memory`]).
+//! 3. [`LocalEngine::stage`] is the second pass. It looks up each record's row in the [`Rewrite`], writes the labels in
+//!    place of the cells, in input order or shuffled, and returns a [`StagedFile`]: a temporary file beside the target.
+//! 4. [`moretta_core::publish`] reads the staged file back, verifies it and renames it to the target. If anything fails,
+//!    the temporary file is removed and the target stays as it was.
 //!
-//! What is written depends on the input, the rewrite and its seed: never on the number of threads, the size of blocks or
-//! the memory at hand.
+//! The bytes written depend on the input, the rewrite and its seed only, never on the number of threads, the block size
+//! or the memory limit. [`LocalEngine`] implements the trait [`Engine`] of the core with threads on one machine.
+//!
+//! [`Engine`]: moretta_core::engine::Engine
+//! [`Rewrite`]: moretta_core::counts::Rewrite
 //!
 //! ```
 //! use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite};

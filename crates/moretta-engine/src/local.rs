@@ -1,10 +1,8 @@
-//! The engine of this machine: threads over files.
-//!
-//! Guarantee: see the crate's page. All that a [`EngineOptions`] changes is speed and memory, never a result.
+//! [`LocalEngine`]: both passes with threads on one machine, and its implementation of the core's engine traits.
 
 use moretta_core::{
     counts::{Counts, Rewrite},
-    engine::Sample,
+    engine::{Engine, EngineFault, Records, Sample},
     observer::{NoObserver, Observer},
 };
 
@@ -20,20 +18,20 @@ use crate::{
     target::Target,
 };
 
-/// How the work is divided.
+/// How the work is divided among threads and how much memory it may use. No option changes a result.
 #[derive(Debug, Clone)]
 pub struct EngineOptions {
-    /// Threads; all processors by default.
+    /// Number of threads, limited to 1..=1024. Default: all processors.
     pub threads: usize,
-    /// Bytes that the first pass may hold in distinct values and rows; without a bound by default.
+    /// Maximum bytes of distinct values and rows that the first pass may hold. Default: no limit.
     pub memory: Option<u64>,
-    /// Bytes of CSV that a thread takes at a time.
+    /// Bytes of CSV that a thread takes at a time. Default: 1 MiB.
     pub block_size: usize,
-    /// Records of Parquet that a thread of the second pass takes at a time.
+    /// Maximum records of Parquet that a thread takes at a time in the second pass. Default: 65,536.
     pub piece_records: usize,
-    /// Bytes that a shuffle keeps in memory before it goes to a temporary file.
+    /// Bytes of a shuffle that are kept in memory; the rest goes to a temporary file. Default: 64 MiB.
     pub shuffle_memory: u64,
-    /// Bytes of output that are put in order at a time when shuffling.
+    /// Approximate bytes per bucket of a shuffle; each thread sorts one bucket at a time. Default: 16 MiB.
     pub bucket_bytes: u64,
 }
 
@@ -50,7 +48,7 @@ impl Default for EngineOptions {
     }
 }
 
-/// The two passes on this machine.
+/// Engine that runs both passes over a [`Source`] with threads on one machine.
 #[derive(Debug)]
 pub struct LocalEngine {
     source: Source,
@@ -58,37 +56,39 @@ pub struct LocalEngine {
 }
 
 impl LocalEngine {
-    /// All processors, no bound on memory.
+    /// An engine with the default options: all processors, no memory limit.
     pub fn new(source: Source) -> Self {
         Self::with_options(source, EngineOptions::default())
     }
 
-    /// With the work divided as wished.
+    /// An engine with the given options.
     pub fn with_options(source: Source, mut options: EngineOptions) -> Self {
         options.threads = options.threads.clamp(1, 1024);
         Self { source, options }
     }
 
-    /// Where the records come from.
+    /// The input that both passes read.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// The first `records` records as texts; a column without a text form comes empty.
+    /// Returns the first `records` records as texts. Cells of a column whose type has no text form are empty.
     pub fn first_records(&self, records: usize) -> Result<Sample, EngineError> {
         let columns = self.source.columns().to_vec();
-        let all: Vec<usize> = (0..columns.len()).collect();
+        let all_columns: Vec<usize> = (0..columns.len()).collect();
         let options = EngineOptions { threads: 1, ..self.options.clone() };
-        let request = ScanRequest { encoded: &[], copied: &all, mode: PieceMode::First(records), options: &options };
+        let request =
+            ScanRequest { encoded: &[], copied: &all_columns, mode: PieceMode::First(records), options: &options };
         let rows: Vec<Vec<String>> = Vec::new();
         let (samples, _) = scan(self.source.scan(), &request, vec![rows], &NoObserver, &[], |rows, batch| {
-            let (start, found) = (rows.len(), batch.records.len().min(records - rows.len()));
-            rows.resize(start + found, Vec::new());
+            let start = rows.len();
+            rows.resize(records.min(start + batch.records.len()), Vec::new());
             let mut codes = vec![0; batch.records.len()];
-            for &column in &all {
-                let (mut values, mut encoder) = (Dictionary::default(), ColumnEncoder::default());
-                let mut code = |text: &[u8]| Some(values.encode(text));
-                batch.records.encode(column, 0..codes.len(), &mut encoder, (&mut codes, 1), &mut code)?;
+            for &column in &all_columns {
+                let mut values = Dictionary::default();
+                let mut encoder = ColumnEncoder::default();
+                let mut encode = |text: &[u8]| Some(values.encode(text));
+                batch.records.encode(column, 0..codes.len(), &mut encoder, (&mut codes, 1), &mut encode)?;
                 for (row, &code) in rows[start..].iter_mut().zip(&codes) {
                     row.push(String::from_utf8_lossy(values.value(code)).into_owned());
                 }
@@ -98,10 +98,8 @@ impl LocalEngine {
         let rows = samples.into_iter().flatten().collect();
         Ok(Sample { columns, rows })
     }
-}
 
-impl LocalEngine {
-    /// First pass: the distinct rows of some columns, each with the number of records that carry it.
+    /// First pass: returns the distinct rows of some columns, each with the number of records that have it.
     pub fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
         let column_indices =
             columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<_>, _>>()?;
@@ -111,7 +109,7 @@ impl LocalEngine {
         Ok(counts)
     }
 
-    /// Second pass: writes the records, rewritten, to a temporary file beside the target.
+    /// Second pass: writes the rewritten records to a temporary file beside the target.
     pub fn stage(
         &self,
         rewrite: &Rewrite,
@@ -119,5 +117,36 @@ impl LocalEngine {
         observer: &dyn Observer,
     ) -> Result<StagedFile, EngineError> {
         rewrite::run(&self.source, &self.options, rewrite, target, observer)
+    }
+}
+
+impl Records for LocalEngine {
+    fn name(&self) -> String {
+        self.source().name().to_owned()
+    }
+
+    fn columns(&self) -> &[String] {
+        self.source().columns()
+    }
+
+    fn count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineFault> {
+        Ok(self.group_and_count(columns, observer)?)
+    }
+
+    fn sample(&self, records: usize) -> Result<Sample, EngineFault> {
+        Ok(self.first_records(records)?)
+    }
+}
+
+impl Engine for LocalEngine {
+    type Target = Target;
+    type Staged = StagedFile;
+
+    fn keeps_order(&self) -> bool {
+        true
+    }
+
+    fn rewrite(&self, rewrite: &Rewrite, target: &Target, observer: &dyn Observer) -> Result<StagedFile, EngineFault> {
+        Ok(self.stage(rewrite, target, observer)?)
     }
 }
