@@ -1,8 +1,8 @@
-//! What can go wrong in a pass, as data, with one rendering.
+//! Errors of both passes: typed, and rendered to text in this file only.
 //!
-//! Guarantee: a message names the file, and the record and line where they are known, says what was found and what would
-//! be right, and never shows the content of a cell. Of several wrong records the earliest is reported, whatever the
-//! number of threads (see [`crate::csv::blocks`]).
+//! Guarantee: a message names the file, and the record and line if known; it says what was found and what is expected; it
+//! never shows the content of a cell. If several records are malformed, the first one in the input is reported, whatever
+//! the number of threads (see [`crate::csv::blocks`]).
 
 use std::{
     fmt, io,
@@ -16,32 +16,32 @@ use moretta_core::{
 
 use crate::formats::extensions;
 
-/// Why a pass did not come to its end. Nothing was left behind.
+/// Error that ended a pass. No output file is left behind.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// The operating system refused.
+    /// A file operation failed.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
-        /// The file or folder.
+        /// File or folder of the operation.
         path: PathBuf,
-        /// What was tried: "open", "read", "write" and so on.
+        /// Operation as a verb: "open", "read", "write", ...
         action: &'static str,
-        /// What the system said.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A path, folder or pattern that names no data file.
+    /// No data file matches the path, folder or pattern.
     #[error(
-        "{pattern}: no data file there (a {} file, a folder of them, or a pattern such as part-*.csv)",
+        "{pattern}: no data file found: give a {} file, a folder of such files, or a pattern such as part-*.csv",
         extensions()
     )]
     NoInput {
-        /// What was given.
+        /// Path, folder or pattern as the user gave it.
         pattern: String,
     },
-    /// An extension that says nothing about the format.
+    /// The file extension is not one of a known format.
     #[error("{}: the name should end in {}", path.display(), extensions())]
     UnknownFormat {
-        /// The file.
+        /// Input or output file.
         path: PathBuf,
     },
     /// The files of one source differ in format.
@@ -59,142 +59,142 @@ pub enum EngineError {
         path: PathBuf,
         /// The first file.
         first: PathBuf,
-        /// Where they differ.
+        /// First difference, such as "column 2 is `c`, not `b`".
         detail: String,
     },
-    /// A file without any content.
+    /// The file has no content, not even a header.
     #[error("{} is empty: it should begin with a header that names the columns", path.display())]
     Empty {
-        /// The file.
+        /// Input file.
         path: PathBuf,
     },
-    /// A source with a header and nothing below it.
+    /// The source has a header and no records.
     #[error("{} has a header but no records", path.display())]
     NoRecords {
-        /// The (first) file.
+        /// First file of the source.
         path: PathBuf,
     },
-    /// A header that names two columns alike.
+    /// The header has two columns of the same name.
     #[error("{}: the header names `{name}` twice: every column needs a name of its own", path.display())]
     DuplicateColumn {
-        /// The file.
+        /// Input file.
         path: PathBuf,
-        /// The name.
+        /// Column name that occurs twice.
         name: String,
     },
-    /// A header that cannot be read.
+    /// The header is malformed.
     #[error("{}: the header cannot be read: {fault}", path.display())]
     Header {
-        /// The file.
+        /// Input file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Reason that the header cannot be read.
         fault: Fault,
     },
-    /// A column that was asked for and is not there.
+    /// A requested column does not exist.
     #[error("there is no column `{name}`; the columns are {}", list(known))]
     UnknownColumn {
-        /// The name that was asked for.
+        /// Requested name.
         name: String,
-        /// The names there are.
+        /// Names of all columns of the source.
         known: Vec<String>,
     },
-    /// A column type that has no text form here.
+    /// Values of a requested column have no text form, such as lists.
     #[error("{}: column `{column}` is of type {data_type}, which has no plain text form: drop it, or convert it to text or a number first", path.display())]
     UnsupportedType {
-        /// The file.
+        /// First file of the source.
         path: PathBuf,
-        /// The column.
+        /// Name of the column.
         column: String,
-        /// Its type.
+        /// Arrow name of the column's type.
         data_type: String,
     },
-    /// A record that is not well-formed.
+    /// A record is malformed.
     #[error("{}, record {record}{}: {fault}", path.display(), at_line(line))]
     Record {
-        /// The file.
+        /// Input file.
         path: PathBuf,
-        /// The record in this file, from 1, header not counted.
+        /// Number of the record in this file, from 1, header not counted.
         record: u64,
-        /// The line on which the record begins, from 1, header counted.
+        /// Line on which the record begins, from 1, header counted; `None` if unknown.
         line: Option<u64>,
-        /// What is wrong with it.
+        /// Reason that the record cannot be read.
         fault: Fault,
     },
-    /// The Parquet reader or writer gave up.
+    /// The Parquet library reported an error.
     #[error("{}: {message}", path.display())]
     Parquet {
-        /// The file.
+        /// Input or output file.
         path: PathBuf,
-        /// What it said.
+        /// Message of the library.
         message: String,
     },
-    /// The distinct values and rows outgrew the memory that was allowed.
+    /// The distinct values and rows need more memory than allowed.
     #[error(transparent)]
     OutOfMemory(Box<OutOfMemory>),
-    /// The caller asked to stop.
+    /// The observer requested to stop.
     #[error("cancelled")]
     Cancelled,
-    /// The second pass met other records than the first.
-    #[error("the input changed between the two passes ({detail}): run again on a copy that nobody writes to")]
+    /// The second pass read other records than the first.
+    #[error("the input changed between the two passes ({detail}): run again on a copy that no program changes")]
     InputChanged {
-        /// What gave it away.
+        /// Difference that was noticed.
         detail: String,
     },
-    /// A rewrite that does not fit the records or itself.
+    /// The rewrite contradicts itself or the source: an error of the caller, not of the data.
     #[error("the rewrite does not fit: {detail}")]
     BadRewrite {
-        /// Why.
+        /// Contradiction that was found.
         detail: String,
     },
-    /// A target that is there already.
-    #[error("{} is there already: give --overwrite to replace it", path.display())]
+    /// The target exists and must not be replaced.
+    #[error("{} exists already: give --overwrite to replace it", path.display())]
     TargetExists {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
     },
-    /// A target whose folder cannot take it.
+    /// The target cannot be created in its folder.
     #[error("cannot write {}: {reason}", path.display())]
     Target {
-        /// The target.
+        /// Path of the target.
         path: PathBuf,
-        /// Why.
+        /// Reason, such as a missing folder.
         reason: String,
     },
 }
 
-/// What is wrong with one record.
+/// Reason that a record of a CSV file is malformed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Another number of fields than the header.
+    /// The number of fields differs from the header.
     Fields {
-        /// Fields of the record.
+        /// Number of fields of the record.
         found: usize,
-        /// Fields of the header.
+        /// Number of fields of the header.
         expected: usize,
     },
     /// An empty line between records.
     BlankLine {
-        /// Fields of the header.
+        /// Number of fields of the header.
         expected: usize,
     },
     /// A quote inside a field that does not begin with one.
     StrayQuote {
-        /// The field, from 1.
+        /// Number of the field, from 1.
         field: usize,
     },
-    /// Something between a closing quote and the end of the field.
+    /// Text between the closing quote and the end of the field.
     AfterQuote {
-        /// The field, from 1.
+        /// Number of the field, from 1.
         field: usize,
     },
     /// A quote that is opened and never closed.
     UnclosedQuote {
-        /// The field, from 1.
+        /// Number of the field, from 1.
         field: usize,
     },
-    /// A record longer than any record should be.
+    /// The record is longer than the limit, most likely because of an unclosed quote.
     TooLong {
-        /// How long a record may be.
+        /// Maximum length of a record in bytes.
         limit: usize,
     },
     /// Bytes that are not UTF-8.
@@ -229,20 +229,20 @@ impl fmt::Display for Fault {
     }
 }
 
-/// The account of a pass that needed more memory than it was given.
+/// State of the first pass when it exceeded its memory limit, with an estimate of the memory it needs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub struct OutOfMemory {
-    /// The bytes that were allowed.
+    /// Memory limit in bytes.
     pub budget: u64,
-    /// The share of the input that was read, in 0..1.
+    /// Fraction of the input that was read, in 0..=1.
     pub read: f64,
-    /// Distinct rows seen so far, at least.
+    /// Lower bound of the distinct rows read so far: those of one thread.
     pub distinct_rows: u64,
-    /// What all of the input would need, in bytes, by rule of three.
+    /// Estimated bytes for the whole input: the bytes in use divided by `read`.
     pub needed: u64,
-    /// The column with the most distinct values.
+    /// Name of the column with the most distinct values.
     pub column: String,
-    /// How many it has so far, at least.
+    /// Lower bound of that column's distinct values so far: those of one thread.
     pub distinct_values: u64,
 }
 
@@ -264,7 +264,7 @@ impl fmt::Display for OutOfMemory {
 }
 
 impl EngineError {
-    /// The file it speaks of.
+    /// The file that the message names; `None` if it names none.
     pub(crate) fn path(&self) -> Option<&Path> {
         use EngineError::*;
         match self {
@@ -290,24 +290,22 @@ impl EngineError {
         }
     }
 
-    /// An [`EngineError::Io`].
+    /// Returns a function that wraps an I/O error, for `map_err`.
     pub(crate) fn io(path: &Path, action: &'static str) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::Io { path, action, source }
     }
 
-    /// An [`EngineError::Parquet`].
+    /// Returns a function that wraps an error of the Parquet library, for `map_err`.
     pub(crate) fn parquet<E: fmt::Display>(path: &Path) -> impl FnOnce(E) -> Self {
         let path = path.to_path_buf();
         move |error| Self::Parquet { path, message: error.to_string() }
     }
 
-    /// An [`EngineError::InputChanged`].
     pub(crate) fn changed(detail: impl Into<String>) -> Self {
         Self::InputChanged { detail: detail.into() }
     }
 
-    /// An [`EngineError::BadRewrite`].
     pub(crate) fn bad_rewrite(detail: impl Into<String>) -> Self {
         Self::BadRewrite { detail: detail.into() }
     }
@@ -353,7 +351,7 @@ fn list(names: &[String]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// A number of bytes in the unit that suits it, with `gap` before the unit.
+/// Formats a number of bytes in kB, MB or GB, rounded up, with `gap` before the unit.
 fn bytes(bytes: u64, gap: &str) -> String {
     match bytes {
         0..1_000_000 => format!("{}{gap}kB", bytes.div_ceil(1_000)),

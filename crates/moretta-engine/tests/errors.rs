@@ -79,9 +79,9 @@ fn open_message(pattern: &Path) -> String {
 fn sources_of_several_files() {
     let folder = tempfile::tempdir().expect("folder");
     let path = |name: &str| folder.path().join(name);
-    assert!(open_message(folder.path()).contains("no data file there"));
+    assert!(open_message(folder.path()).contains("no data file found"));
     assert!(open_message(&path("none.csv")).contains("cannot open"));
-    assert!(open_message(&path("*.csv")).contains("no data file there"));
+    assert!(open_message(&path("*.csv")).contains("no data file found"));
     std::fs::write(path("p2.csv"), "a;b\n3;4\n1;2").expect("write");
     std::fs::write(path("p1.csv"), "a;b\r\n1;2\r\n").expect("write");
     std::fs::write(path("p3.csv"), "a;b\n").expect("write");
@@ -187,7 +187,7 @@ fn targets() {
     publish(&target).expect("published");
     assert_eq!(std::fs::read_to_string(&target.path).expect("read"), "a\n1\n\"\"\n");
     let error = publish(&target).expect_err("error").to_string();
-    assert!(error.ends_with("is there already: give --overwrite to replace it"), "{error}");
+    assert!(error.ends_with("exists already: give --overwrite to replace it"), "{error}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
