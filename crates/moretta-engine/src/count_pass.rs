@@ -1,11 +1,19 @@
-//! The first pass: distinct rows and how many records carry each.
+//! First pass: finds the distinct rows of some columns and counts the records that have each.
 //!
-//! Guarantee: the rows, their counts and first records are those of a `GROUP BY`, whatever the number of threads and
-//! size of pieces (only the order of codes and rows differs). Memory follows the distinct values and rows; past the budget
-//! the pass stops with an account of what would fit.
+//! What: the result is that of a `GROUP BY`, with the number of the first record of each row and value. It does not depend
+//! on the number of threads or the size of pieces, except for the order of codes and rows.
 //!
-//! Structure: each thread codes the column_indices cells of its batches with dictionaries of its own and counts rows of codes
-//! ([`PartialCounts`]); at the end the threads' tables are folded into the first one's, and first positions become record numbers.
+//! How: each thread encodes the cells of its pieces with its own dictionaries and counts rows of codes ([`PartialCounts`]).
+//! At the end, the counts of all threads are merged into those of the first, and positions become record numbers.
+//!
+//! ```text
+//! piece 0 ─▶ thread A   dictionaries, counter ─┐
+//! piece 1 ─▶ thread B   dictionaries, counter ─┼─▶ map B's codes to A's, add B's counts ─▶ Counts
+//! piece 2 ─▶ thread A                          ┘
+//! ```
+//!
+//! Cost: one read of the input; memory grows with the distinct values and rows of each thread. Above the memory limit the
+//! pass stops with an estimate of the memory it needs ([`OutOfMemory`]).
 
 use moretta_core::{
     counts::{CountedColumn, Counts},
@@ -23,19 +31,22 @@ use crate::{
     source::Source,
 };
 
-/// One thread's dictionaries and rows.
+/// Dictionaries and counts of the pieces that one thread has read.
 #[derive(Debug)]
 struct PartialCounts {
     dictionaries: Vec<Dictionary>,
     encoders: Vec<ColumnEncoder>,
     rows: RowCounter,
+    /// Scratch space: column-major codes of the records being counted.
     codes: Vec<u32>,
+    /// Scratch space: number of codes of each dictionary.
     sizes: Vec<usize>,
+    /// Bytes that the memory budget knows of.
     reported_bytes: u64,
 }
 
 impl PartialCounts {
-    /// Nothing seen of `width` columns.
+    /// No records of `width` columns.
     fn new(width: usize) -> Self {
         Self {
             dictionaries: (0..width).map(|_| Dictionary::default()).collect(),
@@ -47,7 +58,7 @@ impl PartialCounts {
         }
     }
 
-    /// Counts the records of a batch.
+    /// Counts the records of a batch by the columns at `column_indices`.
     fn add(&mut self, batch: &PieceBatch<'_>, column_indices: &[usize]) -> Result<(), EngineError> {
         let records = batch.records;
         for first in (0..records.len()).step_by(records.chunk()) {
@@ -66,13 +77,14 @@ impl PartialCounts {
         Ok(())
     }
 
-    /// Tells the budget what is held; an error if that is too much after `read` of the input.
-    fn check(&mut self, budget: &MemoryBudget, names: &[String], read: f64) -> Result<(), EngineError> {
-        let holds = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
-        if budget.report(&mut self.reported_bytes, holds) {
+    /// Reports the allocated bytes to the budget. An error if all threads together exceed it; `read` is the fraction of the
+    /// input that was read, for the estimate in the error.
+    fn check_memory(&mut self, budget: &MemoryBudget, names: &[String], read: f64) -> Result<(), EngineError> {
+        let held = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
+        if budget.report(&mut self.reported_bytes, held) {
             return Ok(());
         }
-        let widest = (0..names.len()).max_by_key(|&key| self.dictionaries[key].len()).unwrap_or(0);
+        let widest = (0..names.len()).max_by_key(|&column| self.dictionaries[column].len()).unwrap_or(0);
         let read = read.clamp(1e-6, 1.0);
         Err(EngineError::OutOfMemory(Box::new(OutOfMemory {
             budget: budget.limit(),
@@ -84,7 +96,7 @@ impl PartialCounts {
         })))
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     fn merge(&mut self, other: Self) {
         let maps: Vec<Vec<u32>> = self
             .dictionaries
@@ -97,15 +109,16 @@ impl PartialCounts {
     }
 }
 
-/// Folds the threads' tables into one.
-fn finish(groupers: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumbers) -> Counts {
-    let mut groupers = groupers.into_iter();
-    let mut all = groupers.next().unwrap_or_else(|| PartialCounts::new(columns.len()));
-    groupers.for_each(|other| all.merge(other));
+/// Merges the counts of all threads and converts positions to record numbers.
+fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumbers) -> Counts {
+    let mut partials = partials.into_iter();
+    let mut all = partials.next().unwrap_or_else(|| PartialCounts::new(columns.len()));
+    partials.for_each(|other| all.merge(other));
     let PartialCounts { dictionaries, rows, .. } = all;
     let mut counts = Counts { records: numbers.records(), ..Counts::default() };
     let mut first_records = Vec::with_capacity(rows.len());
-    let mut firsts: Vec<Vec<u64>> = dictionaries.iter().map(|dictionary| vec![u64::MAX; dictionary.len()]).collect();
+    let mut first_by_code: Vec<Vec<u64>> =
+        dictionaries.iter().map(|dictionary| vec![u64::MAX; dictionary.len()]).collect();
     counts.codes.reserve_exact(rows.len() * columns.len());
     counts.counts.reserve_exact(rows.len());
     rows.for_each(|codes, count, position| {
@@ -113,9 +126,9 @@ fn finish(groupers: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumb
         counts.codes.extend_from_slice(codes);
         counts.counts.push(count);
         first_records.push(first);
-        for (firsts, &code) in firsts.iter_mut().zip(codes) {
-            let known = &mut firsts[code as usize];
-            *known = first.min(*known);
+        for (first_by_code, &code) in first_by_code.iter_mut().zip(codes) {
+            let earliest = &mut first_by_code[code as usize];
+            *earliest = first.min(*earliest);
         }
     });
     drop(rows);
@@ -123,7 +136,7 @@ fn finish(groupers: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumb
     counts.columns = columns
         .iter()
         .zip(dictionaries)
-        .zip(firsts)
+        .zip(first_by_code)
         .map(|((name, dictionary), first_records)| CountedColumn {
             name: name.clone(),
             values: (0..dictionary.len() as u32)
@@ -135,7 +148,7 @@ fn finish(groupers: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumb
     counts
 }
 
-/// Groups and counts the records of a source by the columns at `column_indices`.
+/// Groups and counts the records of a source by the columns at `column_indices`, whose names are `names`.
 pub(crate) fn group_and_count(
     source: &Source,
     names: &[String],
@@ -147,13 +160,13 @@ pub(crate) fn group_and_count(
     let budget = MemoryBudget::new(options.memory);
     let states = (0..options.threads).map(|_| PartialCounts::new(column_indices.len())).collect();
     let request = ScanRequest { encoded: column_indices, copied: &[], mode: PieceMode::Any, options };
-    let (groupers, numbers) =
-        scan(source.scan(), &request, states, observer, &[], |grouper: &mut PartialCounts, batch| {
-            grouper.add(&batch, column_indices)?;
-            grouper.check(&budget, names, batch.done)
+    let (partials, numbers) =
+        scan(source.scan(), &request, states, observer, &[], |partial: &mut PartialCounts, batch| {
+            partial.add(&batch, column_indices)?;
+            partial.check_memory(&budget, names, batch.done)
         })?;
     if numbers.records() == 0 {
         return Err(EngineError::NoRecords { path: source.first_path() });
     }
-    Ok(finish(groupers, names, &numbers))
+    Ok(merge_all(partials, names, &numbers))
 }

@@ -1,18 +1,20 @@
-//! Values become codes.
+//! Dictionary encoding: maps distinct byte strings to integer codes.
 //!
-//! Guarantee: equal byte strings get equal codes, counted from 0 without gaps in order of first sight.
+//! Guarantee: equal byte strings get equal codes, counted from 0 without gaps in order of insertion.
 //!
-//! Structure: a hash table whose entries hold a value of up to 16 bytes whole, so that most values are compared without a
-//! look at the arena that holds them all. Cost: one hash and, mostly, one comparison for each value.
+//! How: all values are in one byte array; a hash table maps them to codes. A table entry holds values of up to 16 bytes
+//! completely, so that most values are compared without a look at the byte array. Cost: one hash and mostly one comparison
+//! per value.
 
 use std::hash::{BuildHasher, Hasher};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
+/// Fixed seed, so that runs are reproducible.
 const HASHER: FixedState = FixedState::with_seed(0x006d_6f72_6574_7461);
 
-/// Values up to this long are compared without their bytes.
+/// Maximum length of a value that a table entry holds completely: two 64-bit words.
 const INLINE_BYTES: usize = 16;
 
 #[inline]
@@ -22,14 +24,14 @@ fn hash_long(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Mixes the bits of a word.
+/// Mixes the bits of a word: folded multiplication, as in `foldhash` and `wyhash`.
 #[inline]
 pub(crate) fn folded_multiply(value: u64) -> u64 {
     let wide = u128::from(value ^ 0x2D35_8DCC_AA6C_78A5) * 0x8BB8_4B93_962E_ACC9;
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// A value as the table sees it: all of a short one, the beginning and a hash of a long one.
+/// Table entry of a value: all bytes of a short value; the first 8 bytes and a hash of a long one.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     low: u64,
@@ -39,22 +41,25 @@ struct Entry {
 }
 
 impl Entry {
-    /// The first and last bytes; they overlap, which with the length still tells short values apart.
+    /// The entry of a value, without its code. `low` and `high` are the first and the last bytes of a short value. They may
+    /// overlap; with the length they still identify the value.
     #[inline]
     fn new(value: &[u8]) -> Self {
         let length = value.len();
-        let word = |at: usize| {
-            value.get(at..at + 8).map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
+        let word_at = |start: usize| {
+            value.get(start..start + 8).map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap_or_default()))
         };
-        let half = |at: usize| {
-            value.get(at..at + 4).map_or(0, |bytes| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default())))
+        let half_word_at = |start: usize| {
+            value
+                .get(start..start + 4)
+                .map_or(0, |bytes| u64::from(u32::from_le_bytes(bytes.try_into().unwrap_or_default())))
         };
         let (low, high) = match length {
             0 => (0, 0),
             1..4 => (u64::from(value[0]) | u64::from(value[length / 2]) << 8, u64::from(value[length - 1])),
-            4..8 => (half(0), half(length - 4)),
-            8..=INLINE_BYTES => (word(0), word(length - 8)),
-            _ => (word(0), hash_long(value)),
+            4..8 => (half_word_at(0), half_word_at(length - 4)),
+            8..=INLINE_BYTES => (word_at(0), word_at(length - 8)),
+            _ => (word_at(0), hash_long(value)),
         };
         Self { low, high, length: length as u32, code: 0 }
     }
@@ -70,17 +75,17 @@ impl Entry {
     }
 }
 
-/// Byte strings and their codes.
+/// Distinct byte strings and their codes.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     table: HashTable<Entry>,
     bytes: Vec<u8>,
-    /// Value `c` is `bytes[ends[c - 1]..ends[c]]`.
+    /// The value of code `c` is `bytes[ends[c - 1]..ends[c]]`.
     ends: Vec<usize>,
 }
 
 impl Dictionary {
-    /// The code of a value, a new one if it is new.
+    /// Returns the code of a value, and adds the value if it is new.
     #[inline]
     pub(crate) fn encode(&mut self, value: &[u8]) -> u32 {
         let entry = Entry::new(value);
@@ -106,7 +111,7 @@ impl Dictionary {
         code
     }
 
-    /// The code of a value, if it has one.
+    /// Returns the code of a value; `None` if it has none.
     #[inline]
     pub(crate) fn find(&self, value: &[u8]) -> Option<u32> {
         self.look_up(&Entry::new(value), value)
@@ -119,12 +124,12 @@ impl Dictionary {
         &self.bytes[start..self.ends[code]]
     }
 
-    /// How many values there are.
+    /// Number of distinct values.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Bytes held.
+    /// Allocated bytes.
     pub(crate) fn size(&self) -> u64 {
         (self.table.allocation_size() + self.bytes.capacity() + self.ends.capacity() * 8) as u64
     }

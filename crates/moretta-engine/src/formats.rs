@@ -1,6 +1,6 @@
-//! The formats of table files, in one table: which names they have, how they are opened and how they are written.
+//! Registry of file formats: their extensions and the functions that open and write them.
 //!
-//! A new format is a file that implements [`Scan`], one line of [`FORMATS`] and its name in [`Format`].
+//! To add a format, implement [`Scan`] for it, add a row to [`FORMATS`] and a variant to [`Format`].
 
 use std::path::Path;
 
@@ -13,19 +13,19 @@ use crate::{
     source::InputFile,
 };
 
-/// A format of table files.
+/// File format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Delimited text with a header: `.csv`, `.tsv`, `.txt`.
+    /// Delimited text with a header: extensions `.csv`, `.tsv`, `.txt`.
     Csv,
-    /// Apache Parquet: `.parquet`, `.pq`.
+    /// Apache Parquet: extensions `.parquet`, `.pq`.
     Parquet,
 }
 
-/// Opens at least one file.
+/// Opens one or more files as one table. The CSV options are ignored by other formats.
 type OpenFn = fn(&[InputFile], &CsvOptions) -> Result<Box<dyn Scan>, EngineError>;
 
-/// All that is known of a format.
+/// Row of the registry.
 pub(crate) struct FormatEntry {
     format: Format,
     extensions: &'static [&'static str],
@@ -33,7 +33,7 @@ pub(crate) struct FormatEntry {
     pub(crate) write: WriteFn,
 }
 
-/// In the order of [`Format`].
+/// All formats, in the order of the variants of [`Format`].
 static FORMATS: [FormatEntry; 2] = [
     FormatEntry { format: Format::Csv, extensions: &["csv", "tsv", "txt"], open: CsvScan::open, write: csv_out::write },
     FormatEntry {
@@ -45,19 +45,19 @@ static FORMATS: [FormatEntry; 2] = [
 ];
 
 impl Format {
-    /// The format a file's name speaks of.
+    /// Format of a file by its extension; `None` if it is not a known one.
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         FORMATS.iter().find(|entry| entry.extensions.contains(&extension.as_str())).map(|entry| entry.format)
     }
 
-    /// How files of this format are opened and written.
+    /// Row of this format in [`FORMATS`].
     pub(crate) fn entry(self) -> &'static FormatEntry {
         &FORMATS[self as usize]
     }
 }
 
-/// All extensions, as messages list them.
+/// All extensions as a list for messages: ".csv, .tsv, .txt, .parquet or .pq".
 pub(crate) fn extensions() -> String {
     let mut all: Vec<String> = FORMATS.iter().flat_map(|entry| entry.extensions).map(|end| format!(".{end}")).collect();
     let last = all.pop().unwrap_or_default();
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn formats_are_in_the_order_of_their_names() {
-        assert!(FORMATS.iter().enumerate().all(|(at, entry)| entry.format as usize == at));
+        assert!(FORMATS.iter().enumerate().all(|(index, entry)| entry.format as usize == index));
         assert_eq!(Format::of(Path::new("a.b.PQ")), Some(Format::Parquet));
         assert_eq!(Format::of(Path::new("csv")), None);
         assert_eq!(extensions(), ".csv, .tsv, .txt, .parquet or .pq");

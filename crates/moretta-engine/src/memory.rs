@@ -1,11 +1,11 @@
-//! The bound on what a pass may hold, and what the process has held.
+//! Memory limit of the first pass, and peak memory of the process.
 //!
-//! Guarantee: a [`MemoryBudget`] knows the sum of what all threads report, and says no once that sum is above the limit. A
-//! thread reports after each block, so the bound may be passed by what one block per thread adds.
+//! Guarantee: [`MemoryBudget`] adds up the bytes that all threads report. A thread reports after each batch of records, so
+//! the limit may be exceeded by what one batch per thread adds.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A shared account of bytes.
+/// Sum of the bytes that all threads hold, with a limit.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget {
     limit: u64,
@@ -13,12 +13,12 @@ pub(crate) struct MemoryBudget {
 }
 
 impl MemoryBudget {
-    /// Without a limit everything fits.
+    /// `None` is no limit.
     pub(crate) fn new(limit: Option<u64>) -> Self {
         Self { limit: limit.unwrap_or(u64::MAX), used: AtomicU64::new(0) }
     }
 
-    /// Replaces what a thread last reported by what it held now; whether the sum of all is still allowed.
+    /// Replaces the bytes a thread last reported by the bytes it holds now. Returns whether the sum is within the limit.
     pub(crate) fn report(&self, reported: &mut u64, held: u64) -> bool {
         let used = if held >= *reported {
             let more = held - *reported;
@@ -31,18 +31,18 @@ impl MemoryBudget {
         used <= self.limit
     }
 
-    /// The sum of all reports.
+    /// Bytes of all threads together.
     pub(crate) fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// The limit.
+    /// `u64::MAX` if there is no limit.
     pub(crate) fn limit(&self) -> u64 {
         self.limit
     }
 }
 
-/// The most memory this process has held, in bytes, where the system tells (Linux).
+/// Peak resident memory of this process in bytes. `None` if the system does not report it (only Linux does).
 pub fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

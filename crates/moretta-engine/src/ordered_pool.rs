@@ -1,11 +1,15 @@
-//! Some threads that take numbered pieces of work in order.
+//! Worker threads that take numbered pieces of work in order, so that results and errors do not depend on their number.
 //!
-//! Guarantee: of all failures the one with the lowest number is returned, and every piece before it has been finished, so an
-//! error does not depend on the number of threads. Nobody waits for ever: a failure (or a panic) wakes whoever waits for
-//! a [`Sequencer`] behind it.
+//! What: of all failures, the one of the piece with the lowest number is returned, and every piece before it was worked on.
+//! No thread waits forever: a failure or a panic wakes the threads that wait for a later turn.
 //!
-//! Structure: `take` hands out pieces in order (it locks what it must), `work` does one; a [`Sequencer`] makes short parts of
-//! the work happen in order.
+//! How: `take` hands out pieces in order (it locks what it needs), `work` does the long part of a piece in parallel. A
+//! [`Sequencer`] runs a short part of the work in the order of the pieces, such as reserving the bytes of an output file:
+//!
+//! ```text
+//! thread A   take 0   work 0 ────────▶ in order 0         take 2   work 2 ──▶ in order 2
+//! thread B   take 1   work 1 ──▶ waits for 0 ... in order 1   take 3   work 3 ──▶ ...
+//! ```
 
 use std::sync::{
     Condvar, Mutex, MutexGuard, PoisonError,
@@ -16,12 +20,12 @@ use moretta_core::observer::Observer;
 
 use crate::error::EngineError;
 
-/// Locks, whether or not a thread panicked while it held the lock: the panic itself is passed on elsewhere.
+/// Locks a mutex even if a thread panicked while it held the lock: [`run`] passes the panic on.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A short part of the work that happens in order of the pieces' numbers, with some state of its own.
+/// Runs a short part of the work on a shared state `T`, in the order of the piece numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Sequencer<T> {
     state: Mutex<SequencerState<T>>,
@@ -30,18 +34,21 @@ pub(crate) struct Sequencer<T> {
 
 #[derive(Debug, Default)]
 struct SequencerState<T> {
+    /// Number of the piece whose turn it is.
     next: usize,
+    /// Lowest number of a piece that failed.
     failed: Option<usize>,
     inner: T,
 }
 
 impl<T> Sequencer<T> {
-    /// Piece 0 comes first.
+    /// A sequencer that starts with piece 0.
     pub(crate) fn new(inner: T) -> Self {
         Self { state: Mutex::new(SequencerState { next: 0, failed: None, inner }), changed: Condvar::new() }
     }
 
-    /// Does something when all pieces before `number` have finished theirs. After a failure of an earlier piece: `Cancelled`.
+    /// Waits until all pieces before `number` had their turn, then runs `action`. Returns `Cancelled` if an earlier piece
+    /// failed.
     pub(crate) fn in_order<R>(
         &self,
         number: usize,
@@ -61,33 +68,28 @@ impl<T> Sequencer<T> {
         Ok(result)
     }
 
-    /// Lets nobody behind `number` wait any longer.
+    /// The state after the last piece.
+    pub(crate) fn into_inner(self) -> T {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).inner
+    }
+}
+
+/// Is informed when a piece fails.
+pub(crate) trait FailureListener: Sync {
+    /// Piece `number` failed. Threads that wait for a later turn must stop waiting.
+    fn fail(&self, number: usize);
+}
+
+impl<T: Send> FailureListener for Sequencer<T> {
     fn fail(&self, number: usize) {
         let mut state = lock(&self.state);
         state.failed = Some(state.failed.map_or(number, |failed| failed.min(number)));
         drop(state);
         self.changed.notify_all();
     }
-
-    /// The state, when all is finished.
-    pub(crate) fn into_inner(self) -> T {
-        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).inner
-    }
 }
 
-/// Anything that has to know of a failure.
-pub(crate) trait FailureListener: Sync {
-    /// Piece `number` failed.
-    fn fail(&self, number: usize);
-}
-
-impl<T: Send> FailureListener for Sequencer<T> {
-    fn fail(&self, number: usize) {
-        Self::fail(self, number);
-    }
-}
-
-/// A failure with the number of the piece it happened in.
+/// Number of the piece that failed, and its error.
 pub(crate) type PieceFailure<E> = (usize, E);
 
 struct Failures<'a, E> {
@@ -114,7 +116,7 @@ impl<E> Failures<'_, E> {
     }
 }
 
-/// Wakes everybody if its thread panics, so that the panic can be passed on.
+/// Wakes all waiting threads if its own thread panics, so that they end and the panic can be passed on.
 struct OnPanic<'a, 'b, E>(&'a Failures<'b, E>);
 
 impl<E> Drop for OnPanic<'_, '_, E> {
@@ -125,7 +127,7 @@ impl<E> Drop for OnPanic<'_, '_, E> {
     }
 }
 
-/// Hands out the numbers below `count`.
+/// A `take` for [`run`] that hands out the numbers below `count`.
 pub(crate) fn take_numbers_below<S>(
     count: usize,
 ) -> impl Fn(&mut S) -> Result<Option<usize>, PieceFailure<EngineError>> + Sync {
@@ -133,7 +135,8 @@ pub(crate) fn take_numbers_below<S>(
     move |_| Ok(Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&number| number < count))
 }
 
-/// Runs one thread for each state until `take` has no more pieces; the states come back in order.
+/// Runs one thread per state until `take` returns `None`, and returns the states in order. A single state is run on the
+/// calling thread.
 pub(crate) fn run<S, E>(
     states: Vec<S>,
     observer: &dyn Observer,
@@ -146,7 +149,7 @@ where
     E: Send + From<EngineError>,
 {
     let failures = Failures { first: Mutex::new(None), any: AtomicBool::new(false), sequencers };
-    let run_worker = |mut state: S| {
+    let work_until_done = |mut state: S| {
         let _guard = OnPanic(&failures);
         while !failures.any.load(Ordering::Acquire) {
             if observer.stop().is_some() {
@@ -167,11 +170,11 @@ where
     };
     let mut finished = Vec::with_capacity(states.len());
     if states.len() == 1 {
-        finished.extend(states.into_iter().map(run_worker));
+        finished.extend(states.into_iter().map(work_until_done));
     } else {
         std::thread::scope(|scope| {
-            let run_worker = &run_worker;
-            let threads: Vec<_> = states.into_iter().map(|state| scope.spawn(move || run_worker(state))).collect();
+            let worker = &work_until_done;
+            let threads: Vec<_> = states.into_iter().map(|state| scope.spawn(move || worker(state))).collect();
             for thread in threads {
                 match thread.join() {
                     Ok(state) => finished.push(state),

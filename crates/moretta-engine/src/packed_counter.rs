@@ -1,56 +1,64 @@
-//! Counts of keys of 64 bits, and how the codes of a row become one.
+//! Counts 64-bit keys, and packs the codes of a row into such a key.
 //!
-//! Guarantee: [`KeyLayout`] gives different rows different keys and gets their codes back. [`PackedCounter`] keeps the exact
-//! count and the earliest position of each key.
+//! What: [`KeyLayout`] gives each column a bit field of the key; different rows get different keys, and a key can be
+//! unpacked. [`PackedCounter`] is a hash table from key to exact count and first position.
 //!
-//! Structure: a layout has a field of some bits for each column. The table is open addressing with linear probing; a
-//! cell holds key and count, so that counting one more takes one cache miss, and first positions lie in an array of their
-//! own, which only a new key has to look at as long as positions come in order. Keys are counted many at a time: first their
-//! cells are all touched, which lets the misses overlap, then counted. Cost: one cache miss, overlapped, for each record;
-//! 32 to 64 bytes for each distinct key.
+//! How: open addressing with linear probing. A cell holds key and count, so that counting a known key touches one cache
+//! line; first positions are in an array of their own, which is read only for a new key as long as positions increase.
+//!
+//! ```text
+//! cells       │ key, count │     free     │ key, count │ key, count │       16 bytes each
+//! positions   │   first    │              │   first    │   first    │        8 bytes each
+//!                                           ▲ home cell  ▲ next cell if the home cell has another key
+//! ```
+//!
+//! Keys are counted in batches: the home cells of a batch are all read first, so that their cache misses overlap, and only
+//! then counted.
+//!
+//! Cost: one overlapped cache miss per record; 32 to 64 bytes per distinct key (24 bytes per cell, at most 3/4 full).
 
 use crate::dictionary::folded_multiply;
 
-/// Keys that are counted together.
+/// Maximum keys per batch. Enough for cache misses to overlap; a batch of keys (2 kB) stays in the first-level cache.
 pub(crate) const BATCH_KEYS: usize = 256;
 
-/// Cells of the first table; at any size there is room for the keys of one go.
+/// Cells of the smallest table. A table that doubles from here on always has room for one more batch.
 const MIN_CELLS: usize = 4 * BATCH_KEYS;
 
-/// One column's bits of a key.
+/// Bits of a key that hold the code of one column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct BitField {
     bits: u32,
     shift: u32,
 }
 
-/// Where the code of each column is in a key.
+/// Bit field of each column in a key.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyLayout {
     fields: Vec<BitField>,
-    /// Bits that a key may have.
+    /// Maximum bits of a key: 64, or fewer in tests.
     limit: u32,
 }
 
 impl KeyLayout {
-    /// No bits for any of `width` columns yet, up to 64 for all of them.
+    /// A layout of `width` columns without any bits yet.
     pub(crate) fn new(width: usize) -> Self {
         Self { fields: vec![BitField::default(); width], limit: u64::BITS }
     }
 
-    /// With fewer bits.
+    /// Lowers the maximum bits of a key.
     #[cfg(test)]
     pub(crate) fn with_limit(self, limit: u32) -> Self {
         Self { limit, ..self }
     }
 
-    /// Whether the codes below `sizes` all have room.
+    /// Whether all codes below `sizes` fit their fields.
     pub(crate) fn fits(&self, sizes: &[usize]) -> bool {
         self.fields.iter().zip(sizes).all(|(field, &size)| bits_for(size) <= field.bits)
     }
 
-    /// A layout that has room for the codes below `sizes`, and in columns that outgrew theirs for twice as many, so that
-    /// keys change seldom; `None` if there is none.
+    /// Returns a layout for codes below `sizes`. Columns that outgrew their field get one bit to spare if possible, so that
+    /// keys are rebuilt rarely. `None` if the codes need more than the maximum bits.
     pub(crate) fn widened(&self, sizes: &[usize]) -> Option<Self> {
         let with_spare_bit = self.fields.iter().zip(sizes).map(|(field, &size)| match bits_for(size) {
             bits if bits <= field.bits => field.bits,
@@ -62,7 +70,7 @@ impl KeyLayout {
     fn with_bits(&self, bits: impl Iterator<Item = u32>) -> Option<Self> {
         let mut total = 0;
         let mut field = |bits: u32| {
-            // A column without bits may come after all 64, where no word can be shifted to.
+            // A column without bits after 64 used bits would need a shift by 64, which overflows.
             let shift = if bits == 0 { 0 } else { total };
             total += bits;
             BitField { bits, shift }
@@ -71,7 +79,7 @@ impl KeyLayout {
         (total <= self.limit).then_some(Self { fields, limit: self.limit })
     }
 
-    /// The keys of rows whose codes come column by column.
+    /// Packs `records` rows, whose codes are column-major, into `keys`.
     pub(crate) fn pack_each(&self, codes: &[u32], records: usize, keys: &mut Vec<u64>) {
         keys.clear();
         keys.resize(records, 0);
@@ -82,13 +90,13 @@ impl KeyLayout {
         }
     }
 
-    /// The key of a row.
+    /// Packs one row.
     #[inline]
     pub(crate) fn pack(&self, codes: &[u32]) -> u64 {
         self.fields.iter().zip(codes).fold(0, |key, (field, &code)| key | u64::from(code) << field.shift)
     }
 
-    /// The codes of a key.
+    /// Inverse of [`KeyLayout::pack`].
     #[inline]
     pub(crate) fn unpack(&self, key: u64, codes: &mut [u32]) {
         for (code, field) in codes.iter_mut().zip(&self.fields) {
@@ -97,34 +105,34 @@ impl KeyLayout {
     }
 }
 
-/// Bits of the largest code below `size`.
+/// Number of bits that every code below `size` fits into.
 fn bits_for(size: usize) -> u32 {
     usize::BITS - size.saturating_sub(1).leading_zeros()
 }
 
-/// A key and how often it was counted; free if never.
+/// A key and its count. A count of 0 marks a free cell.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
     key: u64,
     count: u64,
 }
 
-/// Keys with counts and first positions.
+/// Hash table from key to count and first position.
 #[derive(Debug, Default)]
 pub(crate) struct PackedCounter {
-    /// None, or a power of two.
+    /// Empty, or a power of two of cells.
     cells: Vec<Cell>,
-    /// The first position of the key in each cell.
+    /// First position of the key in the cell of the same index.
     positions: Vec<u64>,
-    /// Bits of a hash that do not tell cells apart.
+    /// 64 minus the base-2 logarithm of the number of cells.
     shift: u32,
     keys: usize,
-    /// Above all positions so far.
+    /// Greater than all positions so far: from here on, a known key keeps its first position.
     min_new_position: u64,
 }
 
 impl PackedCounter {
-    /// An empty table in which as many keys have room as in this one.
+    /// Returns an empty table with the same number of cells.
     pub(crate) fn empty_like(&self) -> Self {
         let mut empty = Self { min_new_position: self.min_new_position, ..Self::default() };
         if !self.cells.is_empty() {
@@ -147,37 +155,37 @@ impl PackedCounter {
         }
     }
 
-    /// Where to look for a key first. High bits, so that a larger table has its keys in the same order.
+    /// Cell at which probing for a key starts. Taken from the high bits of the hash, so that growing keeps the order of keys.
     #[inline]
     fn home_cell(&self, key: u64) -> usize {
         (folded_multiply(key) >> self.shift) as usize
     }
 
-    /// Makes room for the keys of one go and brings the cells where they may be into the cache.
+    /// Grows the table if `keys` might not fit, and loads their home cells into the cache.
     #[inline]
     fn reserve_and_prefetch(&mut self, keys: &[u64]) {
         if (self.keys + keys.len()) * 4 > self.cells.len() * 3 {
             self.resize((self.cells.len() * 2).max(MIN_CELLS));
         }
-        // Nothing here waits for an earlier cell; the sum keeps the loads from being dropped.
-        let touched = keys.iter().fold(0, |sum, &key| sum ^ self.cells[self.home_cell(key)].key);
-        std::hint::black_box(touched);
+        // The loads do not depend on each other, so they overlap; `black_box` keeps them from being optimized away.
+        let loaded = keys.iter().fold(0, |all, &key| all ^ self.cells[self.home_cell(key)].key);
+        std::hint::black_box(loaded);
     }
 
-    /// Counts one record for each of at most [`BATCH_KEYS`] keys, met at `position` and the positions after it.
+    /// Counts one record for each of at most [`BATCH_KEYS`] keys, at `position` and the positions after it.
     pub(crate) fn add_each(&mut self, keys: &[u64], position: u64) {
         self.reserve_and_prefetch(keys);
         let ordered = position >= self.min_new_position;
         self.min_new_position = self.min_new_position.max(position + keys.len() as u64);
-        for (at, &key) in (position..).zip(keys) {
-            let cell = self.count(key, 1, at);
+        for (position, &key) in (position..).zip(keys) {
+            let cell = self.count(key, 1, position);
             if !ordered {
-                self.positions[cell] = self.positions[cell].min(at);
+                self.positions[cell] = self.positions[cell].min(position);
             }
         }
     }
 
-    /// Counts at most [`BATCH_KEYS`] keys, each with a count and a first position.
+    /// Adds at most [`BATCH_KEYS`] keys, each with a count and a first position.
     pub(crate) fn add_counted(&mut self, keys: &[u64], counted: &[(u64, u64)]) {
         self.reserve_and_prefetch(keys);
         for (&key, &(count, position)) in keys.iter().zip(counted) {
@@ -187,7 +195,7 @@ impl PackedCounter {
         }
     }
 
-    /// The cell of a key after counting it; the position is that of a new key only.
+    /// Adds `count` to a key and returns its cell. `position` is stored only if the key is new.
     #[inline]
     fn count(&mut self, key: u64, count: u64, position: u64) -> usize {
         let mut at = self.home_cell(key);
@@ -208,11 +216,13 @@ impl PackedCounter {
         }
     }
 
-    /// Key, count and first position of all.
+    /// Key, count and first position of all keys.
     ///
-    /// Not in the order of cells: keys that come in the order of their hashes would crowd one end of the table they go
-    /// to. Runs of cells come in the order of their numbers' bits read backwards, so that they are spread from the start.
+    /// Not in the order of cells: keys in the order of their hashes, added to another table that still grows, would all
+    /// fall into one end of it, and probing would take quadratic time. Runs of cells are visited in bit-reversed order
+    /// instead, which spreads the keys over the whole table from the start.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        /// Cells per run: enough for sequential reads (1 kB); a divisor of [`MIN_CELLS`]. Not tuned.
         const RUN: usize = 64;
         let runs = self.cells.len() / RUN;
         (0..runs).flat_map(move |run| {
@@ -222,12 +232,12 @@ impl PackedCounter {
         })
     }
 
-    /// How many keys there are.
+    /// Number of distinct keys.
     pub(crate) fn len(&self) -> usize {
         self.keys
     }
 
-    /// Bytes held.
+    /// Allocated bytes.
     pub(crate) fn size(&self) -> u64 {
         (self.cells.capacity() * size_of::<Cell>() + self.positions.capacity() * size_of::<u64>()) as u64
     }
@@ -237,7 +247,7 @@ impl PackedCounter {
 mod tests {
     use super::*;
 
-    /// Else merging would take quadratic time.
+    /// Otherwise merging would take quadratic time: see [`PackedCounter::iter`].
     #[test]
     fn the_first_keys_of_a_table_are_from_all_over_it() {
         let mut table = PackedCounter::default();

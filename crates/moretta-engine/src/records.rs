@@ -1,8 +1,7 @@
-//! Records as the passes see them, in one of two representations: a parsed block of CSV, or an Arrow batch.
+//! Records as the passes read them, in one of two representations: a parsed block of CSV, or an Arrow batch.
 //!
-//! Guarantee: what a pass does with records has the same result in either representation; only this file looks which
-//! one it is. Cost: the representation is looked at once for each column of a batch, or once for each run of cells that
-//! are copied together.
+//! Guarantee: a pass gives the same result for either representation; only this file distinguishes them. Cost: one branch
+//! per column of a batch, or per run of cells that are copied together.
 
 use std::{ops::Range, path::Path, sync::Arc};
 
@@ -15,20 +14,20 @@ use crate::{
     error::EngineError,
 };
 
-/// Some records of a source.
+/// Batch of records of a source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum InputRecords<'a> {
-    /// A parsed block, in which quotes around cells are still there.
+    /// Parsed block of CSV. Cells still have their quotes.
     Csv { bytes: &'a [u8], fields: &'a FieldOffsets, quote: u8 },
-    /// A batch, where the source's columns are in it, and the file that errors name.
+    /// Arrow batch. `batch_columns[c]` is the index in the batch of column `c` of the source; `path` is for errors.
     Arrow { batch: &'a RecordBatch, batch_columns: &'a [usize], path: &'a Path },
 }
 
-/// Records of CSV that are coded at a time, so that their codes stay in the first-level cache.
+/// Records of CSV that are encoded at a time, so that their codes stay in the first-level cache.
 const CHUNK: usize = 256;
 
 impl<'a> InputRecords<'a> {
-    /// How many records there are.
+    /// Number of records.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Csv { fields, .. } => fields.num_records(),
@@ -36,7 +35,7 @@ impl<'a> InputRecords<'a> {
         }
     }
 
-    /// How many records are best coded at a time: a dictionary array is best coded whole.
+    /// Number of records to encode at a time. Arrow batches are encoded whole, because dictionary arrays are faster so.
     pub(crate) fn chunk(&self) -> usize {
         match self {
             Self::Csv { .. } => CHUNK,
@@ -44,8 +43,8 @@ impl<'a> InputRecords<'a> {
         }
     }
 
-    /// Writes the code that `look_up` has for the text of each cell to every `stride`-th of `codes`. Returns `false` if
-    /// a text has none.
+    /// Encodes the cells of a column: writes the code that `look_up` returns for the text of each cell in `range` to every
+    /// `stride`-th element of `codes`. Returns `Ok(false)` if `look_up` returns `None` for a text.
     #[inline]
     pub(crate) fn encode(
         &self,
@@ -57,9 +56,9 @@ impl<'a> InputRecords<'a> {
     ) -> Result<bool, EngineError> {
         match *self {
             Self::Csv { bytes, fields, quote } => {
-                let mut code =
+                let mut code_of =
                     |record, scratch: &mut Vec<u8>| look_up(content(fields.raw(bytes, record, column), quote, scratch));
-                Ok(fill(codes, stride, range, |record| code(record, &mut encoder.scratch)).is_some())
+                Ok(fill(codes, stride, range, |record| code_of(record, &mut encoder.scratch)).is_some())
             }
             Self::Arrow { batch, batch_columns, path } => {
                 let array = batch.column(batch_columns[column]);
@@ -73,7 +72,7 @@ impl<'a> InputRecords<'a> {
         }
     }
 
-    /// The cells of the columns at `copied`, ready to be written as CSV.
+    /// Prepares the cells of the columns at `copied` to be written as CSV.
     pub(crate) fn csv_cells(&self, copied: &[usize]) -> Result<CsvCells<'a>, EngineError> {
         let mut arrays = Vec::new();
         if let Self::Arrow { batch, batch_columns, .. } = self {
@@ -85,14 +84,15 @@ impl<'a> InputRecords<'a> {
         Ok(CsvCells { records: *self, arrays, scratch: String::new() })
     }
 
-    /// The values of a column, of their own type or as text.
+    /// Values of a column as a plain array: of the column's type (Arrow), or text (CSV).
     pub(crate) fn array(&self, column: usize) -> Result<ArrayRef, EngineError> {
         match *self {
             Self::Arrow { batch, batch_columns, path } => {
                 text::flatten(batch.column(batch_columns[column])).map_err(EngineError::parquet(path))
             }
             Self::Csv { bytes, fields, quote } => {
-                let (mut values, mut scratch) = (Vec::new(), Vec::new());
+                let mut values = Vec::new();
+                let mut scratch = Vec::new();
                 let mut offsets: Vec<i32> = Vec::with_capacity(fields.num_records() + 1);
                 offsets.push(0);
                 for record in 0..fields.num_records() {
@@ -107,37 +107,37 @@ impl<'a> InputRecords<'a> {
     }
 }
 
-/// Fills every `stride`-th of `codes`; `None` if a code is missing. A stride of 1 has a loop of its own, which is faster.
+/// Fills every `stride`-th element of `codes`; `None` if a code is missing. The separate loop for a stride of 1 is faster.
 #[inline]
 fn fill(
     codes: &mut [u32],
     stride: usize,
     range: Range<usize>,
-    mut code: impl FnMut(usize) -> Option<u32>,
+    mut code_of: impl FnMut(usize) -> Option<u32>,
 ) -> Option<()> {
     if stride == 1 {
         for (cell, record) in codes.iter_mut().zip(range) {
-            *cell = code(record)?;
+            *cell = code_of(record)?;
         }
     } else {
         for (cell, record) in codes.iter_mut().step_by(stride).zip(range) {
-            *cell = code(record)?;
+            *cell = code_of(record)?;
         }
     }
     Some(())
 }
 
-/// Cells that are written as CSV.
+/// Writes cells of a batch as CSV.
 #[derive(Debug)]
 pub(crate) struct CsvCells<'a> {
     records: InputRecords<'a>,
-    /// The columns of an Arrow batch, those that are copied without dictionaries.
+    /// Columns of an Arrow batch; copied columns are plain arrays, not dictionaries.
     arrays: Vec<ArrayRef>,
     scratch: String,
 }
 
 impl CsvCells<'_> {
-    /// Appends the cells of a record from column `from` to column `to`. Cells of CSV keep their bytes.
+    /// Appends the cells of a record from column `from` to column `to`, both included. Cells of CSV keep their bytes.
     #[inline]
     pub(crate) fn append(&mut self, out: &mut Vec<u8>, record: usize, from: usize, to: usize, dialect: Dialect) {
         match self.records {
@@ -145,14 +145,14 @@ impl CsvCells<'_> {
                 let (first, last) = (fields.span(record, from), fields.span(record, to));
                 out.extend_from_slice(&bytes[first.0..last.1]);
                 if bytes[..last.1].last() == Some(&b'\r') && last.1 > last.0 {
-                    // At the end of a line a reader would see a bare CR as part of the line end.
+                    // Unquoted at the end of a line, this CR would be read as part of the line end.
                     out.truncate(out.len() - (last.1 - last.0));
                     write::cell(out, &bytes[last.0..last.1], dialect);
                 }
             }
             InputRecords::Arrow { batch_columns, .. } => {
-                for (at, &index) in batch_columns[from..=to].iter().enumerate() {
-                    if at > 0 {
+                for (count, &index) in batch_columns[from..=to].iter().enumerate() {
+                    if count > 0 {
                         out.push(dialect.delimiter);
                     }
                     self.scratch.clear();

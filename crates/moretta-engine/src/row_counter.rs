@@ -1,39 +1,55 @@
-//! Distinct rows of codes, counted.
+//! Counts distinct rows of codes: the in-memory `GROUP BY` of one thread.
 //!
-//! Guarantee: the exact count and the earliest position of each row, whatever the codes and the order in which they come;
-//! merging the tables of several threads gives the same whatever each of them saw.
+//! What: [`RowCounter`] keeps, for each distinct row, the number of records that have it and the position of the first one.
+//! The result does not depend on the order of calls, and merging the counters of several threads gives the counts of all
+//! their records.
 //!
-//! Structure: as long as the codes of a row fit 64 bits, each column with as many as its dictionary needs, a row is one
-//! key of a [`PackedCounter`]. A column that outgrows its bits gets more and all keys change; since a bit stands for twice the
-//! values, that happens at most 64 times. Rows that need more than 64 bits go on in [`RowTable`], which takes any width.
-//! Cost: see there; a change of keys costs one pass over the distinct rows.
+//! How: while the codes of a row fit into 64 bits, with as many bits per column as its dictionary needs, a row is one `u64`
+//! key of a [`PackedCounter`]:
+//!
+//! ```text
+//! column          age      sex     city
+//! dictionary      90       2       3000      distinct values so far
+//! bits            7        1       12        20 bits in total
+//! row             36       1       2017      codes
+//! key             2017 << 8 | 1 << 7 | 36
+//! ```
+//!
+//! When a dictionary outgrows its bits, the column gets more bits and all keys are rebuilt. That happens rarely, because a
+//! column gets one bit to spare and each bit doubles the values it can hold. When a row no longer fits into 64 bits, all
+//! rows move to a [`RowTable`], which takes rows of any width.
+//!
+//! Cost: one overlapped cache miss per record while rows are packed, two afterwards; one pass over the distinct rows per
+//! rebuild.
 
 use crate::{
     packed_counter::{BATCH_KEYS, KeyLayout, PackedCounter},
     row_table::RowTable,
 };
 
-/// Rows with counts and first positions.
+/// Distinct rows of codes, each with its count and first position.
 #[derive(Debug)]
 pub(crate) struct RowCounter {
     width: usize,
     layout: KeyLayout,
     packed: PackedCounter,
-    /// All rows, once they are too wide for keys.
+    /// All rows, once they need more than 64 bits; `packed` is then empty.
     wide: Option<RowTable>,
+    /// Scratch space.
     keys: Vec<u64>,
+    /// Scratch space, row-major.
     codes: Vec<u32>,
 }
 
 impl RowCounter {
-    /// No rows of `width` codes.
+    /// An empty counter of rows of `width` codes.
     pub(crate) fn new(width: usize) -> Self {
         let layout = KeyLayout::new(width);
         Self { width, layout, packed: PackedCounter::default(), wide: None, keys: Vec::new(), codes: Vec::new() }
     }
 
-    /// Counts one record for each of some rows, met at `position` and the positions after it. Codes come column by column;
-    /// those of a column are below its size in `sizes`.
+    /// Counts one record for each of `records` rows, at `position` and the positions after it. `codes` is column-major;
+    /// the codes of column `c` are below `sizes[c]`.
     pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, sizes: &[usize], position: u64) {
         if records == 0 {
             return;
@@ -57,7 +73,8 @@ impl RowCounter {
         }
     }
 
-    /// Adds what another thread counted; `maps` turns its codes into those of this one, which are below `sizes`.
+    /// Adds the counts of another thread. `maps[c]` maps its codes of column `c` to those of this counter, which are below
+    /// `sizes[c]`.
     pub(crate) fn merge(&mut self, other: &Self, maps: &[Vec<u32>], sizes: &[usize]) {
         self.make_room(sizes);
         let mut mapped = vec![0; self.width];
@@ -83,7 +100,7 @@ impl RowCounter {
         }
     }
 
-    /// Sees to it that codes below `sizes` can be counted.
+    /// Widens the keys, or moves all rows to a [`RowTable`], if codes below `sizes` do not fit the key layout.
     fn make_room(&mut self, sizes: &[usize]) {
         if self.wide.is_some() || self.layout.fits(sizes) {
             return;
@@ -97,10 +114,11 @@ impl RowCounter {
         };
         let mut packed = self.packed.empty_like();
         self.for_each(|codes, count, position| packed.add_counted(&[layout.pack(codes)], &[(count, position)]));
-        (self.packed, self.layout) = (packed, layout);
+        self.packed = packed;
+        self.layout = layout;
     }
 
-    /// Calls `each` with the codes, count and first position of every row.
+    /// Calls `each` with the codes, count and first position of every row, in no particular order.
     pub(crate) fn for_each(&self, mut each: impl FnMut(&[u32], u64, u64)) {
         if let Some(wide) = &self.wide {
             return wide.iter().for_each(|(codes, count, position)| each(codes, count, position));
@@ -112,12 +130,12 @@ impl RowCounter {
         }
     }
 
-    /// How many rows there are.
+    /// Number of distinct rows.
     pub(crate) fn len(&self) -> usize {
         self.wide.as_ref().map_or(self.packed.len(), RowTable::len)
     }
 
-    /// Bytes held.
+    /// Allocated bytes.
     pub(crate) fn size(&self) -> u64 {
         let scratch = self.keys.capacity() * size_of::<u64>() + self.codes.capacity() * size_of::<u32>();
         self.packed.size() + self.wide.as_ref().map_or(0, RowTable::size) + scratch as u64
@@ -132,12 +150,13 @@ mod tests {
 
     type Naive = BTreeMap<Vec<u32>, (u64, u64)>;
 
-    /// Rows whose codes grow as dictionaries do, in batches at positions that may go back.
+    /// Batches of rows whose codes grow as those of dictionaries do. The position of a batch may be before that of the last.
     #[derive(Debug, Clone)]
     struct Case {
         width: usize,
+        /// Bits of a key.
         limit: u32,
-        /// Greatest size of a column, a position, and random numbers for codes.
+        /// Maximum number of codes, high half of the position, and random numbers for codes.
         batches: Vec<(u32, u64, Vec<u64>)>,
     }
 
@@ -154,9 +173,10 @@ mod tests {
         let mut counter = RowCounter::new(case.width);
         counter.layout = counter.layout.with_limit(case.limit);
         let mut sizes = vec![0; case.width];
-        for (most, position, random) in &case.batches {
-            let code =
-                |record: usize, column: usize| (random[record] >> (column * 11)) as u32 % (most >> (2 * column)).max(1);
+        for (max_codes, position, random) in &case.batches {
+            let code = |record: usize, column: usize| {
+                (random[record] >> (column * 11)) as u32 % (max_codes >> (2 * column)).max(1)
+            };
             let codes: Vec<u32> =
                 (0..case.width).flat_map(|column| (0..random.len()).map(move |record| code(record, column))).collect();
             for (column, size) in sizes.iter_mut().enumerate() {

@@ -1,18 +1,28 @@
-//! Rows of codes with a number, a count and a position each, of any width.
+//! Hash table of rows of codes of any width: numbers, counts and looks up distinct rows.
 //!
-//! Guarantee: equal rows get equal row numbers, counted from 0 without gaps in order of first sight; a row keeps the
-//! earliest position it was met.
+//! What: equal rows get the same row number, counted from 0 without gaps in order of insertion. A row has a count and a
+//! 64-bit payload, which is the minimum of all payloads added for it. The first pass uses the table as a counter of rows
+//! that are too wide for [`crate::packed_counter`]; the payload is the first position. The second pass uses it as an index
+//! of the rows of a rewrite; the payload is the row's group.
 //!
-//! Structure: a hash table of row numbers and 32 bits of hash over one arena of fixed-width entries; a row's codes, count
-//! and first position lie side by side. Rows are looked up many at a time, first all in the table, then all in the arena, so
-//! that their cache misses overlap. Cost: two cache misses, overlapped, for each row. Where rows are only counted,
-//! [`crate::row_counter`] gets by with one as long as they are narrow.
+//! How: the hash table holds row numbers and 32 bits of hash (the tag); all rows are in one array of fixed-width entries.
+//!
+//! ```text
+//! table       (row 2, tag)  (row 0, tag)  (row 1, tag)
+//! entries     │ codes of row 0 │ count │ payload │ codes of row 1 │ count │ payload │ codes of row 2 │ ...
+//!               width words      2 words 2 words
+//! ```
+//!
+//! Rows are looked up in batches, first all in the table and then all in the entries, so that their cache misses overlap.
+//! The first row of equal tag is almost always the right one; if it is not, the row is looked up again with its codes.
+//!
+//! Cost: two overlapped cache misses per row.
 
 use hashbrown::HashTable;
 
 use crate::dictionary::folded_multiply;
 
-/// Folds the codes of a row two at a time, down to 32 bits.
+/// Hashes the codes of a row, two at a time, to 32 bits.
 #[inline]
 fn hash_codes(codes: &[u32]) -> u32 {
     let mut hash = 0x9E37_79B9_7F4A_7C15u64;
@@ -26,33 +36,33 @@ fn hash_codes(codes: &[u32]) -> u32 {
     (hash >> 32) as u32
 }
 
-/// The table wants its bits at both ends of a word.
+/// Hash of a tag: `hashbrown` uses the high and the low bits of a 64-bit hash.
 #[inline]
 fn spread(tag: u32) -> u64 {
     folded_multiply(u64::from(tag))
 }
 
-/// Distinct rows of codes with a count and the first position they were met.
+/// Distinct rows of codes, each with a count and its smallest payload.
 #[derive(Debug)]
 pub(crate) struct RowTable {
     width: usize,
-    /// Row numbers and hashes.
+    /// Row number and tag of each row.
     table: HashTable<(u32, u32)>,
-    /// `width` codes, then the count and the first position as two halves each.
+    /// Per row: `width` codes, then count and payload, each as low and high word.
     entries: Vec<u32>,
     rows: usize,
-    /// Where rows that are looked up together might be.
+    /// Scratch space: candidate row and tag of each row of a batch.
     candidates: Vec<(u32, u32)>,
 }
 
-/// Count and first position take this many more cells of an entry.
+/// Words of an entry after the codes: count and payload.
 const TAIL_WORDS: usize = 4;
 
-/// No row.
+/// Stands for "no candidate" in place of a row number.
 const NO_ROW: u32 = u32::MAX;
 
 impl RowTable {
-    /// No rows of `width` codes.
+    /// An empty table of rows of `width` codes.
     pub(crate) fn new(width: usize) -> Self {
         Self { width, table: HashTable::new(), entries: Vec::new(), rows: 0, candidates: Vec::new() }
     }
@@ -63,7 +73,7 @@ impl RowTable {
         &self.entries[at..at + self.width]
     }
 
-    /// A row with this hash, most likely the one that is looked for.
+    /// The first row with this tag, or [`NO_ROW`]. Its codes are not compared.
     #[inline]
     fn candidate(&self, tag: u32) -> u32 {
         self.table.find(spread(tag), |entry| entry.1 == tag).map_or(NO_ROW, |entry| entry.0)
@@ -74,8 +84,8 @@ impl RowTable {
         self.table.find(spread(tag), |entry| entry.1 == tag && self.codes(entry.0) == codes).map(|entry| entry.0)
     }
 
-    /// Counts one record for each of some rows of codes, met at `position` and the positions after it.
-    pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, position: u64) {
+    /// Counts one record for each of `records` rows of row-major codes. Their payloads are `payload` and the numbers after it.
+    pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, payload: u64) {
         let width = self.width;
         let row_of = |record: usize| &codes[record * width..(record + 1) * width];
         let mut candidates = std::mem::take(&mut self.candidates);
@@ -87,26 +97,26 @@ impl RowTable {
         for (record, &(candidate, tag)) in candidates.iter().enumerate() {
             let row = row_of(record);
             if candidate != NO_ROW && same(self.codes(candidate), row) {
-                self.count(candidate, 1, position + record as u64);
+                self.count(candidate, 1, payload + record as u64);
             } else {
-                self.add_tagged(row, tag, 1, position + record as u64);
+                self.add_tagged(row, tag, 1, payload + record as u64);
             }
         }
         self.candidates = candidates;
     }
 
-    /// Counts `count` more records of a row, met first at `position`.
-    pub(crate) fn add(&mut self, codes: &[u32], count: u64, position: u64) {
-        self.add_tagged(codes, hash_codes(codes), count, position);
+    /// Adds `count` to a row and lowers its payload to `payload` if that is smaller.
+    pub(crate) fn add(&mut self, codes: &[u32], count: u64, payload: u64) {
+        self.add_tagged(codes, hash_codes(codes), count, payload);
     }
 
-    fn add_tagged(&mut self, codes: &[u32], tag: u32, count: u64, position: u64) {
+    fn add_tagged(&mut self, codes: &[u32], tag: u32, count: u64, payload: u64) {
         match self.find_tagged(codes, tag) {
-            Some(row) => self.count(row, count, position),
+            Some(row) => self.count(row, count, payload),
             None => {
                 self.entries.extend_from_slice(codes);
-                let ((a, b), (c, d)) = (split(count), split(position));
-                self.entries.extend_from_slice(&[a, b, c, d]);
+                self.entries.extend_from_slice(&split(count));
+                self.entries.extend_from_slice(&split(payload));
                 self.table.insert_unique(spread(tag), (self.rows as u32, tag), |entry| spread(entry.1));
                 self.rows += 1;
             }
@@ -114,23 +124,25 @@ impl RowTable {
     }
 
     #[inline]
-    fn position(&self, row: u32) -> u64 {
+    fn payload(&self, row: u32) -> u64 {
         let at = row as usize * (self.width + TAIL_WORDS) + self.width;
         join(self.entries[at + 2], self.entries[at + 3])
     }
 
     #[inline]
-    fn count(&mut self, row: u32, count: u64, position: u64) {
+    fn count(&mut self, row: u32, count: u64, payload: u64) {
         let at = row as usize * (self.width + TAIL_WORDS) + self.width;
         let tail = &mut self.entries[at..at + TAIL_WORDS];
-        (tail[0], tail[1]) = split(join(tail[0], tail[1]) + count);
-        if position < join(tail[2], tail[3]) {
-            (tail[2], tail[3]) = split(position);
+        [tail[0], tail[1]] = split(join(tail[0], tail[1]) + count);
+        if payload < join(tail[2], tail[3]) {
+            [tail[2], tail[3]] = split(payload);
         }
     }
 
-    /// Calls `each` with the number and the position of each of some rows of codes, if it is there.
+    /// Looks up `records` rows of row-major codes. Calls `each` with the index of each and its row number and payload, or
+    /// `None` if it is not in the table.
     pub(crate) fn find_each(&self, codes: &[u32], records: usize, mut each: impl FnMut(usize, Option<(u32, u64)>)) {
+        /// Rows per batch: enough for cache misses to overlap. Not tuned.
         const BATCH_ROWS: usize = 64;
         let width = self.width;
         let row_of = |record: usize| &codes[record * width..(record + 1) * width];
@@ -143,14 +155,17 @@ impl RowTable {
             }
             for (at, &(candidate, tag)) in candidates.iter().enumerate() {
                 let row = row_of(first + at);
-                let right = candidate != NO_ROW && same(self.codes(candidate), row);
-                let found = if right { Some(candidate) } else { self.find_tagged(row, tag) };
-                each(first + at, found.map(|row| (row, self.position(row))));
+                let found = if candidate != NO_ROW && same(self.codes(candidate), row) {
+                    Some(candidate)
+                } else {
+                    self.find_tagged(row, tag)
+                };
+                each(first + at, found.map(|row| (row, self.payload(row))));
             }
         }
     }
 
-    /// Codes, count and first position of every row.
+    /// Codes, count and payload of every row, in order of row numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u32], u64, u64)> {
         let width = self.width;
         self.entries.chunks_exact(width + TAIL_WORDS).map(move |entry| {
@@ -159,18 +174,18 @@ impl RowTable {
         })
     }
 
-    /// How many rows there are.
+    /// Number of distinct rows.
     pub(crate) fn len(&self) -> usize {
         self.rows
     }
 
-    /// Bytes held.
+    /// Allocated bytes.
     pub(crate) fn size(&self) -> u64 {
         (self.table.allocation_size() + self.entries.capacity() * 4) as u64
     }
 }
 
-/// Rows are short: a loop is faster than a call.
+/// Compares rows of the same width. Rows are short: a branch-free loop is faster than the call to `memcmp` of `==`.
 #[inline]
 fn same(one: &[u32], two: &[u32]) -> bool {
     one.iter().zip(two).fold(0, |differ, (one, two)| differ | (one ^ two)) == 0
@@ -182,8 +197,8 @@ fn join(low: u32, high: u32) -> u64 {
 }
 
 #[inline]
-fn split(value: u64) -> (u32, u32) {
-    (value as u32, (value >> 32) as u32)
+fn split(value: u64) -> [u32; 2] {
+    [value as u32, (value >> 32) as u32]
 }
 
 #[cfg(test)]
@@ -197,13 +212,13 @@ mod tests {
         rows.add(&[1, 2, 4], u64::from(u32::MAX), 5);
         rows.add(&[1, 2, 3], 2, 7);
         rows.add(&[1, 2, 4], 3, 6 << 32);
-        let all: Vec<_> = rows.iter().map(|(codes, count, position)| (codes.to_vec(), count, position)).collect();
+        let all: Vec<_> = rows.iter().map(|(codes, count, payload)| (codes.to_vec(), count, payload)).collect();
         assert_eq!(all, [(vec![1, 2, 3], 3, 7), (vec![1, 2, 4], u64::from(u32::MAX) + 3, 5)]);
         let mut found = Vec::new();
         rows.find_each(&[1, 2, 4, 0, 0, 0], 2, |record, row| found.push((record, row)));
         assert_eq!(found, [(0, Some((1, 5))), (1, None)]);
         rows.add_each(&[1, 2, 4, 0, 0, 0, 0, 0, 0], 3, 3);
-        let all: Vec<_> = rows.iter().map(|(_, count, position)| (count, position)).collect();
+        let all: Vec<_> = rows.iter().map(|(_, count, payload)| (count, payload)).collect();
         assert_eq!(all, [(3, 7), (u64::from(u32::MAX) + 4, 3), (2, 4)]);
     }
 

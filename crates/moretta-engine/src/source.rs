@@ -1,8 +1,8 @@
-//! Where the records come from: one file, a folder of them, or a pattern.
+//! Input of a run: one file, all data files of a folder, or the files that match a pattern.
 //!
-//! Guarantee: all files of an open [`Source`] have one format and the same columns in the same order, no name twice, and
-//! their length and time of change are remembered, so that a later pass notices a file that was written to in between.
-//! Cost: reads headers (CSV) and footers (Parquet) only.
+//! Guarantee: all files of an open [`Source`] have the same format and the same columns in the same order, and no column
+//! name occurs twice. Length and modification time of each file are remembered, so that a later pass notices a changed
+//! file. Cost: reads headers (CSV) and footers (Parquet) only.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,7 +11,7 @@ use std::{
 
 use crate::{arrow::text::has_text, csv::CsvOptions, error::EngineError, formats::Format, scan::Scan};
 
-/// One or more files with the same columns.
+/// One or more input files with the same columns.
 #[derive(Debug)]
 pub struct Source {
     name: String,
@@ -20,7 +20,7 @@ pub struct Source {
     files: Vec<InputFile>,
 }
 
-/// A file as it was when it was opened.
+/// Path, length and modification time of an input file when it was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InputFile {
     pub(crate) path: PathBuf,
@@ -36,8 +36,8 @@ impl InputFile {
 }
 
 impl Source {
-    /// Opens a file, all data files of a folder (hidden ones left out, sorted by name), or those that match a pattern with
-    /// `*` and `?` in its last part.
+    /// Opens a file, all data files of a folder (except hidden ones, sorted by name), or the files that match a pattern with
+    /// `*` and `?` in its last component.
     pub fn open(path_or_glob: &str, options: &CsvOptions) -> Result<Self, EngineError> {
         let paths = expand_paths(path_or_glob)?;
         let first = &paths[0];
@@ -54,7 +54,7 @@ impl Source {
         Self::open_files(path_or_glob.to_owned(), &paths, format, options)
     }
 
-    /// Opens one file whose name need not speak of its format.
+    /// Opens one file of a known format, whatever its extension.
     pub fn open_as(path: &Path, format: Format, options: &CsvOptions) -> Result<Self, EngineError> {
         Self::open_files(path.display().to_string(), &[path.to_path_buf()], format, options)
     }
@@ -64,47 +64,46 @@ impl Source {
         Ok(Self { name, scan: (format.entry().open)(&files, options)?, format, files })
     }
 
-    /// The path or pattern it was opened by.
+    /// Path or pattern that was given to [`Source::open`].
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The names of the columns.
+    /// Names of the columns, in file order.
     pub fn columns(&self) -> &[String] {
         self.scan.columns()
     }
 
-    /// The files, in the order they are read.
+    /// Paths of the files, in the order they are read.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().map(|file| file.path.as_path())
     }
 
-    /// The format of all files.
+    /// Format of all files.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How the files are read, with the delimiter that was found. Parquet: how a CSV file made from it is written.
+    /// CSV dialect of the files, with the delimiter that was detected. For Parquet: the dialect of a CSV release.
     pub fn csv_options(&self) -> CsvOptions {
         self.scan.csv_options().unwrap_or(CsvOptions { delimiter: Some(b','), quote: b'"' })
     }
 
-    /// Bytes of all files.
+    /// Total size of all files in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.length).sum()
     }
 
-    /// How the records are read.
     pub(crate) fn scan(&self) -> &dyn Scan {
         &*self.scan
     }
 
-    /// The file that a message about all files names.
+    /// First file, for messages about the whole source.
     pub(crate) fn first_path(&self) -> PathBuf {
         self.files.first().map(|file| file.path.clone()).unwrap_or_default()
     }
 
-    /// An error if a file was written to since it was opened.
+    /// Returns an error if the length or modification time of a file has changed since it was opened.
     pub(crate) fn check_unchanged(&self) -> Result<(), EngineError> {
         for file in &self.files {
             if InputFile::new(&file.path)? != *file {
@@ -114,7 +113,7 @@ impl Source {
         Ok(())
     }
 
-    /// The position of a column.
+    /// Index of a column; an error that lists all columns if there is none of this name.
     pub(crate) fn column_index(&self, name: &str) -> Result<usize, EngineError> {
         let known = self.columns();
         known
@@ -123,7 +122,7 @@ impl Source {
             .ok_or_else(|| EngineError::UnknownColumn { name: name.to_string(), known: known.to_vec() })
     }
 
-    /// An error if one of some columns has no text form.
+    /// Returns an error if values of one of `columns` have no text form.
     pub(crate) fn check_has_text(&self, columns: &[usize]) -> Result<(), EngineError> {
         let fields = self.scan.schema().map(|schema| columns.iter().map(|&column| schema.field(column)));
         match fields.into_iter().flatten().find(|field| !has_text(field.data_type())) {
@@ -137,17 +136,16 @@ impl Source {
     }
 }
 
-/// Where two headers differ, in words.
+/// Describes the first difference between two lists of column names; `None` if they are equal.
 pub(crate) fn column_difference(first: &[String], other: &[String]) -> Option<String> {
-    let at = first.iter().zip(other).position(|(a, b)| a != b);
-    match at {
-        Some(at) => Some(format!("column {} is `{}`, not `{}`", at + 1, other[at], first[at])),
+    match first.iter().zip(other).position(|(a, b)| a != b) {
+        Some(index) => Some(format!("column {} is `{}`, not `{}`", index + 1, other[index], first[index])),
         None if first.len() != other.len() => Some(format!("{} columns, not {}", other.len(), first.len())),
         None => None,
     }
 }
 
-/// Whether two paths lead to the same file.
+/// Whether two paths lead to the same file, also by way of links.
 pub fn same_file(one: &Path, two: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -159,11 +157,12 @@ pub fn same_file(one: &Path, two: &Path) -> bool {
     matches!((one.canonicalize(), two.canonicalize()), (Ok(one), Ok(two)) if one == two)
 }
 
+/// Lists the files that a path, folder or pattern names; at least one.
 fn expand_paths(path_or_glob: &str) -> Result<Vec<PathBuf>, EngineError> {
     let path = Path::new(path_or_glob);
-    let none = || EngineError::NoInput { pattern: path_or_glob.to_string() };
+    let no_input = || EngineError::NoInput { pattern: path_or_glob.to_string() };
     if path.is_dir() {
-        return list_files(path, |_, data| data)?.ok_or_else(none);
+        return list_files(path, |_, has_data_extension| has_data_extension)?.ok_or_else(no_input);
     }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     if path.exists() || !name.contains(['*', '?']) {
@@ -171,10 +170,11 @@ fn expand_paths(path_or_glob: &str) -> Result<Vec<PathBuf>, EngineError> {
         return Ok(vec![path.to_path_buf()]);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    list_files(folder, |file, _| glob_matches(name.as_bytes(), file.as_bytes()))?.ok_or_else(none)
+    list_files(folder, |file, _| glob_matches(name.as_bytes(), file.as_bytes()))?.ok_or_else(no_input)
 }
 
-/// The files of a folder that are chosen by name (and whether they have a data extension), not hidden, sorted.
+/// Files of a folder, sorted by name, that are not hidden and that `chosen` accepts; `None` if there is none. `chosen` gets
+/// the file name and whether it has the extension of a known format.
 fn list_files(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Option<Vec<PathBuf>>, EngineError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(EngineError::io(folder, "read"))? {
@@ -193,7 +193,7 @@ fn list_files(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Opti
 /// Whether a name matches a pattern of `*` (any characters) and `?` (any one byte).
 fn glob_matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern_index, mut name_index) = (0, 0);
-    // Where to go on when the last star takes one byte more.
+    // Last `*` of the pattern, and the byte of the name at which its match ends. On a mismatch the match is extended by one.
     let mut retry: Option<(usize, usize)> = None;
     while name_index < name.len() {
         match pattern.get(pattern_index) {

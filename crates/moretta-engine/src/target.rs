@@ -1,8 +1,9 @@
-//! Where the records go: a temporary file beside the target, renamed when the caller says so.
+//! Output of a run: a temporary file beside the target, which is renamed on request.
 //!
-//! Guarantee: until [`Pending::persist`] the target's path holds what it held before; afterwards all of the new file, on
-//! the disk, under the permissions the old one had (or the default_permissions ones). A [`Pending`] that is dropped removes its file. A
-//! killed run leaves at most `.moretta-*.tmp` beside the target. Until then only the owner can read it.
+//! Guarantee: until [`Pending::persist`], the target's path holds what it held before; afterwards it holds the complete new
+//! file, synced to disk, with the permissions of the file it replaced or those of a new file. Until then only the owner can
+//! read the file. A [`Pending`] that is dropped removes its file; a killed run leaves at most `.moretta-*.tmp` beside the
+//! target.
 
 use std::{
     fs::{File, Permissions},
@@ -13,19 +14,19 @@ use tempfile::NamedTempFile;
 
 use crate::{csv::CsvOptions, error::EngineError, formats::Format, source::Source};
 
-/// A file to be written.
+/// File to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// Its path.
+    /// Path of the file after [`Pending::persist`].
     pub path: PathBuf,
-    /// Its format.
+    /// Format to write, whatever the extension of `path`.
     pub format: Format,
     /// Whether an existing file may be replaced.
     pub overwrite: bool,
 }
 
 impl Target {
-    /// A target whose name speaks of its format.
+    /// A target of the format of its extension, which must not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Result<Self, EngineError> {
         let path = path.into();
         match Format::of(&path) {
@@ -34,12 +35,12 @@ impl Target {
         }
     }
 
-    /// The folder it is in.
+    /// Folder of the path; `.` if the path is a bare name.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Makes the temporary file, or says why the folder cannot take it.
+    /// Creates the temporary file beside the target.
     pub(crate) fn create_pending(&self) -> Result<Pending, EngineError> {
         let refuse = |reason: String| EngineError::Target { path: self.path.clone(), reason };
         let folder = self.folder();
@@ -49,7 +50,7 @@ impl Target {
         if self.path.is_dir() {
             return Err(refuse("it is a folder".to_string()));
         }
-        // Only the owner can read it until it has its name.
+        // `tempfile` creates files that only the owner can read.
         let file = tempfile::Builder::new()
             .prefix(".moretta-")
             .suffix(".tmp")
@@ -60,7 +61,11 @@ impl Target {
     }
 }
 
-/// The permissions of a new file by this process, taken from its mask where the system shows it.
+/// Permissions that a file created by this process gets by default, as `tempfile` creates files for the owner only.
+///
+/// They are `0o666` without the bits of the process's umask. The standard library cannot read the umask, and the system
+/// call `umask(2)` can read it only by changing it for all threads, besides needing `libc` and `unsafe`. Linux shows it in
+/// `/proc/self/status`; on other Unix systems the usual `0o022` is assumed.
 fn default_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError> {
     #[cfg(unix)]
     {
@@ -73,16 +78,16 @@ fn default_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError>
     Ok(file.as_file().metadata().map_err(EngineError::io(file.path(), "read"))?.permissions())
 }
 
-/// Writes a small file beside its path; [`Pending::persist`] renames it.
+/// Writes `content` to a temporary file beside `path`; [`Pending::persist`] renames it.
 pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) -> Result<Pending, EngineError> {
-    // Nothing reads it back through us, so its format does not matter.
+    // The file is not read back through `Pending::open`, so the format does not matter.
     let pending = Target { path: path.into(), format: Format::Csv, overwrite }.create_pending()?;
     std::io::Write::write_all(&mut pending.file(), content).map_err(EngineError::io(pending.path(), "write"))?;
     pending.sync()?;
     Ok(pending)
 }
 
-/// A written file that does not bear its name yet.
+/// Temporary file that is to be renamed to its target. Dropping it removes the file.
 #[derive(Debug)]
 pub struct Pending {
     file: NamedTempFile,
@@ -91,27 +96,27 @@ pub struct Pending {
 }
 
 impl Pending {
-    /// Where it is now, to read it back.
+    /// Path of the temporary file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Opens what was written, to check it.
+    /// Opens the temporary file as a source, to read it back.
     pub(crate) fn open(&self, options: &CsvOptions) -> Result<Source, EngineError> {
         Source::open_as(self.path(), self.target.format, options)
     }
 
-    /// Renames it to its target. An existing file is an error unless the target allows to replace it.
+    /// Renames the file to its target. An existing target is an error unless [`Target::overwrite`] is set.
     pub fn persist(self) -> Result<(), EngineError> {
         let Self { file, target, default_permissions } = self;
-        let (path, overwrite) = (&target.path, target.overwrite);
+        let path = &target.path;
         let permissions = match std::fs::metadata(path) {
-            Ok(old) if overwrite => old.permissions(),
+            Ok(old) if target.overwrite => old.permissions(),
             Ok(_) => return Err(EngineError::TargetExists { path: path.clone() }),
             Err(_) => default_permissions,
         };
         file.as_file().set_permissions(permissions).map_err(EngineError::io(path, "set the permissions of"))?;
-        let renamed = if overwrite { file.persist(path) } else { file.persist_noclobber(path) };
+        let renamed = if target.overwrite { file.persist(path) } else { file.persist_noclobber(path) };
         if let Err(error) = renamed {
             return Err(match error.error.kind() {
                 std::io::ErrorKind::AlreadyExists => EngineError::TargetExists { path: path.clone() },
@@ -125,18 +130,17 @@ impl Pending {
         Ok(())
     }
 
-    /// The open file.
     pub(crate) fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Makes sure that everything is on the disk.
+    /// Flushes content and metadata to disk.
     pub(crate) fn sync(&self) -> Result<(), EngineError> {
         self.file().sync_all().map_err(EngineError::io(self.path(), "sync"))
     }
 }
 
-/// Writes all of `bytes` at a position, from any thread.
+/// Writes all of `bytes` at a byte offset. Threads may call it at the same time.
 pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
@@ -152,7 +156,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> std::io::Resul
     }
 }
 
-/// Reads exactly `bytes` from a position, from any thread.
+/// Fills `bytes` from a byte offset. Threads may call it at the same time.
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> std::io::Result<()> {
     #[cfg(unix)]
     return std::os::unix::fs::FileExt::read_exact_at(file, bytes, offset);
