@@ -1,114 +1,129 @@
-//! The bytes of one or more files, cut into blocks of whole records.
+//! Cuts the bytes of CSV files into blocks of whole records.
 //!
-//! Guarantee: where the cuts are depends on the files and the block size, never on who asks or when; a block begins and
-//! ends outside quotes, and never ends in blank lines unless it ends its file. So the fault of the earliest record is
-//! always found in the block with the lowest number, and everything before it has been read right.
+//! What: the cuts depend on the files and the block size only, not on threads. A block begins and ends outside quotes, and
+//! ends in blank lines only if it ends its file. Therefore the first malformed record of the input is in the block with the
+//! lowest number that has one, and all records before it have been parsed correctly.
 //!
-//! Structure: the last line break of what was read that has an even number of quotes before it ends the block; the rest
-//! is carried over. A block that holds no whole record grows until it does, up to [`MAX_RECORD_BYTES`]. Cost: one read and one
-//! count of quotes, under a lock, while the other threads parse.
+//! How: a block ends after the last line break that has an even number of quotes before it; the bytes after it are carried
+//! over to the next block. A block without such a line break grows until it has one, up to [`MAX_RECORD_BYTES`].
+//!
+//! ```text
+//! bytes read       Ada,36⏎ "Alan, M.",41⏎ "Grace B⏎
+//! quotes before          0              2         3
+//! block            ├────────────────────┤ carried over
+//! ```
+//!
+//! Cost: one read and one count of quotes per block, under a lock, while other threads parse.
 
-use std::{fs::File, io::Read, path::PathBuf};
+use std::{
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
+    path::PathBuf,
+};
 
 use crate::error::EngineError;
 
-/// No record is longer than this; one that seems to be has an unclosed quote.
+/// Maximum length of a record: 64 MiB. A longer one most likely has an unclosed quote, which would make it end with the file.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
-/// A file to be read from `data_offset` on.
+/// CSV file whose first record, after the header, begins at byte `data_offset`.
 #[derive(Debug, Clone)]
 pub(crate) struct DataFile {
     pub(crate) path: PathBuf,
     pub(crate) data_offset: u64,
 }
 
-/// Some whole records of one file.
+/// Block of whole records of one file.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     buffer: Vec<u8>,
+    /// Bytes of `buffer` that belong to the block.
     length: usize,
-    /// The file it is from.
+    /// Index of the file.
     pub(crate) file: usize,
-    /// The number of that file's first block.
+    /// Number of the first block of the file.
     pub(crate) first_of_file: usize,
-    /// Where in the file it begins.
+    /// Byte of the file at which the block begins.
     pub(crate) offset: u64,
-    /// Whether there is a quote in it.
+    /// Whether the block contains a quote.
     pub(crate) has_quotes: bool,
-    /// Whether it ends its file.
+    /// Whether the block ends its file.
     pub(crate) ends_file: bool,
-    /// Whether it was cut because no end of a record was found in [`MAX_RECORD_BYTES`] bytes.
+    /// Whether the block was cut inside a record, which is longer than [`MAX_RECORD_BYTES`].
     pub(crate) too_long: bool,
 }
 
 impl Block {
-    /// The records.
+    /// Bytes of the records, line breaks included.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer[..self.length]
     }
 }
 
-/// Hands out blocks in order.
+/// Reads files one by one and cuts them into numbered blocks.
 #[derive(Debug)]
 pub(crate) struct BlockCutter {
     files: Vec<DataFile>,
     quote: u8,
     block_size: usize,
-    /// Whether blank lines at the end of a file are no records.
+    /// Whether blank lines at the end of a file are ignored. In a table of one column a blank line is a record.
     skip_blank: bool,
     open: Option<OpenFile>,
     next_file: usize,
     next_block: usize,
 }
 
+/// File that is being cut.
 #[derive(Debug)]
 struct OpenFile {
     file: File,
+    /// Bytes read after the last cut.
     carry: Vec<u8>,
+    /// Byte of the file at which `carry` begins.
     offset: u64,
     first_block: usize,
 }
 
 impl BlockCutter {
-    /// BlockCutter of about `block_size` bytes of these files.
+    /// Cuts files of `width` columns into blocks of about `block_size` bytes.
     pub(crate) fn new(files: Vec<DataFile>, quote: u8, block_size: usize, width: usize) -> Self {
         let skip_blank = width > 1;
         Self { files, quote, block_size: block_size.max(1), skip_blank, open: None, next_file: 0, next_block: 0 }
     }
 
-    /// The number the next block will have.
+    /// Number of the next block.
     pub(crate) fn next_block(&self) -> usize {
         self.next_block
     }
 
-    /// Fills `block` with the next block; its number, or `None` after the last.
+    /// Fills `block` with the next block and returns its number; `None` after the last block.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<Option<usize>, EngineError> {
         loop {
             let Some(mut open) = self.next_open_file()? else {
                 return Ok(None);
             };
             let path = &self.files[self.next_file - 1].path;
-            let (end, filled, at_end) = fill(&mut open, block, self.block_size, self.quote, self.skip_blank)
+            let Filled { cut, filled, at_end } = fill(&mut open, block, self.block_size, self.quote, self.skip_blank)
                 .map_err(EngineError::io(path, "read"))?;
             block.file = self.next_file - 1;
             block.first_of_file = open.first_block;
             block.offset = open.offset;
-            block.length = end;
+            block.length = cut;
             block.ends_file = at_end;
-            open.offset += end as u64;
-            open.carry.extend_from_slice(&block.buffer[end..filled]);
+            open.offset += cut as u64;
+            open.carry.extend_from_slice(&block.buffer[cut..filled]);
             if !at_end && !block.too_long {
                 self.open = Some(open);
             }
-            if end > 0 {
+            if cut > 0 {
                 self.next_block += 1;
                 return Ok(Some(self.next_block - 1));
             }
         }
     }
 
+    /// The file that is being cut, or the next one, opened; `None` after the last file.
     fn next_open_file(&mut self) -> Result<Option<OpenFile>, EngineError> {
-        use std::io::Seek;
         if let Some(open) = self.open.take() {
             return Ok(Some(open));
         }
@@ -116,20 +131,22 @@ impl BlockCutter {
             return Ok(None);
         };
         let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
-        file.seek(std::io::SeekFrom::Start(*data_offset)).map_err(EngineError::io(path, "read"))?;
+        file.seek(SeekFrom::Start(*data_offset)).map_err(EngineError::io(path, "read"))?;
         self.next_file += 1;
         Ok(Some(OpenFile { file, carry: Vec::new(), offset: *data_offset, first_block: self.next_block }))
     }
 }
 
-/// Fills the block's buffer until a whole record is in it: where to cut, how much is filled, whether the file ended.
-fn fill(
-    open: &mut OpenFile,
-    block: &mut Block,
-    size: usize,
-    quote: u8,
-    skip_blank: bool,
-) -> std::io::Result<(usize, usize, bool)> {
+/// State of a block's buffer after reading.
+struct Filled {
+    /// Length of the block; the bytes from here to `filled` belong to the next block.
+    cut: usize,
+    filled: usize,
+    at_end: bool,
+}
+
+/// Fills the block's buffer until it has a whole record, or the file ends, or a record is too long.
+fn fill(open: &mut OpenFile, block: &mut Block, size: usize, quote: u8, skip_blank: bool) -> io::Result<Filled> {
     let mut filled = open.carry.len();
     let mut target = size.max(filled);
     reserve(&mut block.buffer, target);
@@ -144,7 +161,7 @@ fn fill(
             match open.file.read(&mut block.buffer[filled..target]) {
                 Ok(0) => break true,
                 Ok(read) => filled += read,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         };
@@ -152,44 +169,47 @@ fn fill(
         let quotes = memchr::memchr_iter(quote, bytes).count();
         block.has_quotes = quotes > 0;
         if at_end {
-            return Ok((filled, filled, true));
+            return Ok(Filled { cut: filled, filled, at_end });
         }
-        if let Some(end) = cut(bytes, quote, quotes, skip_blank) {
-            return Ok((end, filled, false));
+        if let Some(cut) = last_cut(bytes, quote, quotes, skip_blank) {
+            return Ok(Filled { cut, filled, at_end });
         }
         if target >= MAX_RECORD_BYTES {
             block.too_long = true;
-            return Ok((filled, filled, false));
+            return Ok(Filled { cut: filled, filled, at_end });
         }
         target = (target * 2).min(MAX_RECORD_BYTES);
         reserve(&mut block.buffer, target);
     }
 }
 
-/// Buffers are never cut back, so that only a buffer that grows has to be cleared.
+/// Grows a buffer to `length`. Buffers never shrink, so that only new bytes have to be set to zero.
 fn reserve(buffer: &mut Vec<u8>, length: usize) {
     if buffer.len() < length {
         buffer.resize(length, 0);
     }
 }
 
-/// The position after the last line break outside quotes, without the blank lines before it.
-fn cut(bytes: &[u8], quote: u8, quotes: usize, skip_blank: bool) -> Option<usize> {
+/// Returns the offset after the last line break outside quotes (before the blank lines that precede it, if `skip_blank`);
+/// `None` if there is none. `quotes` is the number of quotes in `bytes`.
+fn last_cut(bytes: &[u8], quote: u8, quotes: usize, skip_blank: bool) -> Option<usize> {
+    // Whether the number of quotes before `end` is odd.
     let mut odd = quotes % 2 == 1;
     let mut end = bytes.len();
-    while let Some(at) = memchr::memrchr(b'\n', &bytes[..end]) {
+    while let Some(line_break) = memchr::memrchr(b'\n', &bytes[..end]) {
         if quotes > 0 {
-            odd ^= memchr::memchr_iter(quote, &bytes[at..end]).count() % 2 == 1;
+            odd ^= memchr::memchr_iter(quote, &bytes[line_break..end]).count() % 2 == 1;
         }
         if !odd {
-            let cut = if skip_blank { without_blank_lines(bytes, at + 1) } else { at + 1 };
+            let cut = if skip_blank { without_blank_lines(bytes, line_break + 1) } else { line_break + 1 };
             return Some(cut).filter(|&cut| cut > 0);
         }
-        end = at;
+        end = line_break;
     }
     None
 }
 
+/// Moves a cut, which is at the start of a line, before all blank lines that precede it.
 fn without_blank_lines(bytes: &[u8], mut cut: usize) -> usize {
     while cut > 0 {
         let mut line = cut - 1;
@@ -235,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn blank_lines_are_held_back() {
+    fn blank_lines_are_carried_over() {
         for size in 1..20 {
             let all = blocks(b"a,b\n\n\r\n\nc,d\n\n\n", size, 2);
             for block in &all[..all.len() - 1] {

@@ -1,25 +1,26 @@
-//! The first record of a CSV file: the names of its columns, and where the records begin.
+//! Header of a CSV file: column names, delimiter, and the byte at which the records begin.
 //!
-//! Guarantee: a header that is returned is UTF-8, has no name twice, and its delimiter is the one that was asked for or
-//! the likeliest. Cost: reads the header only.
+//! Guarantee: a returned header is UTF-8 and has no name twice. The delimiter is the requested one, or the most frequent in
+//! the header. Cost: reads the header only.
 
 use std::{fs::File, io::Read, path::Path};
 
-use super::{CsvOptions, Dialect, content};
+use super::{CsvOptions, Dialect, blocks::MAX_RECORD_BYTES, content, parse::FieldOffsets};
 use crate::error::{EngineError, Fault};
 
-/// What the first record says.
+/// Parsed header of a file.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) columns: Vec<String>,
     pub(crate) dialect: Dialect,
-    /// Where the first record begins.
+    /// Byte of the file at which the first record begins.
     pub(crate) data_offset: u64,
 }
 
+/// Delimiters that can be detected, in order of preference.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
+/// Byte order mark of UTF-8, which is skipped.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
-const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// Reads the header of a file.
 pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineError> {
@@ -58,7 +59,7 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
     Ok(Header { columns, dialect, data_offset })
 }
 
-/// The position after the first line break that is outside quotes.
+/// Offset after the first line break outside quotes; `None` if there is none.
 fn record_end(bytes: &[u8], quote: u8) -> Option<usize> {
     let mut quoted = false;
     for at in memchr::memchr2_iter(b'\n', quote, bytes) {
@@ -71,7 +72,7 @@ fn record_end(bytes: &[u8], quote: u8) -> Option<usize> {
     None
 }
 
-/// The delimiter of index a header has max_count outside quotes; comma where it has none.
+/// The most frequent delimiter of a header, quoted fields ignored; comma if it has no delimiter.
 fn guess_delimiter(line: &[u8], quote: u8) -> u8 {
     let mut counts = [0usize; DELIMITERS.len()];
     let mut quoted = false;
@@ -87,9 +88,9 @@ fn guess_delimiter(line: &[u8], quote: u8) -> u8 {
     DELIMITERS[index]
 }
 
-/// The cells of one record that is known to be UTF-8.
+/// Cells of a record, which must be UTF-8.
 fn split(line: &[u8], dialect: Dialect) -> Result<Vec<String>, Fault> {
-    let mut parsed = super::parse::FieldOffsets::default();
+    let mut parsed = FieldOffsets::default();
     parsed.parse_any_width(line, dialect).map_err(|located| located.fault)?;
     let mut scratch = Vec::new();
     let cells = (0..parsed.width()).map(|column| {

@@ -1,8 +1,8 @@
-//! CSV: headers, blocks of whole records, the fields of a block, and how a cell is written.
+//! CSV: headers, blocks of whole records, the fields of a block, and writing of cells.
 //!
-//! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends, UTF-8. Two things are stricter
-//! than elsewhere, because blocks are divided by the parity of quotes: a quote may stand only where a quoted field begins
-//! or ends (or doubled inside one), and every quote has to be closed.
+//! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends, UTF-8. It is stricter than other
+//! readers in two ways, because blocks are cut by counting quotes: a quote may occur only at the start or end of a quoted
+//! field (or doubled inside one), and every quote must be closed.
 
 pub(crate) mod blocks;
 pub(crate) mod header;
@@ -10,12 +10,12 @@ pub(crate) mod parse;
 pub(crate) mod scan;
 pub(crate) mod write;
 
-/// How a CSV file is to be read.
+/// Options to read a CSV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CsvOptions {
-    /// What separates fields; `None` takes from comma, semicolon, tab and bar the one the header has most of.
+    /// Byte between fields. `None`: the most frequent of comma, semicolon, tab and vertical bar in the header.
     pub delimiter: Option<u8>,
-    /// What encloses a field that contains delimiters, quotes or line breaks.
+    /// Byte around a field that contains delimiters, quotes or line breaks.
     pub quote: u8,
 }
 
@@ -25,14 +25,14 @@ impl Default for CsvOptions {
     }
 }
 
-/// The two bytes that make a CSV file's dialect.
+/// Delimiter and quote of a CSV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) quote: u8,
 }
 
-/// The content of a cell: without the quotes around it, doubled quotes made single (in `scratch` if there are any).
+/// Text of a cell: without the quotes around it, and with doubled quotes made single (in `scratch` if there are any).
 #[inline]
 pub(crate) fn content<'a>(raw: &'a [u8], quote: u8, scratch: &'a mut Vec<u8>) -> &'a [u8] {
     if raw.first() != Some(&quote) { raw } else { unquote(raw, quote, scratch) }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_around_and_inside_go() {
+    fn quotes_around_and_inside_are_removed() {
         let mut scratch = Vec::new();
         for (raw, text) in [
             ("", ""),

@@ -1,39 +1,47 @@
-//! The fields of a block of whole records.
+//! Finds the fields of a block of whole records.
 //!
-//! Guarantee: after [`FieldOffsets::parse`] every record has exactly `width` fields and the block is UTF-8; otherwise the fault
-//! of the earliest record comes back. Positions only are kept: cells are looked at by whoever needs them.
+//! What: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8; otherwise the fault
+//! of the first malformed record is returned. Only offsets are stored; cells are not copied.
 //!
-//! Structure: one start for each record and one end for each field, as offsets into the block. A block without any quote
-//! (known from cutting it) takes a loop that looks for delimiters and line breaks only. Cost: one pass of `memchr`.
+//! How: the start of each record and the end of each field, as offsets into the block. Blocks without a quote (known from
+//! cutting) are parsed by a loop that looks for delimiters and line breaks only.
+//!
+//! ```text
+//! block     a , b b ⏎ c , ⏎
+//! offset    0 1 2 3 4 5 6 7
+//! starts    0         5         one per record
+//! ends        1     4   6 7     one per field: offset of the delimiter or line break after it
+//! ```
+//!
+//! Cost: one pass of `memchr`, and one to check UTF-8.
 
 use super::Dialect;
 use crate::error::Fault;
 
-/// A fault and where it is.
+/// Fault of a record, with the record's location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocatedFault {
-    /// The record, from 0 in its block.
+    /// Index of the record in its block, from 0.
     pub(crate) record: usize,
-    /// Where the record begins in its block.
+    /// Byte of the block at which the record begins.
     pub(crate) offset: usize,
-    /// What is wrong.
     pub(crate) fault: Fault,
 }
 
-/// What has to be known of a block to parse it.
+/// Properties of a block that parsing needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockShape {
     pub(crate) width: usize,
     pub(crate) dialect: Dialect,
-    /// Whether there is a quote in the block at all.
+    /// Whether the block contains a quote.
     pub(crate) has_quotes: bool,
-    /// Whether the block ends its file: blank lines at its end are then no records.
+    /// Whether the block ends its file: blank lines at its end are then ignored.
     pub(crate) ends_file: bool,
-    /// Whether the block was cut inside a record because that is too long; the limit.
+    /// The maximum record length, if the block was cut inside a record that exceeds it.
     pub(crate) too_long: Option<usize>,
 }
 
-/// Where the fields of a block are.
+/// Offsets of the fields of a block.
 #[derive(Debug, Default)]
 pub(crate) struct FieldOffsets {
     width: usize,
@@ -42,24 +50,24 @@ pub(crate) struct FieldOffsets {
 }
 
 impl FieldOffsets {
-    /// How many records were found.
+    /// Number of records.
     pub(crate) fn num_records(&self) -> usize {
         self.starts.len()
     }
 
-    /// FieldOffsets of each record.
+    /// Number of fields per record.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// A cell as it stands in the block, quotes included.
+    /// Bytes of a cell, quotes included.
     #[inline]
     pub(crate) fn raw<'a>(&self, block: &'a [u8], record: usize, column: usize) -> &'a [u8] {
         let (start, end) = self.span(record, column);
         &block[start..end]
     }
 
-    /// Where a cell begins and ends.
+    /// Start and end of a cell in the block.
     #[inline]
     pub(crate) fn span(&self, record: usize, column: usize) -> (usize, usize) {
         let at = record * self.width + column;
@@ -67,7 +75,7 @@ impl FieldOffsets {
         (start as usize, self.ends[at] as usize)
     }
 
-    /// Finds the fields of a block.
+    /// Finds the fields of a block; the fault of the first malformed record otherwise.
     pub(crate) fn parse(&mut self, block: &[u8], shape: BlockShape) -> Result<(), LocatedFault> {
         self.width = shape.width;
         self.starts.clear();
@@ -76,20 +84,21 @@ impl FieldOffsets {
         let Err(error) = std::str::from_utf8(block) else {
             return found;
         };
-        // The record that holds the first bad byte; a fault in an earlier record, or this one, comes first.
-        let bad = error.valid_up_to();
-        let after = self.starts.partition_point(|&start| start as usize <= bad);
+        // A fault found before the first invalid byte, in an earlier record or the same one, is reported first.
+        let invalid_byte = error.valid_up_to();
         match found {
-            Err(located) if located.offset <= bad => Err(located),
+            Err(located) if located.offset <= invalid_byte => Err(located),
             _ => {
-                let record = after.saturating_sub(1);
+                let started = self.starts.partition_point(|&start| start as usize <= invalid_byte);
+                let record = started.saturating_sub(1);
                 let offset = self.starts.get(record).copied().unwrap_or(0) as usize;
                 Err(LocatedFault { record, offset, fault: Fault::NotUtf8 })
             }
         }
     }
 
-    /// Finds the fields of a single record of any width.
+    /// Finds the fields of a single record of any width. Parsing with an impossible width ends in a fault that has the number
+    /// of fields.
     pub(crate) fn parse_any_width(&mut self, record: &[u8], dialect: Dialect) -> Result<(), LocatedFault> {
         let shape = BlockShape { width: usize::MAX, dialect, has_quotes: true, ends_file: true, too_long: None };
         self.starts.clear();
@@ -127,11 +136,14 @@ impl FieldOffsets {
     }
 
     fn parse_quoted(&mut self, block: &[u8], shape: BlockShape) -> Result<(), LocatedFault> {
+        /// Stands for "not closed"; `NONE + 1` does not overflow and is not an offset.
         const NONE: usize = usize::MAX - 1;
         let Dialect { delimiter, quote } = shape.dialect;
-        let (mut start, mut field) = (0, 0);
+        // Offsets at which the current record and field begin.
+        let mut start = 0;
+        let mut field = 0;
         let mut open = false;
-        // Where the current field's quote was last closed.
+        // Offset of the last closing quote of the current field.
         let mut closed = NONE;
         for at in memchr::memchr3_iter(delimiter, b'\n', quote, block) {
             let byte = block[at];
@@ -179,7 +191,7 @@ impl FieldOffsets {
         Ok(())
     }
 
-    /// Closes the record that began at `start` with the line break at `at`. `true`: only blank lines are left.
+    /// Ends the record that began at `start` with the line break at `at`. Returns `true` if only blank lines are left.
     #[inline]
     fn end_record(&mut self, block: &[u8], start: usize, at: usize, shape: BlockShape) -> Result<bool, LocatedFault> {
         let end = if at > start && block[at - 1] == b'\r' { at - 1 } else { at };
@@ -191,6 +203,7 @@ impl FieldOffsets {
         Ok(false)
     }
 
+    /// Returns the fault of a record with the wrong number of fields, or `true` if it is a blank line at the end of the file.
     #[cold]
     fn reject_record(
         &mut self,
@@ -215,6 +228,7 @@ impl FieldOffsets {
         Err(LocatedFault { record: self.starts.len(), offset: start, fault })
     }
 
+    /// A fault of the current record, which began at `start`; `fault` gets the number of the current field, from 1.
     fn fault_at(&self, start: usize, fault: impl Fn(usize) -> Fault) -> LocatedFault {
         let record = self.starts.len();
         let field = self.ends.len() - record.saturating_mul(self.width) + 1;

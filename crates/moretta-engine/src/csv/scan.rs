@@ -1,7 +1,8 @@
 //! CSV files as a [`Scan`]: pieces are blocks of whole records.
 //!
-//! Guarantee: a piece that is passed on is free of faults, unless only the first records are records_left and the fault is
-//! behind them. Cost: see [`super::blocks`] and [`super::parse`]; the line of a fault is found by reading its file again.
+//! Guarantee: a piece that is passed on has no malformed record, unless only the first records are requested and the
+//! malformed one is after them. Cost: see [`super::blocks`] and [`super::parse`]; the line number of a malformed record is
+//! found by reading its file again.
 
 use std::{
     fs::File,
@@ -24,7 +25,7 @@ use crate::{
     source::{InputFile, column_difference},
 };
 
-/// Bytes of a block when only the first records are records_left.
+/// Maximum bytes of a block when only the first records are requested, so that little is read in vain. Not tuned.
 const SAMPLE_BLOCK: usize = 1 << 18;
 
 /// CSV files with the same header.
@@ -33,11 +34,12 @@ pub(crate) struct CsvScan {
     columns: Vec<String>,
     files: Vec<DataFile>,
     dialect: Dialect,
+    /// Total size of the files, headers included.
     bytes: u64,
 }
 
 impl CsvScan {
-    /// Reads the headers.
+    /// Reads the headers of all files, which must be equal. The delimiter of the first file applies to all.
     pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
         let first = header::read(&files[0].path, options)?;
         let options = CsvOptions { delimiter: Some(first.dialect.delimiter), ..*options };
@@ -72,27 +74,34 @@ impl Scan for CsvScan {
     }
 
     fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
-        let (mut size, mut records_left) = (request.options.block_size, None);
-        if let PieceMode::First(records) = request.mode {
-            (size, records_left) = (size.min(SAMPLE_BLOCK), Some(records));
-        }
-        let blocks = BlockCutter::new(self.files.clone(), self.dialect.quote, size, self.columns.len());
+        let block_size = request.options.block_size;
+        let (block_size, records_left) = match request.mode {
+            PieceMode::First(records) => (block_size.min(SAMPLE_BLOCK), Some(records)),
+            PieceMode::Any | PieceMode::Whole => (block_size, None),
+        };
+        let blocks = BlockCutter::new(self.files.clone(), self.dialect.quote, block_size, self.columns.len());
         let blocks = Arc::new(Mutex::new(blocks));
         let reader = |_| {
-            let (block, fields) = (Block::default(), FieldOffsets::default());
-            Box::new(BlockReader { scan: self, blocks: Arc::clone(&blocks), block, fields, records_left })
-                as Box<dyn PieceReader>
+            let blocks = Arc::clone(&blocks);
+            Box::new(BlockReader {
+                scan: self,
+                blocks,
+                block: Block::default(),
+                fields: FieldOffsets::default(),
+                records_left,
+            }) as Box<dyn PieceReader>
         };
         Ok((0..request.options.threads).map(reader).collect())
     }
 }
 
+/// Reader of one thread; all readers of a scan share the block cutter.
 struct BlockReader<'a> {
     scan: &'a CsvScan,
     blocks: Arc<Mutex<BlockCutter>>,
     block: Block,
     fields: FieldOffsets,
-    /// Records that are still records_left, if not all are.
+    /// Number of records still requested; `None` if all are.
     records_left: Option<usize>,
 }
 
@@ -113,13 +122,15 @@ impl PieceReader for BlockReader<'_> {
             too_long: block.too_long.then_some(MAX_RECORD_BYTES),
         };
         let parsed = fields.parse(block.bytes(), shape);
-        let sample_complete = records_left.is_some_and(|records_left| records_left <= fields.num_records());
-        if let (Err(LocatedFault { record, offset, fault }), false) = (parsed, sample_complete) {
+        let sample_complete = records_left.is_some_and(|left| left <= fields.num_records());
+        if let Err(LocatedFault { record, offset, fault }) = parsed
+            && !sample_complete
+        {
             let path = scan.files[block.file].path.clone();
             let line = if records_left.is_none() { line_at(&path, block.offset + offset as u64) } else { None };
             return Err(EngineError::Record { path, record: record as u64 + 1, line, fault });
         }
-        *records_left = records_left.map(|records_left| records_left.saturating_sub(fields.num_records()));
+        *records_left = records_left.map(|left| left.saturating_sub(fields.num_records()));
         let records = InputRecords::Csv { bytes: block.bytes(), fields, quote: scan.dialect.quote };
         on_batch(records, block.bytes().len() as u64)
     }
@@ -129,7 +140,7 @@ impl PieceReader for BlockReader<'_> {
     }
 }
 
-/// The line on which a byte is.
+/// Number of the line (from 1) that holds a byte; `None` if the file cannot be read.
 fn line_at(path: &Path, offset: u64) -> Option<u64> {
     let mut rest = File::open(path).ok()?.take(offset);
     let mut buffer = vec![0; 1 << 16];

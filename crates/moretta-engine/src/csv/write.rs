@@ -1,11 +1,11 @@
-//! How a cell is written.
+//! Writes cells and headers as CSV.
 //!
-//! Guarantee: what is written reads back as the same text: a cell with a delimiter, a quote, CR or LF in it is quoted and
-//! its quotes doubled (RFC 4180), any other is written as it is.
+//! Guarantee: a written cell reads back as the same text. A cell with a delimiter, quote, CR or LF is quoted and its quotes
+//! are doubled (RFC 4180); any other is written unchanged.
 
 use super::Dialect;
 
-/// Appends a text as a cell.
+/// Appends a text as a cell, quoted if necessary.
 pub(crate) fn cell(out: &mut Vec<u8>, text: &[u8], dialect: Dialect) {
     let Dialect { delimiter, quote } = dialect;
     if !text.iter().any(|&byte| byte == delimiter || byte == quote || byte == b'\r' || byte == b'\n') {
@@ -26,14 +26,14 @@ fn quoted(out: &mut Vec<u8>, text: &[u8], quote: u8) {
     out.push(quote);
 }
 
-/// The header line.
+/// Returns the header line.
 pub(crate) fn header<'a>(names: impl Iterator<Item = &'a str>, dialect: Dialect) -> Vec<u8> {
     let mut out = Vec::new();
-    for (at, name) in names.enumerate() {
-        if at > 0 {
+    for (index, name) in names.enumerate() {
+        if index > 0 {
             out.push(dialect.delimiter);
         }
-        // A name with another delimiter in it would mislead whoever guesses the delimiter from the header.
+        // An unquoted delimiter of another dialect in a name could mislead readers that detect the delimiter.
         if name.contains([',', ';', '\t', '|']) {
             quoted(&mut out, name.as_bytes(), dialect.quote);
         } else {

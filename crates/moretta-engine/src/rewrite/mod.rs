@@ -96,7 +96,7 @@ pub(crate) fn run(
     let copied = plan.columns.iter().filter_map(copied_column).collect();
     let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
     let records = (target.format.entry().write)(&job, observer)?;
-    job.plan.check_all_met()?;
+    job.plan.check_all_read()?;
     source.check_unchanged()?;
     if observer.stop().is_some() {
         return Err(EngineError::Cancelled);

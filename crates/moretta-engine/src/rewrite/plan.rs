@@ -1,13 +1,25 @@
-//! A rewrite, checked against the source and made ready: which columns leave, how a key is looked up, which label a record
-//! gets.
+//! A rewrite, checked and prepared: which columns are written, and which label each record gets.
 //!
-//! Guarantee: after [`Plan::new`] every index in the rewrite is in range and every row's shares add up, so that the pass
-//! itself cannot go wrong but for records that were not there in the first pass; those, and records that are missing, are
+//! What: after [`Plan::new`], every index of the rewrite is in range and no sum of shares overflows. The second pass can then
+//! only fail on records that differ from those of the first pass; additional and missing records are
 //! [`EngineError::InputChanged`].
 //!
-//! Structure: a label is an index into its column's labels, with `*` as one more label at the end. A block of records is
-//! decided in three steps: look up ([`Plan::look_up_rows`]), take a turn where equal records are told apart by their order
-//! ([`Plan::number_split_records`]), and draw ([`Plan::assign_groups`]). Only the short second step is done in order.
+//! How: a label is an index into the labels of its column, with `*` as an additional last label. By [`LabelRule`], the label
+//! depends on the cell, or on the group that the record is assigned to. A row whose records go to several groups is *split*:
+//! its records are numbered in input order, and a random permutation of the numbers decides their group (see
+//! [`super::random`]), so that nothing but chance connects a record with its group.
+//!
+//! ```text
+//! row (age 36, city Rome) has 5 records: 3 go to group 7, 2 to group 9
+//! number in input order      0 1 2 3 4
+//! permuted                   3 0 4 1 2       below 3: group 7, others: group 9
+//! group                      9 7 9 7 7
+//! ```
+//!
+//! Each piece takes three steps: look up the rows ([`Plan::look_up_rows`]), number the records of split rows
+//! ([`Plan::number_split_records`]), assign groups ([`Plan::assign_groups`]). Only the short second step runs in input order.
+//!
+//! Cost: one hash lookup per cell and, unless labels depend on cells only, one per record.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,149 +28,121 @@ use moretta_core::counts::{Change, Rewrite, Share};
 use super::random::RowPermutations;
 use crate::{dictionary::Dictionary, error::EngineError, row_table::RowTable, source::Source};
 
-/// What becomes of a column that leaves.
+/// Content of a column of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutColumn {
-    /// The source's column as it is.
+    /// Unchanged cells of the source column of this index.
     Copy(usize),
-    /// A label of this rewritten column.
+    /// Labels of the rewritten column of this index.
     Label(usize),
 }
 
-/// A rewrite that can run.
+/// A checked rewrite.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// What leaves, in input order.
+    /// Columns of the output, in the order of the source.
     pub(crate) columns: Vec<OutColumn>,
-    /// The names of what leaves.
+    /// Names of the columns of the output.
     pub(crate) names: Vec<String>,
-    /// Where the key's columns are in the source, and their codes.
+    /// Per key column, its index in the source and the codes of its values.
     pub(crate) key: Vec<(usize, Dictionary)>,
-    /// The labels of each rewritten column, `*` last.
+    /// Labels of each rewritten column, `*` last.
     pub(crate) labels: Vec<Vec<Box<str>>>,
-    /// Where each rewritten column is in the key.
+    /// Index in `key` of each rewritten column.
     key_indices: Vec<usize>,
     rule: LabelRule,
 }
 
+/// How the label of a record is found.
 #[derive(Debug)]
 enum LabelRule {
-    /// The label is that of the cell's own code.
+    /// By the code of the cell.
     ByValue,
-    /// The same, but for the rows that are suppressed.
+    /// By the code of the cell, or `*` if the record's row is one of these.
     ByValueOrSuppressed(RowTable),
-    /// The label is that of the group the row, or this record of it, goes to.
+    /// By the group that the record is assigned to.
     ByGroup(Box<RowShares>),
 }
 
+/// Groups that the records of each row are assigned to.
 #[derive(Debug)]
 struct RowShares {
-    /// Beside each row its group, so that it comes with the same cache line, or [`SPLIT_ROW`].
+    /// All rows. The payload of a row is its group, which the lookup has in the same cache line, or [`SPLIT_ROW`].
     rows: RowTable,
+    /// The shares of row `r` are `shares[offsets[r]..offsets[r + 1]]`.
     offsets: Vec<u32>,
     shares: Vec<Share>,
-    /// How many records of each row were met.
-    met: Vec<AtomicU64>,
+    /// Number of records of each row that were read so far.
+    records_read: Vec<AtomicU64>,
     permutations: RowPermutations,
 }
 
-/// What was decided for the records of a block.
+/// Labels of the records of a piece, in the form of codes and groups.
 #[derive(Debug, Default)]
 pub(crate) struct Decisions {
-    /// Row-major codes of the key.
+    /// Row-major codes of the key columns.
     pub(crate) codes: Vec<u32>,
-    /// By record: a group, or [`SUPPRESSED`]; empty where codes alone rule.
+    /// Group of each record, or [`SUPPRESSED`]; empty if the label depends on codes only.
     groups: Vec<u32>,
-    /// Records of rows with several shares, their row, and which of the row's records they are.
-    split_records: Vec<(u32, u32, u64)>,
+    split_records: Vec<SplitRecord>,
 }
 
+/// Record of a split row, whose group is not known yet.
+#[derive(Debug)]
+struct SplitRecord {
+    /// Index of the record in the piece.
+    record: u32,
+    row: u32,
+    /// Number of earlier records of the same row.
+    ordinal: u64,
+}
+
+/// In place of a group: all labels of the record are `*`.
 const SUPPRESSED: u32 = u32::MAX;
 
-/// A row with several shares: no group has this number.
+/// In place of a group: the row has several shares. Greater than every group.
 const SPLIT_ROW: u64 = 1 << 32;
 
 impl Plan {
-    /// Checks a rewrite.
+    /// Checks a rewrite and prepares its lookups.
     pub(crate) fn new(rewrite: &Rewrite, source: &Source) -> Result<Self, EngineError> {
-        let width = rewrite.key.len();
-        let rewritten: Vec<usize> = (0..width).filter(|&at| rewrite.key[at].rewritten).collect();
+        let rewritten: Vec<usize> = (0..rewrite.key.len()).filter(|&index| rewrite.key[index].rewritten).collect();
         let (labels, rule) = match &rewrite.change {
             Change::Map { labels, suppressed } => {
-                check_labels(labels, &rewritten, |at| rewrite.key[rewritten[at]].values.len())?;
-                let rule = if suppressed.is_empty() {
-                    LabelRule::ByValue
-                } else {
-                    LabelRule::ByValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?)
-                };
-                (labels, rule)
+                check_labels(labels, &rewritten, |index| rewrite.key[rewritten[index]].values.len())?;
+                (labels, suppression_rule(rewrite, suppressed)?)
             }
             Change::Shares { rows, offsets, shares, labels } => {
                 let groups = labels.first().map_or(0, Vec::len);
                 check_labels(labels, &rewritten, |_| groups)?;
-                check_shares(
-                    rows.len() / width.max(1),
-                    offsets,
-                    shares,
-                    if labels.is_empty() { usize::MAX } else { groups },
-                )?;
-                let rows =
-                    index_rows(rows, rewrite, |row| match &shares[offsets[row] as usize..offsets[row + 1] as usize] {
-                        [only] => u64::from(only.group),
-                        _ => SPLIT_ROW,
-                    })?;
-                let met = (0..rows.len()).map(|_| AtomicU64::new(0)).collect();
-                let permutations = RowPermutations::new(rewrite.seed);
-                (
-                    labels,
-                    LabelRule::ByGroup(Box::new(RowShares {
-                        rows,
-                        offsets: offsets.clone(),
-                        shares: shares.clone(),
-                        met,
-                        permutations,
-                    })),
-                )
+                let max_groups = if labels.is_empty() { usize::MAX } else { groups };
+                check_shares(rows.len() / rewrite.key.len().max(1), offsets, shares, max_groups)?;
+                (labels, LabelRule::ByGroup(Box::new(RowShares::new(rewrite, rows, offsets, shares)?)))
             }
         };
-        // Where no row is looked up, columns that are not rewritten need no codes.
-        let used: Vec<usize> =
-            if matches!(rule, LabelRule::ByValue) { rewritten.clone() } else { (0..width).collect() };
-        let mut key = Vec::with_capacity(used.len());
-        for &at in &used {
-            let column = &rewrite.key[at];
+        // If no row is looked up, columns that are not rewritten need no codes.
+        let needed: Vec<usize> =
+            if matches!(rule, LabelRule::ByValue) { rewritten.clone() } else { (0..rewrite.key.len()).collect() };
+        let mut key = Vec::with_capacity(needed.len());
+        for &index in &needed {
+            let column = &rewrite.key[index];
             key.push((source.column_index(&column.name)?, dictionary(&column.values, &column.name)?));
         }
         let key_indices: Vec<usize> =
-            rewritten.iter().map(|at| used.iter().position(|used| used == at).unwrap_or(0)).collect();
-        let mut columns: Vec<Option<OutColumn>> =
-            (0..source.columns().len()).map(|at| Some(OutColumn::Copy(at))).collect();
-        for (label, &key_index) in key_indices.iter().enumerate() {
-            let column = &mut columns[key[key_index].0];
-            if matches!(column, Some(OutColumn::Label(_))) {
-                return Err(EngineError::bad_rewrite("a column is in its key twice"));
-            }
-            *column = Some(OutColumn::Label(label));
-        }
-        for name in &rewrite.dropped {
-            columns[source.column_index(name)?] = None;
-        }
-        let kept = columns.iter().zip(source.columns()).filter(|(column, _)| column.is_some());
-        let names: Vec<String> = kept.map(|(_, name)| name.clone()).collect();
-        if names.is_empty() {
-            return Err(EngineError::bad_rewrite("all columns are dropped"));
-        }
+            rewritten.iter().map(|index| needed.iter().position(|other| other == index).unwrap_or(0)).collect();
+        let labelled = key_indices.iter().map(|&index| key[index].0);
+        let (columns, names) = output_columns(rewrite, source, labelled)?;
         let labels = labels.iter().map(|labels| labels.iter().cloned().chain([Box::from("*")]).collect()).collect();
-        Ok(Self { columns: columns.into_iter().flatten().collect(), names, key, labels, key_indices, rule })
+        Ok(Self { columns, names, key, labels, key_indices, rule })
     }
 
-    /// Room for the codes of some records.
+    /// Makes room for the key codes of `records` records and returns it, to be filled before [`Plan::look_up_rows`].
     pub(crate) fn reserve_codes<'a>(&self, decisions: &'a mut Decisions, records: usize) -> &'a mut [u32] {
         decisions.codes.resize(records * self.key.len(), 0);
         &mut decisions.codes
     }
 
-    /// Looks up the rows of coded records.
+    /// Looks up the rows of `records` encoded records.
     pub(crate) fn look_up_rows(&self, decisions: &mut Decisions, records: usize) -> Result<(), EngineError> {
         let Decisions { codes, groups, split_records } = decisions;
         let width = self.key.len();
@@ -179,9 +163,9 @@ impl Plan {
                     };
                     groups.push(group as u32);
                     if group == SPLIT_ROW {
-                        split_records.push((record as u32, row, 0));
+                        split_records.push(SplitRecord { record: record as u32, row, ordinal: 0 });
                     } else {
-                        shares.met[row as usize].fetch_add(1, Ordering::Relaxed);
+                        shares.records_read[row as usize].fetch_add(1, Ordering::Relaxed);
                     }
                 });
                 if unknown {
@@ -192,40 +176,40 @@ impl Plan {
         Ok(())
     }
 
-    /// Numbers the records of rows with several shares. Has to be called in order of the input.
+    /// Numbers the records of split rows. Must be called for the pieces in input order.
     pub(crate) fn number_split_records(&self, decisions: &mut Decisions) {
         let LabelRule::ByGroup(shares) = &self.rule else {
             return;
         };
-        for (_, row, ordinal) in &mut decisions.split_records {
-            *ordinal = shares.met[*row as usize].fetch_add(1, Ordering::Relaxed);
+        for split in &mut decisions.split_records {
+            split.ordinal = shares.records_read[split.row as usize].fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Draws a share for each numbered record.
+    /// Assigns a group to each numbered record of a split row.
     pub(crate) fn assign_groups(&self, decisions: &mut Decisions) -> Result<(), EngineError> {
         let LabelRule::ByGroup(shares) = &self.rule else {
             return Ok(());
         };
-        for &(record, row, ordinal) in &decisions.split_records {
+        for &SplitRecord { record, row, ordinal } in &decisions.split_records {
             let row_shares = shares.of_row(row);
             let total: u64 = row_shares.iter().map(|share| share.records).sum();
             if ordinal >= total {
                 return Err(EngineError::changed("a combination of values has more records"));
             }
-            let mut drawn = shares.permutations.permute(u64::from(row), ordinal, total);
+            let mut permuted = shares.permutations.permute(u64::from(row), ordinal, total);
             for share in row_shares {
-                if drawn < share.records {
+                if permuted < share.records {
                     decisions.groups[record as usize] = share.group;
                     break;
                 }
-                drawn -= share.records;
+                permuted -= share.records;
             }
         }
         Ok(())
     }
 
-    /// The label of a decided record in a rewritten column.
+    /// Index of a record's label in the labels of a rewritten column.
     #[inline]
     pub(crate) fn label_index(&self, decisions: &Decisions, record: usize, column: usize) -> usize {
         match &self.rule {
@@ -237,31 +221,81 @@ impl Plan {
         }
     }
 
-    /// Whether all rewritten columns of a record have the same label number.
+    /// Whether labels depend on the group, so that the label index of a record is the same in all rewritten columns.
     pub(crate) fn by_group(&self) -> bool {
         matches!(self.rule, LabelRule::ByGroup(_))
     }
 
-    /// An error unless every row's records were met.
-    pub(crate) fn check_all_met(&self) -> Result<(), EngineError> {
+    /// Returns an error unless the number of records read of every row is that of its shares.
+    pub(crate) fn check_all_read(&self) -> Result<(), EngineError> {
         let LabelRule::ByGroup(shares) = &self.rule else {
             return Ok(());
         };
-        let same = shares.met.iter().enumerate().all(|(row, met)| {
+        let same = shares.records_read.iter().enumerate().all(|(row, records)| {
             let total: u64 = shares.of_row(row as u32).iter().map(|share| share.records).sum();
-            total == met.load(Ordering::Relaxed)
+            total == records.load(Ordering::Relaxed)
         });
         if same { Ok(()) } else { Err(EngineError::changed("a combination of values has another number of records")) }
     }
 }
 
 impl RowShares {
+    fn new(rewrite: &Rewrite, rows: &[u32], offsets: &[u32], shares: &[Share]) -> Result<Self, EngineError> {
+        let group_of = |row: usize| match &shares[offsets[row] as usize..offsets[row + 1] as usize] {
+            [only] => u64::from(only.group),
+            _ => SPLIT_ROW,
+        };
+        let rows = index_rows(rows, rewrite, group_of)?;
+        Ok(Self {
+            offsets: offsets.to_vec(),
+            shares: shares.to_vec(),
+            records_read: (0..rows.len()).map(|_| AtomicU64::new(0)).collect(),
+            permutations: RowPermutations::new(rewrite.seed),
+            rows,
+        })
+    }
+
     #[inline]
     fn of_row(&self, row: u32) -> &[Share] {
         &self.shares[self.offsets[row as usize] as usize..self.offsets[row as usize + 1] as usize]
     }
 }
 
+/// The rule of a rewrite whose labels depend on cells, except in the suppressed rows.
+fn suppression_rule(rewrite: &Rewrite, suppressed: &[u32]) -> Result<LabelRule, EngineError> {
+    if suppressed.is_empty() {
+        return Ok(LabelRule::ByValue);
+    }
+    Ok(LabelRule::ByValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?))
+}
+
+/// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that are
+/// rewritten, in the order of their labels.
+fn output_columns(
+    rewrite: &Rewrite,
+    source: &Source,
+    labelled: impl Iterator<Item = usize>,
+) -> Result<(Vec<OutColumn>, Vec<String>), EngineError> {
+    let mut columns: Vec<Option<OutColumn>> =
+        (0..source.columns().len()).map(|column| Some(OutColumn::Copy(column))).collect();
+    for (label, column) in labelled.enumerate() {
+        if matches!(columns[column], Some(OutColumn::Label(_))) {
+            return Err(EngineError::bad_rewrite("a column is in its key twice"));
+        }
+        columns[column] = Some(OutColumn::Label(label));
+    }
+    for name in &rewrite.dropped {
+        columns[source.column_index(name)?] = None;
+    }
+    let named = columns.into_iter().zip(source.columns());
+    let kept: (Vec<OutColumn>, Vec<String>) = named.filter_map(|(column, name)| Some((column?, name.clone()))).unzip();
+    if kept.0.is_empty() {
+        return Err(EngineError::bad_rewrite("all columns are dropped"));
+    }
+    Ok(kept)
+}
+
+/// Checks that there are labels for every rewritten column, `expected(index)` for the column of that index.
 fn check_labels(
     labels: &[Vec<Box<str>>],
     rewritten: &[usize],
@@ -271,15 +305,16 @@ fn check_labels(
         let detail = format!("labels for {} columns, and {} are rewritten", labels.len(), rewritten.len());
         return Err(EngineError::bad_rewrite(detail));
     }
-    match labels.iter().enumerate().find(|(at, labels)| labels.len() != expected(*at)) {
-        Some((at, labels)) => {
-            let detail = format!("{} labels where there should be {}", labels.len(), expected(at));
+    match labels.iter().enumerate().find(|(index, labels)| labels.len() != expected(*index)) {
+        Some((index, labels)) => {
+            let detail = format!("{} labels where there should be {}", labels.len(), expected(index));
             Err(EngineError::bad_rewrite(detail))
         }
         None => Ok(()),
     }
 }
 
+/// Checks that every row has a share, that all groups are below `groups`, and that no sum of records overflows.
 fn check_shares(rows: usize, offsets: &[u32], shares: &[Share], groups: usize) -> Result<(), EngineError> {
     let bad = |detail: &str| Err(EngineError::bad_rewrite(detail));
     if offsets.len() != rows + 1 || offsets[0] != 0 || offsets[rows] as usize != shares.len() {
@@ -291,15 +326,15 @@ fn check_shares(rows: usize, offsets: &[u32], shares: &[Share], groups: usize) -
     if shares.iter().any(|share| share.group as usize >= groups) {
         return bad("a share goes to a group without labels");
     }
-    let sums = offsets.windows(2).all(|pair| {
+    let sums_fit = offsets.windows(2).all(|pair| {
         let row_shares = &shares[pair[0] as usize..pair[1] as usize];
         row_shares.iter().try_fold(0u64, |sum, share| sum.checked_add(share.records)).is_some()
     });
-    if sums { Ok(()) } else { bad("shares add up to too many records") }
+    if sums_fit { Ok(()) } else { bad("shares add up to too many records") }
 }
 
-/// The rows of a rewrite, in their order, with something attached each.
-fn index_rows(codes: &[u32], rewrite: &Rewrite, attached: impl Fn(usize) -> u64) -> Result<RowTable, EngineError> {
+/// Builds the table of a rewrite's distinct rows; row `r` gets the row number `r` and the payload `payload(r)`.
+fn index_rows(codes: &[u32], rewrite: &Rewrite, payload: impl Fn(usize) -> u64) -> Result<RowTable, EngineError> {
     let width = rewrite.key.len();
     if width == 0 || !codes.len().is_multiple_of(width) {
         return Err(EngineError::bad_rewrite("its rows do not fit its key"));
@@ -309,18 +344,19 @@ fn index_rows(codes: &[u32], rewrite: &Rewrite, attached: impl Fn(usize) -> u64)
         if row.iter().zip(&rewrite.key).any(|(&code, column)| code as usize >= column.values.len()) {
             return Err(EngineError::bad_rewrite("a row has a code without a value"));
         }
-        rows.add(row, 1, attached(number));
+        rows.add(row, 1, payload(number));
         if rows.len() != number + 1 {
-            return Err(EngineError::bad_rewrite("a row is there twice"));
+            return Err(EngineError::bad_rewrite("a row occurs twice"));
         }
     }
     Ok(rows)
 }
 
+/// Builds the dictionary of a key column; the code of a value is its index.
 fn dictionary(values: &[Box<str>], name: &str) -> Result<Dictionary, EngineError> {
     let mut dictionary = Dictionary::default();
-    for (at, value) in values.iter().enumerate() {
-        if dictionary.encode(value.as_bytes()) as usize != at {
+    for (code, value) in values.iter().enumerate() {
+        if dictionary.encode(value.as_bytes()) as usize != code {
             return Err(EngineError::bad_rewrite(format!("column `{name}` has a value twice")));
         }
     }
