@@ -1,6 +1,6 @@
 //! First pass: finds the distinct rows of some columns and counts the records that have each.
 //!
-//! What: the result is that of a `GROUP BY`, with the number of the first record of each row and value. It does not depend
+//! Guarantee: the result is that of a `GROUP BY`, with the number of the first record of each row and value. It does not depend
 //! on the number of threads or the size of pieces, except for the order of codes and rows.
 //!
 //! How: each thread encodes the cells of its pieces with its own dictionaries and counts rows of codes ([`PartialCounts`]).

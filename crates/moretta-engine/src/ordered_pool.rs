@@ -1,6 +1,6 @@
 //! Worker threads that take numbered pieces of work in order, so that results and errors do not depend on their number.
 //!
-//! What: of all failures, the one of the piece with the lowest number is returned, and every piece before it was worked on.
+//! Guarantee: of all failures, the one of the piece with the lowest number is returned, and every piece before it was worked on.
 //! No thread waits forever: a failure or a panic wakes the threads that wait for a later turn.
 //!
 //! How: `take` hands out pieces in order (it locks what it needs), `work` does the long part of a piece in parallel. A

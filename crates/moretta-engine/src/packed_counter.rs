@@ -1,6 +1,6 @@
 //! Counts 64-bit keys, and packs the codes of a row into such a key.
 //!
-//! What: [`KeyLayout`] gives each column a bit field of the key; different rows get different keys, and a key can be
+//! Guarantee: [`KeyLayout`] gives each column a bit field of the key; different rows get different keys, and a key can be
 //! unpacked. [`PackedCounter`] is a hash table from key to exact count and first position.
 //!
 //! How: open addressing with linear probing. A cell holds key and count, so that counting a known key touches one cache

@@ -1,6 +1,6 @@
 //! Hash table of rows of codes of any width: numbers, counts and looks up distinct rows.
 //!
-//! What: equal rows get the same row number, counted from 0 without gaps in order of insertion. A row has a count and a
+//! Guarantee: equal rows get the same row number, counted from 0 without gaps in order of insertion. A row has a count and a
 //! 64-bit payload, which is the minimum of all payloads added for it. The first pass uses the table as a counter of rows
 //! that are too wide for [`crate::packed_counter`]; the payload is the first position. The second pass uses it as an index
 //! of the rows of a rewrite; the payload is the row's group.

@@ -1,6 +1,6 @@
 //! Interface of an input format: hands out the records in pieces, in input order, to several threads.
 //!
-//! What: every pass over a [`Scan`] reads every record once, in the same pieces for the same [`ScanRequest`]. If several
+//! Guarantee: every pass over a [`Scan`] reads every record once, in the same pieces for the same [`ScanRequest`]. If several
 //! records are malformed, the first one in the input is reported with its number, whatever the number of threads.
 //!
 //! How: [`Scan::open_readers`] makes one [`PieceReader`] per thread. [`PieceReader::take`] is short and takes the next piece;

@@ -1,10 +1,10 @@
-//! The codes of an array's values.
+//! Encodes the values of an Arrow array by their text.
 //!
-//! Guarantee: a value's code is the one `look_up` gives its text (a null's is that of the empty text), and `look_up` is
-//! asked about a value once for each dictionary that brings it, or once ever for a value that is not text.
+//! Guarantee: the code of a value is the one `look_up` returns for its text; a null has the empty text. `look_up` is called
+//! once per distinct value of a dictionary array, and once per distinct value of a column of numbers, dates or the like.
 //!
-//! Structure: for dictionaries a map from their keys to codes, kept as long as batches bring the same dictionary; for
-//! numbers, dates and the like a [`Dictionary`] over the bytes of the value.
+//! How: for dictionary arrays, a map from their keys to codes, kept while batches have the same dictionary; for primitive
+//! values, a [`Dictionary`] of their bytes.
 
 use std::sync::Arc;
 
@@ -20,23 +20,29 @@ use arrow_schema::{ArrowError, DataType};
 use super::text;
 use crate::dictionary::Dictionary;
 
-/// A value without a code yet.
+/// Marks a key whose code has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
 
-/// Remembers the codes of one column's values.
+/// Encodes one column and caches the codes of its values.
 #[derive(Debug, Default)]
 pub(crate) struct ColumnEncoder {
+    /// Values of the last dictionary array.
     dictionary: Option<ArrayRef>,
+    /// Code of each key of `dictionary`, or [`UNKNOWN`].
     code_by_key: Vec<u32>,
+    /// Bytes of the distinct primitive values.
     primitives: Dictionary,
+    /// Code of each value of `primitives`.
     code_by_primitive: Vec<u32>,
+    /// Scratch space for texts of values.
     text: String,
-    /// For cells of CSV that lose their quotes.
+    /// Scratch space for unquoted cells of CSV.
     pub(crate) scratch: Vec<u8>,
 }
 
 impl ColumnEncoder {
-    /// Codes all values of an array into every `stride`-th of `codes`. `Ok(false)`: `look_up` did not know one of them.
+    /// Writes the code of each value to every `stride`-th element of `codes`. Returns `Ok(false)` if `look_up` returns `None`
+    /// for a value.
     pub(crate) fn encode(
         &mut self,
         array: &ArrayRef,

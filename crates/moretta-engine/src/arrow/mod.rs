@@ -1,4 +1,4 @@
-//! Arrow arrays of any source: codes and texts of their values.
+//! Arrow arrays: dictionary encoding and text form of their values.
 
 pub(crate) mod encode;
 pub(crate) mod text;

@@ -1,8 +1,8 @@
-//! The text of a value that is not text.
+//! Text form of values of any Arrow type that has one.
 //!
-//! Guarantee: equal values have equal texts, different ones different texts (but for NaNs); what is printed parses back:
-//! whole numbers plain, floats shortest, dates and times as in ISO 8601 (with a zone: UTC, `Z`), decimals plain. A null
-//! is the empty text.
+//! Guarantee: equal values have equal texts, different values have different texts (except NaNs), and a text parses back to
+//! its value. Integers and decimals are written without exponent, floats with the fewest digits, dates and times as in ISO
+//! 8601 (with a time zone: in UTC with `Z`). A null has the empty text.
 
 use std::fmt::{Display, LowerExp, Write};
 
@@ -10,7 +10,7 @@ use arrow_array::{Array, ArrayRef, cast::AsArray, types::*};
 use arrow_schema::{ArrowError, DataType, TimeUnit};
 use arrow_select::take::take;
 
-/// Whether values of a type have a text.
+/// Whether values of a type have a text form.
 pub(crate) fn has_text(data_type: &DataType) -> bool {
     use DataType::*;
     match data_type {
@@ -21,7 +21,7 @@ pub(crate) fn has_text(data_type: &DataType) -> bool {
     }
 }
 
-/// The values of a dictionary one by one; any other array as it is.
+/// Replaces a dictionary array by the plain array of its values; returns any other array unchanged.
 pub(crate) fn flatten(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     match array.as_any_dictionary_opt() {
         Some(dictionary) => take(dictionary.values(), dictionary.keys(), None),
@@ -29,7 +29,7 @@ pub(crate) fn flatten(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
-/// Appends the text of a value of a flat array whose type has one.
+/// Appends the text of a value of a plain array; nothing if it is null or its type has no text form.
 pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) {
     use DataType::*;
     if array.is_null(row) {
@@ -75,7 +75,7 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) {
     };
 }
 
-/// Shortest digits that read back as the same number; with an exponent where they would be many.
+/// Appends the fewest digits that parse back to the same number; with an exponent if it is very large or small.
 fn float<F: Display + LowerExp + Into<f64> + Copy>(out: &mut String, value: F) -> std::fmt::Result {
     let size = value.into().abs();
     if size != 0.0 && size.is_finite() && !(1e-5..1e16).contains(&size) {
@@ -85,16 +85,17 @@ fn float<F: Display + LowerExp + Into<f64> + Copy>(out: &mut String, value: F) -
     }
 }
 
-/// A day counted from 1970-01-01, in the Gregorian calendar (the usual shift of the year to begin in March).
+/// Appends the date of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here, so
+/// that the leap day is the last day of a year; an era is 400 years (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
 fn date(out: &mut String, days: i64) -> std::fmt::Result {
     let shifted = i128::from(days) + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * march + 2) / 5 + 1;
-    let month = if march < 10 { march + 3 } else { march - 9 };
+    let months_since_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * months_since_march + 2) / 5 + 1;
+    let month = if months_since_march < 10 { months_since_march + 3 } else { months_since_march - 9 };
     let year = year_of_era + era * 400 + i128::from(month <= 2);
     if year < 0 {
         write!(out, "-{:04}-{month:02}-{day:02}", -year)

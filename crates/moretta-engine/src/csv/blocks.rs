@@ -1,6 +1,6 @@
 //! Cuts the bytes of CSV files into blocks of whole records.
 //!
-//! What: the cuts depend on the files and the block size only, not on threads. A block begins and ends outside quotes, and
+//! Guarantee: the cuts depend on the files and the block size only, not on threads. A block begins and ends outside quotes, and
 //! ends in blank lines only if it ends its file. Therefore the first malformed record of the input is in the block with the
 //! lowest number that has one, and all records before it have been parsed correctly.
 //!

@@ -1,6 +1,6 @@
 //! Finds the fields of a block of whole records.
 //!
-//! What: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8; otherwise the fault
+//! Guarantee: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8; otherwise the fault
 //! of the first malformed record is returned. Only offsets are stored; cells are not copied.
 //!
 //! How: the start of each record and the end of each field, as offsets into the block. Blocks without a quote (known from

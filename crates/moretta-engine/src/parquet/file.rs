@@ -1,8 +1,7 @@
-//! A Parquet file, and the pieces of it that threads take.
+//! An open Parquet file, and its division into ranges of records.
 //!
-//! Guarantee: the pieces cover all records once, in order.
-//!
-//! Cost: a piece that begins inside a row group skips the pages before it (by the page index where the file has one).
+//! Guarantee: the ranges cover all records once, in order. Cost: a range that begins inside a row group skips the pages
+//! before it (by the page index, if the file has one).
 
 use std::{
     fs::File,
@@ -26,23 +25,25 @@ use parquet::{
 
 use crate::{error::EngineError, source::column_difference};
 
-/// An open Parquet file.
+/// A Parquet file whose footer has been read.
 #[derive(Debug)]
 pub(crate) struct ParquetFile {
     pub(crate) path: PathBuf,
     metadata: ArrowReaderMetadata,
 }
 
-/// Some records of one row group.
+/// Range of records of one row group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RecordRange {
+    /// Index of the file.
     pub(crate) file: usize,
     row_group: usize,
+    /// Records of the row group before the range.
     skip: usize,
-    pub(crate) rows: usize,
+    pub(crate) records: usize,
 }
 
-/// Which columns are read, and how.
+/// Selection of the columns to read, and their types.
 #[derive(Debug)]
 pub(crate) struct Projection {
     metadata: ArrowReaderMetadata,
@@ -61,28 +62,28 @@ impl ParquetFile {
         Ok(Self { path: path.to_path_buf(), metadata })
     }
 
-    /// The columns with their types.
+    /// Names and types of the columns.
     pub(crate) fn schema(&self) -> &SchemaRef {
         self.metadata.schema()
     }
 
-    /// Records of each row group.
+    /// Number of records of each row group.
     fn row_group_sizes(&self) -> impl Iterator<Item = usize> {
         self.metadata.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as usize)
     }
 
-    /// Bytes of all columns before compression.
+    /// Total bytes of all columns before compression.
     pub(crate) fn plain_bytes(&self) -> u64 {
         self.metadata.metadata().row_groups().iter().map(|group| group.total_byte_size().max(0) as u64).sum()
     }
 
-    /// To read the columns at `columns`, those of them in `encoded` as dictionaries if they are strings.
+    /// Selects the columns at `columns`. String columns that are also in `encoded` are read as dictionary arrays.
     pub(crate) fn project(&self, columns: &[usize], encoded: &[usize]) -> Result<Projection, EngineError> {
-        let fields = self.schema().fields().iter().enumerate().map(|(at, field)| {
+        let fields = self.schema().fields().iter().enumerate().map(|(index, field)| {
             let string = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
                 || matches!(field.data_type(), DataType::Dictionary(_, value)
                     if matches!(**value, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View));
-            if string && encoded.contains(&at) {
+            if string && encoded.contains(&index) {
                 let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
                 Arc::new(Field::clone(field).with_data_type(dictionary))
             } else {
@@ -97,7 +98,7 @@ impl ParquetFile {
         Ok(Projection { metadata, mask })
     }
 
-    /// Batches of a range's records.
+    /// Reads the records of a range in batches of at most `batch` records.
     pub(crate) fn read(
         &self,
         projection: &Projection,
@@ -109,31 +110,31 @@ impl ParquetFile {
             .with_projection(projection.mask.clone())
             .with_row_groups(vec![range.row_group])
             .with_batch_size(batch.max(1));
-        let all = self.row_group_sizes().nth(range.row_group).unwrap_or(0);
-        if range.skip > 0 || range.rows < all {
-            let selection = vec![RowSelector::skip(range.skip), RowSelector::select(range.rows)];
+        let total = self.row_group_sizes().nth(range.row_group).unwrap_or(0);
+        if range.skip > 0 || range.records < total {
+            let selection = vec![RowSelector::skip(range.skip), RowSelector::select(range.records)];
             builder = builder.with_row_selection(RowSelection::from(selection));
         }
         builder.build().map_err(EngineError::parquet(&self.path))
     }
 
-    /// All records of a range in one batch.
+    /// Reads all records of a range as one batch.
     pub(crate) fn read_whole(&self, projection: &Projection, range: RecordRange) -> Result<RecordBatch, EngineError> {
-        let reader = self.read(projection, range, range.rows)?;
+        let reader = self.read(projection, range, range.records)?;
         let schema = reader.schema();
         let mut batches = reader.collect::<Result<Vec<_>, _>>().map_err(EngineError::parquet(&self.path))?;
         let batch = match batches.len() {
             1 => batches.swap_remove(0),
             _ => concat_batches(&schema, &batches).map_err(EngineError::parquet(&self.path))?,
         };
-        if batch.num_rows() != range.rows {
+        if batch.num_rows() != range.records {
             return Err(EngineError::changed(format!("{} has fewer records", self.path.display())));
         }
         Ok(batch)
     }
 }
 
-/// The names of the columns, which have to be the same, of the same types, in all files.
+/// Returns the names of the columns; an error unless all files have the same names and types.
 pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineError> {
     let names =
         |file: &ParquetFile| file.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
@@ -158,16 +159,17 @@ pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineE
     Ok(columns)
 }
 
-/// The pieces of some files, none of more than `max_records` records (or more than 32 bits can count).
+/// Divides files into ranges of at most `max_records` records each, and at most `u32::MAX`, so that 32 bits can index them.
 pub(crate) fn record_ranges(files: &[ParquetFile], max_records: usize) -> Vec<RecordRange> {
     let max_records = max_records.clamp(1, u32::MAX as usize);
     let mut ranges = Vec::new();
     for (file, parquet) in files.iter().enumerate() {
-        for (row_group, all) in parquet.row_group_sizes().enumerate() {
-            let parts = all.div_ceil(max_records);
+        for (row_group, total) in parquet.row_group_sizes().enumerate() {
+            let parts = total.div_ceil(max_records);
             for part in 0..parts {
-                let (from, to) = (all * part / parts, all * (part + 1) / parts);
-                ranges.push(RecordRange { file, row_group, skip: from, rows: to - from });
+                let start = total * part / parts;
+                let end = total * (part + 1) / parts;
+                ranges.push(RecordRange { file, row_group, skip: start, records: end - start });
             }
         }
     }

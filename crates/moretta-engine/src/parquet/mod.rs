@@ -1,4 +1,4 @@
-//! Parquet: files, and the ranges of records that threads take.
+//! Parquet: open files, and the ranges of records that threads read.
 
 mod file;
 pub(crate) mod scan;

@@ -1,7 +1,7 @@
 //! Parquet files as a [`Scan`]: pieces are ranges of records of one row group.
 //!
-//! Guarantee: types and nulls of columns that are copied stay; strings that are coded come as dictionaries, so that a
-//! value is looked at once for each batch and not once for each record. Cost: decoding of the columns that are asked for.
+//! Guarantee: copied columns keep their types and nulls. Encoded strings are read as dictionary arrays, so that each distinct
+//! value is looked up once per dictionary and not once per record. Cost: decoding of the requested columns.
 
 use std::sync::{
     Arc,
@@ -20,9 +20,9 @@ use crate::{
     source::InputFile,
 };
 
-/// Records of a batch of a piece that need not come whole.
+/// Records per batch of a piece that may have several batches. Not tuned.
 const BATCH_RECORDS: usize = 16 << 10;
-/// Such a piece has at least this many records if its row group has.
+/// Minimum records of such a piece, unless its row group has fewer: opening a piece has a cost. Not tuned.
 const MIN_PIECE_RECORDS: usize = 1 << 16;
 
 /// Parquet files with the same columns.
@@ -34,10 +34,10 @@ pub(crate) struct ParquetScan {
 }
 
 impl ParquetScan {
-    /// Reads the footers.
+    /// Reads the footers of all files, whose columns must be equal.
     pub(crate) fn open(files: &[InputFile], _: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
         let files = files.iter().map(|file| ParquetFile::open(&file.path)).collect::<Result<Vec<_>, _>>()?;
-        let records = record_ranges(&files, usize::MAX).iter().map(|range| range.rows as u64).sum();
+        let records = record_ranges(&files, usize::MAX).iter().map(|range| range.records as u64).sum();
         Ok(Box::new(Self { columns: same_columns(&files)?, files, records }))
     }
 }
@@ -56,7 +56,7 @@ impl Scan for ParquetScan {
     }
 
     fn text_bytes(&self, columns: usize) -> u64 {
-        // Dictionaries make Parquet smaller than the text it stands for.
+        // Dictionaries make Parquet smaller than the same table as text: assume at least 12 bytes per cell.
         let plain: u64 = self.files.iter().map(ParquetFile::plain_bytes).sum();
         plain.max(self.records.saturating_mul(12 * columns as u64))
     }
@@ -64,7 +64,7 @@ impl Scan for ParquetScan {
     fn open_readers<'a>(&'a self, request: &ScanRequest<'_>) -> Result<Vec<Box<dyn PieceReader + 'a>>, EngineError> {
         let options = request.options;
         let max_records = match request.mode {
-            // Few large row groups are divided, so that all threads have something to do.
+            // Large row groups are divided, so that every thread gets a part even if there are few.
             PieceMode::Any => (self.records as usize).div_ceil(options.threads).max(MIN_PIECE_RECORDS),
             PieceMode::Whole => options.piece_records,
             PieceMode::First(records) => records,
@@ -77,7 +77,7 @@ impl Scan for ParquetScan {
             files: &self.files,
             ranges: record_ranges(&self.files, max_records),
             projections: self.files.iter().map(project).collect::<Result<_, _>>()?,
-            // Columns come in file order whatever order they are asked for.
+            // The columns of a batch are in file order, whatever the order of the request.
             batch_columns: (0..self.columns.len())
                 .map(|column| read.partition_point(|other| *other < column))
                 .collect(),
@@ -89,17 +89,20 @@ impl Scan for ParquetScan {
     }
 }
 
-/// State shared by all readers.
+/// State shared by the readers of all threads.
 struct SharedScan<'a> {
     files: &'a [ParquetFile],
     ranges: Vec<RecordRange>,
     projections: Vec<Projection>,
-    /// Where each column of the source is in a batch.
+    /// Index in a batch of each column of the source.
     batch_columns: Vec<usize>,
+    /// Whether each piece is read as one batch.
     whole: bool,
+    /// Index of the next range to hand out.
     next: AtomicUsize,
 }
 
+/// Reader of one thread.
 struct RangeReader<'a> {
     shared: Arc<SharedScan<'a>>,
     range: usize,

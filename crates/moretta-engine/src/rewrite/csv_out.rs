@@ -1,13 +1,14 @@
-//! Records leave as CSV.
+//! Writes the released records as CSV.
 //!
-//! Guarantee: a cell that is copied from CSV keeps its bytes, quotes and all; labels and texts are quoted where they have
-//! to be; lines end in LF; a line is never blank. In input order pieces are written where they belong, in any order of
-//! time. Shuffled, the records are sorted by the key the seed gives each (two records with the same key, which hardly
-//! happens, by their bytes).
+//! Guarantee: a cell copied from CSV keeps its bytes, including quotes; labels and texts are quoted if necessary; lines end in LF;
+//! no line is blank. Shuffled records are sorted by their random keys, and by their bytes if keys are equal, which is very
+//! rare.
 //!
-//! Structure of a shuffle: records go to buckets by the high bits of their key ([`Spill`]); then bucket by bucket is read,
-//! sorted and written at its place. Cost: every byte is written twice and read once more; memory for one bucket for each
-//! thread.
+//! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file, and
+//! the threads write at the same time. A shuffle scatters the rendered records to buckets by the high bits of their keys
+//! ([`Spill`]); then each bucket is read, sorted and written at its offset, which is the total size of the buckets before it.
+//!
+//! Cost: a shuffle writes every byte twice and reads it once more; memory for one bucket per thread.
 
 use moretta_core::{counts::RecordOrder, observer::Observer};
 
@@ -25,22 +26,24 @@ use crate::{
     target::write_at,
 };
 
-/// Some neighbouring columns of the output.
+/// Adjacent columns of the output that are written together.
 #[derive(Debug, Clone, Copy)]
 enum Segment {
-    /// Neighbours in the source too: copied in one go.
+    /// Source columns `from..=to`, adjacent there too, so that their bytes are copied at once.
     Cells { from: usize, to: usize },
-    /// A label, or all labels of neighbours whose labels go together.
+    /// The label of a rewritten column, or, if labels depend on the group, those of several columns, rendered as one text.
+    /// `run` is the number of the segment among the label segments; `column` is its first rewritten column.
     Labels { run: usize, column: usize },
 }
 
-/// Renders records.
+/// Renders records to bytes. All labels are rendered in advance.
 #[derive(Debug)]
 struct Renderer {
     segments: Vec<Segment>,
     dialect: Dialect,
-    /// Rendered labels: label `l` of run `r` is entry `l * stride + starts[r]`.
+    /// Rendered labels, one after another. Label `l` of run `r` is entry `l * stride + starts[r]`.
     bytes: Vec<u8>,
+    /// Entry `e` is `bytes[ends[e]..ends[e + 1]]`.
     ends: Vec<usize>,
     starts: Vec<usize>,
     stride: usize,
@@ -49,7 +52,9 @@ struct Renderer {
 
 impl Renderer {
     fn new(plan: &Plan, dialect: Dialect) -> Self {
-        let (mut segments, mut runs): (Vec<Segment>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+        let mut segments: Vec<Segment> = Vec::new();
+        // Rewritten columns of each run.
+        let mut runs: Vec<Vec<usize>> = Vec::new();
         for &column in &plan.columns {
             match (segments.last_mut(), column) {
                 (Some(Segment::Cells { to, .. }), OutColumn::Copy(column)) if *to + 1 == column => *to = column,
@@ -87,9 +92,10 @@ impl Renderer {
         renderer
     }
 
+    /// Renders one label of the columns of a run.
     fn add_label(&mut self, plan: &Plan, run: &[usize], label: usize) {
-        for (at, &column) in run.iter().enumerate() {
-            if at > 0 {
+        for (index, &column) in run.iter().enumerate() {
+            if index > 0 {
                 self.bytes.push(self.dialect.delimiter);
             }
             write::cell(&mut self.bytes, plan.labels[column][label].as_bytes(), self.dialect);
@@ -103,7 +109,7 @@ impl Renderer {
         &self.bytes[self.ends[entry]..self.ends[entry + 1]]
     }
 
-    /// Renders all records of a piece into `out`, and where each ends into `ends`.
+    /// Renders all records of a piece to `out`; `ends` gets the end of each.
     fn render(
         &self,
         job: &Job<'_>,
@@ -116,8 +122,8 @@ impl Renderer {
         let mut cells = piece.records.csv_cells(&job.copied)?;
         for record in 0..piece.records.len() {
             let start = out.len();
-            for (at, segment) in self.segments.iter().enumerate() {
-                if at > 0 {
+            for (index, segment) in self.segments.iter().enumerate() {
+                if index > 0 {
                     out.push(self.dialect.delimiter);
                 }
                 match *segment {
@@ -127,6 +133,7 @@ impl Renderer {
                     Segment::Cells { from, to } => cells.append(out, record, from, to, self.dialect),
                 }
             }
+            // An empty cell of a single column would be a blank line.
             if self.single_column && out.len() == start {
                 out.extend_from_slice(&[self.dialect.quote, self.dialect.quote]);
             }
@@ -137,7 +144,7 @@ impl Renderer {
     }
 }
 
-/// Writes all records; how many.
+/// Writes all records and returns their number.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     job.source.check_has_text(&job.copied)?;
     let header = write::header(job.plan.names.iter().map(String::as_str), job.dialect);
@@ -149,41 +156,54 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
     }
 }
 
+/// Rendered records of a piece.
 #[derive(Default)]
 struct Rendered {
     out: Vec<u8>,
     ends: Vec<usize>,
 }
 
-fn write_in_order(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
-    let offset = Sequencer::new(start);
+fn write_in_order(
+    job: &Job<'_>,
+    renderer: &Renderer,
+    header_bytes: u64,
+    observer: &dyn Observer,
+) -> Result<u64, EngineError> {
+    let offset = Sequencer::new(header_bytes);
     let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
     let (_, records) = for_each_piece(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
         renderer.render(job, &piece, &mut state.out, &mut state.ends)?;
-        let at = offset.in_order(piece.number, |offset| {
+        let piece_offset = offset.in_order(piece.number, |offset| {
             *offset += state.out.len() as u64;
             Ok(*offset - state.out.len() as u64)
         })?;
-        write_at(job.pending.file(), &state.out, at).map_err(EngineError::io(job.pending.path(), "write"))
+        write_at(job.pending.file(), &state.out, piece_offset).map_err(EngineError::io(job.pending.path(), "write"))
     })?;
     Ok(records)
 }
 
-/// One thread's share of a scatter.
+/// State of one thread that scatters records to buckets.
 struct ScatterState {
     rendered: Rendered,
     keys: SortKeys,
+    /// Records of each bucket that are not in the spill yet.
     buffers: Vec<Vec<u8>>,
-    /// Bytes of records, by bucket.
+    /// Rendered bytes of each bucket, without record headers.
     sizes: Vec<u64>,
 }
 
-/// A record in a bucket: its sort key, its length, its bytes.
+/// In a bucket, a record is its sort key (8 bytes), its length (4 bytes) and its bytes.
 const RECORD_HEADER_BYTES: usize = 12;
 
-fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+fn write_shuffled(
+    job: &Job<'_>,
+    renderer: &Renderer,
+    header_bytes: u64,
+    observer: &dyn Observer,
+) -> Result<u64, EngineError> {
     let spill = job.spill();
     let buckets = spill.num_buckets();
+    // A thread's buffers take about 8 MiB together; puts of 4 kiB at least, for few writes. Not tuned.
     let buffer_limit = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
     let states = (0..job.options.threads).map(|_| ScatterState {
         rendered: Rendered::default(),
@@ -195,10 +215,10 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
     let (states, records) = for_each_piece(job, states.collect(), &first, &[], |state: &mut ScatterState, piece| {
         let ScatterState { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
         renderer.render(job, &piece, out, ends)?;
-        let mut from = 0;
+        let mut start = 0;
         for (&end, key) in ends.iter().zip(keys.starting_at(piece.records_before)) {
-            let record = &out[from..end];
-            from = end;
+            let record = &out[start..end];
+            start = end;
             let bucket = spill.bucket_of(key);
             let buffer = &mut buffers[bucket];
             buffer.extend_from_slice(&key.to_le_bytes());
@@ -212,7 +232,7 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
         }
         Ok(())
     })?;
-    let mut offsets = vec![start; buckets + 1];
+    let mut offsets = vec![header_bytes; buckets + 1];
     for bucket in 0..buckets {
         let size: u64 = states.iter().map(|state| state.sizes[bucket]).sum();
         offsets[bucket + 1] = offsets[bucket] + size;
@@ -227,15 +247,19 @@ fn write_shuffled(job: &Job<'_>, renderer: &Renderer, start: u64, observer: &dyn
     Ok(records)
 }
 
+/// State of one thread that sorts buckets.
 #[derive(Default)]
 struct GatherState {
+    /// Records of the bucket, with their headers.
     bytes: Vec<u8>,
+    /// Sort key and offset in `bytes` of each record.
     order: Vec<(u64, usize)>,
     out: Vec<u8>,
 }
 
-/// Sorts bucket by bucket and writes each where it belongs.
+/// Sorts the buckets and writes bucket `b` at offset `offsets[b]`.
 fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
+    /// Bytes per write.
     const CHUNK_BYTES: usize = 1 << 20;
     let failed = |error| EngineError::Io { path: job.pending.path().to_path_buf(), action: "write", source: error };
     let work = |state: &mut GatherState, bucket: usize| {
@@ -248,8 +272,8 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
         sort_records(bytes, order);
         let mut offset = offsets[bucket];
         out.clear();
-        for &(_, at) in order.iter() {
-            out.extend_from_slice(record_at(bytes, at));
+        for &(_, start) in order.iter() {
+            out.extend_from_slice(record_at(bytes, start));
             if out.len() >= CHUNK_BYTES {
                 write_at(job.pending.file(), out, offset).map_err(failed)?;
                 offset += out.len() as u64;
@@ -266,20 +290,21 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
     Ok(())
 }
 
-/// The records of a bucket in order of their keys.
+/// Finds the records of a bucket and sorts them by key, then by their bytes.
 fn sort_records(bytes: &[u8], order: &mut Vec<(u64, usize)>) {
     order.clear();
-    let mut at = 0;
-    while let Some(prefix) = bytes.get(at..at + RECORD_HEADER_BYTES) {
-        let key = u64::from_le_bytes(prefix[..8].try_into().unwrap_or_default());
-        order.push((key, at));
-        at += RECORD_HEADER_BYTES + record_at(bytes, at).len();
+    let mut start = 0;
+    while let Some(header) = bytes.get(start..start + RECORD_HEADER_BYTES) {
+        let key = u64::from_le_bytes(header[..8].try_into().unwrap_or_default());
+        order.push((key, start));
+        start += RECORD_HEADER_BYTES + record_at(bytes, start).len();
     }
     order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| record_at(bytes, a.1).cmp(record_at(bytes, b.1))));
 }
 
+/// Bytes of the record whose header begins at `start`.
 #[inline]
-fn record_at(bytes: &[u8], at: usize) -> &[u8] {
-    let length = u32::from_le_bytes(bytes[at + 8..at + RECORD_HEADER_BYTES].try_into().unwrap_or_default());
-    &bytes[at + RECORD_HEADER_BYTES..at + RECORD_HEADER_BYTES + length as usize]
+fn record_at(bytes: &[u8], start: usize) -> &[u8] {
+    let length = u32::from_le_bytes(bytes[start + 8..start + RECORD_HEADER_BYTES].try_into().unwrap_or_default());
+    &bytes[start + RECORD_HEADER_BYTES..start + RECORD_HEADER_BYTES + length as usize]
 }

@@ -1,7 +1,7 @@
-//! The source's pieces, decided, on several threads.
+//! Runs the pieces of the source through the [`Plan`](super::plan::Plan) on several threads.
 //!
-//! Guarantee: `step` sees every record once, with what was decided about it and how many records came before its piece;
-//! what is decided does not depend on which thread decides. Only numbering equal records happens in order.
+//! Guarantee: `step` gets every record once, with its decisions and the number of records before its piece. Decisions do not
+//! depend on the threads; only the numbering of records of split rows happens in input order.
 
 use moretta_core::observer::Observer;
 
@@ -14,22 +14,23 @@ use crate::{
     scan::{PieceBatch, PieceMode, ScanRequest, scan},
 };
 
-/// A piece about which everything is decided.
+/// Piece of the source with the labels of its records decided.
 pub(crate) struct DecidedPiece<'a> {
     pub(crate) number: usize,
-    /// Records before the piece.
+    /// Number of records of the source before this piece.
     pub(crate) records_before: u64,
     pub(crate) records: InputRecords<'a>,
     pub(crate) decisions: &'a Decisions,
 }
 
+/// State of one thread.
 struct Worker<S> {
     decisions: Decisions,
     encoders: Vec<ColumnEncoder>,
     inner: S,
 }
 
-/// Runs all pieces through the plan and `step`; the states come back, with the number of records.
+/// Decides all pieces and calls `step` on each, with one state per thread. Returns the states and the number of records.
 pub(crate) fn for_each_piece<S: Send>(
     job: &Job<'_>,
     states: Vec<S>,
@@ -37,13 +38,14 @@ pub(crate) fn for_each_piece<S: Send>(
     sequencers: &[&dyn FailureListener],
     step: impl Fn(&mut S, DecidedPiece<'_>) -> Result<(), EngineError> + Sync,
 ) -> Result<(Vec<S>, u64), EngineError> {
-    let (plan, width) = (&job.plan, job.plan.key.len());
+    let plan = &job.plan;
+    let width = plan.key.len();
     let encoded: Vec<usize> = plan.key.iter().map(|(column, _)| *column).collect();
     job.source.check_has_text(&encoded)?;
     let request = ScanRequest { encoded: &encoded, copied: &job.copied, mode: PieceMode::Whole, options: job.options };
-    let sequencer = Sequencer::new(0);
+    let record_count = Sequencer::new(0);
     let sequencers: Vec<&dyn FailureListener> =
-        sequencers.iter().copied().chain([&sequencer as &dyn FailureListener]).collect();
+        sequencers.iter().copied().chain([&record_count as &dyn FailureListener]).collect();
     let encoders = || (0..width).map(|_| ColumnEncoder::default()).collect();
     let worker = |inner| Worker { decisions: Decisions::default(), encoders: encoders(), inner };
     let workers = states.into_iter().map(worker).collect();
@@ -52,14 +54,14 @@ pub(crate) fn for_each_piece<S: Send>(
         let PieceBatch { number, records, .. } = batch;
         let count = records.len();
         let codes = plan.reserve_codes(decisions, count);
-        for (at, ((column, dictionary), encoder)) in plan.key.iter().zip(encoders).enumerate() {
-            let cells = codes.get_mut(at..).unwrap_or_default();
+        for (key_index, ((column, dictionary), encoder)) in plan.key.iter().zip(encoders).enumerate() {
+            let cells = codes.get_mut(key_index..).unwrap_or_default();
             if !records.encode(*column, 0..count, encoder, (cells, width), &mut |text| dictionary.find(text))? {
                 return Err(EngineError::changed("a value is new"));
             }
         }
         plan.look_up_rows(decisions, count)?;
-        let records_before = sequencer.in_order(number, |records| {
+        let records_before = record_count.in_order(number, |records| {
             plan.number_split_records(decisions);
             *records += count as u64;
             Ok(*records - count as u64)

@@ -1,11 +1,23 @@
-//! The second pass: every record leaves, rewritten, in the order that was asked for.
+//! Second pass: reads every record again and writes it with labels in place of cells, in input order or shuffled.
 //!
-//! Guarantee: as many records leave as came; the file depends on the input, the rewrite and its seed alone; unless all is
-//! well (every value and row known, every row's records met, no file written to meanwhile) there is no file.
+//! Guarantee: as many records are written as were read. The file depends on the input, the rewrite and its seed only. No file is
+//! left unless every value and row of the input is known to the rewrite, every row has as many records as the rewrite says,
+//! and no input file changed meanwhile.
 //!
-//! Structure: [`plan`] checks the rewrite and decides about records, [`feed`] runs the source's pieces through it on
-//! several threads, [`csv_out`] and [`parquet_out`] write what comes, in order or shuffled by way of [`spill`];
-//! [`random`] is what the seed decides.
+//! How:
+//!
+//! ```text
+//!                     plan.rs: labels of each record         csv_out.rs, parquet_out.rs
+//! source ── pieces ──▶ decide.rs ── input order ───────────▶ write each piece at its offset ───────────▶ file
+//!           threads            └─── shuffled: sort keys ───▶ scatter to buckets ─▶ sort bucket, write ─▶ file
+//!                                   of random.rs             spill.rs
+//! ```
+//!
+//! [`plan`] checks the rewrite and finds the label of each record; [`decide`] runs the pieces of the source through the plan
+//! on several threads; [`csv_out`] and [`parquet_out`] write. A shuffle sorts the records by random keys ([`random`]) in
+//! buckets that are kept in memory or in a temporary file ([`spill`]).
+//!
+//! Cost: one read of the input and one write of the output; a shuffle writes and reads the output once more.
 
 pub(crate) mod csv_out;
 mod decide;
@@ -30,15 +42,15 @@ use crate::{
 use plan::{OutColumn, Plan};
 use spill::Spill;
 
-/// Writes all records of a job and returns how many.
+/// Writes all records of a job and returns their number.
 pub(crate) type WriteFn = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError>;
 
-/// The input of a writer.
+/// Everything a writer needs.
 pub(crate) struct Job<'a> {
     source: &'a Source,
     options: &'a EngineOptions,
     plan: Plan,
-    /// Source columns that are copied.
+    /// Indices of the source columns that are copied.
     copied: Vec<usize>,
     order: RecordOrder,
     seed: u64,
@@ -48,26 +60,28 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Buckets for a shuffle.
+    /// Empty buckets for a shuffle of the expected output.
     fn spill(&self) -> Spill {
         let expected = self.source.scan().text_bytes(self.plan.columns.len());
         Spill::new(self.target.folder(), expected, self.options.bucket_bytes, self.options.shuffle_memory)
     }
 }
 
-/// A part of the work, of several that count alike.
+/// Observer of one of several phases, which count equally in the progress of the whole.
 pub(crate) struct PhaseObserver<'a> {
     observer: &'a dyn Observer,
+    /// Number of the phase, from 0.
     phase: u64,
     phases: u64,
 }
 
+/// Units of progress per phase; affects only the resolution of the display.
 const PHASE_UNITS: u64 = 1_000_000;
 
 impl Observer for PhaseObserver<'_> {
     fn progress(&self, done: u64, total: u64) {
-        let share = (u128::from(done) * u128::from(PHASE_UNITS) / u128::from(total.max(1))) as u64;
-        self.observer.progress(self.phase * PHASE_UNITS + share, self.phases * PHASE_UNITS);
+        let units = (u128::from(done) * u128::from(PHASE_UNITS) / u128::from(total.max(1))) as u64;
+        self.observer.progress(self.phase * PHASE_UNITS + units, self.phases * PHASE_UNITS);
     }
 
     fn stop(&self) -> Option<Stop> {
@@ -92,7 +106,10 @@ pub(crate) fn run(
     let CsvOptions { delimiter, quote } = csv;
     let dialect = Dialect { delimiter: delimiter.unwrap_or(b','), quote };
     let pending = target.create_pending()?;
-    let copied_column = |column: &OutColumn| if let OutColumn::Copy(at) = column { Some(*at) } else { None };
+    let copied_column = |column: &OutColumn| match *column {
+        OutColumn::Copy(index) => Some(index),
+        OutColumn::Label(_) => None,
+    };
     let copied = plan.columns.iter().filter_map(copied_column).collect();
     let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
     let records = (target.format.entry().write)(&job, observer)?;

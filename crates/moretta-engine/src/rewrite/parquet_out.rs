@@ -1,12 +1,15 @@
-//! Records leave as Parquet.
+//! Writes the released records as Parquet.
 //!
 //! Guarantee: rewritten columns are text without nulls; columns copied from Parquet keep their type and nulls (a dictionary
-//! becomes the type of its values), columns copied from CSV are text. The file's bytes depend on the records and their
-//! order alone: batches are cut anew to one size before they are encoded. A shuffle sorts by the key the seed gives each
-//! record, then by its number.
+//! becomes the type of its values); columns copied from CSV are text. The bytes of the file depend on the records and their
+//! order only, because batches are regrouped to one size before they are encoded. Shuffled records are sorted by their
+//! random keys, then by their numbers.
 //!
-//! Structure: pieces become batches on all threads; encoding happens in order, by one at a time. A shuffle goes by way of
-//! [`Spill`] as CSV does, with batches in Arrow's stream format and two columns more: key and number.
+//! How: threads turn their pieces into Arrow batches; a [`Sequencer`] encodes them in input order, one at a time. A shuffle
+//! goes through the buckets of [`Spill`] as for CSV; a bucket holds batches in Arrow's stream format with two additional
+//! columns, sort key and record number.
+//!
+//! Cost: encoding is not parallel. A shuffle writes and reads every record once more; memory for one bucket per thread.
 
 use std::{fs::File, sync::Arc};
 
@@ -37,13 +40,14 @@ use crate::{
     ordered_pool::{self, Sequencer},
 };
 
-/// Records that are encoded at a time.
+/// Records per encoded batch. Not tuned; changes the bytes of the file.
 const BATCH_RECORDS: usize = 8 << 10;
-/// A row group ends after so many records, or so many encoded bytes.
+/// Maximum records of a row group: the default of the Parquet library.
 const GROUP_RECORDS: usize = 1 << 20;
+/// A row group also ends once it has this many encoded bytes, which bounds the memory of the writer.
 const GROUP_BYTES: usize = 64 << 20;
 
-/// Encodes batches cut to one size.
+/// Regroups batches to one size and encodes them.
 struct EncodingWriter {
     coalescer: BatchCoalescer,
     writer: ArrowWriter<File>,
@@ -87,10 +91,12 @@ impl EncodingWriter {
     }
 }
 
-/// Makes batches of decided pieces.
+/// Builds the output batch of a piece.
 struct BatchBuilder<'a> {
     job: &'a Job<'a>,
+    /// Columns of the output.
     schema: SchemaRef,
+    /// Labels of each rewritten column.
     labels: Vec<ArrayRef>,
 }
 
@@ -103,9 +109,9 @@ impl<'a> BatchBuilder<'a> {
                     DataType::Dictionary(_, values) => values,
                     other => other,
                 };
-                // A column of the key may be read as a dictionary of output_schema text.
-                let coded = job.plan.key.iter().any(|(key, _)| key == column) && values.is_string();
-                field.clone().with_data_type(if coded { DataType::Utf8 } else { values.clone() })
+                // Strings of a key column are read as dictionaries of `Utf8`, whatever their string type in the file.
+                let encoded = job.plan.key.iter().any(|(key, _)| key == column) && values.is_string();
+                field.clone().with_data_type(if encoded { DataType::Utf8 } else { values.clone() })
             }
             _ => Field::new(name, DataType::Utf8, false),
         };
@@ -132,7 +138,7 @@ impl<'a> BatchBuilder<'a> {
     }
 }
 
-/// Writes all records; how many.
+/// Writes all records and returns their number.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     let batch_builder = BatchBuilder::new(job);
     let writer = Sequencer::new(EncodingWriter::new(job, Arc::clone(&batch_builder.schema))?);
@@ -147,7 +153,8 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
             records
         }
         RecordOrder::Shuffled => {
-            let (spill, first) = (job.spill(), PhaseObserver { observer, phase: 0, phases: 2 });
+            let spill = job.spill();
+            let first = PhaseObserver { observer, phase: 0, phases: 2 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
             let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed)).collect();
             let (_, records) = for_each_piece(job, states, &first, &[], |keys: &mut SortKeys, piece| {
@@ -163,11 +170,11 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
     Ok(records)
 }
 
-/// BatchBuilder on their way into another order.
+/// Sorts batches by random keys by way of buckets.
 struct ParquetShuffle<'a> {
     job: &'a Job<'a>,
-    /// The output's columns, then key and number.
-    schema: SchemaRef,
+    /// Columns of the output, then sort key and record number.
+    keyed_schema: SchemaRef,
     output_schema: SchemaRef,
 }
 
@@ -176,37 +183,45 @@ impl<'a> ParquetShuffle<'a> {
         let mut fields: Vec<Arc<Field>> = batch_builder.schema.fields().iter().cloned().collect();
         fields.push(Arc::new(Field::new("", DataType::UInt64, false)));
         fields.push(Arc::new(Field::new("", DataType::UInt64, false)));
-        Self { job, schema: Arc::new(Schema::new(fields)), output_schema: Arc::clone(&batch_builder.schema) }
+        Self { job, keyed_schema: Arc::new(Schema::new(fields)), output_schema: Arc::clone(&batch_builder.schema) }
     }
 
-    fn scatter(&self, batch: &RecordBatch, keys: Vec<u64>, base: u64, spill: &Spill) -> Result<(), EngineError> {
+    /// Puts the records of a batch into their buckets; `first_number` is the number of the first one.
+    fn scatter(
+        &self,
+        batch: &RecordBatch,
+        keys: Vec<u64>,
+        first_number: u64,
+        spill: &Spill,
+    ) -> Result<(), EngineError> {
         let failed = EngineError::parquet::<ArrowError>(self.job.pending.path());
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by_key(|&record| spill.bucket_of(keys[record as usize]));
         let buckets: Vec<usize> = order.iter().map(|&record| spill.bucket_of(keys[record as usize])).collect();
         let sorted = || {
             let mut columns = batch.columns().to_vec();
-            let numbers = UInt64Array::from_iter_values(base..base + keys.len() as u64);
+            let numbers = UInt64Array::from_iter_values(first_number..first_number + keys.len() as u64);
             columns.push(Arc::new(UInt64Array::from(keys)));
             columns.push(Arc::new(numbers));
-            let all = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
+            let all = RecordBatch::try_new(Arc::clone(&self.keyed_schema), columns)?;
             take_record_batch(&all, &UInt32Array::from(order))
         };
         let all = sorted().map_err(failed)?;
-        let mut from = 0;
+        let mut start = 0;
         for run in buckets.chunk_by(|a, b| a == b) {
             let encode = || {
-                let mut stream = StreamWriter::try_new(Vec::new(), &self.schema)?;
-                stream.write(&all.slice(from, run.len()))?;
+                let mut stream = StreamWriter::try_new(Vec::new(), &self.keyed_schema)?;
+                stream.write(&all.slice(start, run.len()))?;
                 stream.into_inner()
             };
             let bytes = encode().map_err(EngineError::parquet(self.job.pending.path()))?;
             spill.put(run[0], &bytes)?;
-            from += run.len();
+            start += run.len();
         }
         Ok(())
     }
 
+    /// Sorts the buckets and writes them in order.
     fn gather(
         &self,
         spill: &Spill,
@@ -236,14 +251,15 @@ impl<'a> ParquetShuffle<'a> {
         Ok(())
     }
 
+    /// Sorts all records of a bucket and drops their keys and numbers.
     fn sort(&self, batches: Vec<RecordBatch>) -> Result<RecordBatch, ArrowError> {
-        let all = concat_batches(&self.schema, &batches)?;
+        let all = concat_batches(&self.keyed_schema, &batches)?;
         drop(batches);
         let width = self.output_schema.fields().len();
-        let (keys, numbers) =
-            (all.column(width).as_primitive::<UInt64Type>(), all.column(width + 1).as_primitive::<UInt64Type>());
+        let keys = all.column(width).as_primitive::<UInt64Type>();
+        let numbers = all.column(width + 1).as_primitive::<UInt64Type>();
         let mut order: Vec<u32> = (0..all.num_rows() as u32).collect();
-        order.sort_unstable_by_key(|&at| (keys.value(at as usize), numbers.value(at as usize)));
+        order.sort_unstable_by_key(|&record| (keys.value(record as usize), numbers.value(record as usize)));
         let indices = UInt32Array::from(order);
         let columns = all.columns()[..width].iter().map(|column| take(column, &indices, None));
         RecordBatch::try_new(Arc::clone(&self.output_schema), columns.collect::<Result<_, _>>()?)

@@ -1,6 +1,6 @@
 //! A rewrite, checked and prepared: which columns are written, and which label each record gets.
 //!
-//! What: after [`Plan::new`], every index of the rewrite is in range and no sum of shares overflows. The second pass can then
+//! Guarantee: after [`Plan::new`], every index of the rewrite is in range and no sum of shares overflows. The second pass can then
 //! only fail on records that differ from those of the first pass; additional and missing records are
 //! [`EngineError::InputChanged`].
 //!

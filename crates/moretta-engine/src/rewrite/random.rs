@@ -1,46 +1,56 @@
-//! What the seed decides: the order of the records, and which of several equal records go to which share.
+//! Everything that depends on the seed: the order of shuffled records, and which records of a split row go to which group.
 //!
-//! Guarantee: both come from ChaCha8 under the seed and depend on the record's number (or its row and its position among the
-//! equal records) alone, so that no division of the work shows in the result. Nobody without the seed can tell more about
-//! the input's order than chance.
+//! Guarantee: both come from the ChaCha8 stream cipher with the seed, and depend only on the number of the record (or on its row
+//! and its number within the row), never on threads or blocks. As far as
+//! ChaCha8 is secure, an attacker without the seed learns nothing about the order of the input from that of the output.
 //!
-//! Structure: the key by which record `n` is sorted is the `n`-th 64-bit word of one stream. A position among equal records is
-//! mapped by a permutation of its row's own stream: a shuffle for few records, a Feistel network with cycle walking
-//! (Black and Rogaway, CT-RSA 2002) for many. Neither keeps anything between records.
+//! How: record `n` is sorted by the `n`-th 64-bit word of one stream. Each row has a stream of its own for a permutation of
+//! `0..total`, which is computed for one record at a time without storing it: by a shuffle if the row has few records, else
+//! by a Feistel network with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002):
+//!
+//! ```text
+//! total = 50     the network permutes 0..64, the next power of four
+//! ordinal 17 ──network──▶ 58 (not below 50: apply again) ──network──▶ 31, the result
+//! ```
+//!
+//! Cost: one cipher block per 8 sort keys. A permuted number costs O(total) for at most 24 records, else 8 words of the
+//! stream and less than 4 applications of the network on average.
 
 use rand_chacha::{
     ChaCha8Rng,
     rand_core::{Rng, SeedableRng},
 };
 
-/// The stream of sort keys; rows have the streams from 0.
+/// Stream of the sort keys; row `r` has stream `r`.
 const SORT_KEY_STREAM: u64 = u64::MAX;
 
-/// Up to so many equal records are shuffled one by one.
+/// Maximum records of a row that are permuted by a shuffle; above, the Feistel network is faster. Not tuned.
 const MAX_SHUFFLED: u64 = 24;
 
+/// Rounds of the Feistel network, each with its own key.
 const FEISTEL_ROUNDS: usize = 8;
 
-/// Draws sort keys one after the other.
+/// Sort keys of the records.
 #[derive(Debug)]
 pub(crate) struct SortKeys(ChaCha8Rng);
 
 impl SortKeys {
-    /// The keys of a seed.
+    /// The sort keys of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(SORT_KEY_STREAM);
         Self(random)
     }
 
-    /// The keys of the records from `record` (from 0) on.
+    /// Sort keys of record number `record` (from 0) and the records after it.
     pub(crate) fn starting_at(&mut self, record: u64) -> impl Iterator<Item = u64> {
+        // The stream is addressed in words of 32 bits.
         self.0.set_word_pos(u128::from(record) * 2);
         std::iter::from_fn(|| Some(self.0.next_u64()))
     }
 }
 
-/// Permutes positions among equal records.
+/// One random permutation per row.
 #[derive(Debug)]
 pub(crate) struct RowPermutations(ChaCha8Rng);
 
@@ -50,7 +60,7 @@ impl RowPermutations {
         Self(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    /// Where the permutation of `row`, which has `total` records, puts position `ordinal`.
+    /// Image of `ordinal` under the permutation of `0..total` of a row.
     pub(crate) fn permute(&self, row: u64, ordinal: u64, total: u64) -> u64 {
         if total < 2 {
             return ordinal;
@@ -67,11 +77,11 @@ impl RowPermutations {
 
 fn permute_by_shuffle(random: &mut ChaCha8Rng, ordinal: u64, total: u64) -> u64 {
     let mut positions = [0u8; MAX_SHUFFLED as usize];
-    for (at, position) in positions.iter_mut().enumerate() {
-        *position = at as u8;
+    for (index, position) in positions.iter_mut().enumerate() {
+        *position = index as u8;
     }
     for last in (1..total as usize).rev() {
-        // A bias of 2^-59 at most.
+        // Multiplication instead of rejection: the bias is at most 24 / 2^64, below 2^-59.
         let other = ((u128::from(random.next_u64()) * (last as u128 + 1)) >> 64) as usize;
         positions.swap(last, other);
     }
@@ -89,13 +99,15 @@ fn permute_by_feistel(random: &mut ChaCha8Rng, ordinal: u64, total: u64) -> u64 
             (left, right) = (right, left ^ (mix(right ^ key) & mask));
         }
         position = left << half | right;
-        // The network permutes the next power of four, so walking from inside ends inside.
+        // The network permutes the numbers below the next power of four. Its cycle through `ordinal` returns to a number
+        // below `total`, `ordinal` itself at the latest, so the loop ends.
         if position < total {
             return position;
         }
     }
 }
 
+/// Round function of the network: mixes the bits of a word by two multiplications.
 fn mix(value: u64) -> u64 {
     let value = (value ^ value >> 32).wrapping_mul(0xE703_7ED1_A0B4_28DB);
     let value = (value ^ value >> 29).wrapping_mul(0x8EBC_6AF0_9C88_C6E3);
@@ -111,7 +123,8 @@ mod tests {
         let permutations = RowPermutations::new(3);
         for total in (1..100).chain([1_000, 4_097, 65_536]) {
             let mut all: Vec<u64> = (0..total).map(|ordinal| permutations.permute(total, ordinal, total)).collect();
-            let moved = all.iter().enumerate().filter(|(at, position)| *at as u64 != **position).count() as u64;
+            let moved =
+                all.iter().enumerate().filter(|(ordinal, position)| *ordinal as u64 != **position).count() as u64;
             assert!(total < 20 || moved > total / 2);
             all.sort_unstable();
             assert_eq!(all, (0..total).collect::<Vec<_>>());

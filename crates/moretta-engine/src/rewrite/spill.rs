@@ -1,14 +1,26 @@
-//! Room for records on their way into another order: memory first, then one temporary file without a name.
+//! Buckets of bytes for a shuffle: in memory up to a limit, then in one unnamed temporary file.
 //!
-//! Guarantee: what was put into a bucket comes out of it, in no particular order of puts. The file has no name, so that it
-//! goes with the process, however that ends, and only its owner could ever read it. Cost: each byte is written once and
-//! read once; not more than the memory_limit (and what is being put) is bytes_in_memory in memory.
+//! Guarantee: all bytes put into a bucket can be taken out of it, in no particular order of puts. The file has no name, so that
+//! the system removes it when the process ends, however it ends, and no other user can open it.
+//!
+//! How: a shuffle sorts records by random 64-bit keys. The bucket of a record is given by the high bits of its key, so that
+//! bucket by bucket, each sorted by itself, is the sorted whole. The keys are uniform, so buckets have about equal sizes.
+//!
+//! ```text
+//! key       0x0A..  0x93..  0x41..  0xF7..  0x5C..       scatter: bucket = 2 high bits of the key
+//! bucket 0  0x0A..                                       gather:  0x0A..
+//! bucket 1  0x41..  0x5C..                                        0x41..  0x5C..
+//! bucket 2  0x93..                                                0x93..
+//! bucket 3  0xF7..                                                0xF7..
+//! ```
+//!
+//! Cost: each byte is written once and read once; memory for `memory_limit` bytes and the puts in progress.
 
 use std::{
     fs::File,
     path::{Path, PathBuf},
     sync::{
-        Mutex,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -19,30 +31,35 @@ use crate::{
     target::{read_at, write_at},
 };
 
-/// Buckets of bytes.
+/// Numbered buckets of bytes, shared by all threads.
 #[derive(Debug)]
 pub(crate) struct Spill {
+    /// Folder of the temporary file.
     folder: PathBuf,
     memory_limit: u64,
     bytes_in_memory: AtomicU64,
     file_length: AtomicU64,
-    file: Mutex<Option<std::sync::Arc<File>>>,
+    /// Created at the first put that exceeds the memory limit.
+    file: Mutex<Option<Arc<File>>>,
     buckets: Vec<Mutex<Vec<Extent>>>,
     bucket_bits: u32,
 }
 
+/// Bytes of one put.
 #[derive(Debug)]
 enum Extent {
     Memory(Box<[u8]>),
     File { offset: u64, length: usize },
 }
 
+/// Base-2 logarithm of the maximum number of buckets: every thread has a buffer per bucket. Not tuned.
 const MAX_BUCKET_BITS: u32 = 10;
 
 impl Spill {
-    /// Buckets of about `bucket` bytes for about `expected` bytes in all, of which `memory_limit` stay in memory.
-    pub(crate) fn new(folder: &Path, expected: u64, bucket: u64, memory_limit: u64) -> Self {
-        let num_buckets = expected.div_ceil(bucket.max(1)).clamp(1, 1 << MAX_BUCKET_BITS).next_power_of_two();
+    /// Empty buckets for about `expected_bytes` in total, of about `bucket_bytes` each.
+    pub(crate) fn new(folder: &Path, expected_bytes: u64, bucket_bytes: u64, memory_limit: u64) -> Self {
+        let num_buckets =
+            expected_bytes.div_ceil(bucket_bytes.max(1)).clamp(1, 1 << MAX_BUCKET_BITS).next_power_of_two();
         Self {
             folder: folder.to_path_buf(),
             memory_limit,
@@ -54,18 +71,18 @@ impl Spill {
         }
     }
 
-    /// How many buckets there are.
+    /// Number of buckets: a power of two.
     pub(crate) fn num_buckets(&self) -> usize {
         self.buckets.len()
     }
 
-    /// The bucket of a sort key: buckets are in order of the keys.
+    /// Bucket of a sort key. A smaller key has the same or a smaller bucket.
     #[inline]
     pub(crate) fn bucket_of(&self, key: u64) -> usize {
         if self.bucket_bits == 0 { 0 } else { (key >> (64 - self.bucket_bits)) as usize }
     }
 
-    /// Puts some bytes into a bucket.
+    /// Adds bytes to a bucket.
     pub(crate) fn put(&self, bucket: usize, bytes: &[u8]) -> Result<(), EngineError> {
         let length = bytes.len();
         let extent = if self.bytes_in_memory.load(Ordering::Relaxed) + length as u64 <= self.memory_limit {
@@ -81,7 +98,7 @@ impl Spill {
         Ok(())
     }
 
-    /// Takes everything out of a bucket, put by put.
+    /// Empties a bucket and calls `each` with the bytes of every put.
     pub(crate) fn take(
         &self,
         bucket: usize,
@@ -107,14 +124,14 @@ impl Spill {
         Ok(())
     }
 
-    fn file(&self) -> Result<std::sync::Arc<File>, EngineError> {
+    fn file(&self) -> Result<Arc<File>, EngineError> {
         let mut file = lock(&self.file);
         if let Some(file) = &*file {
-            return Ok(std::sync::Arc::clone(file));
+            return Ok(Arc::clone(file));
         }
-        let made =
+        let created =
             tempfile::tempfile_in(&self.folder).map_err(EngineError::io(&self.folder, "make a temporary file in"))?;
-        Ok(std::sync::Arc::clone(file.insert(std::sync::Arc::new(made))))
+        Ok(Arc::clone(file.insert(Arc::new(created))))
     }
 }
 
@@ -129,8 +146,8 @@ mod tests {
             let spill = Spill::new(folder.path(), 100, 25, memory_limit);
             assert_eq!(spill.num_buckets(), 4);
             assert_eq!((spill.bucket_of(0), spill.bucket_of(1 << 63), spill.bucket_of(u64::MAX)), (0, 2, 3));
-            for at in 0..40u8 {
-                spill.put(usize::from(at % 4), &[at; 3]).expect("put");
+            for put in 0..40u8 {
+                spill.put(usize::from(put % 4), &[put; 3]).expect("put");
             }
             assert_eq!(std::fs::read_dir(folder.path()).expect("folder").count(), 0);
             for bucket in 0..4 {
@@ -141,7 +158,7 @@ mod tests {
                         Ok(())
                     })
                     .expect("take");
-                let expected: Vec<u8> = (0..40u8).filter(|at| at % 4 == bucket).flat_map(|at| [at; 3]).collect();
+                let expected: Vec<u8> = (0..40u8).filter(|put| put % 4 == bucket).flat_map(|put| [put; 3]).collect();
                 assert_eq!(all, expected);
             }
         }
