@@ -1,20 +1,20 @@
-//! The rival, through its Python package: the same work, timed inside, without start-up.
+//! DuckDB through its Python package, for comparison. Times are measured inside Python, without its start-up.
 
 use std::{error::Error, process::Command};
 
-/// Runs statements one after the other on a fresh connection and returns the seconds of each.
+/// Runs statements in order on a new connection and returns the seconds of each.
 pub fn seconds(threads: usize, statements: &[&str]) -> Result<Vec<f64>, Box<dyn Error>> {
     const SCRIPT: &str = "
 import sys, time, json, duckdb
 connection = duckdb.connect()
 connection.execute(f'SET threads = {sys.argv[1]}')
 connection.execute('SET enable_progress_bar = false')
-taken = []
+seconds = []
 for statement in sys.argv[2:]:
     start = time.perf_counter()
     connection.execute(statement)
-    taken.append(time.perf_counter() - start)
-print(json.dumps(taken))
+    seconds.append(time.perf_counter() - start)
+print(json.dumps(seconds))
 ";
     let output = python().args(["-c", SCRIPT, &threads.to_string()]).args(statements).output()?;
     if !output.status.success() {
@@ -23,7 +23,7 @@ print(json.dumps(taken))
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Its version.
+/// Version of the installed Python package `duckdb`.
 pub fn version() -> Result<String, Box<dyn Error>> {
     let output = python().args(["-c", "import duckdb; print(duckdb.__version__)"]).output()?;
     Ok(String::from_utf8(output.stdout)?.trim().to_owned())

@@ -1,4 +1,5 @@
-//! The two passes and the whole way, against DuckDB on the same file: 10 M made-up people, 1 GB of CSV.
+//! Both passes, and all of `anonymize`, compared with DuckDB on the same file: 10 million synthetic people, 1 GB of
+//! CSV.
 
 use std::{
     error::Error,
@@ -18,14 +19,17 @@ use moretta_synthetic::{self as synthetic, People};
 use crate::{best, duckdb, results, work};
 
 const RECORDS: u64 = 10_000_000;
+/// Number of different people the records are drawn from.
 const DISTINCT: u64 = 500_000;
+/// Measurements per piece of work; the best counts.
 const TURNS: usize = 3;
 
-/// Seconds of both sides for one piece of work, turn by turn.
-struct Row {
+/// Seconds of moretta and DuckDB for one piece of work, per turn.
+struct ResultRow {
     work: &'static str,
     ours: Vec<f64>,
     theirs: Vec<f64>,
+    /// Maximum ratio of moretta's time to DuckDB's that the project accepts.
     limit: f64,
 }
 
@@ -48,9 +52,9 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let copy = format!("COPY (FROM {read_csv}) TO '{}' (FORMAT csv)", folder.join("copy.csv").display());
 
     let mut rows = [
-        Row { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
-        Row { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
-        Row { work: "all of `anonymize`, against GROUP BY and COPY", ours: vec![], theirs: vec![], limit: 1.2 },
+        ResultRow { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
+        ResultRow { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
+        ResultRow { work: "all of `anonymize`, against GROUP BY and COPY", ours: vec![], theirs: vec![], limit: 1.2 },
     ];
     let mut last_report = serde_json::Value::Null;
     let mut distinct = 0;
@@ -94,7 +98,7 @@ fn make_people(path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(fs::rename(part, path)?)
 }
 
-/// The demo's policy, without the column that the benchmark's table does not have.
+/// Writes the policy of the demo, without the column `name`, which the benchmark's table does not have.
 fn make_policy(folder: &Path) -> Result<(), Box<dyn Error>> {
     let policy = synthetic::policy().replace("[columns.name]\nrole = \"identifier\"\n", "");
     fs::write(folder.join("policy.toml"), policy)?;
@@ -115,7 +119,7 @@ fn count(path: &Path, columns: &[String], threads: usize) -> Result<(f64, usize)
     Ok((start.elapsed().as_secs_f64(), counts.rows()))
 }
 
-/// The program as a user runs it, in a process of its own, so that its memory is its own too.
+/// Runs the program in a separate process, so that its peak memory is measured alone. Returns seconds and report.
 fn anonymize(folder: &Path, csv: &Path, threads: usize) -> Result<(f64, serde_json::Value), Box<dyn Error>> {
     let program = std::env::current_exe()?.with_file_name("moretta");
     let start = Instant::now();
@@ -135,7 +139,7 @@ fn anonymize(folder: &Path, csv: &Path, threads: usize) -> Result<(f64, serde_js
     Ok((seconds, serde_json::from_slice(&output.stdout)?))
 }
 
-fn table(rows: &[Row], csv: &Path, distinct: usize, report: &serde_json::Value) -> Result<String, Box<dyn Error>> {
+fn table(rows: &[ResultRow], csv: &Path, distinct: usize, report: &serde_json::Value) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     let bytes = fs::metadata(csv)?.len() as f64 / 1e9;
     writeln!(text, "# The two passes and the whole way\n")?;
@@ -147,7 +151,7 @@ fn table(rows: &[Row], csv: &Path, distinct: usize, report: &serde_json::Value) 
         duckdb::version()?
     )?;
     writeln!(text, "| work | moretta, s | DuckDB, s | ratio | asked for |\n| --- | ---: | ---: | ---: | ---: |")?;
-    for Row { work, ours, theirs, limit } in rows {
+    for ResultRow { work, ours, theirs, limit } in rows {
         let (ours, theirs) = (best(ours), best(theirs));
         writeln!(text, "| {work} | {ours:.2} | {theirs:.2} | {:.2} | {limit} |", ours / theirs)?;
     }

@@ -1,4 +1,5 @@
-//! Seconds for each pass: `passes FILE col,col,... [threads] [out.csv|out.parquet] [map|shares] [input|shuffled]`.
+//! Measures the seconds of each pass: `passes FILE col,col,... [threads] [out.csv|out.parquet] [map|shares]
+//! [input|shuffled]`.
 
 use std::time::Instant;
 
@@ -53,10 +54,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Rows in tens share a group; one row in eight is shared out among two.
+/// Ten consecutive rows form a group; the records of one row in eight are divided among two groups.
 fn shares(counts: &moretta_core::counts::Counts) -> Change {
     let groups = counts.rows().div_ceil(10) + 1;
-    let (mut offsets, mut shares) = (vec![0], Vec::new());
+    let mut offsets = vec![0];
+    let mut shares = Vec::new();
     for (row, &records) in counts.counts.iter().enumerate() {
         let group = (row / 10) as u32;
         if row % 8 == 0 && records > 1 {
@@ -71,9 +73,9 @@ fn shares(counts: &moretta_core::counts::Counts) -> Change {
         .columns
         .iter()
         .enumerate()
-        .map(|(at, column)| {
+        .map(|(index, column)| {
             (0..groups)
-                .map(|group| column.values[counts.row((group * 10).min(counts.rows() - 1))[at] as usize].clone())
+                .map(|group| column.values[counts.row((group * 10).min(counts.rows() - 1))[index] as usize].clone())
                 .collect()
         })
         .collect();

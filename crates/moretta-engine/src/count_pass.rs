@@ -1,10 +1,11 @@
 //! First pass: finds the distinct rows of some columns and counts the records that have each.
 //!
-//! Guarantee: the result is that of a `GROUP BY`, with the number of the first record of each row and value. It does not depend
-//! on the number of threads or the size of pieces, except for the order of codes and rows.
+//! Guarantee: the result is that of a `GROUP BY`, with the number of the first record of each row and value. It does
+//! not depend on the number of threads or the size of pieces, except for the order of codes and rows.
 //!
-//! How: each thread encodes the cells of its pieces with its own dictionaries and counts rows of codes ([`PartialCounts`]).
-//! At the end, the counts of all threads are merged into those of the first, and positions become record numbers.
+//! How: each thread encodes the cells of its pieces with its own dictionaries and counts rows of codes
+//! ([`PartialCounts`]). At the end, the counts of all threads are merged into those of the first, and positions become
+//! record numbers.
 //!
 //! ```text
 //! piece 0 ─▶ thread A   dictionaries, counter ─┐
@@ -12,8 +13,8 @@
 //! piece 2 ─▶ thread A                          ┘
 //! ```
 //!
-//! Cost: one read of the input; memory grows with the distinct values and rows of each thread. Above the memory limit the
-//! pass stops with an estimate of the memory it needs ([`OutOfMemory`]).
+//! Cost: one read of the input; memory grows with the distinct values and rows of each thread. Above the memory limit
+//! the pass stops with an estimate of the memory it needs ([`OutOfMemory`]).
 
 use moretta_core::{
     counts::{CountedColumn, Counts},
@@ -77,8 +78,8 @@ impl PartialCounts {
         Ok(())
     }
 
-    /// Reports the allocated bytes to the budget. An error if all threads together exceed it; `read` is the fraction of the
-    /// input that was read, for the estimate in the error.
+    /// Reports the allocated bytes to the budget. An error if all threads together exceed it; `read` is the fraction of
+    /// the input that was read, for the estimate in the error.
     fn check_memory(&mut self, budget: &MemoryBudget, names: &[String], read: f64) -> Result<(), EngineError> {
         let held = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
         if budget.report(&mut self.reported_bytes, held) {

@@ -3,8 +3,8 @@
 //! Guarantee: equal byte strings get equal codes, counted from 0 without gaps in order of insertion.
 //!
 //! How: all values are in one byte array; a hash table maps them to codes. A table entry holds values of up to 16 bytes
-//! completely, so that most values are compared without a look at the byte array. Cost: one hash and mostly one comparison
-//! per value.
+//! completely, so that most values are compared without a look at the byte array. Cost: one hash and mostly one
+//! comparison per value.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -41,8 +41,8 @@ struct Entry {
 }
 
 impl Entry {
-    /// The entry of a value, without its code. `low` and `high` are the first and the last bytes of a short value. They may
-    /// overlap; with the length they still identify the value.
+    /// The entry of a value, without its code. `low` and `high` are the first and the last bytes of a short value. They
+    /// may overlap; with the length they still identify the value.
     #[inline]
     fn new(value: &[u8]) -> Self {
         let length = value.len();

@@ -1,8 +1,8 @@
 //! Errors of both passes: typed, and rendered to text in this file only.
 //!
-//! Guarantee: a message names the file, and the record and line if known; it says what was found and what is expected; it
-//! never shows the content of a cell. If several records are malformed, the first one in the input is reported, whatever
-//! the number of threads (see [`crate::csv::blocks`]).
+//! Guarantee: a message names the file, and the record and line if known; it says what was found and what is expected;
+//! it never shows the content of a cell. If several records are malformed, the first one in the input is reported,
+//! whatever the number of threads (see [`crate::csv::blocks`]).
 
 use std::{
     fmt, io,

@@ -1,21 +1,20 @@
-//! Reads the records of CSV and Parquet files twice: the first pass *groups and counts* them, the second *rewrites* them.
-//! Everything between the passes happens in `moretta-core`, which never sees a record.
+//! Reads the records of CSV and Parquet files twice: the first pass *groups and counts* them, the second *rewrites*
+//! them. Everything between the passes happens in `moretta-core`, which never sees a record.
 //!
 //! ```text
-//!  CSV, Parquet                  moretta-core                                    temporary file
-//!   Source ──first pass──▶ Counts ──search──▶ Rewrite ──second pass──▶ StagedFile ──publish──▶ released file
-//!          distinct rows                      labels for               is read back            renamed
-//!          with counts                        the rows                 and verified
+//! Source ──first pass──▶ Counts ──moretta-core──▶ Rewrite ──second pass──▶ StagedFile ──publish──▶ target
+//! CSV, Parquet           distinct rows            labels of the            temporary file,         renamed
+//!                        and counts               values or rows           read back               
 //! ```
 //!
 //! 1. [`Source`] opens a file, a folder or a pattern and reads the column names.
-//! 2. [`LocalEngine::group_and_count`] is the first pass. Threads take pieces of the input in order; each thread replaces
-//!    cells by dictionary codes and counts rows of codes. At the end the threads' counts are merged. Memory grows with the
-//!    number of *distinct* rows, not of records, and can be limited ([`EngineOptions::memory`]).
+//! 2. [`LocalEngine::group_and_count`] is the first pass. Threads take pieces of the input in order; each thread
+//!    replaces cells by dictionary codes and counts rows of codes. At the end the threads' counts are merged. Memory
+//!    grows with the number of *distinct* rows, not of records, and can be limited ([`EngineOptions::memory`]).
 //! 3. [`LocalEngine::stage`] is the second pass. It looks up each record's row in the [`Rewrite`], writes the labels in
 //!    place of the cells, in input order or shuffled, and returns a [`StagedFile`]: a temporary file beside the target.
-//! 4. [`moretta_core::publish`] reads the staged file back, verifies it and renames it to the target. If anything fails,
-//!    the temporary file is removed and the target stays as it was.
+//! 4. [`moretta_core::publish`] reads the staged file back, verifies it and renames it to the target. If anything
+//!    fails, the temporary file is removed and the target stays as it was.
 //!
 //! The bytes written depend on the input, the rewrite and its seed only, never on the number of threads, the block size
 //! or the memory limit. [`LocalEngine`] implements the trait [`Engine`] of the core with threads on one machine.

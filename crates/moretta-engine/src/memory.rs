@@ -1,7 +1,7 @@
 //! Memory limit of the first pass, and peak memory of the process.
 //!
-//! Guarantee: [`MemoryBudget`] adds up the bytes that all threads report. A thread reports after each batch of records, so
-//! the limit may be exceeded by what one batch per thread adds.
+//! Guarantee: [`MemoryBudget`] adds up the bytes that all threads report. A thread reports after each batch of records,
+//! so the limit may be exceeded by what one batch per thread adds.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,7 +18,8 @@ impl MemoryBudget {
         Self { limit: limit.unwrap_or(u64::MAX), used: AtomicU64::new(0) }
     }
 
-    /// Replaces the bytes a thread last reported by the bytes it holds now. Returns whether the sum is within the limit.
+    /// Replaces the bytes a thread last reported by the bytes it holds now. Returns whether the sum is within the
+    /// limit.
     pub(crate) fn report(&self, reported: &mut u64, held: u64) -> bool {
         let used = if held >= *reported {
             let more = held - *reported;

@@ -1,10 +1,11 @@
 //! Worker threads that take numbered pieces of work in order, so that results and errors do not depend on their number.
 //!
-//! Guarantee: of all failures, the one of the piece with the lowest number is returned, and every piece before it was worked on.
-//! No thread waits forever: a failure or a panic wakes the threads that wait for a later turn.
+//! Guarantee: of all failures, the one of the piece with the lowest number is returned, and every piece before it was
+//! worked on. No thread waits forever: a failure or a panic wakes the threads that wait for a later turn.
 //!
 //! How: `take` hands out pieces in order (it locks what it needs), `work` does the long part of a piece in parallel. A
-//! [`Sequencer`] runs a short part of the work in the order of the pieces, such as reserving the bytes of an output file:
+//! [`Sequencer`] runs a short part of the work in the order of the pieces, such as reserving the bytes of an output
+//! file:
 //!
 //! ```text
 //! thread A   take 0   work 0 ────────▶ in order 0         take 2   work 2 ──▶ in order 2
@@ -47,8 +48,8 @@ impl<T> Sequencer<T> {
         Self { state: Mutex::new(SequencerState { next: 0, failed: None, inner }), changed: Condvar::new() }
     }
 
-    /// Waits until all pieces before `number` had their turn, then runs `action`. Returns `Cancelled` if an earlier piece
-    /// failed.
+    /// Waits until all pieces before `number` had their turn, then runs `action`. Returns `Cancelled` if an earlier
+    /// piece failed.
     pub(crate) fn in_order<R>(
         &self,
         number: usize,

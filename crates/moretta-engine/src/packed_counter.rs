@@ -1,7 +1,7 @@
 //! Counts 64-bit keys, and packs the codes of a row into such a key.
 //!
-//! Guarantee: [`KeyLayout`] gives each column a bit field of the key; different rows get different keys, and a key can be
-//! unpacked. [`PackedCounter`] is a hash table from key to exact count and first position.
+//! Guarantee: [`KeyLayout`] gives each column a bit field of the key; different rows get different keys, and a key can
+//! be unpacked. [`PackedCounter`] is a hash table from key to exact count and first position.
 //!
 //! How: open addressing with linear probing. A cell holds key and count, so that counting a known key touches one cache
 //! line; first positions are in an array of their own, which is read only for a new key as long as positions increase.
@@ -12,8 +12,8 @@
 //!                                           ▲ home cell  ▲ next cell if the home cell has another key
 //! ```
 //!
-//! Keys are counted in batches: the home cells of a batch are all read first, so that their cache misses overlap, and only
-//! then counted.
+//! Keys are counted in batches: the home cells of a batch are all read first, so that their cache misses overlap, and
+//! only then counted.
 //!
 //! Cost: one overlapped cache miss per record; 32 to 64 bytes per distinct key (24 bytes per cell, at most 3/4 full).
 
@@ -57,8 +57,8 @@ impl KeyLayout {
         self.fields.iter().zip(sizes).all(|(field, &size)| bits_for(size) <= field.bits)
     }
 
-    /// Returns a layout for codes below `sizes`. Columns that outgrew their field get one bit to spare if possible, so that
-    /// keys are rebuilt rarely. `None` if the codes need more than the maximum bits.
+    /// Returns a layout for codes below `sizes`. Columns that outgrew their field get one bit to spare if possible, so
+    /// that keys are rebuilt rarely. `None` if the codes need more than the maximum bits.
     pub(crate) fn widened(&self, sizes: &[usize]) -> Option<Self> {
         let with_spare_bit = self.fields.iter().zip(sizes).map(|(field, &size)| match bits_for(size) {
             bits if bits <= field.bits => field.bits,
@@ -155,7 +155,8 @@ impl PackedCounter {
         }
     }
 
-    /// Cell at which probing for a key starts. Taken from the high bits of the hash, so that growing keeps the order of keys.
+    /// Cell at which probing for a key starts. Taken from the high bits of the hash, so that growing keeps the order of
+    /// keys.
     #[inline]
     fn home_cell(&self, key: u64) -> usize {
         (folded_multiply(key) >> self.shift) as usize

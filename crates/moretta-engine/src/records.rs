@@ -1,7 +1,7 @@
 //! Records as the passes read them, in one of two representations: a parsed block of CSV, or an Arrow batch.
 //!
-//! Guarantee: a pass gives the same result for either representation; only this file distinguishes them. Cost: one branch
-//! per column of a batch, or per run of cells that are copied together.
+//! Guarantee: a pass gives the same result for either representation; only this file distinguishes them. Cost: one
+//! branch per column of a batch, or per run of cells that are copied together.
 
 use std::{ops::Range, path::Path, sync::Arc};
 
@@ -43,8 +43,8 @@ impl<'a> InputRecords<'a> {
         }
     }
 
-    /// Encodes the cells of a column: writes the code that `look_up` returns for the text of each cell in `range` to every
-    /// `stride`-th element of `codes`. Returns `Ok(false)` if `look_up` returns `None` for a text.
+    /// Encodes the cells of a column: writes the code that `look_up` returns for the text of each cell in `range` to
+    /// every `stride`-th element of `codes`. Returns `Ok(false)` if `look_up` returns `None` for a text.
     #[inline]
     pub(crate) fn encode(
         &self,
@@ -107,7 +107,8 @@ impl<'a> InputRecords<'a> {
     }
 }
 
-/// Fills every `stride`-th element of `codes`; `None` if a code is missing. The separate loop for a stride of 1 is faster.
+/// Fills every `stride`-th element of `codes`; `None` if a code is missing. The separate loop for a stride of 1 is
+/// faster.
 #[inline]
 fn fill(
     codes: &mut [u32],

@@ -1,10 +1,11 @@
 //! Counts distinct rows of codes: the in-memory `GROUP BY` of one thread.
 //!
-//! Guarantee: [`RowCounter`] keeps, for each distinct row, the number of records that have it and the position of the first one.
-//! The result does not depend on the order of calls; merging the counters of several threads counts all their records.
+//! Guarantee: [`RowCounter`] keeps, for each distinct row, the number of records that have it and the position of the
+//! first one. The result does not depend on the order of calls; merging the counters of several threads counts all
+//! their records.
 //!
-//! How: while the codes of a row fit into 64 bits, with as many bits per column as its dictionary needs, a row is one `u64`
-//! key of a [`PackedCounter`]:
+//! How: while the codes of a row fit into 64 bits, with as many bits per column as its dictionary needs, a row is one
+//! `u64` key of a [`PackedCounter`]:
 //!
 //! ```text
 //! column          age      sex     city
@@ -14,12 +15,12 @@
 //! key             2017 << 8 | 1 << 7 | 36
 //! ```
 //!
-//! When a dictionary outgrows its bits, the column gets more bits and all keys are rebuilt. That happens rarely, because a
-//! column gets one bit to spare and each bit doubles the values it can hold. When a row no longer fits into 64 bits, all
-//! rows move to a [`RowTable`], which takes rows of any width.
+//! When a dictionary outgrows its bits, the column gets more bits and all keys are rebuilt. That happens rarely,
+//! because a column gets one bit to spare and each bit doubles the values it can hold. When a row no longer fits into
+//! 64 bits, all rows move to a [`RowTable`], which takes rows of any width.
 //!
-//! Cost: one overlapped cache miss per record while rows are packed, two afterwards; one pass over the distinct rows per
-//! rebuild.
+//! Cost: one overlapped cache miss per record while rows are packed, two afterwards; one pass over the distinct rows
+//! per rebuild.
 
 use crate::{
     packed_counter::{BATCH_KEYS, KeyLayout, PackedCounter},
@@ -72,8 +73,8 @@ impl RowCounter {
         }
     }
 
-    /// Adds the counts of another thread. `maps[c]` maps its codes of column `c` to those of this counter, which are below
-    /// `sizes[c]`.
+    /// Adds the counts of another thread. `maps[c]` maps its codes of column `c` to those of this counter, which are
+    /// below `sizes[c]`.
     pub(crate) fn merge(&mut self, other: &Self, maps: &[Vec<u32>], sizes: &[usize]) {
         self.make_room(sizes);
         let mut mapped = vec![0; self.width];
@@ -149,7 +150,8 @@ mod tests {
 
     type Naive = BTreeMap<Vec<u32>, (u64, u64)>;
 
-    /// Batches of rows whose codes grow as those of dictionaries do. The position of a batch may be before that of the last.
+    /// Batches of rows whose codes grow as those of dictionaries do. The position of a batch may be before that of the
+    /// last.
     #[derive(Debug, Clone)]
     struct Case {
         width: usize,

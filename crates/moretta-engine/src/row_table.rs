@@ -1,11 +1,12 @@
 //! Hash table of rows of codes of any width: numbers, counts and looks up distinct rows.
 //!
-//! Guarantee: equal rows get the same row number, counted from 0 without gaps in order of insertion. A row has a count and a
-//! 64-bit payload, which is the minimum of all payloads added for it. The first pass uses the table as a counter of rows
-//! that are too wide for [`crate::packed_counter`]; the payload is the first position. The second pass uses it as an index
-//! of the rows of a rewrite; the payload is the row's group.
+//! Guarantee: equal rows get the same row number, counted from 0 without gaps in order of insertion. A row has a count
+//! and a 64-bit payload, which is the minimum of all payloads added for it. The first pass uses the table as a counter
+//! of rows that are too wide for [`crate::packed_counter`]; the payload is the first position. The second pass uses it
+//! as an index of the rows of a rewrite; the payload is the row's group.
 //!
-//! How: the hash table holds row numbers and 32 bits of hash (the tag); all rows are in one array of fixed-width entries.
+//! How: the hash table holds row numbers and 32 bits of hash (the tag); all rows are in one array of fixed-width
+//! entries.
 //!
 //! ```text
 //! table       (row 2, tag)  (row 0, tag)  (row 1, tag)
@@ -13,8 +14,9 @@
 //!               width words      2 words 2 words
 //! ```
 //!
-//! Rows are looked up in batches, first all in the table and then all in the entries, so that their cache misses overlap.
-//! The first row of equal tag is almost always the right one; if it is not, the row is looked up again with its codes.
+//! Rows are looked up in batches, first all in the table and then all in the entries, so that their cache misses
+//! overlap. The first row of equal tag is almost always the right one; if it is not, the row is looked up again with
+//! its codes.
 //!
 //! Cost: two overlapped cache misses per row.
 
@@ -84,7 +86,8 @@ impl RowTable {
         self.table.find(spread(tag), |entry| entry.1 == tag && self.codes(entry.0) == codes).map(|entry| entry.0)
     }
 
-    /// Counts one record for each of `records` rows of row-major codes. Their payloads are `payload` and the numbers after it.
+    /// Counts one record for each of `records` rows of row-major codes. Their payloads are `payload` and the numbers
+    /// after it.
     pub(crate) fn add_each(&mut self, codes: &[u32], records: usize, payload: u64) {
         let width = self.width;
         let row_of = |record: usize| &codes[record * width..(record + 1) * width];
@@ -139,8 +142,8 @@ impl RowTable {
         }
     }
 
-    /// Looks up `records` rows of row-major codes. Calls `each` with the index of each and its row number and payload, or
-    /// `None` if it is not in the table.
+    /// Looks up `records` rows of row-major codes. Calls `each` with the index of each and its row number and payload,
+    /// or `None` if it is not in the table.
     pub(crate) fn find_each(&self, codes: &[u32], records: usize, mut each: impl FnMut(usize, Option<(u32, u64)>)) {
         /// Rows per batch: enough for cache misses to overlap. Not tuned.
         const BATCH_ROWS: usize = 64;

@@ -1,11 +1,12 @@
 //! Interface of an input format: hands out the records in pieces, in input order, to several threads.
 //!
-//! Guarantee: every pass over a [`Scan`] reads every record once, in the same pieces for the same [`ScanRequest`]. If several
-//! records are malformed, the first one in the input is reported with its number, whatever the number of threads.
+//! Guarantee: every pass over a [`Scan`] reads every record once, in the same pieces for the same [`ScanRequest`]. If
+//! several records are malformed, the first one in the input is reported with its number, whatever the number of
+//! threads.
 //!
-//! How: [`Scan::open_readers`] makes one [`PieceReader`] per thread. [`PieceReader::take`] is short and takes the next piece;
-//! [`PieceReader::read`] does the expensive part in parallel and passes the piece on in batches of [`InputRecords`].
-//! [`scan`] runs one step of a pass on all batches.
+//! How: [`Scan::open_readers`] makes one [`PieceReader`] per thread. [`PieceReader::take`] is short and takes the next
+//! piece; [`PieceReader::read`] does the expensive part in parallel and passes the piece on in batches of
+//! [`InputRecords`]. [`scan`] runs one step of a pass on all batches.
 //!
 //! A record is identified by its *position* (piece number, index in the piece) while threads run, because the number of
 //! records in earlier pieces is not known yet. [`RecordNumbers`] converts positions to record numbers afterwards:
@@ -69,8 +70,8 @@ pub(crate) trait PieceReader: Send {
     /// Takes the next piece and returns its number, from 0 without gaps in input order; `None` after the last piece.
     fn take(&mut self) -> Result<Option<usize>, ordered_pool::PieceFailure<EngineError>>;
 
-    /// Reads the piece taken last and calls `on_batch` with its records and their size, batch by batch. The record number
-    /// in the error of a malformed record is relative to the piece.
+    /// Reads the piece taken last and calls `on_batch` with its records and their size, batch by batch. The record
+    /// number in the error of a malformed record is relative to the piece.
     fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError>;
 
     /// Number of the first piece of the file that the piece taken last belongs to.

@@ -1,8 +1,8 @@
 //! Input of a run: one file, all data files of a folder, or the files that match a pattern.
 //!
-//! Guarantee: all files of an open [`Source`] have the same format and the same columns in the same order, and no column
-//! name occurs twice. Length and modification time of each file are remembered, so that a later pass notices a changed
-//! file. Cost: reads headers (CSV) and footers (Parquet) only.
+//! Guarantee: all files of an open [`Source`] have the same format and the same columns in the same order, and no
+//! column name occurs twice. Length and modification time of each file are remembered, so that a later pass notices a
+//! changed file. Cost: reads headers (CSV) and footers (Parquet) only.
 
 use std::{
     path::{Path, PathBuf},
@@ -36,8 +36,8 @@ impl InputFile {
 }
 
 impl Source {
-    /// Opens a file, all data files of a folder (except hidden ones, sorted by name), or the files that match a pattern with
-    /// `*` and `?` in its last component.
+    /// Opens a file, all data files of a folder (except hidden ones, sorted by name), or the files that match a pattern
+    /// with `*` and `?` in its last component.
     pub fn open(path_or_glob: &str, options: &CsvOptions) -> Result<Self, EngineError> {
         let paths = expand_paths(path_or_glob)?;
         let first = &paths[0];
@@ -173,8 +173,8 @@ fn expand_paths(path_or_glob: &str) -> Result<Vec<PathBuf>, EngineError> {
     list_files(folder, |file, _| glob_matches(name.as_bytes(), file.as_bytes()))?.ok_or_else(no_input)
 }
 
-/// Files of a folder, sorted by name, that are not hidden and that `chosen` accepts; `None` if there is none. `chosen` gets
-/// the file name and whether it has the extension of a known format.
+/// Files of a folder, sorted by name, that are not hidden and that `chosen` accepts; `None` if there is none. `chosen`
+/// gets the file name and whether it has the extension of a known format.
 fn list_files(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Option<Vec<PathBuf>>, EngineError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(EngineError::io(folder, "read"))? {
@@ -193,7 +193,8 @@ fn list_files(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Opti
 /// Whether a name matches a pattern of `*` (any characters) and `?` (any one byte).
 fn glob_matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut pattern_index, mut name_index) = (0, 0);
-    // Last `*` of the pattern, and the byte of the name at which its match ends. On a mismatch the match is extended by one.
+    // Last `*` of the pattern, and the byte of the name at which its match ends. On a mismatch the match is extended by
+    // one.
     let mut retry: Option<(usize, usize)> = None;
     while name_index < name.len() {
         match pattern.get(pattern_index) {

@@ -1,9 +1,9 @@
 //! Output of a run: a temporary file beside the target, which is renamed on request.
 //!
-//! Guarantee: until [`Pending::persist`], the target's path holds what it held before; afterwards it holds the complete new
-//! file, synced to disk, with the permissions of the file it replaced or those of a new file. Until then only the owner can
-//! read the file. A [`Pending`] that is dropped removes its file; a killed run leaves at most `.moretta-*.tmp` beside the
-//! target.
+//! Guarantee: until [`Pending::persist`], the target's path holds what it held before; afterwards it holds the complete
+//! new file, synced to disk, with the permissions of the file it replaced or those of a new file. Until then only the
+//! owner can read the file. A [`Pending`] that is dropped removes its file; a killed run leaves at most
+//! `.moretta-*.tmp` beside the target.
 
 use std::{
     fs::{File, Permissions},
@@ -64,8 +64,8 @@ impl Target {
 /// Permissions that a file created by this process gets by default, as `tempfile` creates files for the owner only.
 ///
 /// They are `0o666` without the bits of the process's umask. The standard library cannot read the umask, and the system
-/// call `umask(2)` can read it only by changing it for all threads, besides needing `libc` and `unsafe`. Linux shows it in
-/// `/proc/self/status`; on other Unix systems the usual `0o022` is assumed.
+/// call `umask(2)` can read it only by changing it for all threads, besides needing `libc` and `unsafe`. Linux shows it
+/// in `/proc/self/status`; on other Unix systems the usual `0o022` is assumed.
 fn default_permissions(file: &NamedTempFile) -> Result<Permissions, EngineError> {
     #[cfg(unix)]
     {

@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said about it.
+//! Errors of both passes and their messages.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! Parquet in and out: all types, nulls, several files, any division of the work.
+//! Parquet as input and output: all types, nulls, several files, any division of the work.
 
 mod common;
 
@@ -20,7 +20,7 @@ use common::*;
 
 const RECORDS: usize = 400;
 
-/// A column of every type that has a text, each with a null, and a list, which has none.
+/// A column of every type with a text form, each with nulls, and a list, which has no text form.
 fn batch() -> RecordBatch {
     let numbers = || (0..RECORDS as i64).map(|at| (at % 7 != 3).then_some(at % 5));
     let texts: Vec<Option<String>> = numbers().map(|number| number.map(|number| format!("t{number}, \"x\""))).collect();
@@ -107,17 +107,17 @@ fn copy(order: RecordOrder, dropped: &[&str]) -> Rewrite {
 }
 
 fn divisions() -> Vec<EngineOptions> {
-    let some = |(threads, piece_records, bucket_bytes, shuffle_memory)| EngineOptions {
+    let options = |(threads, piece_records, bucket_bytes, shuffle_memory)| EngineOptions {
         threads,
         piece_records,
         bucket_bytes,
         shuffle_memory,
         ..EngineOptions::default()
     };
-    [(1, 1 << 16, 1 << 30, 1 << 30), (2, 7, 1_000, 0), (4, 64, 10_000, 5_000)].map(some).to_vec()
+    [(1, 1 << 16, 1 << 30, 1 << 30), (2, 7, 1_000, 0), (4, 64, 10_000, 5_000)].map(options).to_vec()
 }
 
-/// The table as texts, by way of the CSV that is made of it.
+/// The table as texts, read from a CSV copy of it.
 fn as_table(path: &Path, folder: &Path) -> TextTable {
     let out = folder.join("text.csv");
     let table = parse(
@@ -211,7 +211,7 @@ fn copies_keep_types_nulls_and_order() {
 }
 
 #[test]
-fn shares_by_any_way_are_the_same() {
+fn any_division_and_format_gives_the_same_groups() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("t.parquet");
     store(&batch(), &path, 90);
@@ -226,14 +226,13 @@ fn shares_by_any_way_are_the_same() {
         for options in divisions() {
             for name in ["o.parquet", "o.csv"] {
                 let out = rewrite(&path, &options, &change, &folder.path().join(name));
-                let way = Rewrite { dropped: vec![], ..copy(RecordOrder::Input, &[]) };
-                let text = rewrite(&out, &options, &way, &folder.path().join("text.csv"));
+                let text = rewrite(&out, &options, &copy(RecordOrder::Input, &[]), &folder.path().join("text.csv"));
                 tables.push(parse(&std::fs::read_to_string(text).expect("read"), ','));
             }
         }
         assert!(tables.windows(2).all(|pair| pair[0] == pair[1]));
         assert!(tables[0][1][1].starts_with("c1, g"), "{:?}", tables[0][1]);
-        // A column that only helps to tell records apart is copied.
+        // A key column that is not rewritten is copied.
         let mut views: Vec<String> = tables[0][1..].iter().map(|row| row[2].clone()).collect();
         let mut old: Vec<String> = as_table(&path, folder.path())[1..].iter().map(|row| row[2].clone()).collect();
         views.sort();

@@ -1,4 +1,4 @@
-//! Both passes over CSV against their naive twins, on random tables.
+//! Both passes over CSV compared with their reference implementations, on random tables.
 
 mod common;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 use common::*;
 
-/// A file's text and the table it stands for.
+/// The text of a CSV file, the table in it, and its delimiter.
 fn tables() -> impl Strategy<Value = (String, TextTable, char)> {
     let cell = prop_oneof![
         4 => "[a-c]{0,2}",
@@ -27,7 +27,7 @@ fn tables() -> impl Strategy<Value = (String, TextTable, char)> {
             (rows, Just((width, delimiter, flags, random)))
         })
         .prop_map(|(rows, (width, delimiter, [crlf, bom, quote_all, last_break], mut random))| {
-            // Of one column nothing tells the delimiter.
+            // The delimiter of a table of one column cannot be detected.
             let delimiter = if width == 1 { ',' } else { delimiter };
             let mut table: TextTable =
                 vec![(0..width).map(|at| format!("c{at}{}", if at == 1 { "\"x" } else { "" })).collect()];
@@ -48,7 +48,7 @@ fn tables() -> impl Strategy<Value = (String, TextTable, char)> {
                     })
                     .collect();
                 text.push_str(&cells.join(&delimiter.to_string()));
-                // A last record that is one empty cell is nothing without its line break.
+                // Without a line break, a last record of one empty cell would not be a record.
                 let blank = cells.len() == 1 && cells[0].is_empty();
                 if at + 1 < records || last_break || blank {
                     text.push_str(if crlf { "\r\n" } else { "\n" });
@@ -87,13 +87,13 @@ proptest! {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("t.csv");
         std::fs::write(&path, &text).expect("write");
-        let mut twin = parse(&text, delimiter);
+        let mut parsed = parse(&text, delimiter);
         if table[0].len() > 1 {
-            while twin.last().is_some_and(|row| row.len() == 1) {
-                twin.pop();
+            while parsed.last().is_some_and(|row| row.len() == 1) {
+                parsed.pop();
             }
         }
-        prop_assert_eq!(&twin, &table);
+        prop_assert_eq!(&parsed, &table);
         let engine = engine(&path, &options);
         prop_assert_eq!(engine.source().columns(), &table[0][..]);
         let columns: Vec<usize> = (0..table[0].len()).rev().filter(|&column| pick[column]).collect();
@@ -146,7 +146,7 @@ proptest! {
         let other = EngineOptions { threads: options.threads % 4 + 1, block_size: 1 << 20, bucket_bytes: 1 << 20, ..options };
         let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");
         prop_assert_eq!(shuffled, again);
-        // To Parquet and back to CSV, nothing changes but quotes.
+        // Written as Parquet and back as CSV, only quotes change.
         let (parquet, back) = (folder.path().join("o.parquet"), folder.path().join("b.csv"));
         change.order = RecordOrder::Input;
         rewrite(&path, &other, &change, &parquet);
@@ -162,26 +162,26 @@ proptest! {
         let (path, out) = (folder.path().join("t.csv"), folder.path().join("o.csv"));
         std::fs::write(&path, &text).expect("write");
         let wanted = vec![table[0][0].clone()];
-        // Sorted, as the core does, so that rows do not depend on how the work was divided.
+        // One thread, so that the order of rows does not depend on how the work was divided.
         let counts = engine(&path, &EngineOptions { threads: 1, ..options.clone() }).group_and_count(&wanted, &NoObserver).expect("counts");
         let mut change = shares(&counts, 4, &[true], RecordOrder::Input, seed);
         let written = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         let rows = parse(&written, delimiter);
         prop_assert_eq!(rows.len(), table.len());
-        let mut dealt: BTreeMap<(String, String), u64> = BTreeMap::new();
+        let mut records_by_label: BTreeMap<(String, String), u64> = BTreeMap::new();
         for (row, old) in rows.iter().zip(&table).skip(1) {
             prop_assert_eq!(&row[1..], &old[1..]);
-            *dealt.entry((old[0].clone(), row[0].clone())).or_default() += 1;
+            *records_by_label.entry((old[0].clone(), row[0].clone())).or_default() += 1;
         }
         let Change::Shares { offsets, shares, labels, .. } = &change.change else { unreachable!() };
         for row in 0..counts.rows() {
             let value = &counts.columns[0].values[counts.row(row)[0] as usize];
             for share in &shares[offsets[row] as usize..offsets[row + 1] as usize] {
                 let label = &labels[0][share.group as usize];
-                prop_assert_eq!(dealt.remove(&(value.to_string(), label.to_string())), Some(share.records));
+                prop_assert_eq!(records_by_label.remove(&(value.to_string(), label.to_string())), Some(share.records));
             }
         }
-        prop_assert!(dealt.is_empty());
+        prop_assert!(records_by_label.is_empty());
         for threads in 1..4 {
             let other = EngineOptions { threads, block_size: 7 * threads, ..options.clone() };
             let again = std::fs::read_to_string(rewrite(&path, &other, &change, &out)).expect("read");

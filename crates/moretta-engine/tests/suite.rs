@@ -1,4 +1,4 @@
-//! The suite that every engine passes, for releases as CSV and as Parquet.
+//! Conformance suite of all engines, run for releases as CSV and as Parquet.
 
 use std::{cell::Cell, path::PathBuf};
 

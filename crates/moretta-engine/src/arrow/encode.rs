@@ -1,10 +1,11 @@
 //! Encodes the values of an Arrow array by their text.
 //!
-//! Guarantee: the code of a value is the one `look_up` returns for its text; a null has the empty text. `look_up` is called
-//! once per distinct value of a dictionary array, and once per distinct value of a column of numbers, dates or the like.
+//! Guarantee: the code of a value is the one `look_up` returns for its text; a null has the empty text. `look_up` is
+//! called once per distinct value of a dictionary array, and once per distinct value of a column of numbers, dates or
+//! the like.
 //!
-//! How: for dictionary arrays, a map from their keys to codes, kept while batches have the same dictionary; for primitive
-//! values, a [`Dictionary`] of their bytes.
+//! How: for dictionary arrays, a map from their keys to codes, kept while batches have the same dictionary; for
+//! primitive values, a [`Dictionary`] of their bytes.
 
 use std::sync::Arc;
 
@@ -41,8 +42,8 @@ pub(crate) struct ColumnEncoder {
 }
 
 impl ColumnEncoder {
-    /// Writes the code of each value to every `stride`-th element of `codes`. Returns `Ok(false)` if `look_up` returns `None`
-    /// for a value.
+    /// Writes the code of each value to every `stride`-th element of `codes`. Returns `Ok(false)` if `look_up` returns
+    /// `None` for a value.
     pub(crate) fn encode(
         &mut self,
         array: &ArrayRef,

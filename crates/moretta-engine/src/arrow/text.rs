@@ -1,8 +1,8 @@
 //! Text form of values of any Arrow type that has one.
 //!
-//! Guarantee: equal values have equal texts, different values have different texts (except NaNs), and a text parses back to
-//! its value. Integers and decimals are written without exponent, floats with the fewest digits, dates and times as in ISO
-//! 8601 (with a time zone: in UTC with `Z`). A null has the empty text.
+//! Guarantee: equal values have equal texts, different values have different texts (except NaNs), and a text parses
+//! back to its value. Integers and decimals are written without exponent, floats with the fewest digits, dates and
+//! times as in ISO 8601 (with a time zone: in UTC with `Z`). A null has the empty text.
 
 use std::fmt::{Display, LowerExp, Write};
 
@@ -85,8 +85,9 @@ fn float<F: Display + LowerExp + Into<f64> + Copy>(out: &mut String, value: F) -
     }
 }
 
-/// Appends the date of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here, so
-/// that the leap day is the last day of a year; an era is 400 years (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Appends the date of a day counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here,
+/// so that the leap day is the last day of a year; an era is 400 years (Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms").
 fn date(out: &mut String, days: i64) -> std::fmt::Result {
     let shifted = i128::from(days) + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -1,11 +1,12 @@
 //! Cuts the bytes of CSV files into blocks of whole records.
 //!
-//! Guarantee: the cuts depend on the files and the block size only, not on threads. A block begins and ends outside quotes, and
-//! ends in blank lines only if it ends its file. Therefore the first malformed record of the input is in the block with the
-//! lowest number that has one, and all records before it have been parsed correctly.
+//! Guarantee: the cuts depend on the files and the block size only, not on threads. A block begins and ends outside
+//! quotes, and ends in blank lines only if it ends its file. Therefore the first malformed record of the input is in
+//! the block with the lowest number that has one, and all records before it have been parsed correctly.
 //!
-//! How: a block ends after the last line break that has an even number of quotes before it; the bytes after it are carried
-//! over to the next block. A block without such a line break grows until it has one, up to [`MAX_RECORD_BYTES`].
+//! How: a block ends after the last line break that has an even number of quotes before it; the bytes after it are
+//! carried over to the next block. A block without such a line break grows until it has one, up to
+//! [`MAX_RECORD_BYTES`].
 //!
 //! ```text
 //! bytes read       Ada,36⏎ "Alan, M.",41⏎ "Grace B⏎
@@ -23,7 +24,8 @@ use std::{
 
 use crate::error::EngineError;
 
-/// Maximum length of a record: 64 MiB. A longer one most likely has an unclosed quote, which would make it end with the file.
+/// Maximum length of a record: 64 MiB. A longer one most likely has an unclosed quote, which would make it end with the
+/// file.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// CSV file whose first record, after the header, begins at byte `data_offset`.
@@ -190,8 +192,8 @@ fn reserve(buffer: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// Returns the offset after the last line break outside quotes (before the blank lines that precede it, if `skip_blank`);
-/// `None` if there is none. `quotes` is the number of quotes in `bytes`.
+/// Returns the offset after the last line break outside quotes (before the blank lines that precede it, if
+/// `skip_blank`); `None` if there is none. `quotes` is the number of quotes in `bytes`.
 fn last_cut(bytes: &[u8], quote: u8, quotes: usize, skip_blank: bool) -> Option<usize> {
     // Whether the number of quotes before `end` is odd.
     let mut odd = quotes % 2 == 1;

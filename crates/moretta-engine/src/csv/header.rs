@@ -1,7 +1,7 @@
 //! Header of a CSV file: column names, delimiter, and the byte at which the records begin.
 //!
-//! Guarantee: a returned header is UTF-8 and has no name twice. The delimiter is the requested one, or the most frequent in
-//! the header. Cost: reads the header only.
+//! Guarantee: a returned header is UTF-8 and has no name twice. The delimiter is the requested one, or the most
+//! frequent in the header. Cost: reads the header only.
 
 use std::{fs::File, io::Read, path::Path};
 

@@ -1,8 +1,8 @@
 //! CSV: headers, blocks of whole records, the fields of a block, and writing of cells.
 //!
-//! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends, UTF-8. It is stricter than other
-//! readers in two ways, because blocks are cut by counting quotes: a quote may occur only at the start or end of a quoted
-//! field (or doubled inside one), and every quote must be closed.
+//! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends, UTF-8. It is stricter than
+//! other readers in two ways, because blocks are cut by counting quotes: a quote may occur only at the start or end of
+//! a quoted field (or doubled inside one), and every quote must be closed.
 
 pub(crate) mod blocks;
 pub(crate) mod header;

@@ -1,10 +1,10 @@
 //! Finds the fields of a block of whole records.
 //!
-//! Guarantee: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8; otherwise the fault
-//! of the first malformed record is returned. Only offsets are stored; cells are not copied.
+//! Guarantee: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8; otherwise
+//! the fault of the first malformed record is returned. Only offsets are stored; cells are not copied.
 //!
-//! How: the start of each record and the end of each field, as offsets into the block. Blocks without a quote (known from
-//! cutting) are parsed by a loop that looks for delimiters and line breaks only.
+//! How: the start of each record and the end of each field, as offsets into the block. Blocks without a quote (known
+//! from cutting) are parsed by a loop that looks for delimiters and line breaks only.
 //!
 //! ```text
 //! block     a , b b ⏎ c , ⏎
@@ -97,8 +97,8 @@ impl FieldOffsets {
         }
     }
 
-    /// Finds the fields of a single record of any width. Parsing with an impossible width ends in a fault that has the number
-    /// of fields.
+    /// Finds the fields of a single record of any width. Parsing with an impossible width ends in a fault that has the
+    /// number of fields.
     pub(crate) fn parse_any_width(&mut self, record: &[u8], dialect: Dialect) -> Result<(), LocatedFault> {
         let shape = BlockShape { width: usize::MAX, dialect, has_quotes: true, ends_file: true, too_long: None };
         self.starts.clear();
@@ -203,7 +203,8 @@ impl FieldOffsets {
         Ok(false)
     }
 
-    /// Returns the fault of a record with the wrong number of fields, or `true` if it is a blank line at the end of the file.
+    /// Returns the fault of a record with the wrong number of fields, or `true` if it is a blank line at the end of the
+    /// file.
     #[cold]
     fn reject_record(
         &mut self,

@@ -1,8 +1,8 @@
 //! CSV files as a [`Scan`]: pieces are blocks of whole records.
 //!
 //! Guarantee: a piece that is passed on has no malformed record, unless only the first records are requested and the
-//! malformed one is after them. Cost: see [`super::blocks`] and [`super::parse`]; the line number of a malformed record is
-//! found by reading its file again.
+//! malformed one is after them. Cost: see [`super::blocks`] and [`super::parse`]; the line number of a malformed record
+//! is found by reading its file again.
 
 use std::{
     fs::File,

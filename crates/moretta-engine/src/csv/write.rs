@@ -1,7 +1,7 @@
 //! Writes cells and headers as CSV.
 //!
-//! Guarantee: a written cell reads back as the same text. A cell with a delimiter, quote, CR or LF is quoted and its quotes
-//! are doubled (RFC 4180); any other is written unchanged.
+//! Guarantee: a written cell reads back as the same text. A cell with a delimiter, quote, CR or LF is quoted and its
+//! quotes are doubled (RFC 4180); any other is written unchanged.
 
 use super::Dialect;
 

@@ -159,7 +159,8 @@ pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineE
     Ok(columns)
 }
 
-/// Divides files into ranges of at most `max_records` records each, and at most `u32::MAX`, so that 32 bits can index them.
+/// Divides files into ranges of at most `max_records` records each, and at most `u32::MAX`, so that 32 bits can index
+/// them.
 pub(crate) fn record_ranges(files: &[ParquetFile], max_records: usize) -> Vec<RecordRange> {
     let max_records = max_records.clamp(1, u32::MAX as usize);
     let mut ranges = Vec::new();

@@ -1,7 +1,7 @@
 //! Parquet files as a [`Scan`]: pieces are ranges of records of one row group.
 //!
-//! Guarantee: copied columns keep their types and nulls. Encoded strings are read as dictionary arrays, so that each distinct
-//! value is looked up once per dictionary and not once per record. Cost: decoding of the requested columns.
+//! Guarantee: copied columns keep their types and nulls. Encoded strings are read as dictionary arrays, so that each
+//! distinct value is looked up once per dictionary and not once per record. Cost: decoding of the requested columns.
 
 use std::sync::{
     Arc,

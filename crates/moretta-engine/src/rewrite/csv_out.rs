@@ -1,12 +1,13 @@
 //! Writes the released records as CSV.
 //!
-//! Guarantee: a cell copied from CSV keeps its bytes, including quotes; labels and texts are quoted if necessary; lines end in LF;
-//! no line is blank. Shuffled records are sorted by their random keys, and by their bytes if keys are equal, which is very
-//! rare.
+//! Guarantee: a cell copied from CSV keeps its bytes, including quotes; labels and texts are quoted if necessary; lines
+//! end in LF; no line is blank. Shuffled records are sorted by their random keys, and by their bytes if keys are equal,
+//! which is very rare.
 //!
-//! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file, and
-//! the threads write at the same time. A shuffle scatters the rendered records to buckets by the high bits of their keys
-//! ([`Spill`]); then each bucket is read, sorted and written at its offset, which is the total size of the buckets before it.
+//! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file,
+//! and the threads write at the same time. A shuffle scatters the rendered records to buckets by the high bits of their
+//! keys ([`Spill`]); then each bucket is read, sorted and written at its offset, which is the total size of the buckets
+//! before it.
 //!
 //! Cost: a shuffle writes every byte twice and reads it once more; memory for one bucket per thread.
 
@@ -31,8 +32,8 @@ use crate::{
 enum Segment {
     /// Source columns `from..=to`, adjacent there too, so that their bytes are copied at once.
     Cells { from: usize, to: usize },
-    /// The label of a rewritten column, or, if labels depend on the group, those of several columns, rendered as one text.
-    /// `run` is the number of the segment among the label segments; `column` is its first rewritten column.
+    /// The label of a rewritten column, or, if labels depend on the group, those of several columns, rendered as one
+    /// text. `run` is the number of the segment among the label segments; `column` is its first rewritten column.
     Labels { run: usize, column: usize },
 }
 

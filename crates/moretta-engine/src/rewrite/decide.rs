@@ -1,7 +1,7 @@
 //! Runs the pieces of the source through the [`Plan`](super::plan::Plan) on several threads.
 //!
-//! Guarantee: `step` gets every record once, with its decisions and the number of records before its piece. Decisions do not
-//! depend on the threads; only the numbering of records of split rows happens in input order.
+//! Guarantee: `step` gets every record once, with its decisions and the number of records before its piece. Decisions
+//! do not depend on the threads; only the numbering of records of split rows happens in input order.
 
 use moretta_core::observer::Observer;
 
@@ -30,7 +30,8 @@ struct Worker<S> {
     inner: S,
 }
 
-/// Decides all pieces and calls `step` on each, with one state per thread. Returns the states and the number of records.
+/// Decides all pieces and calls `step` on each, with one state per thread. Returns the states and the number of
+/// records.
 pub(crate) fn for_each_piece<S: Send>(
     job: &Job<'_>,
     states: Vec<S>,

@@ -1,8 +1,8 @@
 //! Second pass: reads every record again and writes it with labels in place of cells, in input order or shuffled.
 //!
-//! Guarantee: as many records are written as were read. The file depends on the input, the rewrite and its seed only. No file is
-//! left unless every value and row of the input is known to the rewrite, every row has as many records as the rewrite says,
-//! and no input file changed meanwhile.
+//! Guarantee: as many records are written as were read. The file depends on the input, the rewrite and its seed only.
+//! No file is left unless every value and row of the input is known to the rewrite, every row has as many records as
+//! the rewrite says, and no input file changed meanwhile.
 //!
 //! How:
 //!
@@ -13,9 +13,9 @@
 //!                                   of random.rs             spill.rs
 //! ```
 //!
-//! [`plan`] checks the rewrite and finds the label of each record; [`decide`] runs the pieces of the source through the plan
-//! on several threads; [`csv_out`] and [`parquet_out`] write. A shuffle sorts the records by random keys ([`random`]) in
-//! buckets that are kept in memory or in a temporary file ([`spill`]).
+//! [`plan`] checks the rewrite and finds the label of each record; [`decide`] runs the pieces of the source through the
+//! plan on several threads; [`csv_out`] and [`parquet_out`] write. A shuffle sorts the records by random keys
+//! ([`random`]) in buckets that are kept in memory or in a temporary file ([`spill`]).
 //!
 //! Cost: one read of the input and one write of the output; a shuffle writes and reads the output once more.
 

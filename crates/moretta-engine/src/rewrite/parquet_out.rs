@@ -1,13 +1,13 @@
 //! Writes the released records as Parquet.
 //!
-//! Guarantee: rewritten columns are text without nulls; columns copied from Parquet keep their type and nulls (a dictionary
-//! becomes the type of its values); columns copied from CSV are text. The bytes of the file depend on the records and their
-//! order only, because batches are regrouped to one size before they are encoded. Shuffled records are sorted by their
-//! random keys, then by their numbers.
+//! Guarantee: rewritten columns are text without nulls; columns copied from Parquet keep their type and nulls (a
+//! dictionary becomes the type of its values); columns copied from CSV are text. The bytes of the file depend on the
+//! records and their order only, because batches are regrouped to one size before they are encoded. Shuffled records
+//! are sorted by their random keys, then by their numbers.
 //!
-//! How: threads turn their pieces into Arrow batches; a [`Sequencer`] encodes them in input order, one at a time. A shuffle
-//! goes through the buckets of [`Spill`] as for CSV; a bucket holds batches in Arrow's stream format with two additional
-//! columns, sort key and record number.
+//! How: threads turn their pieces into Arrow batches; a [`Sequencer`] encodes them in input order, one at a time. A
+//! shuffle goes through the buckets of [`Spill`] as for CSV; a bucket holds batches in Arrow's stream format with two
+//! additional columns, sort key and record number.
 //!
 //! Cost: encoding is not parallel. A shuffle writes and reads every record once more; memory for one bucket per thread.
 

@@ -1,13 +1,13 @@
 //! A rewrite, checked and prepared: which columns are written, and which label each record gets.
 //!
-//! Guarantee: after [`Plan::new`], every index of the rewrite is in range and no sum of shares overflows. The second pass can then
-//! only fail on records that differ from those of the first pass; additional and missing records are
+//! Guarantee: after [`Plan::new`], every index of the rewrite is in range and no sum of shares overflows. The second
+//! pass can then only fail on records that differ from those of the first pass; additional and missing records are
 //! [`EngineError::InputChanged`].
 //!
-//! How: a label is an index into the labels of its column, with `*` as an additional last label. By [`LabelRule`], the label
-//! depends on the cell, or on the group that the record is assigned to. A row whose records go to several groups is *split*:
-//! its records are numbered in input order, and a random permutation of the numbers decides their group (see
-//! [`super::random`]), so that nothing but chance connects a record with its group.
+//! How: a label is an index into the labels of its column, with `*` as an additional last label. By [`LabelRule`], the
+//! label depends on the cell, or on the group that the record is assigned to. A row whose records go to several groups
+//! is *split*: its records are numbered in input order, and a random permutation of the numbers decides their group
+//! (see [`super::random`]), so that nothing but chance connects a record with its group.
 //!
 //! ```text
 //! row (age 36, city Rome) has 5 records: 3 go to group 7, 2 to group 9
@@ -17,7 +17,8 @@
 //! ```
 //!
 //! Each piece takes three steps: look up the rows ([`Plan::look_up_rows`]), number the records of split rows
-//! ([`Plan::number_split_records`]), assign groups ([`Plan::assign_groups`]). Only the short second step runs in input order.
+//! ([`Plan::number_split_records`]), assign groups ([`Plan::assign_groups`]). Only the short second step runs in input
+//! order.
 //!
 //! Cost: one hash lookup per cell and, unless labels depend on cells only, one per record.
 
@@ -269,8 +270,8 @@ fn suppression_rule(rewrite: &Rewrite, suppressed: &[u32]) -> Result<LabelRule, 
     Ok(LabelRule::ByValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?))
 }
 
-/// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that are
-/// rewritten, in the order of their labels.
+/// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that
+/// are rewritten, in the order of their labels.
 fn output_columns(
     rewrite: &Rewrite,
     source: &Source,

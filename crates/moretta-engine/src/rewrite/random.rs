@@ -1,12 +1,14 @@
-//! Everything that depends on the seed: the order of shuffled records, and which records of a split row go to which group.
+//! Everything that depends on the seed: the order of shuffled records, and which records of a split row go to which
+//! group.
 //!
-//! Guarantee: both come from the ChaCha8 stream cipher with the seed, and depend only on the number of the record (or on its row
-//! and its number within the row), never on threads or blocks. As far as
-//! ChaCha8 is secure, an attacker without the seed learns nothing about the order of the input from that of the output.
+//! Guarantee: both come from the ChaCha8 stream cipher with the seed, and depend only on the number of the record (or
+//! on its row and its number within the row), never on threads or blocks. As far as ChaCha8 is secure, an attacker
+//! without the seed learns nothing about the order of the input from that of the output.
 //!
-//! How: record `n` is sorted by the `n`-th 64-bit word of one stream. Each row has a stream of its own for a permutation of
-//! `0..total`, which is computed for one record at a time without storing it: by a shuffle if the row has few records, else
-//! by a Feistel network with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite Domains", CT-RSA 2002):
+//! How: record `n` is sorted by the `n`-th 64-bit word of one stream. Each row has a stream of its own for a
+//! permutation of `0..total`, which is computed for one record at a time without storing it: by a shuffle if the row
+//! has few records, else by a Feistel network with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite
+//! Domains", CT-RSA 2002):
 //!
 //! ```text
 //! total = 50     the network permutes 0..64, the next power of four
@@ -99,8 +101,8 @@ fn permute_by_feistel(random: &mut ChaCha8Rng, ordinal: u64, total: u64) -> u64 
             (left, right) = (right, left ^ (mix(right ^ key) & mask));
         }
         position = left << half | right;
-        // The network permutes the numbers below the next power of four. Its cycle through `ordinal` returns to a number
-        // below `total`, `ordinal` itself at the latest, so the loop ends.
+        // The network permutes the numbers below the next power of four. Its cycle through `ordinal` returns to a
+        // number below `total`, `ordinal` itself at the latest, so the loop ends.
         if position < total {
             return position;
         }

@@ -1,10 +1,11 @@
 //! Buckets of bytes for a shuffle: in memory up to a limit, then in one unnamed temporary file.
 //!
-//! Guarantee: all bytes put into a bucket can be taken out of it, in no particular order of puts. The file has no name, so that
-//! the system removes it when the process ends, however it ends, and no other user can open it.
+//! Guarantee: all bytes put into a bucket can be taken out of it, in no particular order of puts. The file has no name,
+//! so that the system removes it when the process ends, however it ends, and no other user can open it.
 //!
-//! How: a shuffle sorts records by random 64-bit keys. The bucket of a record is given by the high bits of its key, so that
-//! bucket by bucket, each sorted by itself, is the sorted whole. The keys are uniform, so buckets have about equal sizes.
+//! How: a shuffle sorts records by random 64-bit keys. The bucket of a record is given by the high bits of its key, so
+//! that bucket by bucket, each sorted by itself, is the sorted whole. The keys are uniform, so buckets have about equal
+//! sizes.
 //!
 //! ```text
 //! key       0x0A..  0x93..  0x41..  0xF7..  0x5C..       scatter: bucket = 2 high bits of the key

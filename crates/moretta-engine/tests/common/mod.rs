@@ -1,4 +1,4 @@
-//! The naive twins of the two passes, and tables to try both on.
+//! Reference implementations of both passes, and helpers to run the engine on files.
 #![allow(dead_code)]
 
 use std::{
@@ -13,10 +13,10 @@ use moretta_core::{
 };
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target};
 
-/// Rows of texts, the header first.
+/// Rows of texts; the first is the header.
 pub type TextTable = Vec<Vec<String>>;
 
-/// A parser that looks at one character after the other.
+/// Parses CSV character by character.
 pub fn parse(text: &str, delimiter: char) -> TextTable {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut rows, mut row, mut cell) = (Vec::new(), Vec::new(), String::new());
@@ -47,10 +47,10 @@ pub fn parse(text: &str, delimiter: char) -> TextTable {
     rows
 }
 
-/// A group: its count and first record.
+/// Count and first record (from 1) of each distinct row.
 pub type Groups = BTreeMap<Vec<String>, (u64, u64)>;
 
-/// A `GROUP BY` of some columns.
+/// Reference implementation of the first pass.
 pub fn group(table: &TextTable, columns: &[usize]) -> Groups {
     let mut groups = Groups::new();
     for (at, row) in table[1..].iter().enumerate() {
@@ -60,14 +60,14 @@ pub fn group(table: &TextTable, columns: &[usize]) -> Groups {
     groups
 }
 
-/// Counts as a `GROUP BY`, with all that must hold inside them checked.
+/// Converts counts to [`Groups`] and checks their invariants.
 pub fn groups(counts: &Counts) -> Groups {
     let mut groups = Groups::new();
     for row in 0..counts.rows() {
         let codes = counts.row(row);
         let key = codes.iter().zip(&counts.columns).map(|(&code, column)| column.values[code as usize].to_string());
         let old = groups.insert(key.collect(), (counts.counts[row], counts.first_record(row).expect("numbered")));
-        assert_eq!(old, None, "a row is there twice");
+        assert_eq!(old, None, "a row occurs twice");
     }
     for (at, column) in counts.columns.iter().enumerate() {
         assert_eq!(column.values.len(), column.first_records.as_ref().expect("numbered").len());
@@ -94,7 +94,7 @@ pub fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| name.to_string()).collect()
 }
 
-/// Rewrites and gives the file its name.
+/// Runs the second pass and publishes the file.
 pub fn rewrite(input: &Path, options: &EngineOptions, rewrite: &Rewrite, output: &Path) -> PathBuf {
     let target = Target { overwrite: true, ..Target::new(output).expect("target") };
     let staged = engine(input, options).stage(rewrite, &target, &NoObserver).expect("rewrite");
@@ -104,7 +104,7 @@ pub fn rewrite(input: &Path, options: &EngineOptions, rewrite: &Rewrite, output:
     output.to_path_buf()
 }
 
-/// All files of a folder, hidden ones too.
+/// Names of all files of a folder, including hidden ones.
 pub fn files(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("folder")
@@ -114,7 +114,7 @@ pub fn files(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A rewrite that shares every row out among `groups` groups in turn; labels name column and group.
+/// A rewrite that divides the records of every row among up to three of `groups` groups. Labels name column and group.
 pub fn shares(counts: &Counts, groups: u32, rewritten: &[bool], order: RecordOrder, seed: u64) -> Rewrite {
     let (mut offsets, mut shares) = (vec![0], Vec::new());
     for (row, &records) in counts.counts.iter().enumerate() {
