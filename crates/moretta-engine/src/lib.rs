@@ -4,7 +4,7 @@
 //! ```text
 //! Source ──first pass──▶ Counts ──moretta-core──▶ Rewrite ──second pass──▶ StagedFile ──publish──▶ target
 //! CSV, Parquet           distinct rows            labels of the            temporary file,         renamed
-//!                        and counts               values or rows           read back               
+//!                        and counts               values or rows           read back
 //! ```
 //!
 //! 1. [`Source`] opens a file, a folder or a pattern and reads the column names.

@@ -1,4 +1,4 @@
-//! Worker threads that take numbered pieces of work in order, so that results and errors do not depend on their number.
+//! Worker threads that take numbered pieces of work in order. Results and errors do not depend on the number of threads.
 //!
 //! Guarantee: of all failures, the one of the piece with the lowest number is returned, and every piece before it was
 //! worked on. No thread waits forever: a failure or a panic wakes the threads that wait for a later turn.
@@ -8,8 +8,8 @@
 //! file:
 //!
 //! ```text
-//! thread A   take 0   work 0 ────────▶ in order 0         take 2   work 2 ──▶ in order 2
-//! thread B   take 1   work 1 ──▶ waits for 0 ... in order 1   take 3   work 3 ──▶ ...
+//! thread A   take 0   work 0 ──────────▶ in order 0   take 2   work 2 ──▶ in order 2
+//! thread B   take 1   work 1 ──▶ (waits for 0)        in order 1   take 3   work 3 ──▶ in order 3
 //! ```
 
 use std::sync::{

@@ -1,8 +1,7 @@
 //! Counts distinct rows of codes: the in-memory `GROUP BY` of one thread.
 //!
 //! Guarantee: [`RowCounter`] keeps, for each distinct row, the number of records that have it and the position of the
-//! first one. The result does not depend on the order of calls; merging the counters of several threads counts all
-//! their records.
+//! first one. The result does not depend on the order of calls. Merged counters of several threads count all records.
 //!
 //! How: while the codes of a row fit into 64 bits, with as many bits per column as its dictionary needs, a row is one
 //! `u64` key of a [`PackedCounter`]:

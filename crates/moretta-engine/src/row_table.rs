@@ -15,8 +15,7 @@
 //! ```
 //!
 //! Rows are looked up in batches, first all in the table and then all in the entries, so that their cache misses
-//! overlap. The first row of equal tag is almost always the right one; if it is not, the row is looked up again with
-//! its codes.
+//! overlap. The first row of equal tag is almost always the right one; if not, the row is looked up again by its codes.
 //!
 //! Cost: two overlapped cache misses per row.
 

@@ -101,8 +101,8 @@ pub(crate) enum PieceMode {
     Any,
     /// Each piece is one batch.
     Whole,
-    /// Only the pieces that hold the first so-many records, each as one batch, for one thread. Malformed records after
-    /// these are ignored.
+    /// Only the pieces that hold the first `n` records, each as one batch, for one thread. Malformed records after the
+    /// first `n` are ignored.
     First(usize),
 }
 

@@ -1,8 +1,7 @@
 //! Encodes the values of an Arrow array by their text.
 //!
 //! Guarantee: the code of a value is the one `look_up` returns for its text; a null has the empty text. `look_up` is
-//! called once per distinct value of a dictionary array, and once per distinct value of a column of numbers, dates or
-//! the like.
+//! called once per distinct value of a dictionary array, and once per distinct value of a column of numbers or dates.
 //!
 //! How: for dictionary arrays, a map from their keys to codes, kept while batches have the same dictionary; for
 //! primitive values, a [`Dictionary`] of their bytes.

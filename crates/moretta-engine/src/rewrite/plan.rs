@@ -54,15 +54,15 @@ pub(crate) struct Plan {
     rule: LabelRule,
 }
 
-/// How the label of a record is found.
+/// What the label of a record depends on.
 #[derive(Debug)]
 enum LabelRule {
-    /// By the code of the cell.
-    ByValue,
-    /// By the code of the cell, or `*` if the record's row is one of these.
-    ByValueOrSuppressed(RowTable),
-    /// By the group that the record is assigned to.
-    ByGroup(Box<RowShares>),
+    /// The code of the cell.
+    Value,
+    /// The code of the cell; `*` if the record's row is one of these.
+    ValueOrSuppressed(RowTable),
+    /// The group that the record is assigned to.
+    Group(Box<RowShares>),
 }
 
 /// Groups that the records of each row are assigned to.
@@ -118,12 +118,12 @@ impl Plan {
                 check_labels(labels, &rewritten, |_| groups)?;
                 let max_groups = if labels.is_empty() { usize::MAX } else { groups };
                 check_shares(rows.len() / rewrite.key.len().max(1), offsets, shares, max_groups)?;
-                (labels, LabelRule::ByGroup(Box::new(RowShares::new(rewrite, rows, offsets, shares)?)))
+                (labels, LabelRule::Group(Box::new(RowShares::new(rewrite, rows, offsets, shares)?)))
             }
         };
         // If no row is looked up, columns that are not rewritten need no codes.
         let needed: Vec<usize> =
-            if matches!(rule, LabelRule::ByValue) { rewritten.clone() } else { (0..rewrite.key.len()).collect() };
+            if matches!(rule, LabelRule::Value) { rewritten.clone() } else { (0..rewrite.key.len()).collect() };
         let mut key = Vec::with_capacity(needed.len());
         for &index in &needed {
             let column = &rewrite.key[index];
@@ -151,11 +151,11 @@ impl Plan {
         groups.clear();
         let codes = &codes[..records * width];
         match &self.rule {
-            LabelRule::ByValue => {}
-            LabelRule::ByValueOrSuppressed(rows) => {
+            LabelRule::Value => {}
+            LabelRule::ValueOrSuppressed(rows) => {
                 rows.find_each(codes, records, |_, row| groups.push(if row.is_some() { SUPPRESSED } else { 0 }));
             }
-            LabelRule::ByGroup(shares) => {
+            LabelRule::Group(shares) => {
                 let mut unknown = false;
                 shares.rows.find_each(codes, records, |record, row| {
                     let Some((row, group)) = row else {
@@ -179,7 +179,7 @@ impl Plan {
 
     /// Numbers the records of split rows. Must be called for the pieces in input order.
     pub(crate) fn number_split_records(&self, decisions: &mut Decisions) {
-        let LabelRule::ByGroup(shares) = &self.rule else {
+        let LabelRule::Group(shares) = &self.rule else {
             return;
         };
         for split in &mut decisions.split_records {
@@ -189,7 +189,7 @@ impl Plan {
 
     /// Assigns a group to each numbered record of a split row.
     pub(crate) fn assign_groups(&self, decisions: &mut Decisions) -> Result<(), EngineError> {
-        let LabelRule::ByGroup(shares) = &self.rule else {
+        let LabelRule::Group(shares) = &self.rule else {
             return Ok(());
         };
         for &SplitRecord { record, row, ordinal } in &decisions.split_records {
@@ -214,22 +214,20 @@ impl Plan {
     #[inline]
     pub(crate) fn label_index(&self, decisions: &Decisions, record: usize, column: usize) -> usize {
         match &self.rule {
-            LabelRule::ByGroup(_) => decisions.groups[record] as usize,
-            LabelRule::ByValueOrSuppressed(_) if decisions.groups[record] == SUPPRESSED => {
-                self.labels[column].len() - 1
-            }
+            LabelRule::Group(_) => decisions.groups[record] as usize,
+            LabelRule::ValueOrSuppressed(_) if decisions.groups[record] == SUPPRESSED => self.labels[column].len() - 1,
             _ => decisions.codes[record * self.key.len() + self.key_indices[column]] as usize,
         }
     }
 
     /// Whether labels depend on the group, so that the label index of a record is the same in all rewritten columns.
     pub(crate) fn by_group(&self) -> bool {
-        matches!(self.rule, LabelRule::ByGroup(_))
+        matches!(self.rule, LabelRule::Group(_))
     }
 
     /// Returns an error unless the number of records read of every row is that of its shares.
     pub(crate) fn check_all_read(&self) -> Result<(), EngineError> {
-        let LabelRule::ByGroup(shares) = &self.rule else {
+        let LabelRule::Group(shares) = &self.rule else {
             return Ok(());
         };
         let same = shares.records_read.iter().enumerate().all(|(row, records)| {
@@ -265,9 +263,9 @@ impl RowShares {
 /// The rule of a rewrite whose labels depend on cells, except in the suppressed rows.
 fn suppression_rule(rewrite: &Rewrite, suppressed: &[u32]) -> Result<LabelRule, EngineError> {
     if suppressed.is_empty() {
-        return Ok(LabelRule::ByValue);
+        return Ok(LabelRule::Value);
     }
-    Ok(LabelRule::ByValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?))
+    Ok(LabelRule::ValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?))
 }
 
 /// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that
