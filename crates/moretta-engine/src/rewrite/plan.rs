@@ -54,7 +54,7 @@ pub(crate) struct Plan {
     rule: LabelRule,
 }
 
-/// What the label of a record depends on.
+/// Property of a record that determines its label.
 #[derive(Debug)]
 enum LabelRule {
     /// The code of the cell.
