@@ -139,7 +139,12 @@ fn anonymize(folder: &Path, csv: &Path, threads: usize) -> Result<(f64, serde_js
     Ok((seconds, serde_json::from_slice(&output.stdout)?))
 }
 
-fn table(rows: &[ResultRow], csv: &Path, distinct: usize, report: &serde_json::Value) -> Result<String, Box<dyn Error>> {
+fn table(
+    rows: &[ResultRow],
+    csv: &Path,
+    distinct: usize,
+    report: &serde_json::Value,
+) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     let bytes = fs::metadata(csv)?.len() as f64 / 1e9;
     writeln!(text, "# The two passes and the whole way\n")?;

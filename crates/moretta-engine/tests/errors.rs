@@ -116,16 +116,16 @@ fn memory_is_bounded() {
     let rows: String = (0..50_000).map(|at| format!("{at},{}\n", at % 10)).collect();
     std::fs::write(&path, format!("id,digit\n{rows}")).expect("write");
     let options = EngineOptions { threads: 2, memory: Some(500_000), block_size: 1 << 14, ..EngineOptions::default() };
-    let wanted = names(&["digit", "id"]);
+    let column_names = names(&["digit", "id"]);
     let EngineError::OutOfMemory(account) =
-        engine(&path, &options).group_and_count(&wanted, &NoObserver).expect_err("error")
+        engine(&path, &options).group_and_count(&column_names, &NoObserver).expect_err("error")
     else {
         panic!("another error");
     };
     assert_eq!((account.column.as_str(), account.budget), ("id", 500_000));
     assert!(account.read > 0.01 && account.read < 0.9 && account.needed > 500_000, "{account:?}");
     let options = EngineOptions { memory: Some(account.needed * 4), ..options };
-    assert_eq!(engine(&path, &options).group_and_count(&wanted, &NoObserver).expect("counts").rows(), 50_000);
+    assert_eq!(engine(&path, &options).group_and_count(&column_names, &NoObserver).expect("counts").rows(), 50_000);
 }
 
 struct StopAfter(AtomicUsize);

@@ -168,8 +168,8 @@ fn groups_of_all_types() {
         for options in divisions() {
             let engine = engine(&path, &options);
             for columns in [(0..14).collect::<Vec<_>>(), vec![13, 0, 4], vec![2], vec![9, 1]] {
-                let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-                let counts = engine.group_and_count(&wanted, &NoObserver).expect("counts");
+                let column_names: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
+                let counts = engine.group_and_count(&column_names, &NoObserver).expect("counts");
                 assert_eq!(groups(&counts), group(&table, &columns));
             }
         }
@@ -215,9 +215,9 @@ fn any_division_and_format_gives_the_same_groups() {
     let folder = tempfile::tempdir().expect("folder");
     let path = folder.path().join("t.parquet");
     store(&batch(), &path, 90);
-    let wanted = names(&["int", "large", "view"]);
+    let column_names = names(&["int", "large", "view"]);
     let counts = engine(&path, &EngineOptions { threads: 1, ..EngineOptions::default() })
-        .group_and_count(&wanted, &NoObserver)
+        .group_and_count(&column_names, &NoObserver)
         .expect("counts");
     for order in [RecordOrder::Input, RecordOrder::Shuffled] {
         let mut change = shares(&counts, 5, &[true, true, false], order, 4);

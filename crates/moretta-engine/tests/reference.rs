@@ -97,8 +97,8 @@ proptest! {
         let engine = engine(&path, &options);
         prop_assert_eq!(engine.source().columns(), &table[0][..]);
         let columns: Vec<usize> = (0..table[0].len()).rev().filter(|&column| pick[column]).collect();
-        let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-        let counts = engine.group_and_count(&wanted, &NoObserver).expect("counts");
+        let column_names: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
+        let counts = engine.group_and_count(&column_names, &NoObserver).expect("counts");
         prop_assert_eq!(counts.records as usize, table.len() - 1);
         prop_assert_eq!(groups(&counts), group(&table, &columns));
         let sample = engine.first_records(3).expect("sample");
@@ -112,8 +112,8 @@ proptest! {
         std::fs::write(&path, &text).expect("write");
         let width = table[0].len();
         let columns: Vec<usize> = (0..width).filter(|&column| pick[column] || column == 0).collect();
-        let wanted: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
-        let counts = engine(&path, &options).group_and_count(&wanted, &NoObserver).expect("counts");
+        let column_names: Vec<String> = columns.iter().map(|&column| table[0][column].clone()).collect();
+        let counts = engine(&path, &options).group_and_count(&column_names, &NoObserver).expect("counts");
         let rewritten: Vec<bool> = columns.iter().map(|&column| !suppress || column != 1).collect();
         let label = |value: &str| format!("<{value}>{delimiter}\"");
         let labels = counts.columns.iter().zip(&rewritten).filter(|(_, rewritten)| **rewritten)
@@ -161,9 +161,9 @@ proptest! {
         let folder = tempfile::tempdir().expect("folder");
         let (path, out) = (folder.path().join("t.csv"), folder.path().join("o.csv"));
         std::fs::write(&path, &text).expect("write");
-        let wanted = vec![table[0][0].clone()];
+        let column_names = vec![table[0][0].clone()];
         // One thread, so that the order of rows does not depend on how the work was divided.
-        let counts = engine(&path, &EngineOptions { threads: 1, ..options.clone() }).group_and_count(&wanted, &NoObserver).expect("counts");
+        let counts = engine(&path, &EngineOptions { threads: 1, ..options.clone() }).group_and_count(&column_names, &NoObserver).expect("counts");
         let mut change = shares(&counts, 4, &[true], RecordOrder::Input, seed);
         let written = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         let rows = parse(&written, delimiter);

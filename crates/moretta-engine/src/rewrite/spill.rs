@@ -3,9 +3,9 @@
 //! Guarantee: all bytes put into a bucket can be taken out of it, in no particular order of puts. The file has no name,
 //! so that the system removes it when the process ends, however it ends, and no other user can open it.
 //!
-//! How: a shuffle sorts records by random 64-bit keys. The bucket of a record is given by the high bits of its key, so
-//! that bucket by bucket, each sorted by itself, is the sorted whole. The keys are uniform, so buckets have about equal
-//! sizes.
+//! How: a shuffle sorts records by random 64-bit keys. The high bits of its key give the bucket of a record, so that
+//! every key of a bucket is below every key of the next one: it is enough to sort each bucket. The keys are uniform, so
+//! buckets have about equal sizes.
 //!
 //! ```text
 //! key       0x0A..  0x93..  0x41..  0xF7..  0x5C..       scatter: bucket = 2 high bits of the key
