@@ -10,7 +10,7 @@ use std::{
 };
 
 use moretta_core::{
-    engine::{EngineFault, FaultKind, Place},
+    engine::{EngineFault, FaultKind, FaultLocation},
     text::count,
 };
 
@@ -318,12 +318,12 @@ impl From<EngineError> for EngineFault {
         }
         let place = match &error {
             EngineError::Record { path, record, line, .. } => {
-                Some(Place { record: Some(*record), line: *line, ..Place::file(path.display().to_string()) })
+                Some(FaultLocation { record: Some(*record), line: *line, ..FaultLocation::file(path.display().to_string()) })
             }
             EngineError::UnsupportedType { path, column, .. } => {
-                Some(Place { column: Some(column.clone()), ..Place::file(path.display().to_string()) })
+                Some(FaultLocation { column: Some(column.clone()), ..FaultLocation::file(path.display().to_string()) })
             }
-            error => error.path().map(|path| Place::file(path.display().to_string())),
+            error => error.path().map(|path| FaultLocation::file(path.display().to_string())),
         };
         let kind = match error {
             EngineError::NoInput { .. }
