@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::{ground::Ground, release::Swept};
+use super::{context::SweepContext, release::Swept};
 use crate::{
     ids::TupleId,
     search::{
@@ -40,7 +40,7 @@ pub(super) struct Tries {
 
 /// Tries so often, and stops when it does not pay.
 pub(super) fn improve(
-    ground: &Ground<'_>,
+    context: &SweepContext<'_>,
     loss_table: &LossTable<'_>,
     swept: &mut Swept,
     retries: u32,
@@ -50,13 +50,13 @@ pub(super) fn improve(
     let mut from = 0;
     while from < retries && (2..=GROUPS).contains(&swept.groups.len()) && tries.stop.is_none() {
         let to = retries.min(from + AT_ONCE);
-        let loss = |tuples: &Vec<TupleId>| loss_table.of(&Cluster::of_tuples(ground.task, tuples).ranges);
+        let loss = |tuples: &Vec<TupleId>| loss_table.of(&Cluster::of_tuples(context.task, tuples).ranges);
         let mut groups: Vec<(f64, Vec<TupleId>)> =
             std::mem::take(&mut swept.groups).into_iter().map(|tuples| (loss(&tuples), tuples)).collect();
         groups.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
         swept.groups = groups.into_iter().map(|(_, tuples)| tuples).collect();
         let better: Vec<Option<(f64, usize, Swept)>> =
-            (from..to).into_par_iter().map(|number| attempt(ground, loss_table, swept, number, observer)).collect();
+            (from..to).into_par_iter().map(|number| attempt(context, loss_table, swept, number, observer)).collect();
         tries.tried += u64::from(to - from);
         tries.stop = observer.stop();
         let best = better.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
@@ -72,30 +72,30 @@ pub(super) fn improve(
 
 /// Sweeps some of the worst groups anew: by how much the loss falls, how many groups, and what became of them.
 fn attempt(
-    ground: &Ground<'_>,
+    context: &SweepContext<'_>,
     loss_table: &LossTable<'_>,
     swept: &Swept,
     number: u32,
     observer: &dyn Observer,
 ) -> Option<(f64, usize, Swept)> {
-    let seed = hash_seed(ground.task.seed, u64::from(number) + 1);
+    let seed = hash_seed(context.task.seed, u64::from(number) + 1);
     let between = |range: std::ops::Range<f64>, number: u64| {
         range.start + (range.end - range.start) * (hash_seed(seed, number) >> 11) as f64 / (1u64 << 53) as f64
     };
-    let columns = ground.columns.len() as u64;
+    let columns = context.columns.len() as u64;
     let factors: Vec<f64> = (0..columns).map(|column| between(-SPREAD..SPREAD, column + 1).exp()).collect();
     let count = ((swept.groups.len() as f64 * between(SHARE, 0)) as usize).max(2).min(swept.groups.len());
     let (worst, left) = (&swept.groups[..count], &swept.left);
     let mut tuples: Vec<TupleId> = worst.iter().flatten().chain(left).copied().collect();
     tuples.sort_unstable();
-    let again = ground.sweep(&tuples, &factors, observer);
-    let change = total(ground, loss_table, &again.groups, &again.left) - total(ground, loss_table, worst, left);
+    let again = context.sweep(&tuples, &factors, observer);
+    let change = total(context, loss_table, &again.groups, &again.left) - total(context, loss_table, worst, left);
     (change < 0.0 && observer.stop().is_none()).then_some((change, count, again))
 }
 
 /// What groups lose, with what is left over put where it costs least.
-fn total(ground: &Ground<'_>, loss_table: &LossTable<'_>, groups: &[Vec<TupleId>], left: &[TupleId]) -> f64 {
-    let mut clusters: Vec<Cluster> = groups.iter().map(|tuples| Cluster::of_tuples(ground.task, tuples)).collect();
-    place(ground.task, loss_table, &mut clusters, &Cluster::of_tuples(ground.task, left).members);
+fn total(context: &SweepContext<'_>, loss_table: &LossTable<'_>, groups: &[Vec<TupleId>], left: &[TupleId]) -> f64 {
+    let mut clusters: Vec<Cluster> = groups.iter().map(|tuples| Cluster::of_tuples(context.task, tuples)).collect();
+    place(context.task, loss_table, &mut clusters, &Cluster::of_tuples(context.task, left).members);
     clusters.iter().map(|cluster| cluster.records() as f64 * loss_table.of(&cluster.ranges)).sum()
 }

@@ -3,7 +3,7 @@
 //! Grouping by a combination of levels looks at the list that the combination begins with: it is shorter than that of all tuples, and
 //! what stands for the trunk is known.
 
-use super::ground::Ground;
+use super::context::SweepContext;
 use crate::{ids::TupleId, search::grouping::KeyNumbers};
 
 /// A list: an entry is of tuples that are alike at the levels of the trunk, and in all other columns.
@@ -26,18 +26,18 @@ pub(super) struct List {
 impl List {
     /// Of some tuples, at levels of the trunk; `others` has a word for each tuple's values in the other columns.
     pub(super) fn new(
-        ground: &Ground<'_>,
+        context: &SweepContext<'_>,
         levels: &[usize],
         factors: &[f64],
         tuples: &[TupleId],
         others: &[u64],
     ) -> Self {
-        let profile = ground.task.profile;
+        let profile = context.task.profile;
         let trunk = || {
-            let columns = ground.columns.iter().zip(levels);
+            let columns = context.columns.iter().zip(levels);
             columns.map(|(column, &level)| (column, &column.levels[level], factors[column.place]))
         };
-        let mut list = Self { codes: vec![Vec::new(); ground.packs.len()], ..Self::default() };
+        let mut list = Self { codes: vec![Vec::new(); context.packs.len()], ..Self::default() };
         let mut numbers = KeyNumbers::default();
         numbers.reset(tuples.len());
         for (&tuple, other) in tuples.iter().zip(others) {
@@ -55,7 +55,7 @@ impl List {
             list.words.push(word);
             list.losses.push(losses.sum());
             list.records.push(records);
-            list.codes.iter_mut().zip(ground.packs.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
+            list.codes.iter_mut().zip(context.packs.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
         }
         list
     }

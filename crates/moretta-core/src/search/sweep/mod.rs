@@ -20,7 +20,7 @@
 //! times; most records leave early.
 
 mod again;
-mod ground;
+mod context;
 mod grouping;
 mod levels;
 mod lists;
@@ -31,7 +31,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use self::ground::Ground;
+use self::context::SweepContext;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     cluster::{Cluster, members_of, outcome},
@@ -120,11 +120,11 @@ impl Method for Sweep {
             return Ok(outcome(task, Vec::new(), None, Vec::new()));
         }
         let loss = self.0.loss;
-        let ground = Ground::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
+        let context = SweepContext::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
         let loss_table = LossTable::new(profile, loss);
         let blocks = self.blocks(task, observer);
-        let mut swept = ground.sweep_blocks(&blocks, observer);
-        let tried = again::improve(&ground, &loss_table, &mut swept, self.0.retries, observer);
+        let mut swept = context.sweep_blocks(&blocks, observer);
+        let tried = again::improve(&context, &loss_table, &mut swept, self.0.retries, observer);
         let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
         let left = members_of(profile, swept.left.iter().copied()).collect();
         let is_complete = swept.stop == Stop::Finished;
@@ -137,7 +137,7 @@ impl Method for Sweep {
         }
         let mut work = vec![
             ("blocks", blocks.len() as u64),
-            ("vectors", ground.combinations() as u64),
+            ("vectors", context.combinations() as u64),
             ("regrouped", swept.regrouped),
             ("tuples_looked_at", swept.looked_at),
             ("tried_again", tried.tried),

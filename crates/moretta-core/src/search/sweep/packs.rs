@@ -3,7 +3,7 @@
 //! A pack is some columns as one: its codes are the combinations of theirs, its levels the combinations of their levels, and what a
 //! code is and costs on a level is the sum over the columns. Columns of few values go together, others stay alone.
 
-use super::{ground::Column, levels::Level};
+use super::{context::Column, levels::Level};
 use crate::{ids::TupleId, profile::Profile};
 
 /// A pack has at most so many codes, unless it is one column.

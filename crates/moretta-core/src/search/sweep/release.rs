@@ -15,7 +15,7 @@ use std::{
 use rayon::prelude::*;
 
 use super::{
-    ground::{Combination, Ground},
+    context::{Combination, SweepContext},
     grouping::{Found, Grouping, Turn, Wanted},
     lists::List,
 };
@@ -39,7 +39,7 @@ pub(super) struct Swept {
     pub looked_at: u64,
 }
 
-impl Ground<'_> {
+impl SweepContext<'_> {
     /// Sweeps each block on its own, and what is left of all of them together.
     pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], observer: &dyn Observer) -> Swept {
         let factors = vec![1.0; self.columns.len()];

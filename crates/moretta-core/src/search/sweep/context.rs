@@ -13,7 +13,7 @@ use crate::{
 /// The trunk has at most so many combinations of levels.
 const LISTS: usize = 20;
 
-pub(super) struct Ground<'a> {
+pub(super) struct SweepContext<'a> {
     pub task: &'a Task<'a>,
     pub columns: Vec<Column>,
     /// How many columns are the trunk.
@@ -34,7 +34,7 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Combination(pub u32);
 
-impl<'a> Ground<'a> {
+impl<'a> SweepContext<'a> {
     /// From the levels of each column of the profile.
     pub(super) fn new(task: &'a Task<'a>, levels: Vec<Vec<Level>>) -> Self {
         let profile = task.profile;
