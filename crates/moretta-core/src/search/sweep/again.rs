@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::{context::SweepContext, release::Swept};
+use super::{context::SweepContext, pass::SweepResult};
 use crate::{
     ids::TupleId,
     search::{
@@ -42,29 +42,29 @@ pub(super) struct Tries {
 pub(super) fn improve(
     context: &SweepContext<'_>,
     loss_table: &LossTable<'_>,
-    swept: &mut Swept,
+    result: &mut SweepResult,
     retries: u32,
     observer: &dyn Observer,
 ) -> Tries {
     let mut tries = Tries::default();
     let mut from = 0;
-    while from < retries && (2..=GROUPS).contains(&swept.groups.len()) && tries.stop.is_none() {
+    while from < retries && (2..=GROUPS).contains(&result.groups.len()) && tries.stop.is_none() {
         let to = retries.min(from + AT_ONCE);
         let loss = |tuples: &Vec<TupleId>| loss_table.of(&Cluster::of_tuples(context.task, tuples).ranges);
         let mut groups: Vec<(f64, Vec<TupleId>)> =
-            std::mem::take(&mut swept.groups).into_iter().map(|tuples| (loss(&tuples), tuples)).collect();
+            std::mem::take(&mut result.groups).into_iter().map(|tuples| (loss(&tuples), tuples)).collect();
         groups.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-        swept.groups = groups.into_iter().map(|(_, tuples)| tuples).collect();
-        let better: Vec<Option<(f64, usize, Swept)>> =
-            (from..to).into_par_iter().map(|number| attempt(context, loss_table, swept, number, observer)).collect();
+        result.groups = groups.into_iter().map(|(_, tuples)| tuples).collect();
+        let better: Vec<Option<(f64, usize, SweepResult)>> =
+            (from..to).into_par_iter().map(|number| attempt(context, loss_table, result, number, observer)).collect();
         tries.tried += u64::from(to - from);
         tries.stop = observer.stop();
         let best = better.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, count, better)) = best else { break };
         tries.better += 1;
-        swept.groups.drain(..count);
-        swept.groups.extend(better.groups);
-        swept.left = better.left;
+        result.groups.drain(..count);
+        result.groups.extend(better.groups);
+        result.left = better.left;
         from = to;
     }
     tries
@@ -74,18 +74,18 @@ pub(super) fn improve(
 fn attempt(
     context: &SweepContext<'_>,
     loss_table: &LossTable<'_>,
-    swept: &Swept,
+    result: &SweepResult,
     number: u32,
     observer: &dyn Observer,
-) -> Option<(f64, usize, Swept)> {
+) -> Option<(f64, usize, SweepResult)> {
     let seed = hash_seed(context.task.seed, u64::from(number) + 1);
     let between = |range: std::ops::Range<f64>, number: u64| {
         range.start + (range.end - range.start) * (hash_seed(seed, number) >> 11) as f64 / (1u64 << 53) as f64
     };
     let columns = context.columns.len() as u64;
     let factors: Vec<f64> = (0..columns).map(|column| between(-SPREAD..SPREAD, column + 1).exp()).collect();
-    let count = ((swept.groups.len() as f64 * between(SHARE, 0)) as usize).max(2).min(swept.groups.len());
-    let (worst, left) = (&swept.groups[..count], &swept.left);
+    let count = ((result.groups.len() as f64 * between(SHARE, 0)) as usize).max(2).min(result.groups.len());
+    let (worst, left) = (&result.groups[..count], &result.left);
     let mut tuples: Vec<TupleId> = worst.iter().flatten().chain(left).copied().collect();
     tuples.sort_unstable();
     let again = context.sweep(&tuples, &factors, observer);

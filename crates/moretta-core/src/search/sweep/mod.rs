@@ -16,7 +16,7 @@
 //! A level is a depth of a column's tree; free numbers have a tree of halves, and are released as intervals of their own.
 //! Where there are too many combinations, levels that lie close to others are left out (`vectors`).
 //!
-//! Cost: for each combination what is left, as often as the turn of one of its boxes may have come (`release.rs`), two or three
+//! Cost: for each combination what is left, as often as the turn of one of its boxes may have come (`pass.rs`), two or three
 //! times; most records leave early.
 
 mod again;
@@ -25,7 +25,7 @@ mod grouping;
 mod levels;
 mod lists;
 mod packs;
-mod release;
+mod pass;
 #[cfg(test)]
 mod tests;
 
@@ -123,13 +123,13 @@ impl Method for Sweep {
         let context = SweepContext::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
         let loss_table = LossTable::new(profile, loss);
         let blocks = self.blocks(task, observer);
-        let mut swept = context.sweep_blocks(&blocks, observer);
-        let tried = again::improve(&context, &loss_table, &mut swept, self.0.retries, observer);
-        let mut clusters: Vec<Cluster> = swept.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
-        let left = members_of(profile, swept.left.iter().copied()).collect();
-        let is_complete = swept.stop == Stop::Finished;
+        let mut result = context.sweep_blocks(&blocks, observer);
+        let tried = again::improve(&context, &loss_table, &mut result, self.0.retries, observer);
+        let mut clusters: Vec<Cluster> = result.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
+        let left = members_of(profile, result.left.iter().copied()).collect();
+        let is_complete = result.stop == Stop::Finished;
         let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
-        let mut stop = tried.stop.unwrap_or(swept.stop);
+        let mut stop = tried.stop.unwrap_or(result.stop);
         if leftovers.len() * clusters.len() <= PLACED {
             place(task, &loss_table, &mut clusters, &leftovers);
         } else {

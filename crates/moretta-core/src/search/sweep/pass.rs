@@ -31,7 +31,7 @@ const AT_ONCE: usize = 64;
 const TOGETHER: usize = 8;
 
 /// What a sweep did.
-pub(super) struct Swept {
+pub(super) struct SweepResult {
     pub groups: Vec<Vec<TupleId>>,
     pub left: Vec<TupleId>,
     pub stop: Stop,
@@ -41,31 +41,31 @@ pub(super) struct Swept {
 
 impl SweepContext<'_> {
     /// Sweeps each block on its own, and what is left of all of them together.
-    pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], observer: &dyn Observer) -> Swept {
+    pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], observer: &dyn Observer) -> SweepResult {
         let factors = vec![1.0; self.columns.len()];
         if let [all] = blocks {
             return self.sweep(all, &factors, observer);
         }
         let done = AtomicU64::new(0);
         let sweep = |block: &Vec<TupleId>| {
-            let swept = self.sweep(block, &factors, &CancelOnly(observer));
+            let result = self.sweep(block, &factors, &CancelOnly(observer));
             let done = done.fetch_add(block.len() as u64, Relaxed) + block.len() as u64;
             observer.progress(done, self.task.profile.tuples() as u64);
-            swept
+            result
         };
-        let of_blocks: Vec<Swept> = blocks.par_iter().map(sweep).collect();
-        let mut left: Vec<TupleId> = of_blocks.iter().flat_map(|swept| &swept.left).copied().collect();
+        let of_blocks: Vec<SweepResult> = blocks.par_iter().map(sweep).collect();
+        let mut left: Vec<TupleId> = of_blocks.iter().flat_map(|result| &result.left).copied().collect();
         left.sort_unstable();
         let mut all = self.sweep(&left, &factors, &CancelOnly(observer));
-        for swept in of_blocks {
-            all.groups.extend(swept.groups);
-            (all.regrouped, all.looked_at) = (all.regrouped + swept.regrouped, all.looked_at + swept.looked_at);
+        for result in of_blocks {
+            all.groups.extend(result.groups);
+            (all.regrouped, all.looked_at) = (all.regrouped + result.regrouped, all.looked_at + result.looked_at);
         }
         all
     }
 
     /// Sweeps some tuples, with each column's loss times its factor in the order.
-    pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> Swept {
+    pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> SweepResult {
         let task = self.task;
         let needs = Needs::of(task);
         let order = self.in_order(factors);
@@ -73,8 +73,8 @@ impl SweepContext<'_> {
         let mut lists = self.make_lists(tuples, factors);
         let mut left: Vec<u32> = (0..tuples.len() as u32).collect();
         let mut is_left = vec![true; tuples.len()];
-        let mut swept =
-            Swept { groups: Vec::new(), left: Vec::new(), stop: Stop::Finished, regrouped: 0, looked_at: 0 };
+        let mut result =
+            SweepResult { groups: Vec::new(), left: Vec::new(), stop: Stop::Finished, regrouped: 0, looked_at: 0 };
         // At first a turn is not known, but what no box of the combination loses less than.
         let least_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
         let trunks: Vec<f64> = lists.iter().map(|list| least_of(&list.losses)).collect();
@@ -103,8 +103,8 @@ impl SweepContext<'_> {
                 }
             };
             let wanted: Vec<Wanted<'_>> = now.iter().map(wanted).collect();
-            swept.regrouped += now.len() as u64;
-            swept.looked_at += wanted.iter().map(|wanted| wanted.list.words.len() as u64).sum::<u64>();
+            result.regrouped += now.len() as u64;
+            result.looked_at += wanted.iter().map(|wanted| wanted.list.words.len() as u64).sum::<u64>();
             let group = |grouping: &mut Grouping, wanted: &Wanted<'_>| {
                 let mut found = Vec::new();
                 let next = grouping.groups(wanted, &left, &mut found);
@@ -131,16 +131,16 @@ impl SweepContext<'_> {
                     is_left[rank] = false;
                     lists.iter_mut().for_each(|list| list.remove(rank, task.profile.tuple_records(tuple)));
                 }
-                swept.groups.push(members);
+                result.groups.push(members);
             }
             left.retain(|&rank| is_left[rank as usize]);
             lists.iter_mut().for_each(List::tidy);
             observer.progress((tuples.len() - left.len()) as u64, tuples.len() as u64);
             stop = observer.stop();
         }
-        swept.left = left.into_iter().map(|rank| tuples[rank as usize]).collect();
-        swept.stop = stop.unwrap_or(Stop::Finished);
-        swept
+        result.left = left.into_iter().map(|rank| tuples[rank as usize]).collect();
+        result.stop = stop.unwrap_or(Stop::Finished);
+        result
     }
 
     /// The list of each combination of the trunk.
