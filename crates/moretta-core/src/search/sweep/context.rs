@@ -1,7 +1,7 @@
 //! What all sweeps of a search share: the columns with their levels, and how combinations of levels are numbered.
 //!
 //! The columns that divide the records most come first. The first few of them are the *trunk*: for each combination of their
-//! levels there is a list of the tuples that are different there (`lists.rs`). The others are packed.
+//! levels there is a list of the tuples that are different there (`prefix_tables.rs`). The others are packed.
 
 use super::{levels::Level, packs::Packs};
 use crate::{
@@ -11,13 +11,13 @@ use crate::{
 };
 
 /// The trunk has at most so many combinations of levels.
-const LISTS: usize = 20;
+const MAX_PREFIXES: usize = 20;
 
 pub(super) struct SweepContext<'a> {
     pub task: &'a Task<'a>,
     pub columns: Vec<Column>,
     /// How many columns are the trunk.
-    pub trunk: usize,
+    pub prefix_len: usize,
     pub packs: Packs,
 }
 
@@ -47,14 +47,14 @@ impl<'a> SweepContext<'a> {
             levels.into_iter().enumerate().map(column).map(|column| (entropy(profile, &column), column)).collect();
         columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.place.cmp(&b.1.place)));
         let columns: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
-        let mut lists = 1;
-        let is_trunk = |column: &&Column| {
-            lists *= column.levels.len();
-            lists <= LISTS
+        let mut num_prefixes = 1;
+        let is_prefix = |column: &&Column| {
+            num_prefixes *= column.levels.len();
+            num_prefixes <= MAX_PREFIXES
         };
-        let trunk = columns.iter().take_while(is_trunk).count();
-        let packs = Packs::new(profile, &columns, trunk);
-        Self { task, columns, trunk, packs }
+        let prefix_len = columns.iter().take_while(is_prefix).count();
+        let packs = Packs::new(profile, &columns, prefix_len);
+        Self { task, columns, prefix_len, packs }
     }
 
     /// How many combinations of levels there are.
@@ -63,13 +63,13 @@ impl<'a> SweepContext<'a> {
     }
 
     /// How many combinations the trunk has.
-    pub(super) fn lists(&self) -> usize {
-        self.columns[..self.trunk].iter().map(|column| column.levels.len()).product()
+    pub(super) fn num_prefixes(&self) -> usize {
+        self.columns[..self.prefix_len].iter().map(|column| column.levels.len()).product()
     }
 
     /// The combination of the trunk that a combination begins with.
-    pub(super) fn list_of(&self, combination: Combination) -> usize {
-        combination.0 as usize / (self.combinations() / self.lists())
+    pub(super) fn prefix_of(&self, combination: Combination) -> usize {
+        combination.0 as usize / (self.combinations() / self.num_prefixes())
     }
 
     /// The level of each column.
@@ -78,8 +78,8 @@ impl<'a> SweepContext<'a> {
     }
 
     /// The level of each column of the trunk.
-    pub(super) fn levels_of_list(&self, list: usize) -> Vec<usize> {
-        levels_of(&self.columns[..self.trunk], list)
+    pub(super) fn prefix_levels(&self, prefix: usize) -> Vec<usize> {
+        levels_of(&self.columns[..self.prefix_len], prefix)
     }
 
     /// All combinations, least lossy by the mean first, with each column's loss times its factor.

@@ -8,7 +8,7 @@
 //! Without the filter a sweep takes 7 times as long for k = 5 and 21 times as long for k = 50 (Adult, 18,109 tuples, eight
 //! columns with the hierarchies of ARX, one thread).
 
-use super::{levels::Level, lists::List};
+use super::{levels::Level, prefix_tables::PrefixTable};
 use crate::search::grouping::KeyNumbers;
 
 /// Groups the entries of lists, again and again.
@@ -50,7 +50,7 @@ impl Turn {
 
 /// What to group, and which groups are wanted.
 pub(super) struct Wanted<'w> {
-    pub list: &'w List,
+    pub table: &'w PrefixTable,
     /// The levels of the packs.
     pub levels: Vec<&'w Level>,
     /// Where the combination comes in the order of combinations.
@@ -64,9 +64,9 @@ pub(super) struct Wanted<'w> {
 impl Wanted<'_> {
     #[inline]
     fn turn(&self, entry: u32) -> Turn {
-        let packs = self.levels.iter().zip(&self.list.codes);
+        let packs = self.levels.iter().zip(&self.table.codes);
         let nodes = packs.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
-        Turn::new(self.list.losses[entry as usize] + nodes.sum::<f64>(), self.combination)
+        Turn::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.combination)
     }
 }
 
@@ -75,23 +75,23 @@ impl Grouping {
     /// enough records. `left` has the ranks of the tuples that are left.
     pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Turn> {
         let least = u32::try_from(wanted.least).unwrap_or(u32::MAX);
-        let list = wanted.list;
-        self.words.clone_from(&list.words);
-        for (level, codes) in wanted.levels.iter().zip(&list.codes) {
+        let table = wanted.table;
+        self.words.clone_from(&table.words);
+        for (level, codes) in wanted.levels.iter().zip(&table.codes) {
             for (word, &code) in self.words.iter_mut().zip(codes) {
                 *word = word.wrapping_add(level.words[code as usize]);
             }
         }
-        let mask = (4 * list.words.len()).next_power_of_two() - 1;
+        let mask = (4 * table.words.len()).next_power_of_two() - 1;
         self.counts.clear();
         self.counts.resize(mask + 1, 0);
-        for (&word, &records) in self.words.iter().zip(&list.records) {
+        for (&word, &records) in self.words.iter().zip(&table.records) {
             let count = &mut self.counts[word as usize & mask];
             *count = count.saturating_add(u32::try_from(records).unwrap_or(u32::MAX));
         }
         self.candidates.clear();
         let mut next: Option<Turn> = None;
-        for ((entry, &word), &records) in (0u32..).zip(&self.words).zip(&list.records) {
+        for ((entry, &word), &records) in (0u32..).zip(&self.words).zip(&table.records) {
             if self.counts[word as usize & mask] < least || records == 0 {
                 continue;
             }
@@ -113,7 +113,7 @@ impl Grouping {
         let Self { words, candidates, numbers, .. } = self;
         numbers.reset(candidates.len());
         let mut group = |&entry: &u32| {
-            let records = wanted.list.records[entry as usize];
+            let records = wanted.table.records[entry as usize];
             let group = numbers.number(words[entry as usize]);
             match groups.get_mut(group as usize) {
                 Some(known) => known.1 += records,
@@ -138,7 +138,7 @@ impl Grouping {
             of_entry[entry as usize] = found_at[group as usize];
         }
         for &rank in left {
-            let found = of_entry[wanted.list.of_rank[rank as usize] as usize];
+            let found = of_entry[wanted.table.of_rank[rank as usize] as usize];
             if let Some(found) = into.get_mut(first + found as usize) {
                 found.ranks.push(rank);
             }

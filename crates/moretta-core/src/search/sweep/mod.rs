@@ -23,7 +23,7 @@ mod again;
 mod context;
 mod grouping;
 mod levels;
-mod lists;
+mod prefix_tables;
 mod packs;
 mod pass;
 #[cfg(test)]

@@ -21,9 +21,9 @@ pub(super) struct Packs {
 }
 
 impl Packs {
-    pub(super) fn new(profile: &Profile, columns: &[Column], trunk: usize) -> Self {
+    pub(super) fn new(profile: &Profile, columns: &[Column], prefix_len: usize) -> Self {
         let values = |column: usize| profile.columns()[columns[column].place].domain.len();
-        let mut by_values: Vec<usize> = (trunk..columns.len()).collect();
+        let mut by_values: Vec<usize> = (prefix_len..columns.len()).collect();
         by_values.sort_by_key(|&column| (std::cmp::Reverse(values(column)), column));
         let mut members: Vec<Vec<usize>> = Vec::new();
         for column in by_values {

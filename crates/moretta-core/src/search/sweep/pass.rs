@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::{
     context::{Combination, SweepContext},
     grouping::{Found, Grouping, Turn, Wanted},
-    lists::List,
+    prefix_tables::PrefixTable,
 };
 use crate::{
     ids::TupleId,
@@ -70,19 +70,19 @@ impl SweepContext<'_> {
         let needs = Needs::of(task);
         let order = self.in_order(factors);
         let pack_levels = self.packs.levels(&self.columns, factors);
-        let mut lists = self.make_lists(tuples, factors);
+        let mut tables = self.prefix_tables(tuples, factors);
         let mut left: Vec<u32> = (0..tuples.len() as u32).collect();
         let mut is_left = vec![true; tuples.len()];
         let mut result =
             SweepResult { groups: Vec::new(), left: Vec::new(), stop: Stop::Finished, regrouped: 0, looked_at: 0 };
         // At first a turn is not known, but what no box of the combination loses less than.
         let least_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
-        let trunks: Vec<f64> = lists.iter().map(|list| least_of(&list.losses)).collect();
+        let prefix_bounds: Vec<f64> = tables.iter().map(|table| least_of(&table.losses)).collect();
         let packed: Vec<Vec<f64>> =
             pack_levels.iter().map(|pack| pack.iter().map(|level| least_of(&level.losses)).collect()).collect();
         let bound = |(place, &combination): (usize, &Combination)| {
             let others = self.packs.select(&packed, &self.columns, &self.levels_of(combination));
-            let loss = others.into_iter().fold(trunks[self.list_of(combination)], |sum, own| sum + own);
+            let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(combination)], |sum, own| sum + own);
             // Rounded in another order it may be greater.
             Reverse(Turn::new(loss * (1.0 - 1e-12), place))
         };
@@ -95,7 +95,7 @@ impl SweepContext<'_> {
             let wanted = |&place: &usize| {
                 let combination = order[place];
                 Wanted {
-                    list: &lists[self.list_of(combination)],
+                    table: &tables[self.prefix_of(combination)],
                     levels: self.packs.select(&pack_levels, &self.columns, &self.levels_of(combination)),
                     combination: place,
                     least: needs.least,
@@ -104,7 +104,7 @@ impl SweepContext<'_> {
             };
             let wanted: Vec<Wanted<'_>> = now.iter().map(wanted).collect();
             result.regrouped += now.len() as u64;
-            result.looked_at += wanted.iter().map(|wanted| wanted.list.words.len() as u64).sum::<u64>();
+            result.looked_at += wanted.iter().map(|wanted| wanted.table.words.len() as u64).sum::<u64>();
             let group = |grouping: &mut Grouping, wanted: &Wanted<'_>| {
                 let mut found = Vec::new();
                 let next = grouping.groups(wanted, &left, &mut found);
@@ -129,12 +129,12 @@ impl SweepContext<'_> {
                 }
                 for (rank, tuple) in group {
                     is_left[rank] = false;
-                    lists.iter_mut().for_each(|list| list.remove(rank, task.profile.tuple_records(tuple)));
+                    tables.iter_mut().for_each(|table| table.remove(rank, task.profile.tuple_records(tuple)));
                 }
                 result.groups.push(members);
             }
             left.retain(|&rank| is_left[rank as usize]);
-            lists.iter_mut().for_each(List::tidy);
+            tables.iter_mut().for_each(PrefixTable::tidy);
             observer.progress((tuples.len() - left.len()) as u64, tuples.len() as u64);
             stop = observer.stop();
         }
@@ -144,14 +144,14 @@ impl SweepContext<'_> {
     }
 
     /// The list of each combination of the trunk.
-    fn make_lists(&self, tuples: &[TupleId], factors: &[f64]) -> Vec<List> {
+    fn prefix_tables(&self, tuples: &[TupleId], factors: &[f64]) -> Vec<PrefixTable> {
         let others = |tuple: &TupleId| {
-            let others = self.columns[self.trunk..].iter();
+            let others = self.columns[self.prefix_len..].iter();
             let words = others.map(|column| column.levels[0].words[column.codes[tuple.index()] as usize]);
             words.fold(0, u64::wrapping_add)
         };
         let others: Vec<u64> = tuples.iter().map(others).collect();
-        let list = |list: usize| List::new(self, &self.levels_of_list(list), factors, tuples, &others);
-        (0..self.lists()).into_par_iter().map(list).collect()
+        let table = |prefix: usize| PrefixTable::new(self, &self.prefix_levels(prefix), factors, tuples, &others);
+        (0..self.num_prefixes()).into_par_iter().map(table).collect()
     }
 }

@@ -8,7 +8,7 @@ use crate::{ids::TupleId, search::grouping::KeyNumbers};
 
 /// A list: an entry is of tuples that are alike at the levels of the trunk, and in all other columns.
 #[derive(Default)]
-pub(super) struct List {
+pub(super) struct PrefixTable {
     /// For each entry the sum of the words of the trunk's nodes.
     pub words: Vec<u64>,
     /// And the sum of their losses.
@@ -23,7 +23,7 @@ pub(super) struct List {
     empty: usize,
 }
 
-impl List {
+impl PrefixTable {
     /// Of some tuples, at levels of the trunk; `others` has a word for each tuple's values in the other columns.
     pub(super) fn new(
         context: &SweepContext<'_>,
@@ -33,31 +33,31 @@ impl List {
         others: &[u64],
     ) -> Self {
         let profile = context.task.profile;
-        let trunk = || {
+        let prefix = || {
             let columns = context.columns.iter().zip(levels);
             columns.map(|(column, &level)| (column, &column.levels[level], factors[column.place]))
         };
-        let mut list = Self { codes: vec![Vec::new(); context.packs.len()], ..Self::default() };
+        let mut table = Self { codes: vec![Vec::new(); context.packs.len()], ..Self::default() };
         let mut numbers = KeyNumbers::default();
         numbers.reset(tuples.len());
         for (&tuple, other) in tuples.iter().zip(others) {
             let code = |codes: &[u32]| codes[tuple.index()] as usize;
             let word =
-                trunk().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.words[code(&column.codes)]));
+                prefix().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.words[code(&column.codes)]));
             let place = numbers.number(word.wrapping_add(*other));
             let records = profile.tuple_records(tuple);
-            list.of_rank.push(place);
-            if let Some(known) = list.records.get_mut(place as usize) {
+            table.of_rank.push(place);
+            if let Some(known) = table.records.get_mut(place as usize) {
                 *known += records;
                 continue;
             }
-            let losses = trunk().map(|(column, level, factor)| factor * level.losses[code(&column.codes)]);
-            list.words.push(word);
-            list.losses.push(losses.sum());
-            list.records.push(records);
-            list.codes.iter_mut().zip(context.packs.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
+            let losses = prefix().map(|(column, level, factor)| factor * level.losses[code(&column.codes)]);
+            table.words.push(word);
+            table.losses.push(losses.sum());
+            table.records.push(records);
+            table.codes.iter_mut().zip(context.packs.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
         }
-        list
+        table
     }
 
     /// A tuple's records are gone.
