@@ -3,7 +3,7 @@
 //! The columns that divide the records most come first. The first few of them are the *trunk*: for each combination of their
 //! levels there is a list of the tuples that are different there (`prefix_tables.rs`). The others are packed.
 
-use super::{levels::Level, packs::Packs};
+use super::{levels::Level, composite::CompositeColumns};
 use crate::{
     ids::TupleId,
     profile::Profile,
@@ -18,7 +18,7 @@ pub(super) struct SweepContext<'a> {
     pub columns: Vec<Column>,
     /// How many columns are the trunk.
     pub prefix_len: usize,
-    pub packs: Packs,
+    pub composites: CompositeColumns,
 }
 
 pub(super) struct Column {
@@ -53,8 +53,8 @@ impl<'a> SweepContext<'a> {
             num_prefixes <= MAX_PREFIXES
         };
         let prefix_len = columns.iter().take_while(is_prefix).count();
-        let packs = Packs::new(profile, &columns, prefix_len);
-        Self { task, columns, prefix_len, packs }
+        let composites = CompositeColumns::new(profile, &columns, prefix_len);
+        Self { task, columns, prefix_len, composites }
     }
 
     /// How many combinations of levels there are.

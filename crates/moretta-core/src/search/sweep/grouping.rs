@@ -64,8 +64,8 @@ pub(super) struct Wanted<'w> {
 impl Wanted<'_> {
     #[inline]
     fn turn(&self, entry: u32) -> Turn {
-        let packs = self.levels.iter().zip(&self.table.codes);
-        let nodes = packs.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
+        let composites = self.levels.iter().zip(&self.table.codes);
+        let nodes = composites.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
         Turn::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.combination)
     }
 }

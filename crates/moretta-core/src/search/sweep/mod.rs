@@ -19,12 +19,12 @@
 //! Cost: for each combination what is left, as often as the turn of one of its boxes may have come (`pass.rs`), two or three
 //! times; most records leave early.
 
-mod again;
+mod retry;
 mod context;
 mod grouping;
 mod levels;
 mod prefix_tables;
-mod packs;
+mod composite;
 mod pass;
 #[cfg(test)]
 mod tests;
@@ -124,7 +124,7 @@ impl Method for Sweep {
         let loss_table = LossTable::new(profile, loss);
         let blocks = self.blocks(task, observer);
         let mut result = context.sweep_blocks(&blocks, observer);
-        let tried = again::improve(&context, &loss_table, &mut result, self.0.retries, observer);
+        let tried = retry::improve(&context, &loss_table, &mut result, self.0.retries, observer);
         let mut clusters: Vec<Cluster> = result.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
         let left = members_of(profile, result.left.iter().copied()).collect();
         let is_complete = result.stop == Stop::Finished;

@@ -69,7 +69,7 @@ impl SweepContext<'_> {
         let task = self.task;
         let needs = Needs::of(task);
         let order = self.in_order(factors);
-        let pack_levels = self.packs.levels(&self.columns, factors);
+        let composite_levels = self.composites.levels(&self.columns, factors);
         let mut tables = self.prefix_tables(tuples, factors);
         let mut left: Vec<u32> = (0..tuples.len() as u32).collect();
         let mut is_left = vec![true; tuples.len()];
@@ -78,10 +78,10 @@ impl SweepContext<'_> {
         // At first a turn is not known, but what no box of the combination loses less than.
         let least_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
         let prefix_bounds: Vec<f64> = tables.iter().map(|table| least_of(&table.losses)).collect();
-        let packed: Vec<Vec<f64>> =
-            pack_levels.iter().map(|pack| pack.iter().map(|level| least_of(&level.losses)).collect()).collect();
+        let composite_bounds: Vec<Vec<f64>> =
+            composite_levels.iter().map(|composite| composite.iter().map(|level| least_of(&level.losses)).collect()).collect();
         let bound = |(place, &combination): (usize, &Combination)| {
-            let others = self.packs.select(&packed, &self.columns, &self.levels_of(combination));
+            let others = self.composites.select(&composite_bounds, &self.columns, &self.levels_of(combination));
             let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(combination)], |sum, own| sum + own);
             // Rounded in another order it may be greater.
             Reverse(Turn::new(loss * (1.0 - 1e-12), place))
@@ -96,7 +96,7 @@ impl SweepContext<'_> {
                 let combination = order[place];
                 Wanted {
                     table: &tables[self.prefix_of(combination)],
-                    levels: self.packs.select(&pack_levels, &self.columns, &self.levels_of(combination)),
+                    levels: self.composites.select(&composite_levels, &self.columns, &self.levels_of(combination)),
                     combination: place,
                     least: needs.least,
                     before,

@@ -37,7 +37,7 @@ impl PrefixTable {
             let columns = context.columns.iter().zip(levels);
             columns.map(|(column, &level)| (column, &column.levels[level], factors[column.place]))
         };
-        let mut table = Self { codes: vec![Vec::new(); context.packs.len()], ..Self::default() };
+        let mut table = Self { codes: vec![Vec::new(); context.composites.len()], ..Self::default() };
         let mut numbers = KeyNumbers::default();
         numbers.reset(tuples.len());
         for (&tuple, other) in tuples.iter().zip(others) {
@@ -55,7 +55,7 @@ impl PrefixTable {
             table.words.push(word);
             table.losses.push(losses.sum());
             table.records.push(records);
-            table.codes.iter_mut().zip(context.packs.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
+            table.codes.iter_mut().zip(context.composites.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
         }
         table
     }

@@ -7,41 +7,41 @@ use super::{context::Column, levels::Level};
 use crate::{ids::TupleId, profile::Profile};
 
 /// A pack has at most so many codes, unless it is one column.
-const CODES: usize = 4096;
+const MAX_CODES: usize = 4096;
 
 /// And at most so many entries over all its levels.
-const ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 /// The columns that are no part of the trunk, packed.
-pub(super) struct Packs {
+pub(super) struct CompositeColumns {
     /// The columns of each pack.
     members: Vec<Vec<usize>>,
     /// The codes of the tuples, row-major.
     codes: Vec<u32>,
 }
 
-impl Packs {
+impl CompositeColumns {
     pub(super) fn new(profile: &Profile, columns: &[Column], prefix_len: usize) -> Self {
         let values = |column: usize| profile.columns()[columns[column].place].domain.len();
         let mut by_values: Vec<usize> = (prefix_len..columns.len()).collect();
         by_values.sort_by_key(|&column| (std::cmp::Reverse(values(column)), column));
         let mut members: Vec<Vec<usize>> = Vec::new();
         for column in by_values {
-            let fits = |pack: &&mut Vec<usize>| {
-                let all = || pack.iter().chain([&column]);
+            let fits = |composite: &&mut Vec<usize>| {
+                let all = || composite.iter().chain([&column]);
                 let codes = all().map(|&of| values(of)).fold(1, usize::saturating_mul);
                 let levels = all().map(|&of| columns[of].levels.len()).fold(1, usize::saturating_mul);
-                codes <= CODES && codes.saturating_mul(levels) <= ENTRIES
+                codes <= MAX_CODES && codes.saturating_mul(levels) <= MAX_ENTRIES
             };
             match members.iter_mut().find(fits) {
-                Some(pack) => pack.push(column),
+                Some(composite) => composite.push(column),
                 None => members.push(vec![column]),
             }
         }
-        let code = |tuple: usize, pack: &Vec<usize>| {
-            pack.iter().fold(0, |code, &column| code * values(column) as u32 + columns[column].codes[tuple])
+        let code = |tuple: usize, composite: &Vec<usize>| {
+            composite.iter().fold(0, |code, &column| code * values(column) as u32 + columns[column].codes[tuple])
         };
-        let codes = (0..profile.tuples()).flat_map(|tuple| members.iter().map(move |pack| code(tuple, pack)));
+        let codes = (0..profile.tuples()).flat_map(|tuple| members.iter().map(move |composite| code(tuple, composite)));
         let codes = codes.collect();
         Self { members, codes }
     }
@@ -51,36 +51,36 @@ impl Packs {
     }
 
     pub(super) fn codes(&self, tuple: TupleId) -> &[u32] {
-        let packs = self.members.len();
-        &self.codes[tuple.index() * packs..(tuple.index() + 1) * packs]
+        let composites = self.members.len();
+        &self.codes[tuple.index() * composites..(tuple.index() + 1) * composites]
     }
 
     /// The levels of each pack, with each column's losses times its factor.
     pub(super) fn levels(&self, columns: &[Column], factors: &[f64]) -> Vec<Vec<Level>> {
-        let pack = |members: &Vec<usize>| {
-            let mut packed = vec![Level { mean: 0.0, losses: vec![0.0], words: vec![0] }];
+        let composite = |members: &Vec<usize>| {
+            let mut composite = vec![Level { mean: 0.0, losses: vec![0.0], words: vec![0] }];
             for column in members.iter().map(|&column| &columns[column]) {
-                let both = |one: &Level, other: &Level| one.beside(other, factors[column.place]);
-                packed =
-                    packed.iter().flat_map(|one| column.levels.iter().map(move |other| both(one, other))).collect();
+                let both = |one: &Level, other: &Level| one.combine(other, factors[column.place]);
+                composite =
+                    composite.iter().flat_map(|one| column.levels.iter().map(move |other| both(one, other))).collect();
             }
-            packed
+            composite
         };
-        self.members.iter().map(pack).collect()
+        self.members.iter().map(composite).collect()
     }
 
     /// What there is for the levels of the packs, where each column has one of its own.
     pub(super) fn select<'l, T>(&self, of_levels: &'l [Vec<T>], columns: &[Column], chosen: &[usize]) -> Vec<&'l T> {
-        let pack = |(members, of_levels): (&Vec<usize>, &'l Vec<T>)| {
+        let composite = |(members, of_levels): (&Vec<usize>, &'l Vec<T>)| {
             &of_levels[members.iter().fold(0, |level, &column| level * columns[column].levels.len() + chosen[column])]
         };
-        self.members.iter().zip(of_levels).map(pack).collect()
+        self.members.iter().zip(of_levels).map(composite).collect()
     }
 }
 
 impl Level {
     /// Two levels as one, the losses of the other times a factor.
-    fn beside(&self, other: &Self, factor: f64) -> Self {
+    fn combine(&self, other: &Self, factor: f64) -> Self {
         let losses = self.losses.iter().flat_map(|a| other.losses.iter().map(move |b| a + factor * b));
         let words = self.words.iter().flat_map(|a| other.words.iter().map(move |b| a.wrapping_add(*b)));
         Self { mean: self.mean + factor * other.mean, losses: losses.collect(), words: words.collect() }
