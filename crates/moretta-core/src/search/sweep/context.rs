@@ -32,7 +32,7 @@ pub(super) struct Column {
 
 /// A combination of levels, one for each column: its number, the last column counting fastest, the finest levels first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Combination(pub u32);
+pub(super) struct LevelVector(pub u32);
 
 impl<'a> SweepContext<'a> {
     /// From the levels of each column of the profile.
@@ -58,7 +58,7 @@ impl<'a> SweepContext<'a> {
     }
 
     /// How many combinations of levels there are.
-    pub(super) fn combinations(&self) -> usize {
+    pub(super) fn num_vectors(&self) -> usize {
         self.columns.iter().map(|column| column.levels.len()).product()
     }
 
@@ -68,13 +68,13 @@ impl<'a> SweepContext<'a> {
     }
 
     /// The combination of the trunk that a combination begins with.
-    pub(super) fn prefix_of(&self, combination: Combination) -> usize {
-        combination.0 as usize / (self.combinations() / self.num_prefixes())
+    pub(super) fn prefix_of(&self, vector: LevelVector) -> usize {
+        vector.0 as usize / (self.num_vectors() / self.num_prefixes())
     }
 
     /// The level of each column.
-    pub(super) fn levels_of(&self, combination: Combination) -> Vec<usize> {
-        levels_of(&self.columns, combination.0 as usize)
+    pub(super) fn levels_of(&self, vector: LevelVector) -> Vec<usize> {
+        levels_of(&self.columns, vector.0 as usize)
     }
 
     /// The level of each column of the trunk.
@@ -83,13 +83,13 @@ impl<'a> SweepContext<'a> {
     }
 
     /// All combinations, least lossy by the mean first, with each column's loss times its factor.
-    pub(super) fn in_order(&self, factors: &[f64]) -> Vec<Combination> {
+    pub(super) fn vectors_by_mean_loss(&self, factors: &[f64]) -> Vec<LevelVector> {
         let mut means = vec![0.0];
         for column in &self.columns {
             let own: Vec<f64> = column.levels.iter().map(|level| factors[column.place] * level.mean).collect();
             means = means.iter().flat_map(|mean| own.iter().map(move |own| mean + own)).collect();
         }
-        let mut order: Vec<Combination> = (0..means.len() as u32).map(Combination).collect();
+        let mut order: Vec<LevelVector> = (0..means.len() as u32).map(LevelVector).collect();
         order.sort_by(|a, b| means[a.0 as usize].total_cmp(&means[b.0 as usize]).then(a.cmp(b)));
         order
     }

@@ -36,15 +36,15 @@ pub(super) struct Turn {
     /// What the box loses, in billionths: boxes that lose as much should not differ by a rounding.
     loss: u64,
     /// Of boxes that lose as much: where the combination comes in the order of combinations.
-    pub combination: usize,
+    pub vector: usize,
 }
 
 impl Turn {
     /// After all others.
-    pub(super) const NEVER: Self = Self { loss: u64::MAX, combination: usize::MAX };
+    pub(super) const NEVER: Self = Self { loss: u64::MAX, vector: usize::MAX };
 
-    pub(super) fn new(loss: f64, combination: usize) -> Self {
-        Self { loss: (loss * 1e9).round() as u64, combination }
+    pub(super) fn new(loss: f64, vector: usize) -> Self {
+        Self { loss: (loss * 1e9).round() as u64, vector }
     }
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Wanted<'w> {
     /// The levels of the packs.
     pub levels: Vec<&'w Level>,
     /// Where the combination comes in the order of combinations.
-    pub combination: usize,
+    pub vector: usize,
     /// Fewer records are no group.
     pub least: u64,
     /// Groups whose turn comes before this one.
@@ -66,7 +66,7 @@ impl Wanted<'_> {
     fn turn(&self, entry: u32) -> Turn {
         let composites = self.levels.iter().zip(&self.table.codes);
         let nodes = composites.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
-        Turn::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.combination)
+        Turn::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.vector)
     }
 }
 

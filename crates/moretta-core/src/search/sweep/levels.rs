@@ -26,7 +26,7 @@ pub(super) fn of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Ve
     let taxonomies = Taxonomy::of_columns(profile);
     let means: Vec<Vec<f64>> = (0..taxonomies.len()).map(|at| means(profile, &taxonomies[at], loss, at)).collect();
     let mut depths: Vec<Vec<usize>> = means.iter().map(|means| (0..means.len()).rev().collect()).collect();
-    while combinations(&depths) > most as u128
+    while num_vectors(&depths) > most as u128
         && (thin(&mut depths, &means) || leave_out_values(&mut depths, |column| profile.columns()[column].domain.len()))
     {
     }
@@ -49,7 +49,7 @@ pub(super) fn of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Ve
     taxonomies.iter().enumerate().map(column).collect()
 }
 
-fn combinations(depths: &[Vec<usize>]) -> u128 {
+fn num_vectors(depths: &[Vec<usize>]) -> u128 {
     depths.iter().map(|depths| depths.len() as u128).fold(1, u128::saturating_mul)
 }
 

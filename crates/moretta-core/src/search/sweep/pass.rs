@@ -15,7 +15,7 @@ use std::{
 use rayon::prelude::*;
 
 use super::{
-    context::{Combination, SweepContext},
+    context::{LevelVector, SweepContext},
     grouping::{Found, Grouping, Turn, Wanted},
     prefix_tables::PrefixTable,
 };
@@ -68,7 +68,7 @@ impl SweepContext<'_> {
     pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> SweepResult {
         let task = self.task;
         let needs = Needs::of(task);
-        let order = self.in_order(factors);
+        let order = self.vectors_by_mean_loss(factors);
         let composite_levels = self.composites.levels(&self.columns, factors);
         let mut tables = self.prefix_tables(tuples, factors);
         let mut left: Vec<u32> = (0..tuples.len() as u32).collect();
@@ -80,9 +80,9 @@ impl SweepContext<'_> {
         let prefix_bounds: Vec<f64> = tables.iter().map(|table| least_of(&table.losses)).collect();
         let composite_bounds: Vec<Vec<f64>> =
             composite_levels.iter().map(|composite| composite.iter().map(|level| least_of(&level.losses)).collect()).collect();
-        let bound = |(place, &combination): (usize, &Combination)| {
-            let others = self.composites.select(&composite_bounds, &self.columns, &self.levels_of(combination));
-            let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(combination)], |sum, own| sum + own);
+        let bound = |(place, &vector): (usize, &LevelVector)| {
+            let others = self.composites.select(&composite_bounds, &self.columns, &self.levels_of(vector));
+            let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(vector)], |sum, own| sum + own);
             // Rounded in another order it may be greater.
             Reverse(Turn::new(loss * (1.0 - 1e-12), place))
         };
@@ -90,14 +90,14 @@ impl SweepContext<'_> {
         let mut stop = observer.stop();
         while stop.is_none() && !turns.is_empty() {
             let now: Vec<usize> =
-                std::iter::from_fn(|| turns.pop()).take(AT_ONCE).map(|Reverse(turn)| turn.combination).collect();
+                std::iter::from_fn(|| turns.pop()).take(AT_ONCE).map(|Reverse(turn)| turn.vector).collect();
             let before = turns.peek().map_or(Turn::NEVER, |Reverse(turn)| *turn);
             let wanted = |&place: &usize| {
-                let combination = order[place];
+                let vector = order[place];
                 Wanted {
-                    table: &tables[self.prefix_of(combination)],
-                    levels: self.composites.select(&composite_levels, &self.columns, &self.levels_of(combination)),
-                    combination: place,
+                    table: &tables[self.prefix_of(vector)],
+                    levels: self.composites.select(&composite_levels, &self.columns, &self.levels_of(vector)),
+                    vector: place,
                     least: needs.least,
                     before,
                 }
