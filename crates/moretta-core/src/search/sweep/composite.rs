@@ -58,7 +58,7 @@ impl CompositeColumns {
     /// The levels of each pack, with each column's losses times its factor.
     pub(super) fn levels(&self, columns: &[Column], factors: &[f64]) -> Vec<Vec<Level>> {
         let composite = |members: &Vec<usize>| {
-            let mut composite = vec![Level { mean: 0.0, losses: vec![0.0], words: vec![0] }];
+            let mut composite = vec![Level { mean: 0.0, losses: vec![0.0], hashes: vec![0] }];
             for column in members.iter().map(|&column| &columns[column]) {
                 let both = |one: &Level, other: &Level| one.combine(other, factors[column.place]);
                 composite =
@@ -82,7 +82,7 @@ impl Level {
     /// Two levels as one, the losses of the other times a factor.
     fn combine(&self, other: &Self, factor: f64) -> Self {
         let losses = self.losses.iter().flat_map(|a| other.losses.iter().map(move |b| a + factor * b));
-        let words = self.words.iter().flat_map(|a| other.words.iter().map(move |b| a.wrapping_add(*b)));
-        Self { mean: self.mean + factor * other.mean, losses: losses.collect(), words: words.collect() }
+        let hashes = self.hashes.iter().flat_map(|a| other.hashes.iter().map(move |b| a.wrapping_add(*b)));
+        Self { mean: self.mean + factor * other.mean, losses: losses.collect(), hashes: hashes.collect() }
     }
 }

@@ -15,7 +15,7 @@ use crate::search::grouping::KeyNumbers;
 #[derive(Default)]
 pub(super) struct Grouping {
     /// The sum of the words of its nodes, for each entry.
-    words: Vec<u64>,
+    hashes: Vec<u64>,
     /// Records by a part of those words: never too few.
     counts: Vec<u32>,
     /// The entries that may be in a group whose turn has come.
@@ -76,23 +76,23 @@ impl Grouping {
     pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Turn> {
         let least = u32::try_from(wanted.least).unwrap_or(u32::MAX);
         let table = wanted.table;
-        self.words.clone_from(&table.words);
+        self.hashes.clone_from(&table.hashes);
         for (level, codes) in wanted.levels.iter().zip(&table.codes) {
-            for (word, &code) in self.words.iter_mut().zip(codes) {
-                *word = word.wrapping_add(level.words[code as usize]);
+            for (hash, &code) in self.hashes.iter_mut().zip(codes) {
+                *hash = hash.wrapping_add(level.hashes[code as usize]);
             }
         }
-        let mask = (4 * table.words.len()).next_power_of_two() - 1;
+        let mask = (4 * table.hashes.len()).next_power_of_two() - 1;
         self.counts.clear();
         self.counts.resize(mask + 1, 0);
-        for (&word, &records) in self.words.iter().zip(&table.records) {
-            let count = &mut self.counts[word as usize & mask];
+        for (&hash, &records) in self.hashes.iter().zip(&table.records) {
+            let count = &mut self.counts[hash as usize & mask];
             *count = count.saturating_add(u32::try_from(records).unwrap_or(u32::MAX));
         }
         self.candidates.clear();
         let mut next: Option<Turn> = None;
-        for ((entry, &word), &records) in (0u32..).zip(&self.words).zip(&table.records) {
-            if self.counts[word as usize & mask] < least || records == 0 {
+        for ((entry, &hash), &records) in (0u32..).zip(&self.hashes).zip(&table.records) {
+            if self.counts[hash as usize & mask] < least || records == 0 {
                 continue;
             }
             let turn = wanted.turn(entry);
@@ -110,11 +110,11 @@ impl Grouping {
     fn collect(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) {
         // The turn and the records of each group, and the group of each candidate.
         let mut groups: Vec<(Turn, u64)> = Vec::new();
-        let Self { words, candidates, numbers, .. } = self;
+        let Self { hashes, candidates, numbers, .. } = self;
         numbers.reset(candidates.len());
         let mut group = |&entry: &u32| {
             let records = wanted.table.records[entry as usize];
-            let group = numbers.number(words[entry as usize]);
+            let group = numbers.number(hashes[entry as usize]);
             match groups.get_mut(group as usize) {
                 Some(known) => known.1 += records,
                 None => groups.push((wanted.turn(entry), records)),
@@ -133,7 +133,7 @@ impl Grouping {
         if into.len() == first {
             return;
         }
-        let mut of_entry = vec![u32::MAX; words.len()];
+        let mut of_entry = vec![u32::MAX; hashes.len()];
         for (&entry, &group) in candidates.iter().zip(&of_candidate) {
             of_entry[entry as usize] = found_at[group as usize];
         }

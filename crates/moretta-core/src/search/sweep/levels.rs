@@ -18,7 +18,7 @@ pub(super) struct Level {
     /// For each code what its node costs.
     pub losses: Vec<f64>,
     /// For each code a random word that stands for its node.
-    pub words: Vec<u64>,
+    pub hashes: Vec<u64>,
 }
 
 /// The levels of every column, the finest first, so that there are at most so many combinations of them.
@@ -34,13 +34,13 @@ pub(super) fn of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Ve
         let weight = profile.columns()[at].weight;
         let level = |&depth: &usize| {
             let values = taxonomy.domain().len();
-            let mut level = Level { mean: means[at][depth], losses: vec![0.0; values], words: vec![0; values] };
+            let mut level = Level { mean: means[at][depth], losses: vec![0.0; values], hashes: vec![0; values] };
             let seed = hash_seed(at as u64 + 1, depth as u64);
             for node in nodes_at(taxonomy.tree(), depth as u32) {
                 let (first, last) = taxonomy.tree().range(node);
                 let codes = first as usize..=last as usize;
                 level.losses[codes.clone()].fill(weight * loss.of(taxonomy.domain(), taxonomy.cell(node)));
-                level.words[codes].fill(hash_seed(seed, u64::from(node.0) + 1));
+                level.hashes[codes].fill(hash_seed(seed, u64::from(node.0) + 1));
             }
             level
         };

@@ -104,7 +104,7 @@ impl SweepContext<'_> {
             };
             let wanted: Vec<Wanted<'_>> = now.iter().map(wanted).collect();
             result.regrouped += now.len() as u64;
-            result.looked_at += wanted.iter().map(|wanted| wanted.table.words.len() as u64).sum::<u64>();
+            result.looked_at += wanted.iter().map(|wanted| wanted.table.hashes.len() as u64).sum::<u64>();
             let group = |grouping: &mut Grouping, wanted: &Wanted<'_>| {
                 let mut found = Vec::new();
                 let next = grouping.groups(wanted, &left, &mut found);
@@ -147,8 +147,8 @@ impl SweepContext<'_> {
     fn prefix_tables(&self, tuples: &[TupleId], factors: &[f64]) -> Vec<PrefixTable> {
         let others = |tuple: &TupleId| {
             let others = self.columns[self.prefix_len..].iter();
-            let words = others.map(|column| column.levels[0].words[column.codes[tuple.index()] as usize]);
-            words.fold(0, u64::wrapping_add)
+            let hashes = others.map(|column| column.levels[0].hashes[column.codes[tuple.index()] as usize]);
+            hashes.fold(0, u64::wrapping_add)
         };
         let others: Vec<u64> = tuples.iter().map(others).collect();
         let table = |prefix: usize| PrefixTable::new(self, &self.prefix_levels(prefix), factors, tuples, &others);

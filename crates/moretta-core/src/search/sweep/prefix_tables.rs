@@ -10,7 +10,7 @@ use crate::{ids::TupleId, search::grouping::KeyNumbers};
 #[derive(Default)]
 pub(super) struct PrefixTable {
     /// For each entry the sum of the words of the trunk's nodes.
-    pub words: Vec<u64>,
+    pub hashes: Vec<u64>,
     /// And the sum of their losses.
     pub losses: Vec<f64>,
     /// And how many records are left.
@@ -42,9 +42,9 @@ impl PrefixTable {
         numbers.reset(tuples.len());
         for (&tuple, other) in tuples.iter().zip(others) {
             let code = |codes: &[u32]| codes[tuple.index()] as usize;
-            let word =
-                prefix().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.words[code(&column.codes)]));
-            let place = numbers.number(word.wrapping_add(*other));
+            let hash =
+                prefix().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.hashes[code(&column.codes)]));
+            let place = numbers.number(hash.wrapping_add(*other));
             let records = profile.tuple_records(tuple);
             table.of_rank.push(place);
             if let Some(known) = table.records.get_mut(place as usize) {
@@ -52,7 +52,7 @@ impl PrefixTable {
                 continue;
             }
             let losses = prefix().map(|(column, level, factor)| factor * level.losses[code(&column.codes)]);
-            table.words.push(word);
+            table.hashes.push(hash);
             table.losses.push(losses.sum());
             table.records.push(records);
             table.codes.iter_mut().zip(context.composites.codes(tuple)).for_each(|(codes, code)| codes.push(*code));
@@ -69,7 +69,7 @@ impl PrefixTable {
 
     /// Leaves empty entries out, where they are many.
     pub(super) fn tidy(&mut self) {
-        let entries = self.words.len();
+        let entries = self.hashes.len();
         if 4 * self.empty <= entries {
             return;
         }
@@ -77,13 +77,13 @@ impl PrefixTable {
         let mut kept = 0;
         for at in (0..entries).filter(|&at| self.records[at] > 0) {
             moved[at] = kept as u32;
-            self.words[kept] = self.words[at];
+            self.hashes[kept] = self.hashes[at];
             self.losses[kept] = self.losses[at];
             self.codes.iter_mut().for_each(|codes| codes[kept] = codes[at]);
             kept += 1;
         }
         self.records.retain(|records| *records > 0);
-        self.words.truncate(kept);
+        self.hashes.truncate(kept);
         self.losses.truncate(kept);
         self.codes.iter_mut().for_each(|codes| codes.truncate(kept));
         // Tuples that are gone point nowhere, and nobody asks for them.
