@@ -17,7 +17,7 @@ pub(super) struct Grouping {
     /// The sum of the words of its nodes, for each entry.
     hashes: Vec<u64>,
     /// Records by a part of those words: never too few.
-    counts: Vec<u32>,
+    upper_counts: Vec<u32>,
     /// The entries that may be in a group whose turn has come.
     candidates: Vec<u32>,
     numbers: KeyNumbers,
@@ -25,23 +25,23 @@ pub(super) struct Grouping {
 
 /// A group whose turn has come.
 pub(super) struct Found {
-    pub turn: Turn,
+    pub priority: Priority,
     /// The ranks of its tuples.
     pub ranks: Vec<u32>,
 }
 
 /// When a box has its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn {
+pub(super) struct Priority {
     /// What the box loses, in billionths: boxes that lose as much should not differ by a rounding.
     loss: u64,
     /// Of boxes that lose as much: where the combination comes in the order of combinations.
     pub vector: usize,
 }
 
-impl Turn {
+impl Priority {
     /// After all others.
-    pub(super) const NEVER: Self = Self { loss: u64::MAX, vector: usize::MAX };
+    pub(super) const LAST: Self = Self { loss: u64::MAX, vector: usize::MAX };
 
     pub(super) fn new(loss: f64, vector: usize) -> Self {
         Self { loss: (loss * 1e9).round() as u64, vector }
@@ -58,22 +58,22 @@ pub(super) struct Wanted<'w> {
     /// Fewer records are no group.
     pub least: u64,
     /// Groups whose turn comes before this one.
-    pub before: Turn,
+    pub before: Priority,
 }
 
 impl Wanted<'_> {
     #[inline]
-    fn turn(&self, entry: u32) -> Turn {
+    fn priority(&self, entry: u32) -> Priority {
         let composites = self.levels.iter().zip(&self.table.codes);
         let nodes = composites.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
-        Turn::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.vector)
+        Priority::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.vector)
     }
 }
 
 impl Grouping {
     /// Adds the groups that are wanted, and returns a turn that no other group comes before; `None` if no other group has
     /// enough records. `left` has the ranks of the tuples that are left.
-    pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Turn> {
+    pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Priority> {
         let least = u32::try_from(wanted.least).unwrap_or(u32::MAX);
         let table = wanted.table;
         self.hashes.clone_from(&table.hashes);
@@ -83,23 +83,23 @@ impl Grouping {
             }
         }
         let mask = (4 * table.hashes.len()).next_power_of_two() - 1;
-        self.counts.clear();
-        self.counts.resize(mask + 1, 0);
+        self.upper_counts.clear();
+        self.upper_counts.resize(mask + 1, 0);
         for (&hash, &records) in self.hashes.iter().zip(&table.records) {
-            let count = &mut self.counts[hash as usize & mask];
+            let count = &mut self.upper_counts[hash as usize & mask];
             *count = count.saturating_add(u32::try_from(records).unwrap_or(u32::MAX));
         }
         self.candidates.clear();
-        let mut next: Option<Turn> = None;
+        let mut next: Option<Priority> = None;
         for ((entry, &hash), &records) in (0u32..).zip(&self.hashes).zip(&table.records) {
-            if self.counts[hash as usize & mask] < least || records == 0 {
+            if self.upper_counts[hash as usize & mask] < least || records == 0 {
                 continue;
             }
-            let turn = wanted.turn(entry);
-            if turn < wanted.before {
+            let priority = wanted.priority(entry);
+            if priority < wanted.before {
                 self.candidates.push(entry);
-            } else if next.is_none_or(|next| turn < next) {
-                next = Some(turn);
+            } else if next.is_none_or(|next| priority < next) {
+                next = Some(priority);
             }
         }
         self.collect(wanted, left, into);
@@ -109,7 +109,7 @@ impl Grouping {
     /// The groups of the candidates that have enough records.
     fn collect(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) {
         // The turn and the records of each group, and the group of each candidate.
-        let mut groups: Vec<(Turn, u64)> = Vec::new();
+        let mut groups: Vec<(Priority, u64)> = Vec::new();
         let Self { hashes, candidates, numbers, .. } = self;
         numbers.reset(candidates.len());
         let mut group = |&entry: &u32| {
@@ -117,17 +117,17 @@ impl Grouping {
             let group = numbers.number(hashes[entry as usize]);
             match groups.get_mut(group as usize) {
                 Some(known) => known.1 += records,
-                None => groups.push((wanted.turn(entry), records)),
+                None => groups.push((wanted.priority(entry), records)),
             }
             group
         };
         let of_candidate: Vec<u32> = candidates.iter().map(&mut group).collect();
         let first = into.len();
         let mut found_at = vec![u32::MAX; groups.len()];
-        for (found_at, &(turn, records)) in found_at.iter_mut().zip(&groups) {
+        for (found_at, &(priority, records)) in found_at.iter_mut().zip(&groups) {
             if records >= wanted.least {
                 *found_at = (into.len() - first) as u32;
-                into.push(Found { turn, ranks: Vec::new() });
+                into.push(Found { priority, ranks: Vec::new() });
             }
         }
         if into.len() == first {

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::{
     context::{LevelVector, SweepContext},
-    grouping::{Found, Grouping, Turn, Wanted},
+    grouping::{Found, Grouping, Priority, Wanted},
     prefix_tables::PrefixTable,
 };
 use crate::{
@@ -84,14 +84,14 @@ impl SweepContext<'_> {
             let others = self.composites.select(&composite_bounds, &self.columns, &self.levels_of(vector));
             let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(vector)], |sum, own| sum + own);
             // Rounded in another order it may be greater.
-            Reverse(Turn::new(loss * (1.0 - 1e-12), place))
+            Reverse(Priority::new(loss * (1.0 - 1e-12), place))
         };
-        let mut turns: BinaryHeap<Reverse<Turn>> = order.iter().enumerate().map(bound).collect();
+        let mut queue: BinaryHeap<Reverse<Priority>> = order.iter().enumerate().map(bound).collect();
         let mut stop = observer.stop();
-        while stop.is_none() && !turns.is_empty() {
+        while stop.is_none() && !queue.is_empty() {
             let now: Vec<usize> =
-                std::iter::from_fn(|| turns.pop()).take(AT_ONCE).map(|Reverse(turn)| turn.vector).collect();
-            let before = turns.peek().map_or(Turn::NEVER, |Reverse(turn)| *turn);
+                std::iter::from_fn(|| queue.pop()).take(AT_ONCE).map(|Reverse(priority)| priority.vector).collect();
+            let before = queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
             let wanted = |&place: &usize| {
                 let vector = order[place];
                 Wanted {
@@ -110,14 +110,14 @@ impl SweepContext<'_> {
                 let next = grouping.groups(wanted, &left, &mut found);
                 (found, next)
             };
-            let found: Vec<(Vec<Found>, Option<Turn>)> =
+            let found: Vec<(Vec<Found>, Option<Priority>)> =
                 wanted.par_iter().with_min_len(TOGETHER).map_init(Grouping::default, group).collect();
             let mut come = Vec::new();
             for (found, next) in found {
                 come.extend(found);
-                turns.extend(next.map(Reverse));
+                queue.extend(next.map(Reverse));
             }
-            come.sort_by(|a, b| a.turn.cmp(&b.turn).then_with(|| a.ranks.cmp(&b.ranks)));
+            come.sort_by(|a, b| a.priority.cmp(&b.priority).then_with(|| a.ranks.cmp(&b.ranks)));
             for mut group in come {
                 group.ranks.retain(|&rank| is_left[rank as usize]);
                 let group: Vec<(usize, TupleId)> =
