@@ -3,7 +3,7 @@
 //! A pack is some columns as one: its codes are the combinations of theirs, its levels the combinations of their levels, and what a
 //! code is and costs on a level is the sum over the columns. Columns of few values go together, others stay alone.
 
-use super::{context::Column, levels::Level};
+use super::{context::SweepColumn, levels::Level};
 use crate::{ids::TupleId, profile::Profile};
 
 /// A pack has at most so many codes, unless it is one column.
@@ -21,8 +21,8 @@ pub(super) struct CompositeColumns {
 }
 
 impl CompositeColumns {
-    pub(super) fn new(profile: &Profile, columns: &[Column], prefix_len: usize) -> Self {
-        let values = |column: usize| profile.columns()[columns[column].place].domain.len();
+    pub(super) fn new(profile: &Profile, columns: &[SweepColumn], prefix_len: usize) -> Self {
+        let values = |column: usize| profile.columns()[columns[column].index].domain.len();
         let mut by_values: Vec<usize> = (prefix_len..columns.len()).collect();
         by_values.sort_by_key(|&column| (std::cmp::Reverse(values(column)), column));
         let mut members: Vec<Vec<usize>> = Vec::new();
@@ -56,11 +56,11 @@ impl CompositeColumns {
     }
 
     /// The levels of each pack, with each column's losses times its factor.
-    pub(super) fn levels(&self, columns: &[Column], factors: &[f64]) -> Vec<Vec<Level>> {
+    pub(super) fn levels(&self, columns: &[SweepColumn], factors: &[f64]) -> Vec<Vec<Level>> {
         let composite = |members: &Vec<usize>| {
             let mut composite = vec![Level { mean: 0.0, losses: vec![0.0], hashes: vec![0] }];
             for column in members.iter().map(|&column| &columns[column]) {
-                let both = |one: &Level, other: &Level| one.combine(other, factors[column.place]);
+                let both = |one: &Level, other: &Level| one.combine(other, factors[column.index]);
                 composite =
                     composite.iter().flat_map(|one| column.levels.iter().map(move |other| both(one, other))).collect();
             }
@@ -70,7 +70,12 @@ impl CompositeColumns {
     }
 
     /// What there is for the levels of the packs, where each column has one of its own.
-    pub(super) fn select<'l, T>(&self, of_levels: &'l [Vec<T>], columns: &[Column], chosen: &[usize]) -> Vec<&'l T> {
+    pub(super) fn select<'l, T>(
+        &self,
+        of_levels: &'l [Vec<T>],
+        columns: &[SweepColumn],
+        chosen: &[usize],
+    ) -> Vec<&'l T> {
         let composite = |(members, of_levels): (&Vec<usize>, &'l Vec<T>)| {
             &of_levels[members.iter().fold(0, |level, &column| level * columns[column].levels.len() + chosen[column])]
         };

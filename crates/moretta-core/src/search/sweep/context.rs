@@ -3,7 +3,7 @@
 //! The columns that divide the records most come first. The first few of them are the *trunk*: for each combination of their
 //! levels there is a list of the tuples that are different there (`prefix_tables.rs`). The others are packed.
 
-use super::{levels::Level, composite::CompositeColumns};
+use super::{composite::CompositeColumns, levels::Level};
 use crate::{
     ids::TupleId,
     profile::Profile,
@@ -15,19 +15,19 @@ const MAX_PREFIXES: usize = 20;
 
 pub(super) struct SweepContext<'a> {
     pub task: &'a Task<'a>,
-    pub columns: Vec<Column>,
+    pub columns: Vec<SweepColumn>,
     /// How many columns are the trunk.
     pub prefix_len: usize,
     pub composites: CompositeColumns,
 }
 
-pub(super) struct Column {
+pub(super) struct SweepColumn {
     /// The finest first.
     pub levels: Vec<Level>,
     /// By tuple.
     pub codes: Vec<u32>,
     /// Its place in the profile.
-    pub place: usize,
+    pub index: usize,
 }
 
 /// A combination of levels, one for each column: its number, the last column counting fastest, the finest levels first.
@@ -39,16 +39,16 @@ impl<'a> SweepContext<'a> {
     pub(super) fn new(task: &'a Task<'a>, levels: Vec<Vec<Level>>) -> Self {
         let profile = task.profile;
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
-        let column = |(place, levels)| {
-            let codes = tuples().map(|tuple| profile.codes(tuple)[place]).collect();
-            Column { levels, codes, place }
+        let column = |(index, levels)| {
+            let codes = tuples().map(|tuple| profile.codes(tuple)[index]).collect();
+            SweepColumn { levels, codes, index }
         };
-        let mut columns: Vec<(f64, Column)> =
+        let mut columns: Vec<(f64, SweepColumn)> =
             levels.into_iter().enumerate().map(column).map(|column| (entropy(profile, &column), column)).collect();
-        columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.place.cmp(&b.1.place)));
-        let columns: Vec<Column> = columns.into_iter().map(|(_, column)| column).collect();
+        columns.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.index.cmp(&b.1.index)));
+        let columns: Vec<SweepColumn> = columns.into_iter().map(|(_, column)| column).collect();
         let mut num_prefixes = 1;
-        let is_prefix = |column: &&Column| {
+        let is_prefix = |column: &&SweepColumn| {
             num_prefixes *= column.levels.len();
             num_prefixes <= MAX_PREFIXES
         };
@@ -86,7 +86,7 @@ impl<'a> SweepContext<'a> {
     pub(super) fn vectors_by_mean_loss(&self, factors: &[f64]) -> Vec<LevelVector> {
         let mut means = vec![0.0];
         for column in &self.columns {
-            let own: Vec<f64> = column.levels.iter().map(|level| factors[column.place] * level.mean).collect();
+            let own: Vec<f64> = column.levels.iter().map(|level| factors[column.index] * level.mean).collect();
             means = means.iter().flat_map(|mean| own.iter().map(move |own| mean + own)).collect();
         }
         let mut order: Vec<LevelVector> = (0..means.len() as u32).map(LevelVector).collect();
@@ -95,7 +95,7 @@ impl<'a> SweepContext<'a> {
     }
 }
 
-fn levels_of(columns: &[Column], mut number: usize) -> Vec<usize> {
+fn levels_of(columns: &[SweepColumn], mut number: usize) -> Vec<usize> {
     let mut levels = vec![0; columns.len()];
     for (level, column) in levels.iter_mut().zip(columns).rev() {
         *level = number % column.levels.len();
@@ -105,8 +105,8 @@ fn levels_of(columns: &[Column], mut number: usize) -> Vec<usize> {
 }
 
 /// How much a column tells about its records.
-fn entropy(profile: &Profile, column: &Column) -> f64 {
-    let records = records_by_code(profile, column.place);
+fn entropy(profile: &Profile, column: &SweepColumn) -> f64 {
+    let records = records_by_code(profile, column.index);
     let shares = records.iter().filter(|records| **records > 0).map(|&own| own as f64 / profile.records() as f64);
     shares.map(|share| -share * share.ln()).sum()
 }

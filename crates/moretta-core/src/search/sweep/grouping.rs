@@ -24,7 +24,7 @@ pub(super) struct Grouping {
 }
 
 /// A group whose turn has come.
-pub(super) struct Found {
+pub(super) struct CandidateGroup {
     pub priority: Priority,
     /// The ranks of its tuples.
     pub ranks: Vec<u32>,
@@ -49,19 +49,19 @@ impl Priority {
 }
 
 /// What to group, and which groups are wanted.
-pub(super) struct Wanted<'w> {
+pub(super) struct GroupingRequest<'w> {
     pub table: &'w PrefixTable,
     /// The levels of the packs.
     pub levels: Vec<&'w Level>,
     /// Where the combination comes in the order of combinations.
     pub vector: usize,
     /// Fewer records are no group.
-    pub least: u64,
+    pub min_records: u64,
     /// Groups whose turn comes before this one.
     pub before: Priority,
 }
 
-impl Wanted<'_> {
+impl GroupingRequest<'_> {
     #[inline]
     fn priority(&self, entry: u32) -> Priority {
         let composites = self.levels.iter().zip(&self.table.codes);
@@ -73,11 +73,16 @@ impl Wanted<'_> {
 impl Grouping {
     /// Adds the groups that are wanted, and returns a turn that no other group comes before; `None` if no other group has
     /// enough records. `left` has the ranks of the tuples that are left.
-    pub(super) fn groups(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) -> Option<Priority> {
-        let least = u32::try_from(wanted.least).unwrap_or(u32::MAX);
-        let table = wanted.table;
+    pub(super) fn groups(
+        &mut self,
+        request: &GroupingRequest<'_>,
+        left: &[u32],
+        into: &mut Vec<CandidateGroup>,
+    ) -> Option<Priority> {
+        let min_records = u32::try_from(request.min_records).unwrap_or(u32::MAX);
+        let table = request.table;
         self.hashes.clone_from(&table.hashes);
-        for (level, codes) in wanted.levels.iter().zip(&table.codes) {
+        for (level, codes) in request.levels.iter().zip(&table.codes) {
             for (hash, &code) in self.hashes.iter_mut().zip(codes) {
                 *hash = hash.wrapping_add(level.hashes[code as usize]);
             }
@@ -92,32 +97,32 @@ impl Grouping {
         self.candidates.clear();
         let mut next: Option<Priority> = None;
         for ((entry, &hash), &records) in (0u32..).zip(&self.hashes).zip(&table.records) {
-            if self.upper_counts[hash as usize & mask] < least || records == 0 {
+            if self.upper_counts[hash as usize & mask] < min_records || records == 0 {
                 continue;
             }
-            let priority = wanted.priority(entry);
-            if priority < wanted.before {
+            let priority = request.priority(entry);
+            if priority < request.before {
                 self.candidates.push(entry);
             } else if next.is_none_or(|next| priority < next) {
                 next = Some(priority);
             }
         }
-        self.collect(wanted, left, into);
+        self.collect(request, left, into);
         next
     }
 
     /// The groups of the candidates that have enough records.
-    fn collect(&mut self, wanted: &Wanted<'_>, left: &[u32], into: &mut Vec<Found>) {
+    fn collect(&mut self, request: &GroupingRequest<'_>, left: &[u32], into: &mut Vec<CandidateGroup>) {
         // The turn and the records of each group, and the group of each candidate.
         let mut groups: Vec<(Priority, u64)> = Vec::new();
         let Self { hashes, candidates, numbers, .. } = self;
         numbers.reset(candidates.len());
         let mut group = |&entry: &u32| {
-            let records = wanted.table.records[entry as usize];
+            let records = request.table.records[entry as usize];
             let group = numbers.number(hashes[entry as usize]);
             match groups.get_mut(group as usize) {
                 Some(known) => known.1 += records,
-                None => groups.push((wanted.priority(entry), records)),
+                None => groups.push((request.priority(entry), records)),
             }
             group
         };
@@ -125,9 +130,9 @@ impl Grouping {
         let first = into.len();
         let mut found_at = vec![u32::MAX; groups.len()];
         for (found_at, &(priority, records)) in found_at.iter_mut().zip(&groups) {
-            if records >= wanted.least {
+            if records >= request.min_records {
                 *found_at = (into.len() - first) as u32;
-                into.push(Found { priority, ranks: Vec::new() });
+                into.push(CandidateGroup { priority, ranks: Vec::new() });
             }
         }
         if into.len() == first {
@@ -138,7 +143,7 @@ impl Grouping {
             of_entry[entry as usize] = found_at[group as usize];
         }
         for &rank in left {
-            let found = of_entry[wanted.table.of_rank[rank as usize] as usize];
+            let found = of_entry[request.table.of_rank[rank as usize] as usize];
             if let Some(found) = into.get_mut(first + found as usize) {
                 found.ranks.push(rank);
             }

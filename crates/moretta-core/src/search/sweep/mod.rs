@@ -19,13 +19,13 @@
 //! Cost: for each combination what is left, as often as the turn of one of its boxes may have come (`pass.rs`), two or three
 //! times; most records leave early.
 
-mod retry;
+mod composite;
 mod context;
 mod grouping;
 mod levels;
-mod prefix_tables;
-mod composite;
 mod pass;
+mod prefix_tables;
+mod retry;
 #[cfg(test)]
 mod tests;
 
@@ -137,9 +137,9 @@ impl Method for Sweep {
         }
         let mut work = vec![
             ("blocks", blocks.len() as u64),
-            ("vectors", context.combinations() as u64),
-            ("regrouped", swept.regrouped),
-            ("tuples_looked_at", swept.looked_at),
+            ("vectors", context.num_vectors() as u64),
+            ("regrouped", result.regrouped),
+            ("tuples_looked_at", result.looked_at),
             ("tried_again", tried.tried),
             ("better", tried.better),
             ("leftovers", leftovers.iter().map(|member| member.records).sum()),

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::{
     context::{LevelVector, SweepContext},
-    grouping::{Found, Grouping, Priority, Wanted},
+    grouping::{CandidateGroup, Grouping, GroupingRequest, Priority},
     prefix_tables::PrefixTable,
 };
 use crate::{
@@ -78,8 +78,10 @@ impl SweepContext<'_> {
         // At first a turn is not known, but what no box of the combination loses less than.
         let least_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
         let prefix_bounds: Vec<f64> = tables.iter().map(|table| least_of(&table.losses)).collect();
-        let composite_bounds: Vec<Vec<f64>> =
-            composite_levels.iter().map(|composite| composite.iter().map(|level| least_of(&level.losses)).collect()).collect();
+        let composite_bounds: Vec<Vec<f64>> = composite_levels
+            .iter()
+            .map(|composite| composite.iter().map(|level| least_of(&level.losses)).collect())
+            .collect();
         let bound = |(place, &vector): (usize, &LevelVector)| {
             let others = self.composites.select(&composite_bounds, &self.columns, &self.levels_of(vector));
             let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(vector)], |sum, own| sum + own);
@@ -94,31 +96,31 @@ impl SweepContext<'_> {
             let before = queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
             let wanted = |&place: &usize| {
                 let vector = order[place];
-                Wanted {
+                GroupingRequest {
                     table: &tables[self.prefix_of(vector)],
                     levels: self.composites.select(&composite_levels, &self.columns, &self.levels_of(vector)),
                     vector: place,
-                    least: needs.least,
+                    min_records: needs.least,
                     before,
                 }
             };
-            let wanted: Vec<Wanted<'_>> = now.iter().map(wanted).collect();
+            let wanted: Vec<GroupingRequest<'_>> = now.iter().map(wanted).collect();
             result.regrouped += now.len() as u64;
             result.looked_at += wanted.iter().map(|wanted| wanted.table.hashes.len() as u64).sum::<u64>();
-            let group = |grouping: &mut Grouping, wanted: &Wanted<'_>| {
+            let group = |grouping: &mut Grouping, wanted: &GroupingRequest<'_>| {
                 let mut found = Vec::new();
                 let next = grouping.groups(wanted, &left, &mut found);
                 (found, next)
             };
-            let found: Vec<(Vec<Found>, Option<Priority>)> =
+            let found: Vec<(Vec<CandidateGroup>, Option<Priority>)> =
                 wanted.par_iter().with_min_len(TOGETHER).map_init(Grouping::default, group).collect();
-            let mut come = Vec::new();
+            let mut ready = Vec::new();
             for (found, next) in found {
-                come.extend(found);
+                ready.extend(found);
                 queue.extend(next.map(Reverse));
             }
-            come.sort_by(|a, b| a.priority.cmp(&b.priority).then_with(|| a.ranks.cmp(&b.ranks)));
-            for mut group in come {
+            ready.sort_by(|a, b| a.priority.cmp(&b.priority).then_with(|| a.ranks.cmp(&b.ranks)));
+            for mut group in ready {
                 group.ranks.retain(|&rank| is_left[rank as usize]);
                 let group: Vec<(usize, TupleId)> =
                     group.ranks.iter().map(|&rank| (rank as usize, tuples[rank as usize])).collect();

@@ -35,7 +35,7 @@ impl PrefixTable {
         let profile = context.task.profile;
         let prefix = || {
             let columns = context.columns.iter().zip(levels);
-            columns.map(|(column, &level)| (column, &column.levels[level], factors[column.place]))
+            columns.map(|(column, &level)| (column, &column.levels[level], factors[column.index]))
         };
         let mut table = Self { codes: vec![Vec::new(); context.composites.len()], ..Self::default() };
         let mut numbers = KeyNumbers::default();
@@ -44,10 +44,10 @@ impl PrefixTable {
             let code = |codes: &[u32]| codes[tuple.index()] as usize;
             let hash =
                 prefix().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.hashes[code(&column.codes)]));
-            let place = numbers.number(hash.wrapping_add(*other));
+            let index = numbers.number(hash.wrapping_add(*other));
             let records = profile.tuple_records(tuple);
-            table.of_rank.push(place);
-            if let Some(known) = table.records.get_mut(place as usize) {
+            table.of_rank.push(index);
+            if let Some(known) = table.records.get_mut(index as usize) {
                 *known += records;
                 continue;
             }
@@ -87,8 +87,8 @@ impl PrefixTable {
         self.losses.truncate(kept);
         self.codes.iter_mut().for_each(|codes| codes.truncate(kept));
         // Tuples that are gone point nowhere, and nobody asks for them.
-        for place in &mut self.of_rank {
-            *place = moved.get(*place as usize).copied().unwrap_or(u32::MAX);
+        for index in &mut self.of_rank {
+            *index = moved.get(*index as usize).copied().unwrap_or(u32::MAX);
         }
         self.empty = 0;
     }
