@@ -9,7 +9,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::Cluster,
-        local::{LossTable, Needs, Reach, RemainingRecords, split_rest},
+        local::{LossTable, GroupRequirements, Reach, RemainingRecords, split_rest},
         rng::hash_seed,
     },
 };
@@ -35,10 +35,10 @@ pub(super) fn cluster(
     done: &dyn Fn(u64),
 ) -> Clustered {
     let mut search = Search::new(task, loss_table, members, seed);
-    let least = Needs::of(task).least;
+    let min_records = GroupRequirements::of(task).min_records;
     let mut found = Clustered::default();
     let mut previous = None;
-    while search.remaining.records() >= least {
+    while search.remaining.records() >= min_records {
         if let Some(stop) = observer.stop() {
             found.stopped = Some(stop);
             found.leftovers = split_rest(task, &mut found.clusters, search.remaining.rest());
@@ -46,7 +46,7 @@ pub(super) fn cluster(
         }
         let Some(seed) = search.seed(previous) else { break };
         previous = Some(seed);
-        let cluster = search.grow(seed, least);
+        let cluster = search.grow(seed, min_records);
         done(cluster.records());
         // A cluster that took all that was left and is still not enough.
         if search.remaining.records() == 0 && !cluster.holds(task) {
@@ -102,12 +102,12 @@ impl<'a> Search<'a> {
     }
 
     /// Grows a cluster until it holds, or nothing is left.
-    fn grow(&mut self, seed: u32, least: u64) -> Cluster {
+    fn grow(&mut self, seed: u32, min_records: u64) -> Cluster {
         let mut members = Vec::new();
         self.take(seed, 1, &mut members);
         self.reach.start(self.points.codes(seed));
         self.nearest.start(&self.points, &self.reach, &mut self.work);
-        let (mut size, mut wanted) = (1, least);
+        let (mut size, mut wanted) = (1, min_records);
         loop {
             while size < wanted {
                 let Some(point) = self.nearest.next(&self.points, &self.reach, &mut self.work) else { break };

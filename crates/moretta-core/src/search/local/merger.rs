@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use rayon::prelude::*;
 
 use super::{
-    Needs,
+    GroupRequirements,
     box_tree::{BoxTree, Place},
     fallback_split,
     loss_table::LossTable,
@@ -37,7 +37,7 @@ pub(in crate::search) struct GroupMerger<'a> {
     /// Whether a group has other records than when the round began.
     changed: Vec<bool>,
     boxes: BoxTree<'a>,
-    needs: Needs<'a>,
+    requirements: GroupRequirements<'a>,
     /// How many groups took records of another.
     pub taken: u64,
     /// How many groups joined another.
@@ -47,15 +47,15 @@ pub(in crate::search) struct GroupMerger<'a> {
 impl<'a> GroupMerger<'a> {
     pub(in crate::search) fn new(task: &'a Task<'a>, loss_table: &'a LossTable<'a>, groups: Vec<Cluster>) -> Self {
         let places = groups.iter().map(|group| Place { ranges: &group.ranges, records: group.records() });
-        let needs = Needs::of(task);
+        let requirements = GroupRequirements::of(task);
         Self {
             task,
             loss_table,
             boxes: BoxTree::new(loss_table, places),
-            short: groups.par_iter().map(|group| !needs.met_by(group)).collect(),
+            short: groups.par_iter().map(|group| !requirements.are_met_by(group)).collect(),
             changed: vec![false; groups.len()],
             groups: groups.into_iter().map(Some).collect(),
-            needs,
+            requirements,
             taken: 0,
             joined: 0,
         }
@@ -99,7 +99,7 @@ impl<'a> GroupMerger<'a> {
                     continue;
                 }
                 let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
-                let giver = if may_take && self.needs.enough { self.take(group, growth) } else { None };
+                let giver = if may_take && self.requirements.min_records_suffice { self.take(group, growth) } else { None };
                 if let Some(giver) = giver {
                     touched.extend([group, giver]);
                 } else {
@@ -137,7 +137,7 @@ impl<'a> GroupMerger<'a> {
     fn put(&mut self, group: u32, cluster: Cluster) {
         let at = group as usize;
         self.boxes.change(group, Place { ranges: &cluster.ranges, records: cluster.records() });
-        self.short[at] = !self.needs.met_by(&cluster);
+        self.short[at] = !self.requirements.are_met_by(&cluster);
         self.changed[at] = true;
         self.groups[at] = Some(cluster);
     }
@@ -146,10 +146,10 @@ impl<'a> GroupMerger<'a> {
     /// where that costs less than to join; that group.
     fn take(&mut self, group: u32, by_joining: f64) -> Option<u32> {
         let short = self.groups[group as usize].as_ref().expect("a short group is there");
-        let least = self.needs.least;
-        let (wanted, factor) = (least - short.records(), least as f64);
+        let min_records = self.requirements.min_records;
+        let (wanted, factor) = (min_records - short.records(), min_records as f64);
         let offer = |giver: u32| Some(factor * self.loss_table.of(&self.reach(short, giver, wanted)?));
-        let (cost, giver) = self.boxes.giver(group, least + wanted - 1, factor, offer)?;
+        let (cost, giver) = self.boxes.giver(group, min_records + wanted - 1, factor, offer)?;
         let (whole, rest) = self.parts(short, giver, wanted)?;
         let rest_loss = rest.records() as f64 * self.loss_table.of(&rest.ranges);
         if cost + rest_loss - self.boxes.loss(giver) >= by_joining {

@@ -24,30 +24,30 @@ use crate::{privacy::Limit, profile::VariantCount};
 
 /// The requirements of a group that satisfies every model.
 #[derive(Clone, Copy)]
-pub(super) struct Needs<'a> {
+pub(super) struct GroupRequirements<'a> {
     task: &'a Task<'a>,
     /// Minimum records: no group with fewer satisfies every model.
-    pub least: u64,
-    /// Whether `least` records always suffice.
-    pub enough: bool,
+    pub min_records: u64,
+    /// Whether `min_records` records always suffice.
+    pub min_records_suffice: bool,
 }
 
-impl<'a> Needs<'a> {
+impl<'a> GroupRequirements<'a> {
     pub(super) fn of(task: &'a Task<'a>) -> Self {
-        let least = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1).max(1);
+        let min_records = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1).max(1);
         let only_records = |limits: Vec<Limit>| limits.iter().all(|limit| matches!(limit, Limit::Records(_)));
-        let enough = task.models.iter().all(|model| model.limits().is_some_and(only_records));
-        Self { task, least, enough }
+        let min_records_suffice = task.models.iter().all(|model| model.limits().is_some_and(only_records));
+        Self { task, min_records, min_records_suffice }
     }
 
     /// Whether a group of so many records satisfies every model. The members are needed only if their number does not
     /// decide.
-    pub(super) fn met<M: AsRef<[VariantCount]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
-        records >= self.least && (self.enough || self.task.holds(members().as_ref()))
+    pub(super) fn are_met<M: AsRef<[VariantCount]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
+        records >= self.min_records && (self.min_records_suffice || self.task.holds(members().as_ref()))
     }
 
-    pub(super) fn met_by(&self, cluster: &Cluster) -> bool {
-        self.met(cluster.records(), || &cluster.members)
+    pub(super) fn are_met_by(&self, cluster: &Cluster) -> bool {
+        self.are_met(cluster.records(), || &cluster.members)
     }
 }
 

@@ -12,7 +12,7 @@
 use rayon::prelude::*;
 
 use super::{
-    Needs,
+    GroupRequirements,
     box_tree::{BoxTree, Place},
     loss_table::LossTable,
 };
@@ -78,7 +78,7 @@ struct Polish<'a> {
     changed: Vec<u64>,
     /// When the last round began.
     last_round: u64,
-    needs: Needs<'a>,
+    requirements: GroupRequirements<'a>,
     most: u64,
     done: Polished,
 }
@@ -102,7 +102,7 @@ pub(in crate::search) fn polish(
         changed: vec![1; clusters.len()],
         last_round: 0,
         groups: clusters.drain(..).map(|cluster| Some(parts(task, cluster))).collect(),
-        needs: Needs::of(task),
+        requirements: GroupRequirements::of(task),
         most,
         done: Polished::default(),
     };
@@ -196,7 +196,7 @@ impl Polish<'_> {
         let parts = self.parts(group);
         let without = without_each(parts, self.loss_table.columns());
         let penalty = self.loss_table.of(self.boxes.place(group).ranges);
-        let spare = self.boxes.place(group).records.saturating_sub(self.needs.least);
+        let spare = self.boxes.place(group).records.saturating_sub(self.requirements.min_records);
         let mut elsewhere = 0.0;
         let other = |(part, ranges): (&Part, &Ranges)| {
             let below = self.falls(group, part, ranges) - WORTH;
@@ -246,7 +246,7 @@ impl Polish<'_> {
     fn give(&mut self, group: u32, at: usize, other: u32) -> bool {
         let part = &self.parts(group)[at];
         let fits = self.boxes.place(other).records + part.records <= self.most;
-        if self.boxes.place(group).records < self.needs.least + part.records || !fits {
+        if self.boxes.place(group).records < self.requirements.min_records + part.records || !fits {
             return false;
         }
         let mut rest = self.parts(group).to_vec();
@@ -328,7 +328,7 @@ impl Polish<'_> {
 
     fn holds(&self, parts: &[Part]) -> bool {
         let members = || parts.iter().flat_map(|part| &part.members).copied().collect::<Vec<VariantCount>>();
-        self.needs.met(parts.iter().map(|part| part.records).sum(), members)
+        self.requirements.are_met(parts.iter().map(|part| part.records).sum(), members)
     }
 
     fn put(&mut self, group: u32, parts: Vec<Part>) {

@@ -3,17 +3,17 @@
 use crate::search::{
     Task,
     cluster::Cluster,
-    local::{LossTable, Needs, RemainingRecords},
+    local::{LossTable, GroupRequirements, RemainingRecords},
     rng::hash_seed,
 };
 
 /// The parts of a group: of as few records as must be, and the last of what is left. Each part grows from the record that
 /// is farthest from where the one before began. The group itself where a part would not hold.
 pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Cluster) -> Vec<Cluster> {
-    let needs = Needs::of(task);
-    let least = needs.least;
+    let requirements = GroupRequirements::of(task);
+    let min_records = requirements.min_records;
     // Where nothing is lost, nothing is won.
-    if group.records() < 2 * least || loss_table.of(&group.ranges) <= 0.0 {
+    if group.records() < 2 * min_records || loss_table.of(&group.ranges) <= 0.0 {
         return vec![group];
     }
     group.members.sort_unstable();
@@ -21,7 +21,7 @@ pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Clu
     let mut remaining = RemainingRecords::new(task.profile, &group.members, hash_seed(task.seed, first));
     let mut parts = Vec::new();
     let mut seed = 0;
-    while remaining.records() >= 2 * least {
+    while remaining.records() >= 2 * min_records {
         let from: Vec<(u32, u32)> = remaining.codes_of(seed).iter().map(|&code| (code, code)).collect();
         let open = (0..remaining.points()).filter(|&point| remaining.left(point) > 0);
         let apart = open.map(|point| (loss_table.with(&from, remaining.codes_of(point)), point));
@@ -33,13 +33,13 @@ pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Clu
         let ranges = remaining.codes_of(seed).iter().map(|&code| (code, code)).collect();
         let mut part = Cluster { members: Vec::new(), ranges };
         // Where values are missing, others may cost the part no more than the record it begins with.
-        let own = remaining.left(seed).min(least);
+        let own = remaining.left(seed).min(min_records);
         remaining.take(seed, own, &mut part.members);
-        remaining.grow(&mut part, least - own, loss_table);
+        remaining.grow(&mut part, min_records - own, loss_table);
         parts.push(part);
     }
     parts.push(Cluster::around(task, remaining.rest()));
-    if parts.iter().all(|part| needs.met_by(part)) { parts } else { vec![group] }
+    if parts.iter().all(|part| requirements.are_met_by(part)) { parts } else { vec![group] }
 }
 
 /// Whether records of more than one tuple are left.

@@ -25,7 +25,7 @@ use self::divide::divide;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
-    local::{GroupMerger, LossTable, Needs, polish},
+    local::{GroupMerger, LossTable, GroupRequirements, polish},
     precision,
 };
 use crate::objective::LossMetric;
@@ -94,8 +94,8 @@ impl Method for LocalBottomUp {
         let mut work = vec![("rounds", rounds), ("joined", joined), ("costs", costs)];
         if self.0.polish {
             // With k alone groups stay below 2k.
-            let Needs { least, enough, .. } = Needs::of(task);
-            let most = if enough { 2 * least - 1 } else { u64::MAX };
+            let GroupRequirements { min_records, min_records_suffice, .. } = GroupRequirements::of(task);
+            let most = if min_records_suffice { 2 * min_records - 1 } else { u64::MAX };
             let polished = polish(task, &loss_table, &mut clusters, most, observer);
             stop = stop.or(polished.stop);
             work.extend(polished.work());

@@ -13,7 +13,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::{Cluster, members_of},
-        local::{LossTable, Needs, Reach, fallback_split},
+        local::{LossTable, GroupRequirements, Reach, fallback_split},
         rng::hash_seed,
     },
 };
@@ -45,7 +45,7 @@ struct Search<'a> {
     task: &'a Task<'a>,
     loss_table: &'a LossTable<'a>,
     observer: &'a dyn Observer,
-    needs: Needs<'a>,
+    requirements: GroupRequirements<'a>,
     /// A set of more records is split into blocks.
     block: u64,
     splits: AtomicU64,
@@ -68,7 +68,7 @@ pub(super) fn split(task: &Task<'_>, loss_table: &LossTable<'_>, block: u64, obs
         task,
         loss_table,
         observer,
-        needs: Needs::of(task),
+        requirements: GroupRequirements::of(task),
         block,
         splits: AtomicU64::new(0),
         finished: AtomicU64::new(0),
@@ -137,7 +137,7 @@ impl Search<'_> {
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
-            let splits = set.tuples.len() > 1 && records > self.needs.least && self.holds(&set, records);
+            let splits = set.tuples.len() > 1 && records > self.requirements.min_records && self.holds(&set, records);
             if splits && self.is_stopped() {
                 done.extend(fallback_split(self.task, self.members(&set)));
                 continue;
@@ -175,7 +175,7 @@ impl Search<'_> {
     }
 
     fn holds(&self, set: &Set, records: u64) -> bool {
-        self.needs.met(records, || set.members(self.task.profile))
+        self.requirements.are_met(records, || set.members(self.task.profile))
     }
 
     /// Two tuples that are far apart, by their places; none where all are as good as one.

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     ids::TupleId,
-    search::{CancelOnly, Observer, Stop, cluster::members_of, local::Needs},
+    search::{CancelOnly, Observer, Stop, cluster::members_of, local::GroupRequirements},
 };
 
 /// So many combinations are grouped at once.
@@ -67,7 +67,7 @@ impl SweepContext<'_> {
     /// Sweeps some tuples, with each column's loss times its factor in the order.
     pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> SweepResult {
         let task = self.task;
-        let needs = Needs::of(task);
+        let requirements = GroupRequirements::of(task);
         let order = self.vectors_by_mean_loss(factors);
         let composite_levels = self.composites.levels(&self.columns, factors);
         let mut tables = self.prefix_tables(tuples, factors);
@@ -100,7 +100,7 @@ impl SweepContext<'_> {
                     table: &tables[self.prefix_of(vector)],
                     levels: self.composites.select(&composite_levels, &self.columns, &self.levels_of(vector)),
                     vector: place,
-                    min_records: needs.least,
+                    min_records: requirements.min_records,
                     before,
                 }
             };
@@ -126,7 +126,7 @@ impl SweepContext<'_> {
                     group.ranks.iter().map(|&rank| (rank as usize, tuples[rank as usize])).collect();
                 let records: u64 = group.iter().map(|(_, tuple)| task.profile.tuple_records(*tuple)).sum();
                 let members: Vec<TupleId> = group.iter().map(|(_, tuple)| *tuple).collect();
-                if !needs.met(records, || members_of(task.profile, members.iter().copied()).collect::<Vec<_>>()) {
+                if !requirements.are_met(records, || members_of(task.profile, members.iter().copied()).collect::<Vec<_>>()) {
                     continue;
                 }
                 for (rank, tuple) in group {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{LossTable, Needs, polish};
+use super::super::{LossTable, GroupRequirements, polish};
 use crate::{
     objective::LossMetric,
     profile::VariantCount,
@@ -62,7 +62,7 @@ proptest! {
         prop_assume!(Cluster::around(&task, table.profile.everything()).holds(&task));
         let before = badly_cut(&task);
         let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
-        let most = largest.max(most * Needs::of(&task).least);
+        let most = largest.max(most * GroupRequirements::of(&task).min_records);
         for loss in [LossMetric::Ncp, LossMetric::Lm] {
             let loss_table = LossTable::new(&table.profile, loss);
             let mut after = before.clone();
@@ -75,7 +75,7 @@ proptest! {
                 prop_assert!(cluster.holds(&task) && cluster.records() <= most);
                 prop_assert_eq!(cluster, &Cluster::around(&task, cluster.members.clone()));
             }
-            prop_assert_eq!(Needs::of(&task).enough, !diverse);
+            prop_assert_eq!(GroupRequirements::of(&task).min_records_suffice, !diverse);
             let alone = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             let mut again = before.clone();
             alone.install(|| polish(&task, &loss_table, &mut again, most, &NoObserver));
