@@ -26,8 +26,8 @@ impl Cluster {
         self.members.iter().map(|member| member.records).sum()
     }
 
-    pub(super) fn holds(&self, task: &Task<'_>) -> bool {
-        task.holds(&self.members)
+    pub(super) fn satisfies(&self, task: &Task<'_>) -> bool {
+        task.is_satisfied_by(&self.members)
     }
 
     /// The cluster of some members.

@@ -66,7 +66,7 @@ impl<'a> Task<'a> {
     }
 
     /// Whether some records satisfy every model as one group.
-    fn holds(&self, members: &[VariantCount]) -> bool {
+    fn is_satisfied_by(&self, members: &[VariantCount]) -> bool {
         let group = Group::new(self.profile, members);
         self.models.iter().all(|model| model.holds(&group))
     }

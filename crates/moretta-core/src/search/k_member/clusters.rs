@@ -49,7 +49,7 @@ pub(super) fn cluster(
         let cluster = search.grow(seed, min_records);
         done(cluster.records());
         // A cluster that took all that was left and is still not enough.
-        if search.remaining.records() == 0 && !cluster.holds(task) {
+        if search.remaining.records() == 0 && !cluster.satisfies(task) {
             found.leftovers = cluster.members;
             break;
         }
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
                 size += self.add(point, wanted - size, &mut members);
             }
             let cluster = Cluster { members, ranges: self.reach.ranges().to_vec() };
-            if size < wanted || cluster.holds(self.task) {
+            if size < wanted || cluster.satisfies(self.task) {
                 let loss_table = self.loss_table;
                 self.points.tidy(|column, first, last| loss_table.column(column, first, last));
                 return cluster;

@@ -49,7 +49,7 @@ pub(in crate::search) fn place(
 fn mend(task: &Task<'_>, loss_table: &LossTable<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
     let mut at = 0;
     while at < clusters.len() {
-        if !touched[at] || clusters[at].holds(task) || clusters.len() == 1 {
+        if !touched[at] || clusters[at].satisfies(task) || clusters.len() == 1 {
             at += 1;
             continue;
         }

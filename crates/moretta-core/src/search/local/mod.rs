@@ -43,7 +43,7 @@ impl<'a> GroupRequirements<'a> {
     /// Whether a group of so many records satisfies every model. The members are needed only if their number does not
     /// decide.
     pub(super) fn are_met<M: AsRef<[VariantCount]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
-        records >= self.min_records && (self.min_records_suffice || self.task.holds(members().as_ref()))
+        records >= self.min_records && (self.min_records_suffice || self.task.is_satisfied_by(members().as_ref()))
     }
 
     pub(super) fn are_met_by(&self, cluster: &Cluster) -> bool {
@@ -53,7 +53,7 @@ impl<'a> GroupRequirements<'a> {
 
 /// Splits the remaining records when there is no more time, if they hold together; returns what is left over.
 pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec<VariantCount>) -> Vec<VariantCount> {
-    if rest.is_empty() || !task.holds(&rest) {
+    if rest.is_empty() || !task.is_satisfied_by(&rest) {
         return rest;
     }
     clusters.extend(fallback_split(task, rest));

@@ -252,7 +252,7 @@ impl Polish<'_> {
         let mut rest = self.parts(group).to_vec();
         let part = rest.remove(at);
         let whole = joined(self.parts(other), [part]);
-        let held = self.put_if_held(group, rest, other, whole);
+        let held = self.replace_if_satisfied(group, rest, other, whole);
         self.done.moved += u64::from(held);
         held
     }
@@ -277,7 +277,7 @@ impl Polish<'_> {
         let (mut mine, mut theirs) = (self.parts(group).to_vec(), theirs.to_vec());
         let (given, taken) = (mine.remove(at), theirs.remove(back));
         let (mine, theirs) = (joined(&mine, [taken]), joined(&theirs, [given]));
-        let held = self.put_if_held(group, mine, other, theirs);
+        let held = self.replace_if_satisfied(group, mine, other, theirs);
         self.done.exchanged += u64::from(held);
         held
     }
@@ -308,30 +308,30 @@ impl Polish<'_> {
             wholes.push((other, joined(self.parts(other), parts)));
         }
         let fits = |parts: &[Part]| parts.iter().map(|part| part.records).sum::<u64>() <= self.most;
-        if after >= loss - WORTH || !wholes.iter().all(|(_, whole)| fits(whole) && self.holds(whole)) {
+        if after >= loss - WORTH || !wholes.iter().all(|(_, whole)| fits(whole) && self.is_satisfied_by(whole)) {
             return;
         }
         self.groups[group as usize] = None;
         self.boxes.remove(group);
-        wholes.into_iter().for_each(|(other, whole)| self.put(other, whole));
+        wholes.into_iter().for_each(|(other, whole)| self.replace(other, whole));
         self.done.dissolved += 1;
     }
 
-    fn put_if_held(&mut self, one: u32, its: Vec<Part>, other: u32, others: Vec<Part>) -> bool {
-        let held = self.holds(&its) && self.holds(&others);
+    fn replace_if_satisfied(&mut self, one: u32, its: Vec<Part>, other: u32, others: Vec<Part>) -> bool {
+        let held = self.is_satisfied_by(&its) && self.is_satisfied_by(&others);
         if held {
-            self.put(one, its);
-            self.put(other, others);
+            self.replace(one, its);
+            self.replace(other, others);
         }
         held
     }
 
-    fn holds(&self, parts: &[Part]) -> bool {
+    fn is_satisfied_by(&self, parts: &[Part]) -> bool {
         let members = || parts.iter().flat_map(|part| &part.members).copied().collect::<Vec<VariantCount>>();
         self.requirements.are_met(parts.iter().map(|part| part.records).sum(), members)
     }
 
-    fn put(&mut self, group: u32, parts: Vec<Part>) {
+    fn replace(&mut self, group: u32, parts: Vec<Part>) {
         let ranges = around(parts.iter(), self.loss_table.columns());
         self.boxes.change(group, Place { ranges: &ranges, records: parts.iter().map(|part| part.records).sum() });
         self.groups[group as usize] = Some(parts);

@@ -93,7 +93,7 @@ impl Search<'_> {
         while self.records(&set) > self.block && !self.is_stopped() {
             let Some(seeds) = self.seeds(&set, &mut reaches[0]) else { break };
             let [one, other] = self.halves(&mut set, seeds, &mut reaches);
-            match [&one, &other].map(|side| self.holds(side, self.records(side))) {
+            match [&one, &other].map(|side| self.is_satisfied_by(side, self.records(side))) {
                 [true, true] => {
                     let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
                     for cluster in short {
@@ -137,7 +137,7 @@ impl Search<'_> {
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
-            let splits = set.tuples.len() > 1 && records > self.requirements.min_records && self.holds(&set, records);
+            let splits = set.tuples.len() > 1 && records > self.requirements.min_records && self.is_satisfied_by(&set, records);
             if splits && self.is_stopped() {
                 done.extend(fallback_split(self.task, self.members(&set)));
                 continue;
@@ -174,7 +174,7 @@ impl Search<'_> {
         Cluster::around(self.task, self.members(set))
     }
 
-    fn holds(&self, set: &Set, records: u64) -> bool {
+    fn is_satisfied_by(&self, set: &Set, records: u64) -> bool {
         self.requirements.are_met(records, || set.members(self.task.profile))
     }
 

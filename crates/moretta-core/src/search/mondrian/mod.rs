@@ -246,6 +246,6 @@ impl<'a> Search<'a> {
 
     fn both_hold(&self, (low, high): &Halves) -> bool {
         self.tried.fetch_add(1, Relaxed);
-        [low, high].into_iter().all(|half| !half.is_empty() && self.task.holds(half))
+        [low, high].into_iter().all(|half| !half.is_empty() && self.task.is_satisfied_by(half))
     }
 }

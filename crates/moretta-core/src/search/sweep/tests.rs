@@ -127,7 +127,7 @@ fn what_is_left_over_joins_groups() {
         let mut clusters: Vec<Cluster> = parts.iter().map(|part| Cluster::around(&task, part.clone())).collect();
         let stop = join(&task, &loss_table, &mut clusters, &left, observer);
         assert_eq!(stop.is_some(), observer.stop().is_some());
-        assert!(clusters.len() > 1 && clusters.iter().all(|cluster| cluster.holds(&task)));
+        assert!(clusters.len() > 1 && clusters.iter().all(|cluster| cluster.satisfies(&task)));
         assert_eq!(clusters.iter().map(Cluster::records).sum::<u64>(), 300);
     }
 }

@@ -31,7 +31,7 @@ fn badly_cut(task: &Task<'_>) -> Vec<Cluster> {
         let (odd, even): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| at % 2 == 1);
         let halves =
             [odd, even].map(|half| Cluster::around(task, half.into_iter().map(|(_, member)| *member).collect()));
-        match halves.iter().all(|half| half.holds(task)) {
+        match halves.iter().all(|half| half.satisfies(task)) {
             true => clusters.extend(halves),
             false => clusters.push(Cluster::around(task, all)),
         }
@@ -59,7 +59,7 @@ proptest! {
         );
         let table = TestTable::new(&policy, &[], &rows);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-        prop_assume!(Cluster::around(&task, table.profile.everything()).holds(&task));
+        prop_assume!(Cluster::around(&task, table.profile.everything()).satisfies(&task));
         let before = badly_cut(&task);
         let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
         let most = largest.max(most * GroupRequirements::of(&task).min_records);
@@ -72,7 +72,7 @@ proptest! {
             prop_assert!(if steps > 0 { now < lost } else { (now - lost).abs() < 1e-9 }, "{done:?}: {lost} to {now}");
             prop_assert_eq!(records(&after), records(&before));
             for cluster in &after {
-                prop_assert!(cluster.holds(&task) && cluster.records() <= most);
+                prop_assert!(cluster.satisfies(&task) && cluster.records() <= most);
                 prop_assert_eq!(cluster, &Cluster::around(&task, cluster.members.clone()));
             }
             prop_assert_eq!(GroupRequirements::of(&task).min_records_suffice, !diverse);
