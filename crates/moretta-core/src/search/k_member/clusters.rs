@@ -9,7 +9,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::Cluster,
-        local::{LossTable, GroupRequirements, Reach, RemainingRecords, split_rest},
+        local::{GroupRequirements, LossTable, Reach, RemainingRecords, split_rest},
         rng::hash_seed,
     },
 };

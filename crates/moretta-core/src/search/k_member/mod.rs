@@ -31,7 +31,7 @@ use self::clusters::{Clustered, cluster};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::outcome,
-    local::{LossTable, place},
+    local::{LossTable, assign_leftovers},
     mondrian, precision,
     rng::hash_seed,
 };
@@ -96,7 +96,7 @@ impl Method for KMember {
                 let seed = hash_seed(task.seed, block as u64);
                 let mut found = cluster(task, &loss_table, members, seed, observer, &done);
                 let leftovers = std::mem::take(&mut found.leftovers);
-                place(task, &loss_table, &mut found.clusters, &leftovers);
+                assign_leftovers(task, &loss_table, &mut found.clusters, &leftovers);
                 found
             })
             .collect();

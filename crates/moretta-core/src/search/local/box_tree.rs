@@ -23,7 +23,7 @@ use super::{
 
 /// A group, as far as its place is concerned.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct GroupBox<'a> {
     /// The least and greatest code of each column.
     pub ranges: &'a [(u32, u32)],
     pub records: u64,
@@ -52,12 +52,12 @@ pub(super) struct BoxTree<'a> {
 }
 
 impl<'a> BoxTree<'a> {
-    pub(super) fn new<'p>(loss_table: &'a LossTable<'a>, places: impl Iterator<Item = Place<'p>>) -> Self {
+    pub(super) fn new<'p>(loss_table: &'a LossTable<'a>, group_boxes: impl Iterator<Item = GroupBox<'p>>) -> Self {
         let (mut ranges, mut records, mut own) = (Vec::new(), Vec::new(), Vec::new());
-        for place in places {
-            ranges.extend(place.ranges);
-            records.push(place.records);
-            own.extend(penalties_of(loss_table, place.ranges));
+        for group_box in group_boxes {
+            ranges.extend(group_box.ranges);
+            records.push(group_box.records);
+            own.extend(penalties_of(loss_table, group_box.ranges));
         }
         let count = records.len();
         let mut boxes = Self {
@@ -82,18 +82,18 @@ impl<'a> BoxTree<'a> {
         self.tree.left()
     }
 
-    pub(super) fn place(&self, group: u32) -> Place<'_> {
+    pub(super) fn group_box(&self, group: u32) -> GroupBox<'_> {
         let at = group as usize;
-        Place { ranges: &self.ranges[at * self.columns..(at + 1) * self.columns], records: self.records[at] }
+        GroupBox { ranges: &self.ranges[at * self.columns..(at + 1) * self.columns], records: self.records[at] }
     }
 
     /// The other group whose loss grows least when this one joins it, of equals the first, and by how much.
     pub(super) fn nearest(&self, group: u32) -> Option<(f64, u32)> {
-        self.nearest_to(self.place(group), group, f64::INFINITY)
+        self.nearest_to(self.group_box(group), group, f64::INFINITY)
     }
 
     /// The group whose loss grows least when these records join it, of those but one and whose loss grows by less than so much.
-    pub(super) fn nearest_to(&self, joining: Place<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
+    pub(super) fn nearest_to(&self, joining: GroupBox<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
         let bound = |node: u32| {
             let dearest = &self.dearest[node as usize * self.columns..(node as usize + 1) * self.columns];
             self.grown(joining, self.row(&self.reached, node), dearest, self.sizes[node as usize].0)
@@ -102,17 +102,17 @@ impl<'a> BoxTree<'a> {
     }
 
     /// By how much a group's loss grows when these records join it.
-    pub(super) fn growth_of(&self, joining: Place<'_>, other: u32) -> f64 {
+    pub(super) fn growth_of(&self, joining: GroupBox<'_>, other: u32) -> f64 {
         let own = &self.own[other as usize * self.columns..(other as usize + 1) * self.columns];
-        let Place { ranges, records } = self.place(other);
+        let GroupBox { ranges, records } = self.group_box(other);
         self.grown(joining, ranges, own, records)
     }
 
     /// The same for a group of these ranges, these loss_table in each column, and so many records.
-    fn grown(&self, place: Place<'_>, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
-        let (joining, records) = (place.records as f64, records as f64);
+    fn grown(&self, group_box: GroupBox<'_>, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
+        let (joining, records) = (group_box.records as f64, records as f64);
         let in_column = |column: usize| {
-            let (a, b) = (place.ranges[column], ranges[column]);
+            let (a, b) = (group_box.ranges[column], ranges[column]);
             let around = self.loss_table.column(column, a.0.min(b.0), a.1.max(b.1));
             joining * around + records * (around - own[column]).max(0.0)
         };
@@ -121,7 +121,7 @@ impl<'a> BoxTree<'a> {
 
     /// A group's loss: its records times the penalty of its box.
     pub(super) fn loss(&self, group: u32) -> f64 {
-        let Place { ranges, records } = self.place(group);
+        let GroupBox { ranges, records } = self.group_box(group);
         records as f64 * self.loss_table.of(ranges)
     }
 
@@ -134,12 +134,12 @@ impl<'a> BoxTree<'a> {
         factor: f64,
         cost: impl Fn(u32) -> Option<f64>,
     ) -> Option<(f64, u32)> {
-        let place = self.place(group);
+        let group_box = self.group_box(group);
         let bound = |node: u32| {
             if self.sizes[node as usize].1 <= more_than {
                 return f64::INFINITY;
             }
-            factor * self.loss_table.nearest(place.ranges, self.row(&self.around, node))
+            factor * self.loss_table.nearest(group_box.ranges, self.row(&self.around, node))
         };
         self.search(f64::INFINITY, bound, |other| {
             let may = other != group && self.records[other as usize] > more_than;
@@ -193,11 +193,11 @@ impl<'a> BoxTree<'a> {
     }
 
     /// A group has other records now.
-    pub(super) fn change(&mut self, group: u32, place: Place<'_>) {
+    pub(super) fn change(&mut self, group: u32, group_box: GroupBox<'_>) {
         let at = group as usize;
-        self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(place.ranges);
-        self.records[at] = place.records;
-        let own = penalties_of(self.loss_table, place.ranges);
+        self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(group_box.ranges);
+        self.records[at] = group_box.records;
+        let own = penalties_of(self.loss_table, group_box.ranges);
         self.own[at * self.columns..(at + 1) * self.columns].iter_mut().zip(own).for_each(|(own, now)| *own = now);
         self.refresh_above(self.tree.leaf_of(group));
     }

@@ -110,8 +110,8 @@ impl ItemTree {
         let leaf = self.leaf_of(item);
         let node = &mut self.nodes[leaf as usize];
         let items = &mut self.order[node.start as usize..node.end as usize];
-        let place = items.iter().position(|known| *known == item).expect("an item is removed once");
-        items.swap(place, items.len() - 1);
+        let position = items.iter().position(|known| *known == item).expect("an item is removed once");
+        items.swap(position, items.len() - 1);
         node.end -= 1;
         node.first = items[..items.len() - 1].iter().copied().min().unwrap_or(NONE);
         self.left -= 1;

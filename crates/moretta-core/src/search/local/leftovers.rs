@@ -12,7 +12,7 @@ use crate::{
 /// Puts each record into the cluster whose loss it increases least, of equals the first.
 ///
 /// A cluster's loss is its number of records times the penalty of its box.
-pub(in crate::search) fn place(
+pub(in crate::search) fn assign_leftovers(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,

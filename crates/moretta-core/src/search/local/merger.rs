@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{
     GroupRequirements,
-    box_tree::{BoxTree, Place},
+    box_tree::{BoxTree, GroupBox},
     fallback_split,
     loss_table::LossTable,
     remaining::RemainingRecords,
@@ -46,12 +46,12 @@ pub(in crate::search) struct GroupMerger<'a> {
 
 impl<'a> GroupMerger<'a> {
     pub(in crate::search) fn new(task: &'a Task<'a>, loss_table: &'a LossTable<'a>, groups: Vec<Cluster>) -> Self {
-        let places = groups.iter().map(|group| Place { ranges: &group.ranges, records: group.records() });
+        let group_boxes = groups.iter().map(|group| GroupBox { ranges: &group.ranges, records: group.records() });
         let requirements = GroupRequirements::of(task);
         Self {
             task,
             loss_table,
-            boxes: BoxTree::new(loss_table, places),
+            boxes: BoxTree::new(loss_table, group_boxes),
             short: groups.par_iter().map(|group| !requirements.are_met_by(group)).collect(),
             changed: vec![false; groups.len()],
             groups: groups.into_iter().map(Some).collect(),
@@ -99,7 +99,8 @@ impl<'a> GroupMerger<'a> {
                     continue;
                 }
                 let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
-                let giver = if may_take && self.requirements.min_records_suffice { self.take(group, growth) } else { None };
+                let giver =
+                    if may_take && self.requirements.min_records_suffice { self.take(group, growth) } else { None };
                 if let Some(giver) = giver {
                     touched.extend([group, giver]);
                 } else {
@@ -118,7 +119,7 @@ impl<'a> GroupMerger<'a> {
             return self.boxes.nearest(group);
         }
         let there = touched.iter().filter(|&&other| self.groups[other as usize].is_some());
-        let growths = there.map(|&other| (self.boxes.growth_of(self.boxes.place(group), other), other));
+        let growths = there.map(|&other| (self.boxes.growth_of(self.boxes.group_box(group), other), other));
         growths.chain([(growth, other)]).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
     }
 
@@ -136,7 +137,7 @@ impl<'a> GroupMerger<'a> {
 
     fn put(&mut self, group: u32, cluster: Cluster) {
         let at = group as usize;
-        self.boxes.change(group, Place { ranges: &cluster.ranges, records: cluster.records() });
+        self.boxes.change(group, GroupBox { ranges: &cluster.ranges, records: cluster.records() });
         self.short[at] = !self.requirements.are_met_by(&cluster);
         self.changed[at] = true;
         self.groups[at] = Some(cluster);
@@ -210,7 +211,7 @@ impl<'a> GroupMerger<'a> {
             let mut whole = self.groups[first as usize].take().expect("put above");
             whole.join(self.groups[other as usize].take().expect("the nearest group is there"));
             self.boxes.remove(other);
-            self.boxes.change(first, Place { ranges: &whole.ranges, records: whole.records() });
+            self.boxes.change(first, GroupBox { ranges: &whole.ranges, records: whole.records() });
             // A large group takes long to judge.
             if whole.records() >= judged + judged / 16 || self.boxes.left() == 1 {
                 judged = whole.records();

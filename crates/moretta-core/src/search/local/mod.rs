@@ -12,7 +12,7 @@ mod tests;
 
 pub(super) use self::{
     item_tree::{Below, ItemTree, LEAF, NONE},
-    leftovers::place,
+    leftovers::assign_leftovers,
     loss_table::{LossTable, Reach},
     merger::GroupMerger,
     polish::polish,

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::{
     GroupRequirements,
-    box_tree::{BoxTree, Place},
+    box_tree::{BoxTree, GroupBox},
     loss_table::LossTable,
 };
 use crate::{
@@ -94,10 +94,10 @@ pub(in crate::search) fn polish(
     if clusters.len() < 2 {
         return Polished::default();
     }
-    let places = clusters.iter().map(|cluster| Place { ranges: &cluster.ranges, records: cluster.records() });
+    let group_boxes = clusters.iter().map(|cluster| GroupBox { ranges: &cluster.ranges, records: cluster.records() });
     let mut polish = Polish {
         loss_table,
-        boxes: BoxTree::new(loss_table, places),
+        boxes: BoxTree::new(loss_table, group_boxes),
         clock: 1,
         changed: vec![1; clusters.len()],
         last_round: 0,
@@ -157,7 +157,7 @@ impl Polish<'_> {
         let since = std::mem::replace(&mut self.last_round, self.clock);
         let mut order: Vec<(f64, u32)> = (0..self.groups.len() as u32)
             .filter(|&group| self.changed[group as usize] > since && self.groups[group as usize].is_some())
-            .map(|group| (self.loss_table.of(self.boxes.place(group).ranges), group))
+            .map(|group| (self.loss_table.of(self.boxes.group_box(group).ranges), group))
             .filter(|&(penalty, group)| penalty > 0.0 && self.parts(group).len() <= PARTS)
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -195,14 +195,14 @@ impl Polish<'_> {
     fn others(&self, group: u32) -> (Vec<Option<u32>>, f64) {
         let parts = self.parts(group);
         let without = without_each(parts, self.loss_table.columns());
-        let penalty = self.loss_table.of(self.boxes.place(group).ranges);
-        let spare = self.boxes.place(group).records.saturating_sub(self.requirements.min_records);
+        let penalty = self.loss_table.of(self.boxes.group_box(group).ranges);
+        let spare = self.boxes.group_box(group).records.saturating_sub(self.requirements.min_records);
         let mut elsewhere = 0.0;
         let other = |(part, ranges): (&Part, &Ranges)| {
             let below = self.falls(group, part, ranges) - WORTH;
             // An exchange brings nothing where the box stays the same.
             let useless = part.records > spare && parts.len() > 1 && self.loss_table.of(ranges) >= penalty;
-            let found = if useless { None } else { self.boxes.nearest_to(part.place(), group, below) };
+            let found = if useless { None } else { self.boxes.nearest_to(part.as_box(), group, below) };
             elsewhere += found.map_or(below, |(growth, _)| growth);
             found.map(|(_, other)| other)
         };
@@ -212,7 +212,7 @@ impl Polish<'_> {
 
     /// By how much a group's loss falls when a part leaves others of these ranges.
     fn falls(&self, group: u32, part: &Part, ranges: &[(u32, u32)]) -> f64 {
-        let left = self.boxes.place(group).records - part.records;
+        let left = self.boxes.group_box(group).records - part.records;
         let rest = if left == 0 { 0.0 } else { left as f64 * self.loss_table.of(ranges) };
         self.boxes.loss(group) - rest
     }
@@ -226,7 +226,7 @@ impl Polish<'_> {
             let worth = |at: usize| {
                 let other = others[at].filter(|&other| self.groups[other as usize].is_some())?;
                 let part = &parts[at];
-                let growth = self.boxes.growth_of(part.place(), other);
+                let growth = self.boxes.growth_of(part.as_box(), other);
                 Some((self.falls(group, part, &without[at]) - growth, at, other))
             };
             let found = (0..others.len()).filter_map(worth).filter(|(worth, _, _)| *worth > WORTH);
@@ -245,8 +245,8 @@ impl Polish<'_> {
     /// Gives a part to another group, if both hold then.
     fn give(&mut self, group: u32, at: usize, other: u32) -> bool {
         let part = &self.parts(group)[at];
-        let fits = self.boxes.place(other).records + part.records <= self.most;
-        if self.boxes.place(group).records < self.requirements.min_records + part.records || !fits {
+        let fits = self.boxes.group_box(other).records + part.records <= self.most;
+        if self.boxes.group_box(group).records < self.requirements.min_records + part.records || !fits {
             return false;
         }
         let mut rest = self.parts(group).to_vec();
@@ -264,7 +264,7 @@ impl Polish<'_> {
         let without = without_each(theirs, columns);
         let before = self.boxes.loss(group) + self.boxes.loss(other);
         let (own_records, other_records) =
-            (self.boxes.place(group).records as f64, self.boxes.place(other).records as f64);
+            (self.boxes.group_box(group).records as f64, self.boxes.group_box(other).records as f64);
         let after = |(back, taken): (usize, &Part)| {
             if taken.records != part.records || taken.tuple == part.tuple {
                 return None;
@@ -286,13 +286,13 @@ impl Polish<'_> {
     fn dissolve(&mut self, group: u32) {
         let parts = self.parts(group);
         let loss = self.boxes.loss(group);
-        if parts.is_empty() || self.boxes.place(group).records > DISSOLVED || loss <= WORTH {
+        if parts.is_empty() || self.boxes.group_box(group).records > DISSOLVED || loss <= WORTH {
             return;
         }
         let mut into: Vec<(u32, Vec<Part>)> = Vec::new();
         let mut sum = 0.0;
         for part in parts {
-            let Some((growth, other)) = self.boxes.nearest_to(part.place(), group, loss - sum) else { return };
+            let Some((growth, other)) = self.boxes.nearest_to(part.as_box(), group, loss - sum) else { return };
             sum += growth;
             match into.iter_mut().find(|(known, _)| *known == other) {
                 Some((_, parts)) => parts.push(part.clone()),
@@ -304,7 +304,7 @@ impl Polish<'_> {
         for (other, parts) in into {
             let records = parts.iter().map(|part| part.records).sum();
             let ranges = around(parts.iter(), self.loss_table.columns());
-            after += self.boxes.growth_of(Place { ranges: &ranges, records }, other);
+            after += self.boxes.growth_of(GroupBox { ranges: &ranges, records }, other);
             wholes.push((other, joined(self.parts(other), parts)));
         }
         let fits = |parts: &[Part]| parts.iter().map(|part| part.records).sum::<u64>() <= self.most;
@@ -333,7 +333,7 @@ impl Polish<'_> {
 
     fn replace(&mut self, group: u32, parts: Vec<Part>) {
         let ranges = around(parts.iter(), self.loss_table.columns());
-        self.boxes.change(group, Place { ranges: &ranges, records: parts.iter().map(|part| part.records).sum() });
+        self.boxes.change(group, GroupBox { ranges: &ranges, records: parts.iter().map(|part| part.records).sum() });
         self.groups[group as usize] = Some(parts);
         self.clock += 1;
         self.changed[group as usize] = self.clock;
@@ -341,8 +341,8 @@ impl Polish<'_> {
 }
 
 impl Part {
-    fn place(&self) -> Place<'_> {
-        Place { ranges: &self.point, records: self.records }
+    fn as_box(&self) -> GroupBox<'_> {
+        GroupBox { ranges: &self.point, records: self.records }
     }
 }
 

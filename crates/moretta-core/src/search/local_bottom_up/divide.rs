@@ -3,7 +3,7 @@
 use crate::search::{
     Task,
     cluster::Cluster,
-    local::{LossTable, GroupRequirements, RemainingRecords},
+    local::{GroupRequirements, LossTable, RemainingRecords},
     rng::hash_seed,
 };
 

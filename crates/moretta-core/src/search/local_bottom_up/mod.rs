@@ -25,7 +25,7 @@ use self::divide::divide;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
-    local::{GroupMerger, LossTable, GroupRequirements, polish},
+    local::{GroupMerger, GroupRequirements, LossTable, polish},
     precision,
 };
 use crate::objective::LossMetric;

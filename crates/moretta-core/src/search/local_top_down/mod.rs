@@ -31,7 +31,7 @@ use self::split::Split;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
-    local::{GroupMerger, LossTable, GroupRequirements, polish},
+    local::{GroupMerger, GroupRequirements, LossTable, polish},
     precision,
 };
 use crate::objective::LossMetric;
@@ -85,7 +85,8 @@ impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let loss_table = LossTable::new(task.profile, self.0.loss);
-        let block = self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * GroupRequirements::of(task).min_records));
+        let block =
+            self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * GroupRequirements::of(task).min_records));
         let block = if block == 0 { u64::MAX } else { block };
         let Split { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
         let count = blocks.len() as u64;

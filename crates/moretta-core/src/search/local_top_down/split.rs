@@ -13,7 +13,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::{Cluster, members_of},
-        local::{LossTable, GroupRequirements, Reach, fallback_split},
+        local::{GroupRequirements, LossTable, Reach, fallback_split},
         rng::hash_seed,
     },
 };
@@ -137,7 +137,8 @@ impl Search<'_> {
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
-            let splits = set.tuples.len() > 1 && records > self.requirements.min_records && self.is_satisfied_by(&set, records);
+            let splits =
+                set.tuples.len() > 1 && records > self.requirements.min_records && self.is_satisfied_by(&set, records);
             if splits && self.is_stopped() {
                 done.extend(fallback_split(self.task, self.members(&set)));
                 continue;

@@ -35,7 +35,7 @@ use self::context::SweepContext;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     cluster::{Cluster, members_of, outcome},
-    local::{GroupMerger, LossTable, GroupRequirements, place, polish, split_rest},
+    local::{GroupMerger, GroupRequirements, LossTable, assign_leftovers, polish, split_rest},
     mondrian, precision,
 };
 use crate::{ids::TupleId, objective::LossMetric, profile::VariantCount};
@@ -131,7 +131,7 @@ impl Method for Sweep {
         let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
         let mut stop = tried.stop.unwrap_or(result.stop);
         if leftovers.len() * clusters.len() <= PLACED {
-            place(task, &loss_table, &mut clusters, &leftovers);
+            assign_leftovers(task, &loss_table, &mut clusters, &leftovers);
         } else {
             stop = join(task, &loss_table, &mut clusters, &leftovers, observer).unwrap_or(stop);
         }
@@ -158,7 +158,13 @@ impl Sweep {
     /// The tuples of each block.
     fn blocks(&self, task: &Task<'_>, observer: &dyn Observer) -> Vec<Vec<TupleId>> {
         let profile = task.profile;
-        let usual = || if profile.tuples() > UNDIVIDED { BLOCK.max(BLOCK_GROUPS * GroupRequirements::of(task).min_records) } else { 0 };
+        let usual = || {
+            if profile.tuples() > UNDIVIDED {
+                BLOCK.max(BLOCK_GROUPS * GroupRequirements::of(task).min_records)
+            } else {
+                0
+            }
+        };
         let block = self.0.block.unwrap_or_else(usual);
         if block == 0 || profile.records() < 2 * block {
             return vec![(0..profile.tuples() as u32).map(TupleId).collect()];

@@ -126,7 +126,9 @@ impl SweepContext<'_> {
                     group.ranks.iter().map(|&rank| (rank as usize, tuples[rank as usize])).collect();
                 let records: u64 = group.iter().map(|(_, tuple)| task.profile.tuple_records(*tuple)).sum();
                 let members: Vec<TupleId> = group.iter().map(|(_, tuple)| *tuple).collect();
-                if !requirements.are_met(records, || members_of(task.profile, members.iter().copied()).collect::<Vec<_>>()) {
+                if !requirements
+                    .are_met(records, || members_of(task.profile, members.iter().copied()).collect::<Vec<_>>())
+                {
                     continue;
                 }
                 for (rank, tuple) in group {

@@ -12,7 +12,7 @@ use crate::{
     search::{
         Observer, Stop,
         cluster::Cluster,
-        local::{LossTable, place},
+        local::{LossTable, assign_leftovers},
         rng::hash_seed,
     },
 };
@@ -96,6 +96,6 @@ fn attempt(
 /// What groups lose, with what is left over put where it costs least.
 fn total(context: &SweepContext<'_>, loss_table: &LossTable<'_>, groups: &[Vec<TupleId>], left: &[TupleId]) -> f64 {
     let mut clusters: Vec<Cluster> = groups.iter().map(|tuples| Cluster::of_tuples(context.task, tuples)).collect();
-    place(context.task, loss_table, &mut clusters, &Cluster::of_tuples(context.task, left).members);
+    assign_leftovers(context.task, loss_table, &mut clusters, &Cluster::of_tuples(context.task, left).members);
     clusters.iter().map(|cluster| cluster.records() as f64 * loss_table.of(&cluster.ranges)).sum()
 }

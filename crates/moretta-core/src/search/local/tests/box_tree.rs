@@ -6,7 +6,7 @@ use crate::search::{
     cluster::Cluster,
     local::{
         LossTable,
-        box_tree::{BoxTree, Place},
+        box_tree::{BoxTree, GroupBox},
     },
     rng::hash_seed,
 };
@@ -28,8 +28,8 @@ proptest! {
         let everything = table.profile.everything();
         let mut groups: Vec<Option<Cluster>> =
             everything.iter().map(|&member| Some(Cluster::around(&task, vec![member]))).collect();
-        let places = groups.iter().flatten().map(|group| Place { ranges: &group.ranges, records: group.records() });
-        let mut boxes = BoxTree::new(&loss_table, places);
+        let group_boxes = groups.iter().flatten().map(|group| GroupBox { ranges: &group.ranges, records: group.records() });
+        let mut boxes = BoxTree::new(&loss_table, group_boxes);
         for step in 0..everything.len() as u64 * 2 {
             let at = (hash_seed(seed, step) % everything.len() as u64) as u32;
             let Some(group) = groups[at as usize].clone() else { continue };
@@ -56,13 +56,13 @@ proptest! {
             let Some((_, other)) = nearest else { break };
             if step % 5 == 0 {
                 let less = Cluster::around(&task, vec![group.members[0]]);
-                boxes.change(at, Place { ranges: &less.ranges, records: less.records() });
+                boxes.change(at, GroupBox { ranges: &less.ranges, records: less.records() });
                 groups[at as usize] = Some(less);
             } else {
                 let mut whole = groups[other as usize].take().unwrap();
                 whole.join(group);
                 groups[at as usize] = None;
-                boxes.change(other, Place { ranges: &whole.ranges, records: whole.records() });
+                boxes.change(other, GroupBox { ranges: &whole.ranges, records: whole.records() });
                 groups[other as usize] = Some(whole);
                 boxes.remove(at);
             }

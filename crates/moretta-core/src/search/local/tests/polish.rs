@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::{LossTable, GroupRequirements, polish};
+use super::super::{GroupRequirements, LossTable, polish};
 use crate::{
     objective::LossMetric,
     profile::VariantCount,
