@@ -9,7 +9,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::Cluster,
-        local::{GroupRequirements, LossTable, Reach, RemainingRecords, split_rest},
+        local::{GroupRequirements, GrowingBox, LossTable, RemainingRecords, split_rest},
         rng::hash_seed,
     },
 };
@@ -68,7 +68,7 @@ struct Search<'a> {
     loss_table: &'a LossTable<'a>,
     remaining: RemainingRecords<'a>,
     points: Points,
-    reach: Reach<'a>,
+    growing_box: GrowingBox<'a>,
     nearest: Nearest,
     seed: u64,
     work: Work,
@@ -83,7 +83,7 @@ impl<'a> Search<'a> {
             loss_table,
             points: Points::new(remaining.codes(), loss_table.columns(), width),
             remaining,
-            reach: Reach::new(loss_table),
+            growing_box: GrowingBox::new(loss_table),
             nearest: Nearest::default(),
             seed,
             work: Work::default(),
@@ -97,23 +97,23 @@ impl<'a> Search<'a> {
             return self.remaining.at(hash_seed(self.seed, records) % records.max(1));
         };
         self.work.naive += self.remaining.records();
-        self.reach.start(self.points.codes(previous));
-        farthest(&self.points, &self.reach, &mut self.work)
+        self.growing_box.start(self.points.codes(previous));
+        farthest(&self.points, &self.growing_box, &mut self.work)
     }
 
     /// Grows a cluster until it holds, or nothing is left.
     fn grow(&mut self, seed: u32, min_records: u64) -> Cluster {
         let mut members = Vec::new();
         self.take(seed, 1, &mut members);
-        self.reach.start(self.points.codes(seed));
-        self.nearest.start(&self.points, &self.reach, &mut self.work);
+        self.growing_box.start(self.points.codes(seed));
+        self.nearest.start(&self.points, &self.growing_box, &mut self.work);
         let (mut size, mut wanted) = (1, min_records);
         loop {
             while size < wanted {
-                let Some(point) = self.nearest.next(&self.points, &self.reach, &mut self.work) else { break };
+                let Some(point) = self.nearest.next(&self.points, &self.growing_box, &mut self.work) else { break };
                 size += self.add(point, wanted - size, &mut members);
             }
-            let cluster = Cluster { members, ranges: self.reach.ranges().to_vec() };
+            let cluster = Cluster { members, ranges: self.growing_box.ranges().to_vec() };
             if size < wanted || cluster.satisfies(self.task) {
                 let loss_table = self.loss_table;
                 self.points.tidy(|column, first, last| loss_table.column(column, first, last));
@@ -127,16 +127,16 @@ impl<'a> Search<'a> {
 
     /// Takes a point's next record, or as many as are wanted where they change nothing; how many that is.
     fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<VariantCount>) -> u64 {
-        let inside = self.reach.contains(self.points.codes(point));
+        let inside = self.growing_box.contains(self.points.codes(point));
         let records = if inside { self.remaining.left(point).min(wanted) } else { 1 };
         self.work.naive += records * self.remaining.records() - records * (records - 1) / 2;
         self.take(point, records, members);
         if !inside {
-            self.reach.extend(self.points.codes(point));
+            self.growing_box.extend(self.points.codes(point));
             self.nearest.grown();
         }
         if self.remaining.left(point) > 0 {
-            self.nearest.push_point(point, &self.points, &self.reach, &mut self.work);
+            self.nearest.push_point(point, &self.points, &self.growing_box, &mut self.work);
         }
         records
     }

@@ -6,7 +6,7 @@
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::points::Points;
-use crate::search::local::{Below, NONE, Reach};
+use crate::search::local::{Below, GrowingBox, NONE};
 
 /// How much was computed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,10 +41,10 @@ pub(super) struct Nearest {
 
 impl Nearest {
     /// Begins a cluster.
-    pub(super) fn start(&mut self, points: &Points, reach: &Reach<'_>, work: &mut Work) {
+    pub(super) fn start(&mut self, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) {
         self.queue.clear();
         self.version = 0;
-        self.push_node(0, points, reach, work);
+        self.push_node(0, points, growing_box, work);
     }
 
     /// The box has grown.
@@ -53,23 +53,23 @@ impl Nearest {
     }
 
     /// Puts a point back that was taken out by [`Nearest::next`].
-    pub(super) fn push_point(&mut self, point: u32, points: &Points, reach: &Reach<'_>, work: &mut Work) {
+    pub(super) fn push_point(&mut self, point: u32, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) {
         work.distances += 1;
-        let cost = reach.cost(points.codes(point)).to_bits();
+        let cost = growing_box.cost(points.codes(point)).to_bits();
         self.queue.push(Reverse(Entry { cost, first: point, node: NONE, version: self.version }));
     }
 
-    fn push_node(&mut self, node: u32, points: &Points, reach: &Reach<'_>, work: &mut Work) {
+    fn push_node(&mut self, node: u32, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) {
         let first = points.tree.first(node);
         if first != NONE {
             work.bounds += 1;
-            let cost = reach.least(points.bounds(node)).to_bits();
+            let cost = growing_box.min_cost(points.bounds(node)).to_bits();
             self.queue.push(Reverse(Entry { cost, first, node, version: self.version }));
         }
     }
 
     /// The point that costs least, of equals the first; none where no point is left. It is no longer in the queue.
-    pub(super) fn next(&mut self, points: &Points, reach: &Reach<'_>, work: &mut Work) -> Option<u32> {
+    pub(super) fn next(&mut self, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) -> Option<u32> {
         while let Some(Reverse(entry)) = self.queue.pop() {
             let is_node = entry.node != NONE;
             // Points of a node may have gone since.
@@ -78,8 +78,8 @@ impl Nearest {
             }
             if entry.version != self.version {
                 match is_node {
-                    true => self.push_node(entry.node, points, reach, work),
-                    false => self.push_point(entry.first, points, reach, work),
+                    true => self.push_node(entry.node, points, growing_box, work),
+                    false => self.push_point(entry.first, points, growing_box, work),
                 }
                 continue;
             }
@@ -88,10 +88,10 @@ impl Nearest {
             }
             match points.tree.below(entry.node) {
                 Below::Nodes(children) => {
-                    children.into_iter().for_each(|child| self.push_node(child, points, reach, work));
+                    children.into_iter().for_each(|child| self.push_node(child, points, growing_box, work));
                 }
                 Below::Items(below) => {
-                    below.iter().for_each(|&point| self.push_point(point, points, reach, work));
+                    below.iter().for_each(|&point| self.push_point(point, points, growing_box, work));
                 }
             }
         }
@@ -100,13 +100,13 @@ impl Nearest {
 }
 
 /// The point that is farthest from the one the reach starts at, of equals the first.
-pub(super) fn farthest(points: &Points, reach: &Reach<'_>, work: &mut Work) -> Option<u32> {
+pub(super) fn farthest(points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
     let mut open: BinaryHeap<(u64, Reverse<u32>, u32)> = BinaryHeap::new();
     let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut Work| {
         if points.tree.first(node) != NONE {
             work.bounds += 1;
-            open.push((reach.most(points.bounds(node)).to_bits(), Reverse(points.tree.first(node)), node));
+            open.push((growing_box.max_cost(points.bounds(node)).to_bits(), Reverse(points.tree.first(node)), node));
         }
     };
     push(&mut open, 0, work);
@@ -120,7 +120,7 @@ pub(super) fn farthest(points: &Points, reach: &Reach<'_>, work: &mut Work) -> O
             Below::Items(below) => {
                 for &point in below {
                     work.distances += 1;
-                    let cost = reach.cost(points.codes(point));
+                    let cost = growing_box.cost(points.codes(point));
                     if best.is_none_or(|(most, first)| cost > most || (cost == most && point < first)) {
                         best = Some((cost, point));
                     }

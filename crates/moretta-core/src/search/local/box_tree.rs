@@ -37,27 +37,27 @@ pub(super) struct BoxTree<'a> {
     ranges: Vec<(u32, u32)>,
     records: Vec<u64>,
     /// Row-major, by number: the penalty of each column.
-    own: Vec<f64>,
+    losses: Vec<f64>,
     tree: ItemTree,
     /// By node: the fewest and the most records of a group below.
-    sizes: Vec<(u64, u64)>,
+    record_ranges: Vec<(u64, u64)>,
     /// Row-major, by node: the least first and the greatest last code.
-    around: Vec<(u32, u32)>,
+    bounding: Vec<(u32, u32)>,
     /// Row-major, by node: the greatest first and the least last code.
-    reached: Vec<(u32, u32)>,
+    common: Vec<(u32, u32)>,
     /// Row-major, by node: the greatest penalty of each column.
-    dearest: Vec<f64>,
+    max_losses: Vec<f64>,
     /// How many costs of groups were computed.
     pub costs: AtomicU64,
 }
 
 impl<'a> BoxTree<'a> {
     pub(super) fn new<'p>(loss_table: &'a LossTable<'a>, group_boxes: impl Iterator<Item = GroupBox<'p>>) -> Self {
-        let (mut ranges, mut records, mut own) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ranges, mut records, mut losses) = (Vec::new(), Vec::new(), Vec::new());
         for group_box in group_boxes {
             ranges.extend(group_box.ranges);
             records.push(group_box.records);
-            own.extend(penalties_of(loss_table, group_box.ranges));
+            losses.extend(column_losses(loss_table, group_box.ranges));
         }
         let count = records.len();
         let mut boxes = Self {
@@ -65,12 +65,12 @@ impl<'a> BoxTree<'a> {
             columns: loss_table.columns(),
             ranges,
             records,
-            own,
+            losses,
             tree: ItemTree::new(count),
-            sizes: Vec::new(),
-            around: Vec::new(),
-            reached: Vec::new(),
-            dearest: Vec::new(),
+            record_ranges: Vec::new(),
+            bounding: Vec::new(),
+            common: Vec::new(),
+            max_losses: Vec::new(),
             costs: AtomicU64::new(0),
         };
         boxes.build();
@@ -95,26 +95,26 @@ impl<'a> BoxTree<'a> {
     /// The group whose loss grows least when these records join it, of those but one and whose loss grows by less than so much.
     pub(super) fn nearest_to(&self, joining: GroupBox<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
         let bound = |node: u32| {
-            let dearest = &self.dearest[node as usize * self.columns..(node as usize + 1) * self.columns];
-            self.grown(joining, self.row(&self.reached, node), dearest, self.sizes[node as usize].0)
+            let max_losses = &self.max_losses[node as usize * self.columns..(node as usize + 1) * self.columns];
+            self.growth(joining, self.row(&self.common, node), max_losses, self.record_ranges[node as usize].0)
         };
         self.search(below, bound, |other| (other != except).then(|| self.growth_of(joining, other)))
     }
 
     /// By how much a group's loss grows when these records join it.
     pub(super) fn growth_of(&self, joining: GroupBox<'_>, other: u32) -> f64 {
-        let own = &self.own[other as usize * self.columns..(other as usize + 1) * self.columns];
+        let losses = &self.losses[other as usize * self.columns..(other as usize + 1) * self.columns];
         let GroupBox { ranges, records } = self.group_box(other);
-        self.grown(joining, ranges, own, records)
+        self.growth(joining, ranges, losses, records)
     }
 
     /// The same for a group of these ranges, these loss_table in each column, and so many records.
-    fn grown(&self, group_box: GroupBox<'_>, ranges: &[(u32, u32)], own: &[f64], records: u64) -> f64 {
-        let (joining, records) = (group_box.records as f64, records as f64);
+    fn growth(&self, joining: GroupBox<'_>, ranges: &[(u32, u32)], losses: &[f64], records: u64) -> f64 {
+        let (joining_records, records) = (joining.records as f64, records as f64);
         let in_column = |column: usize| {
-            let (a, b) = (group_box.ranges[column], ranges[column]);
+            let (a, b) = (joining.ranges[column], ranges[column]);
             let around = self.loss_table.column(column, a.0.min(b.0), a.1.max(b.1));
-            joining * around + records * (around - own[column]).max(0.0)
+            joining_records * around + records * (around - losses[column]).max(0.0)
         };
         (0..self.columns).map(in_column).sum()
     }
@@ -127,7 +127,7 @@ impl<'a> BoxTree<'a> {
 
     /// Of the other groups with more than so many records, the one of least cost, of equals the first. No group's cost
     /// may be less than `factor` times the penalty of the group's box with any one record of the other.
-    pub(super) fn giver(
+    pub(super) fn cheapest_giver(
         &self,
         group: u32,
         more_than: u64,
@@ -136,10 +136,10 @@ impl<'a> BoxTree<'a> {
     ) -> Option<(f64, u32)> {
         let group_box = self.group_box(group);
         let bound = |node: u32| {
-            if self.sizes[node as usize].1 <= more_than {
+            if self.record_ranges[node as usize].1 <= more_than {
                 return f64::INFINITY;
             }
-            factor * self.loss_table.nearest(group_box.ranges, self.row(&self.around, node))
+            factor * self.loss_table.nearest(group_box.ranges, self.row(&self.bounding, node))
         };
         self.search(f64::INFINITY, bound, |other| {
             let may = other != group && self.records[other as usize] > more_than;
@@ -197,8 +197,11 @@ impl<'a> BoxTree<'a> {
         let at = group as usize;
         self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(group_box.ranges);
         self.records[at] = group_box.records;
-        let own = penalties_of(self.loss_table, group_box.ranges);
-        self.own[at * self.columns..(at + 1) * self.columns].iter_mut().zip(own).for_each(|(own, now)| *own = now);
+        let losses = column_losses(self.loss_table, group_box.ranges);
+        self.losses[at * self.columns..(at + 1) * self.columns]
+            .iter_mut()
+            .zip(losses)
+            .for_each(|(known, loss)| *known = loss);
         self.refresh_above(self.tree.leaf_of(group));
     }
 
@@ -239,10 +242,10 @@ impl<'a> BoxTree<'a> {
             Some(half)
         });
         let nodes = tree.nodes();
-        self.sizes = vec![(0, 0); nodes as usize];
-        self.around = vec![(0, 0); nodes as usize * self.columns];
-        self.reached = self.around.clone();
-        self.dearest = vec![0.0; self.around.len()];
+        self.record_ranges = vec![(0, 0); nodes as usize];
+        self.bounding = vec![(0, 0); nodes as usize * self.columns];
+        self.common = self.bounding.clone();
+        self.max_losses = vec![0.0; self.bounding.len()];
         // Children come after their parents.
         (0..nodes).rev().for_each(|node| self.refresh(node));
     }
@@ -258,9 +261,9 @@ impl<'a> BoxTree<'a> {
     fn refresh(&mut self, node: u32) {
         let (at, columns) = (node as usize * self.columns, self.columns);
         let (mut fewest, mut most) = (u64::MAX, 0);
-        self.around[at..at + columns].fill((u32::MAX, 0));
-        self.reached[at..at + columns].fill((0, u32::MAX));
-        self.dearest[at..at + columns].fill(0.0);
+        self.bounding[at..at + columns].fill((u32::MAX, 0));
+        self.common[at..at + columns].fill((0, u32::MAX));
+        self.max_losses[at..at + columns].fill(0.0);
         match self.tree.below(node) {
             Below::Items(groups) => {
                 for &group in groups {
@@ -269,32 +272,32 @@ impl<'a> BoxTree<'a> {
                     for column in 0..columns {
                         let from = group as usize * columns + column;
                         let range = self.ranges[from];
-                        self.dearest[at + column] = self.dearest[at + column].max(self.own[from]);
-                        widen(&mut self.around[at + column], range);
-                        narrow(&mut self.reached[at + column], range);
+                        self.max_losses[at + column] = self.max_losses[at + column].max(self.losses[from]);
+                        widen(&mut self.bounding[at + column], range);
+                        narrow(&mut self.common[at + column], range);
                     }
                 }
             }
             Below::Nodes(children) => {
                 for child in children {
-                    let below = self.sizes[child as usize];
+                    let below = self.record_ranges[child as usize];
                     (fewest, most) = (fewest.min(below.0), most.max(below.1));
                     for column in 0..columns {
                         let from = child as usize * columns + column;
-                        let (around, reached) = (self.around[from], self.reached[from]);
-                        self.dearest[at + column] = self.dearest[at + column].max(self.dearest[from]);
-                        widen(&mut self.around[at + column], around);
-                        narrow(&mut self.reached[at + column], reached);
+                        let (bounding, common) = (self.bounding[from], self.common[from]);
+                        self.max_losses[at + column] = self.max_losses[at + column].max(self.max_losses[from]);
+                        widen(&mut self.bounding[at + column], bounding);
+                        narrow(&mut self.common[at + column], common);
                     }
                 }
             }
         }
-        self.sizes[node as usize] = (fewest, most);
+        self.record_ranges[node as usize] = (fewest, most);
     }
 }
 
 /// The penalty of each column of a box.
-fn penalties_of(loss_table: &LossTable<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
+fn column_losses(loss_table: &LossTable<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
     ranges.iter().enumerate().map(|(column, &(first, last))| loss_table.column(column, first, last))
 }
 

@@ -86,7 +86,7 @@ impl<'a> LossTable<'a> {
 }
 
 /// A cluster's box, ready to be asked what a record or a range of records would cost.
-pub(in crate::search) struct Reach<'a> {
+pub(in crate::search) struct GrowingBox<'a> {
     loss_table: &'a LossTable<'a>,
     ranges: Vec<(u32, u32)>,
     /// For each column with a table, what each code would cost it.
@@ -95,7 +95,7 @@ pub(in crate::search) struct Reach<'a> {
     tabled: bool,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> GrowingBox<'a> {
     pub(in crate::search) fn new(loss_table: &'a LossTable<'a>) -> Self {
         let row = |column: &ColumnLosses<'_>| vec![0.0; if column.pairs.is_empty() { 0 } else { column.domain.len() }];
         Self {
@@ -167,7 +167,7 @@ impl<'a> Reach<'a> {
     }
 
     /// No record within these bounds costs less.
-    pub(in crate::search) fn least(&self, bounds: &[(u32, u32)]) -> f64 {
+    pub(in crate::search) fn min_cost(&self, bounds: &[(u32, u32)]) -> f64 {
         let nearest = |column: usize, (low, high): (u32, u32)| self.ranges[column].0.clamp(low, high);
         if self.tabled {
             let columns = self.rows.iter().zip(bounds).enumerate();
@@ -178,7 +178,7 @@ impl<'a> Reach<'a> {
     }
 
     /// No record within these bounds costs more.
-    pub(in crate::search) fn most(&self, bounds: &[(u32, u32)]) -> f64 {
+    pub(in crate::search) fn max_cost(&self, bounds: &[(u32, u32)]) -> f64 {
         if self.tabled {
             let farther = |(row, &(low, high)): (&Vec<f64>, &(u32, u32))| row[low as usize].max(row[high as usize]);
             return self.rows.iter().zip(bounds).map(farther).sum();

@@ -150,7 +150,7 @@ impl<'a> GroupMerger<'a> {
         let min_records = self.requirements.min_records;
         let (wanted, factor) = (min_records - short.records(), min_records as f64);
         let offer = |giver: u32| Some(factor * self.loss_table.of(&self.reach(short, giver, wanted)?));
-        let (cost, giver) = self.boxes.giver(group, min_records + wanted - 1, factor, offer)?;
+        let (cost, giver) = self.boxes.cheapest_giver(group, min_records + wanted - 1, factor, offer)?;
         let (whole, rest) = self.parts(short, giver, wanted)?;
         let rest_loss = rest.records() as f64 * self.loss_table.of(&rest.ranges);
         if cost + rest_loss - self.boxes.loss(giver) >= by_joining {

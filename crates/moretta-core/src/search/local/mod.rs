@@ -13,7 +13,7 @@ mod tests;
 pub(super) use self::{
     item_tree::{Below, ItemTree, LEAF, NONE},
     leftovers::assign_leftovers,
-    loss_table::{LossTable, Reach},
+    loss_table::{GrowingBox, LossTable},
     merger::GroupMerger,
     polish::polish,
     remaining::RemainingRecords,

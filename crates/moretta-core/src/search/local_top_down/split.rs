@@ -13,7 +13,7 @@ use crate::{
     search::{
         Observer, Stop, Task,
         cluster::{Cluster, members_of},
-        local::{GroupRequirements, LossTable, Reach, fallback_split},
+        local::{GroupRequirements, GrowingBox, LossTable, fallback_split},
         rng::hash_seed,
     },
 };
@@ -88,18 +88,18 @@ pub(super) fn split(task: &Task<'_>, loss_table: &LossTable<'_>, block: u64, obs
 impl Search<'_> {
     /// Splits a set that holds into blocks, and these into their parts. A side that is short goes with the other one.
     fn blocks<'s>(&'s self, scope: &Scope<'s>, large: Large, blocks: &'s Mutex<Vec<Vec<Cluster>>>) {
-        let mut reaches = [Reach::new(self.loss_table), Reach::new(self.loss_table)];
+        let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
         let Large { mut set, mut short } = large;
         while self.records(&set) > self.block && !self.is_stopped() {
-            let Some(seeds) = self.seeds(&set, &mut reaches[0]) else { break };
-            let [one, other] = self.halves(&mut set, seeds, &mut reaches);
+            let Some(seeds) = self.seeds(&set, &mut boxes[0]) else { break };
+            let [one, other] = self.halves(&mut set, seeds, &mut boxes);
             match [&one, &other].map(|side| self.is_satisfied_by(side, self.records(side))) {
                 [true, true] => {
                     let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
                     for cluster in short {
                         let [to_one, to_other] = [0, 1].map(|side: usize| {
-                            let around = self.loss_table.union(&cluster.ranges, reaches[side].ranges());
-                            around - self.loss_table.of(reaches[side].ranges())
+                            let around = self.loss_table.union(&cluster.ranges, boxes[side].ranges());
+                            around - self.loss_table.of(boxes[side].ranges())
                         });
                         if to_other < to_one { with_other.push(cluster) } else { with_one.push(cluster) }
                     }
@@ -133,7 +133,7 @@ impl Search<'_> {
     /// left to do is kept in a list and not on the stack.
     fn parts(&self, set: Set) -> Vec<Cluster> {
         let mut done = Vec::new();
-        let mut reaches = [Reach::new(self.loss_table), Reach::new(self.loss_table)];
+        let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
@@ -143,14 +143,14 @@ impl Search<'_> {
                 done.extend(fallback_split(self.task, self.members(&set)));
                 continue;
             }
-            let seeds = if splits { self.seeds(&set, &mut reaches[0]) } else { None };
+            let seeds = if splits { self.seeds(&set, &mut boxes[0]) } else { None };
             let Some(seeds) = seeds else {
                 let finished = self.finished.fetch_add(records, Relaxed) + records;
                 self.observer.progress(finished, self.task.profile.records());
                 done.push(self.cluster(&set));
                 continue;
             };
-            let [one, other] = self.halves(&mut set, seeds, &mut reaches);
+            let [one, other] = self.halves(&mut set, seeds, &mut boxes);
             open.extend([other, one]);
         }
         done
@@ -180,11 +180,11 @@ impl Search<'_> {
     }
 
     /// Two tuples that are far apart, by their places; none where all are as good as one.
-    fn seeds(&self, set: &Set, reach: &mut Reach<'_>) -> Option<[usize; 2]> {
+    fn seeds(&self, set: &Set, growing_box: &mut GrowingBox<'_>) -> Option<[usize; 2]> {
         let mut one = (hash_seed(set.seed, 0) % set.tuples.len() as u64) as usize;
         let (mut other, mut apart) = (one, 0.0);
         for _ in 0..2 * ROUNDS {
-            let (next, farthest) = self.farthest(set, one, reach);
+            let (next, farthest) = self.farthest(set, one, growing_box);
             if farthest <= apart {
                 break;
             }
@@ -195,11 +195,11 @@ impl Search<'_> {
 
     /// The other tuple that is farthest from one, of equals the first in the order of the set, and how far it is. A
     /// missing value may cost a tuple something even alone.
-    fn farthest(&self, set: &Set, from: usize, reach: &mut Reach<'_>) -> (usize, f64) {
-        reach.start(self.task.profile.codes(set.tuples[from]));
+    fn farthest(&self, set: &Set, from: usize, growing_box: &mut GrowingBox<'_>) -> (usize, f64) {
+        growing_box.start(self.task.profile.codes(set.tuples[from]));
         let mut farthest = (from, 0.0);
         for (at, &tuple) in set.tuples.iter().enumerate() {
-            let apart = reach.cost(self.task.profile.codes(tuple));
+            let apart = growing_box.cost(self.task.profile.codes(tuple));
             if at != from && apart > farthest.1 {
                 farthest = (at, apart);
             }
@@ -208,14 +208,14 @@ impl Search<'_> {
     }
 
     /// Each tuple goes to the side whose penalty it adds less to, in random order.
-    fn halves(&self, set: &mut Set, seeds: [usize; 2], reaches: &mut [Reach<'_>; 2]) -> [Set; 2] {
+    fn halves(&self, set: &mut Set, seeds: [usize; 2], boxes: &mut [GrowingBox<'_>; 2]) -> [Set; 2] {
         let profile = self.task.profile;
         self.splits.fetch_add(1, Relaxed);
         let mut sides = [0, 1].map(|side| Set { tuples: Vec::new(), seed: hash_seed(set.seed, side + 1) });
         let mut records = [0; 2];
         for side in 0..2 {
             let seed = set.tuples[seeds[side]];
-            reaches[side].start(profile.codes(seed));
+            boxes[side].start(profile.codes(seed));
             records[side] = profile.tuple_records(seed);
             sides[side].tuples.push(seed);
         }
@@ -226,17 +226,17 @@ impl Search<'_> {
         for at in (1..set.tuples.len()).rev() {
             set.tuples.swap(at, (hash_seed(order_seed, at as u64) % (at as u64 + 1)) as usize);
         }
-        let mut loss_table = [0, 1].map(|side: usize| self.loss_table.of(reaches[side].ranges()));
+        let mut losses = [0, 1].map(|side: usize| self.loss_table.of(boxes[side].ranges()));
         for &tuple in &set.tuples {
             let (codes, own) = (profile.codes(tuple), profile.tuple_records(tuple));
             let more = |side: usize| {
-                let penalty = (records[side] + own) as f64 * reaches[side].cost(codes);
-                penalty - records[side] as f64 * loss_table[side]
+                let penalty = (records[side] + own) as f64 * boxes[side].cost(codes);
+                penalty - records[side] as f64 * losses[side]
             };
             let side = usize::from(more(1) < more(0));
-            if !reaches[side].contains(codes) {
-                reaches[side].extend(codes);
-                loss_table[side] = self.loss_table.of(reaches[side].ranges());
+            if !boxes[side].contains(codes) {
+                boxes[side].extend(codes);
+                losses[side] = self.loss_table.of(boxes[side].ranges());
             }
             records[side] += own;
             sides[side].tuples.push(tuple);

@@ -51,7 +51,7 @@ proptest! {
                 (other != at && cluster.records() > 2).then(|| costs.fold(f64::MAX, f64::min))
             };
             let offer = |other: u32| groups[other as usize].as_ref().and_then(|cluster| first(other, cluster));
-            prop_assert_eq!(boxes.giver(at, 2, 3.0, offer), scan(&groups, first));
+            prop_assert_eq!(boxes.cheapest_giver(at, 2, 3.0, offer), scan(&groups, first));
             // Join the nearest, or shrink to the first member.
             let Some((_, other)) = nearest else { break };
             if step % 5 == 0 {
