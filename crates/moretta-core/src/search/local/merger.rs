@@ -33,7 +33,7 @@ pub(in crate::search) struct GroupMerger<'a> {
     loss_table: &'a LossTable<'a>,
     /// None where it joined another.
     groups: Vec<Option<Cluster>>,
-    short: Vec<bool>,
+    violating: Vec<bool>,
     /// Whether a group has other records than when the round began.
     changed: Vec<bool>,
     boxes: BoxTree<'a>,
@@ -52,7 +52,7 @@ impl<'a> GroupMerger<'a> {
             task,
             loss_table,
             boxes: BoxTree::new(loss_table, group_boxes),
-            short: groups.par_iter().map(|group| !requirements.are_met_by(group)).collect(),
+            violating: groups.par_iter().map(|group| !requirements.are_met_by(group)).collect(),
             changed: vec![false; groups.len()],
             groups: groups.into_iter().map(Some).collect(),
             requirements,
@@ -67,8 +67,8 @@ impl<'a> GroupMerger<'a> {
     }
 
     /// Whether a group is short, and another is there to join.
-    pub(in crate::search) fn is_short(&self) -> bool {
-        self.boxes.left() > 1 && self.short.contains(&true)
+    pub(in crate::search) fn has_violating(&self) -> bool {
+        self.boxes.left() > 1 && self.violating.contains(&true)
     }
 
     /// The groups, in order of their numbers, and whether each has other records than when the last round began.
@@ -85,22 +85,26 @@ impl<'a> GroupMerger<'a> {
     /// changed since need another look.
     pub(in crate::search) fn round(&mut self, may_take: bool, observer: &dyn Observer) -> Option<Stop> {
         self.changed.fill(false);
-        let short: Vec<u32> = (0..self.groups.len() as u32).filter(|&group| self.short[group as usize]).collect();
-        for batch in short.chunks(BATCH) {
+        let violating: Vec<u32> =
+            (0..self.groups.len() as u32).filter(|&group| self.violating[group as usize]).collect();
+        for batch in violating.chunks(BATCH) {
             if let Some(stop) = observer.stop() {
                 return Some(stop);
             }
-            let is_open = |group: u32| self.short[group as usize] && !self.changed[group as usize];
+            let is_open = |group: u32| self.violating[group as usize] && !self.changed[group as usize];
             let open: Vec<u32> = batch.iter().copied().filter(|&group| is_open(group)).collect();
             let found: Vec<Option<(f64, u32)>> = open.par_iter().map(|&group| self.boxes.nearest(group)).collect();
             let mut touched: Vec<u32> = Vec::new();
             for (group, found) in open.into_iter().zip(found) {
-                if !self.short[group as usize] || self.changed[group as usize] {
+                if !self.violating[group as usize] || self.changed[group as usize] {
                     continue;
                 }
                 let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
-                let giver =
-                    if may_take && self.requirements.min_records_suffice { self.take(group, growth) } else { None };
+                let giver = if may_take && self.requirements.min_records_suffice {
+                    self.take_records(group, growth)
+                } else {
+                    None
+                };
                 if let Some(giver) = giver {
                     touched.extend([group, giver]);
                 } else {
@@ -127,43 +131,43 @@ impl<'a> GroupMerger<'a> {
     fn join(&mut self, group: u32, other: u32) {
         self.joined += 1;
         let joining = self.groups[group as usize].take().expect("a group joins once");
-        self.short[group as usize] = false;
+        self.violating[group as usize] = false;
         let mut whole = self.groups[other as usize].take().expect("the nearest group is there");
         whole.join(joining);
         // First: when the tree is built anew, it should know.
-        self.put(other, whole);
+        self.replace(other, whole);
         self.boxes.remove(group);
     }
 
-    fn put(&mut self, group: u32, cluster: Cluster) {
+    fn replace(&mut self, group: u32, cluster: Cluster) {
         let at = group as usize;
         self.boxes.change(group, GroupBox { ranges: &cluster.ranges, records: cluster.records() });
-        self.short[at] = !self.requirements.are_met_by(&cluster);
+        self.violating[at] = !self.requirements.are_met_by(&cluster);
         self.changed[at] = true;
         self.groups[at] = Some(cluster);
     }
 
     /// Takes what a group is short of from the group that makes it cheapest, of those that keep enough,
     /// where that costs less than to join; that group.
-    fn take(&mut self, group: u32, by_joining: f64) -> Option<u32> {
-        let short = self.groups[group as usize].as_ref().expect("a short group is there");
+    fn take_records(&mut self, group: u32, by_joining: f64) -> Option<u32> {
+        let violating = self.groups[group as usize].as_ref().expect("a violating group has not joined another");
         let min_records = self.requirements.min_records;
-        let (wanted, factor) = (min_records - short.records(), min_records as f64);
-        let offer = |giver: u32| Some(factor * self.loss_table.of(&self.reach(short, giver, wanted)?));
-        let (cost, giver) = self.boxes.cheapest_giver(group, min_records + wanted - 1, factor, offer)?;
-        let (whole, rest) = self.parts(short, giver, wanted)?;
+        let (missing, factor) = (min_records - violating.records(), min_records as f64);
+        let offer = |giver: u32| Some(factor * self.loss_table.of(&self.box_after_taking(violating, giver, missing)?));
+        let (cost, giver) = self.boxes.cheapest_giver(group, min_records + missing - 1, factor, offer)?;
+        let (whole, rest) = self.split_giver(violating, giver, missing)?;
         let rest_loss = rest.records() as f64 * self.loss_table.of(&rest.ranges);
         if cost + rest_loss - self.boxes.loss(giver) >= by_joining {
             return None;
         }
         self.taken += 1;
-        self.put(group, whole);
-        self.put(giver, rest);
+        self.replace(group, whole);
+        self.replace(giver, rest);
         Some(giver)
     }
 
     /// The box of the group with the records that it would take of another: that of `parts`, without the parts.
-    fn reach(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<Ranges> {
+    fn box_after_taking(&self, group: &Cluster, giver: u32, missing: u64) -> Option<Ranges> {
         let given = &self.groups[giver as usize].as_ref()?.members;
         let profile = self.task.profile;
         let mut left: Vec<(TupleId, u64)> =
@@ -171,42 +175,43 @@ impl<'a> GroupMerger<'a> {
         left.sort_unstable_by_key(|(tuple, _)| *tuple);
         merge_counts(&mut left);
         let mut ranges = group.ranges.clone();
-        let mut wanted = wanted;
-        while wanted > 0 && !left.is_empty() {
+        let mut missing = missing;
+        while missing > 0 && !left.is_empty() {
             let costs = left.iter().map(|(tuple, _)| self.loss_table.with(&ranges, profile.codes(*tuple)));
             let (_, at) = costs.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0))?;
             let (tuple, records) = left.remove(at);
             include(&mut ranges, profile.codes(tuple));
-            wanted = wanted.saturating_sub(records);
+            missing = missing.saturating_sub(records);
         }
         Some(ranges)
     }
 
     /// The group with the records that it would take of another, one by one the cheapest, and what the other keeps.
-    fn parts(&self, group: &Cluster, giver: u32, wanted: u64) -> Option<(Cluster, Cluster)> {
+    fn split_giver(&self, group: &Cluster, giver: u32, missing: u64) -> Option<(Cluster, Cluster)> {
         let mut given = self.groups[giver as usize].clone()?.members;
         given.sort_unstable();
         let seed = hash_seed(self.task.seed, u64::from(giver));
         let mut remaining = RemainingRecords::new(self.task.profile, &given, seed);
         let mut whole = group.clone();
-        remaining.grow(&mut whole, wanted, self.loss_table);
+        remaining.grow(&mut whole, missing, self.loss_table);
         Some((whole, Cluster::around(self.task, remaining.rest())))
     }
 
     /// Makes an end when there is no more time: all short groups become one, which takes in its nearest until it holds,
     /// and is then cut.
-    pub(in crate::search) fn hurry(&mut self) {
-        let short: Vec<u32> = (0..self.groups.len() as u32).filter(|&group| self.short[group as usize]).collect();
-        let Some((&first, others)) = short.split_first() else { return };
-        let mut whole = self.groups[first as usize].take().expect("a short group is there");
+    pub(in crate::search) fn finish_with_fallback(&mut self) {
+        let violating: Vec<u32> =
+            (0..self.groups.len() as u32).filter(|&group| self.violating[group as usize]).collect();
+        let Some((&first, others)) = violating.split_first() else { return };
+        let mut whole = self.groups[first as usize].take().expect("a violating group has not joined another");
         for &other in others {
-            whole.join(self.groups[other as usize].take().expect("a short group is there"));
-            self.short[other as usize] = false;
+            whole.join(self.groups[other as usize].take().expect("a violating group has not joined another"));
+            self.violating[other as usize] = false;
         }
-        self.put(first, whole);
+        self.replace(first, whole);
         others.iter().for_each(|&other| self.boxes.remove(other));
         let mut judged = 0;
-        while self.short[first as usize] {
+        while self.violating[first as usize] {
             let Some((_, other)) = self.boxes.nearest(first) else { break };
             let mut whole = self.groups[first as usize].take().expect("put above");
             whole.join(self.groups[other as usize].take().expect("the nearest group is there"));
@@ -215,7 +220,7 @@ impl<'a> GroupMerger<'a> {
             // A large group takes long to judge.
             if whole.records() >= judged + judged / 16 || self.boxes.left() == 1 {
                 judged = whole.records();
-                self.put(first, whole);
+                self.replace(first, whole);
             } else {
                 self.groups[first as usize] = Some(whole);
             }
@@ -223,23 +228,23 @@ impl<'a> GroupMerger<'a> {
         let whole = self.groups[first as usize].take().expect("put above");
         self.groups.extend(fallback_split(self.task, whole.members).into_iter().map(Some));
         self.changed.resize(self.groups.len(), true);
-        self.short.resize(self.groups.len(), false);
+        self.violating.resize(self.groups.len(), false);
     }
 }
 
 impl RemainingRecords<'_> {
     /// A cluster takes records, one by one the one that costs it least, of equals the first.
-    pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut wanted: u64, loss_table: &LossTable<'_>) {
+    pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut missing: u64, loss_table: &LossTable<'_>) {
         let mut taken: Vec<VariantCount> = Vec::new();
-        while wanted > 0 {
+        while missing > 0 {
             let open = (0..self.points()).filter(|&point| self.left(point) > 0);
             let costs = open.map(|point| (loss_table.with(&cluster.ranges, self.codes_of(point)), point));
             let Some((_, point)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
             // After the first of them, a tuple's records cost no more than any other.
-            let records = self.left(point).min(wanted);
+            let records = self.left(point).min(missing);
             include(&mut cluster.ranges, self.codes_of(point));
             self.take(point, records, &mut taken);
-            wanted -= records;
+            missing -= records;
         }
         cluster.members.extend(taken);
     }

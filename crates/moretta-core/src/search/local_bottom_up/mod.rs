@@ -71,13 +71,13 @@ impl Method for LocalBottomUp {
         let (mut rounds, mut joined, mut costs, mut stop) = (0, 0, 0, None);
         loop {
             let mut merger = GroupMerger::new(task, &loss_table, clusters);
-            let was_short = merger.is_short();
-            if was_short {
+            let had_violating = merger.has_violating();
+            if had_violating {
                 rounds += 1;
                 stop = merger.round(false, observer);
             }
             if stop.is_some() {
-                merger.hurry();
+                merger.finish_with_fallback();
             }
             (joined, costs) = (joined + merger.joined, costs + merger.costs());
             let changed = merger.into_groups().into_par_iter();
@@ -87,7 +87,7 @@ impl Method for LocalBottomUp {
                         if changed && stop.is_none() { divide(task, &loss_table, group) } else { vec![group] }
                     })
                     .collect();
-            if !was_short || stop.is_some() {
+            if !had_violating || stop.is_some() {
                 break;
             }
         }

@@ -94,10 +94,10 @@ impl Method for LocalTopDown {
             .into_par_iter()
             .map(|parts| {
                 let mut merger = GroupMerger::new(task, &loss_table, parts);
-                while merger.is_short() && stop.get().is_none() {
+                while merger.has_violating() && stop.get().is_none() {
                     merger.round(true, observer).map(|reason| stop.get_or_init(|| reason));
                 }
-                merger.hurry();
+                merger.finish_with_fallback();
                 let mut work = [merger.joined, merger.taken, merger.costs(), 0, 0, 0];
                 let mut clusters: Vec<Cluster> = merger.into_groups().into_iter().map(|(group, _)| group).collect();
                 if self.0.polish {

@@ -38,7 +38,7 @@ impl Set {
 /// A set that is more than a block, and short sets that were split off from around it.
 struct Large {
     set: Set,
-    short: Vec<Cluster>,
+    violating: Vec<Cluster>,
 }
 
 struct Search<'a> {
@@ -78,7 +78,7 @@ pub(super) fn split(task: &Task<'_>, loss_table: &LossTable<'_>, block: u64, obs
     let blocks = Mutex::new(Vec::new());
     if !tuples.is_empty() {
         let set = Set { tuples, seed: task.seed };
-        rayon::scope(|scope| search.blocks(scope, Large { set, short: Vec::new() }, &blocks));
+        rayon::scope(|scope| search.blocks(scope, Large { set, violating: Vec::new() }, &blocks));
     }
     let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
     blocks.sort_unstable_by(|a: &Vec<Cluster>, b: &Vec<Cluster>| a[0].members.cmp(&b[0].members));
@@ -89,44 +89,44 @@ impl Search<'_> {
     /// Splits a set that holds into blocks, and these into their parts. A side that is short goes with the other one.
     fn blocks<'s>(&'s self, scope: &Scope<'s>, large: Large, blocks: &'s Mutex<Vec<Vec<Cluster>>>) {
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
-        let Large { mut set, mut short } = large;
+        let Large { mut set, mut violating } = large;
         while self.records(&set) > self.block && !self.is_stopped() {
             let Some(seeds) = self.seeds(&set, &mut boxes[0]) else { break };
             let [one, other] = self.halves(&mut set, seeds, &mut boxes);
             match [&one, &other].map(|side| self.is_satisfied_by(side, self.records(side))) {
                 [true, true] => {
                     let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
-                    for cluster in short {
+                    for cluster in violating {
                         let [to_one, to_other] = [0, 1].map(|side: usize| {
                             let around = self.loss_table.union(&cluster.ranges, boxes[side].ranges());
                             around - self.loss_table.of(boxes[side].ranges())
                         });
                         if to_other < to_one { with_other.push(cluster) } else { with_one.push(cluster) }
                     }
-                    let other = Large { set: other, short: with_other };
+                    let other = Large { set: other, violating: with_other };
                     scope.spawn(move |scope| self.blocks(scope, other, blocks));
-                    (set, short) = (one, with_one);
+                    (set, violating) = (one, with_one);
                 }
                 [true, false] => {
-                    short.push(self.cluster(&other));
+                    violating.push(self.cluster(&other));
                     set = one;
                 }
                 [false, true] => {
-                    short.push(self.cluster(&one));
+                    violating.push(self.cluster(&one));
                     set = other;
                 }
                 [false, false] => {
-                    short.extend([one, other].map(|side| self.cluster(&side)));
+                    violating.extend([one, other].map(|side| self.cluster(&side)));
                     set = Set::default();
                     break;
                 }
             }
         }
         if !set.tuples.is_empty() {
-            short.extend(self.parts(set));
+            violating.extend(self.parts(set));
         }
-        short.sort_unstable_by(|a, b| a.members.cmp(&b.members));
-        blocks.lock().unwrap_or_else(PoisonError::into_inner).push(short);
+        violating.sort_unstable_by(|a, b| a.members.cmp(&b.members));
+        blocks.lock().unwrap_or_else(PoisonError::into_inner).push(violating);
     }
 
     /// Splits until nothing is to be split. Splits may be as many as there are tuples and all on one side, so what is

@@ -191,10 +191,10 @@ fn join(
     clusters.extend(tuples.map(|members| Cluster::around(task, members.to_vec())));
     let mut merger = GroupMerger::new(task, loss_table, std::mem::take(clusters));
     let mut stop = None;
-    while merger.is_short() && stop.is_none() {
+    while merger.has_violating() && stop.is_none() {
         stop = merger.round(false, observer);
     }
-    merger.hurry();
+    merger.finish_with_fallback();
     clusters.extend(merger.into_groups().into_iter().map(|(cluster, _)| cluster));
     stop
 }

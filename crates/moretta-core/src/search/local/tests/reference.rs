@@ -96,7 +96,7 @@ impl Reference<'_> {
         groups.retain(|(group, _)| !group.is_empty());
     }
 
-    fn is_short(&self, groups: &[(Records, bool)]) -> bool {
+    fn has_violating(&self, groups: &[(Records, bool)]) -> bool {
         groups.len() > 1 && groups.iter().any(|(group, _)| group.len() < self.k)
     }
 
@@ -107,7 +107,7 @@ impl Reference<'_> {
     fn bottom_up(&self) -> Vec<Records> {
         let mut groups: Vec<(Records, bool)> =
             (0..self.table.profile.tuples() as u32).map(|tuple| (self.tuple(tuple), false)).collect();
-        while self.is_short(&groups) {
+        while self.has_violating(&groups) {
             self.round(&mut groups, false);
             let parts = groups.into_iter().flat_map(|(group, changed)| match changed {
                 true => self.divide(group),
@@ -149,7 +149,7 @@ impl Reference<'_> {
         parts.iter_mut().for_each(|part| part.sort_unstable());
         parts.sort_unstable();
         let mut groups: Vec<(Records, bool)> = parts.into_iter().map(|part| (part, false)).collect();
-        while self.is_short(&groups) {
+        while self.has_violating(&groups) {
             self.round(&mut groups, true);
         }
         groups.into_iter().map(|(group, _)| group).collect()
