@@ -1,8 +1,8 @@
 //! Clusters: grown one after the other from a seed, as published.
 
 use super::{
-    nearest::{Nearest, Work, farthest},
-    points::Points,
+    nearest::{NearestQueue, SearchWork, farthest},
+    points::PointTree,
 };
 use crate::{
     profile::VariantCount,
@@ -16,27 +16,27 @@ use crate::{
 
 /// What was made of a set of records.
 #[derive(Default)]
-pub(super) struct Clustered {
+pub(super) struct BlockClusters {
     pub clusters: Vec<Cluster>,
     /// Records that belong to no cluster yet, in order.
     pub leftovers: Vec<VariantCount>,
-    pub work: Work,
+    pub work: SearchWork,
     /// Why it did not come to its end.
     pub stopped: Option<Stop>,
 }
 
 /// Clusters a set of members, which are in order. `done` is told how many records have found their place.
-pub(super) fn cluster(
+pub(super) fn cluster_block(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
     members: &[VariantCount],
     seed: u64,
     observer: &dyn Observer,
     done: &dyn Fn(u64),
-) -> Clustered {
-    let mut search = Search::new(task, loss_table, members, seed);
+) -> BlockClusters {
+    let mut search = KMemberSearch::new(task, loss_table, members, seed);
     let min_records = GroupRequirements::of(task).min_records;
-    let mut found = Clustered::default();
+    let mut found = BlockClusters::default();
     let mut previous = None;
     while search.remaining.records() >= min_records {
         if let Some(stop) = observer.stop() {
@@ -63,30 +63,30 @@ pub(super) fn cluster(
     found
 }
 
-struct Search<'a> {
+struct KMemberSearch<'a> {
     task: &'a Task<'a>,
     loss_table: &'a LossTable<'a>,
     remaining: RemainingRecords<'a>,
-    points: Points,
+    points: PointTree,
     growing_box: GrowingBox<'a>,
-    nearest: Nearest,
+    nearest: NearestQueue,
     seed: u64,
-    work: Work,
+    work: SearchWork,
 }
 
-impl<'a> Search<'a> {
+impl<'a> KMemberSearch<'a> {
     fn new(task: &'a Task<'a>, loss_table: &'a LossTable<'a>, members: &[VariantCount], seed: u64) -> Self {
         let remaining = RemainingRecords::new(task.profile, members, seed);
         let width = |column, first, last| loss_table.column(column, first, last);
         Self {
             task,
             loss_table,
-            points: Points::new(remaining.codes(), loss_table.columns(), width),
+            points: PointTree::new(remaining.codes(), loss_table.columns(), width),
             remaining,
             growing_box: GrowingBox::new(loss_table),
-            nearest: Nearest::default(),
+            nearest: NearestQueue::default(),
             seed,
-            work: Work::default(),
+            work: SearchWork::default(),
         }
     }
 
@@ -107,33 +107,33 @@ impl<'a> Search<'a> {
         self.take(seed, 1, &mut members);
         self.growing_box.start(self.points.codes(seed));
         self.nearest.start(&self.points, &self.growing_box, &mut self.work);
-        let (mut size, mut wanted) = (1, min_records);
+        let (mut size, mut target) = (1, min_records);
         loop {
-            while size < wanted {
+            while size < target {
                 let Some(point) = self.nearest.next(&self.points, &self.growing_box, &mut self.work) else { break };
-                size += self.add(point, wanted - size, &mut members);
+                size += self.add(point, target - size, &mut members);
             }
             let cluster = Cluster { members, ranges: self.growing_box.ranges().to_vec() };
-            if size < wanted || cluster.satisfies(self.task) {
+            if size < target || cluster.satisfies(self.task) {
                 let loss_table = self.loss_table;
-                self.points.tidy(|column, first, last| loss_table.column(column, first, last));
+                self.points.rebuild_if_sparse(|column, first, last| loss_table.column(column, first, last));
                 return cluster;
             }
             // Models that ask for more than records are asked now and then: a large cluster takes long to judge.
-            wanted = size + (size / 16).max(1);
+            target = size + (size / 16).max(1);
             members = cluster.members;
         }
     }
 
     /// Takes a point's next record, or as many as are wanted where they change nothing; how many that is.
-    fn add(&mut self, point: u32, wanted: u64, members: &mut Vec<VariantCount>) -> u64 {
+    fn add(&mut self, point: u32, max_records: u64, members: &mut Vec<VariantCount>) -> u64 {
         let inside = self.growing_box.contains(self.points.codes(point));
-        let records = if inside { self.remaining.left(point).min(wanted) } else { 1 };
+        let records = if inside { self.remaining.left(point).min(max_records) } else { 1 };
         self.work.naive += records * self.remaining.records() - records * (records - 1) / 2;
         self.take(point, records, members);
         if !inside {
             self.growing_box.extend(self.points.codes(point));
-            self.nearest.grown();
+            self.nearest.box_grew();
         }
         if self.remaining.left(point) > 0 {
             self.nearest.push_point(point, &self.points, &self.growing_box, &mut self.work);

@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use self::clusters::{Clustered, cluster};
+use self::clusters::{BlockClusters, cluster_block};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::outcome,
@@ -52,13 +52,13 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 };
 
 /// A table with more distinct tuples than this is divided, unless the policy says how.
-const UNDIVIDED: u64 = 200_000;
+const MAX_UNDIVIDED_TUPLES: u64 = 200_000;
 
 /// The records of a block, unless the policy says how many.
-const BLOCK: u64 = 50_000;
+const BLOCK_RECORDS: u64 = 50_000;
 
 /// Up to so many columns that is so; twice as many columns make both a quarter.
-const COLUMNS: usize = 8;
+const BASE_COLUMNS: usize = 8;
 
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl Method for KMember {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let everything = task.profile.everything();
-        let blocks = match self.0.block.unwrap_or_else(|| usual_block(task.profile)) {
+        let blocks = match self.0.block.unwrap_or_else(|| default_block(task.profile)) {
             _ if everything.is_empty() => Vec::new(),
             0 => vec![everything],
             least => mondrian::split(task, everything, least, observer),
@@ -89,18 +89,18 @@ impl Method for KMember {
         let done = |records: u64| {
             observer.progress(finished.fetch_add(records, Relaxed) + records, task.profile.records());
         };
-        let clustered: Vec<Clustered> = blocks
+        let clustered: Vec<BlockClusters> = blocks
             .par_iter()
             .enumerate()
             .map(|(block, members)| {
                 let seed = hash_seed(task.seed, block as u64);
-                let mut found = cluster(task, &loss_table, members, seed, observer, &done);
+                let mut found = cluster_block(task, &loss_table, members, seed, observer, &done);
                 let leftovers = std::mem::take(&mut found.leftovers);
                 assign_leftovers(task, &loss_table, &mut found.clusters, &leftovers);
                 found
             })
             .collect();
-        let sum = |count: fn(&Clustered) -> u64| clustered.iter().map(count).sum();
+        let sum = |count: fn(&BlockClusters) -> u64| clustered.iter().map(count).sum();
         let work = vec![
             ("blocks", blocks.len() as u64),
             ("distances", sum(|found| found.work.distances)),
@@ -115,8 +115,8 @@ impl Method for KMember {
 
 /// The records of a block where the policy does not say; 0: one block. A search tree helps less the more columns there
 /// are.
-fn usual_block(profile: &Profile) -> u64 {
-    let columns = profile.columns().len().max(COLUMNS);
-    let fewer = |count: u64| count * (COLUMNS * COLUMNS) as u64 / (columns * columns) as u64;
-    if profile.tuples() as u64 > fewer(UNDIVIDED) { fewer(BLOCK).max(1) } else { 0 }
+fn default_block(profile: &Profile) -> u64 {
+    let columns = profile.columns().len().max(BASE_COLUMNS);
+    let fewer = |count: u64| count * (BASE_COLUMNS * BASE_COLUMNS) as u64 / (columns * columns) as u64;
+    if profile.tuples() as u64 > fewer(MAX_UNDIVIDED_TUPLES) { fewer(BLOCK_RECORDS).max(1) } else { 0 }
 }

@@ -5,12 +5,12 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
-use super::points::Points;
+use super::points::PointTree;
 use crate::search::local::{Below, GrowingBox, NONE};
 
 /// How much was computed.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Work {
+pub(super) struct SearchWork {
     /// Costs of records.
     pub distances: u64,
     /// Bounds of nodes.
@@ -34,32 +34,38 @@ struct Entry {
 
 /// The records around a cluster, cheapest first.
 #[derive(Default)]
-pub(super) struct Nearest {
+pub(super) struct NearestQueue {
     queue: BinaryHeap<Reverse<Entry>>,
     version: u32,
 }
 
-impl Nearest {
+impl NearestQueue {
     /// Begins a cluster.
-    pub(super) fn start(&mut self, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) {
+    pub(super) fn start(&mut self, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) {
         self.queue.clear();
         self.version = 0;
         self.push_node(0, points, growing_box, work);
     }
 
     /// The box has grown.
-    pub(super) fn grown(&mut self) {
+    pub(super) fn box_grew(&mut self) {
         self.version += 1;
     }
 
-    /// Puts a point back that was taken out by [`Nearest::next`].
-    pub(super) fn push_point(&mut self, point: u32, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) {
+    /// Puts a point back that was taken out by [`NearestQueue::next`].
+    pub(super) fn push_point(
+        &mut self,
+        point: u32,
+        points: &PointTree,
+        growing_box: &GrowingBox<'_>,
+        work: &mut SearchWork,
+    ) {
         work.distances += 1;
         let cost = growing_box.cost(points.codes(point)).to_bits();
         self.queue.push(Reverse(Entry { cost, first: point, node: NONE, version: self.version }));
     }
 
-    fn push_node(&mut self, node: u32, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) {
+    fn push_node(&mut self, node: u32, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) {
         let first = points.tree.first(node);
         if first != NONE {
             work.bounds += 1;
@@ -69,7 +75,12 @@ impl Nearest {
     }
 
     /// The point that costs least, of equals the first; none where no point is left. It is no longer in the queue.
-    pub(super) fn next(&mut self, points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) -> Option<u32> {
+    pub(super) fn next(
+        &mut self,
+        points: &PointTree,
+        growing_box: &GrowingBox<'_>,
+        work: &mut SearchWork,
+    ) -> Option<u32> {
         while let Some(Reverse(entry)) = self.queue.pop() {
             let is_node = entry.node != NONE;
             // Points of a node may have gone since.
@@ -100,10 +111,10 @@ impl Nearest {
 }
 
 /// The point that is farthest from the one the reach starts at, of equals the first.
-pub(super) fn farthest(points: &Points, growing_box: &GrowingBox<'_>, work: &mut Work) -> Option<u32> {
+pub(super) fn farthest(points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
     let mut open: BinaryHeap<(u64, Reverse<u32>, u32)> = BinaryHeap::new();
-    let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut Work| {
+    let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut SearchWork| {
         if points.tree.first(node) != NONE {
             work.bounds += 1;
             open.push((growing_box.max_cost(points.bounds(node)).to_bits(), Reverse(points.tree.first(node)), node));

@@ -9,7 +9,7 @@ use crate::search::{
 };
 
 /// The points of a search, by their numbers, and the tree over those that are left.
-pub(super) struct Points {
+pub(super) struct PointTree {
     columns: usize,
     /// Row-major, by number.
     codes: Vec<u32>,
@@ -18,7 +18,7 @@ pub(super) struct Points {
     bounds: Vec<(u32, u32)>,
 }
 
-impl Points {
+impl PointTree {
     pub(super) fn new(codes: Vec<u32>, columns: usize, width: impl Fn(usize, u32, u32) -> f64) -> Self {
         let tree = ItemTree::new(codes.len() / columns);
         let mut points = Self { columns, codes, tree, bounds: Vec::new() };
@@ -35,7 +35,7 @@ impl Points {
     }
 
     /// Builds the tree anew where half of its points are gone. `width` says how far apart two codes of a column are.
-    pub(super) fn tidy(&mut self, width: impl Fn(usize, u32, u32) -> f64) {
+    pub(super) fn rebuild_if_sparse(&mut self, width: impl Fn(usize, u32, u32) -> f64) {
         if self.tree.is_sparse() {
             self.build(width);
         }
