@@ -27,7 +27,7 @@ mod split;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use self::split::Split;
+use self::split::SplitResult;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
     cluster::{Cluster, outcome},
@@ -73,9 +73,9 @@ impl Default for LocalTopDownParams {
 }
 
 /// The records of a block, unless the policy says how many.
-const USUAL_BLOCK: u64 = 40_000;
+const BLOCK_RECORDS: u64 = 40_000;
 /// So many groups a block must have room for.
-const LEAST_GROUPS: u64 = 2_000;
+const MIN_BLOCK_GROUPS: u64 = 2_000;
 
 /// The method.
 #[derive(Debug, Clone, Copy)]
@@ -85,10 +85,12 @@ impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let loss_table = LossTable::new(task.profile, self.0.loss);
-        let block =
-            self.0.block.unwrap_or_else(|| USUAL_BLOCK.max(LEAST_GROUPS * GroupRequirements::of(task).min_records));
+        let block = self
+            .0
+            .block
+            .unwrap_or_else(|| BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records));
         let block = if block == 0 { u64::MAX } else { block };
-        let Split { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
+        let SplitResult { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
         let count = blocks.len() as u64;
         let whole: Vec<(Vec<Cluster>, [u64; 6])> = blocks
             .into_par_iter()

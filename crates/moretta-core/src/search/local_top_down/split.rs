@@ -19,42 +19,42 @@ use crate::{
 };
 
 /// So often the two farthest records are looked for from one another.
-const ROUNDS: usize = 3;
+const FARTHEST_ROUNDS: usize = 3;
 
 /// Tuples with all their records.
 #[derive(Default)]
-struct Set {
+struct TupleSet {
     tuples: Vec<TupleId>,
     /// What is left to chance in this set.
     seed: u64,
 }
 
-impl Set {
+impl TupleSet {
     fn members(&self, profile: &Profile) -> Vec<VariantCount> {
         members_of(profile, self.tuples.iter().copied()).collect()
     }
 }
 
 /// A set that is more than a block, and short sets that were split off from around it.
-struct Large {
-    set: Set,
+struct OversizedSet {
+    set: TupleSet,
     violating: Vec<Cluster>,
 }
 
-struct Search<'a> {
+struct LocalTopDownSearch<'a> {
     task: &'a Task<'a>,
     loss_table: &'a LossTable<'a>,
     observer: &'a dyn Observer,
     requirements: GroupRequirements<'a>,
     /// A set of more records is split into blocks.
-    block: u64,
+    max_block_records: u64,
     splits: AtomicU64,
     finished: AtomicU64,
     stopped: OnceLock<Stop>,
 }
 
 /// What came of splitting a table.
-pub(super) struct Split {
+pub(super) struct SplitResult {
     /// The parts of each block, in an order that does not depend on who computes them. Some are short; all of a block
     /// together hold.
     pub blocks: Vec<Vec<Cluster>>,
@@ -63,13 +63,18 @@ pub(super) struct Split {
 }
 
 /// Splits the whole table, into blocks of at most so many records where it can.
-pub(super) fn split(task: &Task<'_>, loss_table: &LossTable<'_>, block: u64, observer: &dyn Observer) -> Split {
-    let search = Search {
+pub(super) fn split(
+    task: &Task<'_>,
+    loss_table: &LossTable<'_>,
+    max_block_records: u64,
+    observer: &dyn Observer,
+) -> SplitResult {
+    let search = LocalTopDownSearch {
         task,
         loss_table,
         observer,
         requirements: GroupRequirements::of(task),
-        block,
+        max_block_records,
         splits: AtomicU64::new(0),
         finished: AtomicU64::new(0),
         stopped: OnceLock::new(),
@@ -77,22 +82,27 @@ pub(super) fn split(task: &Task<'_>, loss_table: &LossTable<'_>, block: u64, obs
     let tuples: Vec<TupleId> = (0..task.profile.tuples() as u32).map(TupleId).collect();
     let blocks = Mutex::new(Vec::new());
     if !tuples.is_empty() {
-        let set = Set { tuples, seed: task.seed };
-        rayon::scope(|scope| search.blocks(scope, Large { set, violating: Vec::new() }, &blocks));
+        let set = TupleSet { tuples, seed: task.seed };
+        rayon::scope(|scope| search.split_into_blocks(scope, OversizedSet { set, violating: Vec::new() }, &blocks));
     }
     let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
     blocks.sort_unstable_by(|a: &Vec<Cluster>, b: &Vec<Cluster>| a[0].members.cmp(&b[0].members));
-    Split { blocks, splits: search.splits.load(Relaxed), stop: search.stopped }
+    SplitResult { blocks, splits: search.splits.load(Relaxed), stop: search.stopped }
 }
 
-impl Search<'_> {
+impl LocalTopDownSearch<'_> {
     /// Splits a set that holds into blocks, and these into their parts. A side that is short goes with the other one.
-    fn blocks<'s>(&'s self, scope: &Scope<'s>, large: Large, blocks: &'s Mutex<Vec<Vec<Cluster>>>) {
+    fn split_into_blocks<'s>(
+        &'s self,
+        scope: &Scope<'s>,
+        oversized: OversizedSet,
+        blocks: &'s Mutex<Vec<Vec<Cluster>>>,
+    ) {
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
-        let Large { mut set, mut violating } = large;
-        while self.records(&set) > self.block && !self.is_stopped() {
-            let Some(seeds) = self.seeds(&set, &mut boxes[0]) else { break };
-            let [one, other] = self.halves(&mut set, seeds, &mut boxes);
+        let OversizedSet { mut set, mut violating } = oversized;
+        while self.records(&set) > self.max_block_records && !self.is_stopped() {
+            let Some(seeds) = self.distant_pair(&set, &mut boxes[0]) else { break };
+            let [one, other] = self.bisect(&mut set, seeds, &mut boxes);
             match [&one, &other].map(|side| self.is_satisfied_by(side, self.records(side))) {
                 [true, true] => {
                     let [mut with_one, mut with_other] = [Vec::new(), Vec::new()];
@@ -103,8 +113,8 @@ impl Search<'_> {
                         });
                         if to_other < to_one { with_other.push(cluster) } else { with_one.push(cluster) }
                     }
-                    let other = Large { set: other, violating: with_other };
-                    scope.spawn(move |scope| self.blocks(scope, other, blocks));
+                    let other = OversizedSet { set: other, violating: with_other };
+                    scope.spawn(move |scope| self.split_into_blocks(scope, other, blocks));
                     (set, violating) = (one, with_one);
                 }
                 [true, false] => {
@@ -117,13 +127,13 @@ impl Search<'_> {
                 }
                 [false, false] => {
                     violating.extend([one, other].map(|side| self.cluster(&side)));
-                    set = Set::default();
+                    set = TupleSet::default();
                     break;
                 }
             }
         }
         if !set.tuples.is_empty() {
-            violating.extend(self.parts(set));
+            violating.extend(self.split_fully(set));
         }
         violating.sort_unstable_by(|a, b| a.members.cmp(&b.members));
         blocks.lock().unwrap_or_else(PoisonError::into_inner).push(violating);
@@ -131,7 +141,7 @@ impl Search<'_> {
 
     /// Splits until nothing is to be split. Splits may be as many as there are tuples and all on one side, so what is
     /// left to do is kept in a list and not on the stack.
-    fn parts(&self, set: Set) -> Vec<Cluster> {
+    fn split_fully(&self, set: TupleSet) -> Vec<Cluster> {
         let mut done = Vec::new();
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
         let mut open = vec![set];
@@ -143,20 +153,20 @@ impl Search<'_> {
                 done.extend(fallback_split(self.task, self.members(&set)));
                 continue;
             }
-            let seeds = if splits { self.seeds(&set, &mut boxes[0]) } else { None };
+            let seeds = if splits { self.distant_pair(&set, &mut boxes[0]) } else { None };
             let Some(seeds) = seeds else {
                 let finished = self.finished.fetch_add(records, Relaxed) + records;
                 self.observer.progress(finished, self.task.profile.records());
                 done.push(self.cluster(&set));
                 continue;
             };
-            let [one, other] = self.halves(&mut set, seeds, &mut boxes);
+            let [one, other] = self.bisect(&mut set, seeds, &mut boxes);
             open.extend([other, one]);
         }
         done
     }
 
-    fn records(&self, set: &Set) -> u64 {
+    fn records(&self, set: &TupleSet) -> u64 {
         set.tuples.iter().map(|&tuple| self.task.profile.tuple_records(tuple)).sum()
     }
 
@@ -165,25 +175,25 @@ impl Search<'_> {
     }
 
     /// All records of a set, in order.
-    fn members(&self, set: &Set) -> Vec<VariantCount> {
+    fn members(&self, set: &TupleSet) -> Vec<VariantCount> {
         let mut members = set.members(self.task.profile);
         members.sort_unstable();
         members
     }
 
-    fn cluster(&self, set: &Set) -> Cluster {
+    fn cluster(&self, set: &TupleSet) -> Cluster {
         Cluster::around(self.task, self.members(set))
     }
 
-    fn is_satisfied_by(&self, set: &Set, records: u64) -> bool {
+    fn is_satisfied_by(&self, set: &TupleSet, records: u64) -> bool {
         self.requirements.are_met(records, || set.members(self.task.profile))
     }
 
     /// Two tuples that are far apart, by their places; none where all are as good as one.
-    fn seeds(&self, set: &Set, growing_box: &mut GrowingBox<'_>) -> Option<[usize; 2]> {
+    fn distant_pair(&self, set: &TupleSet, growing_box: &mut GrowingBox<'_>) -> Option<[usize; 2]> {
         let mut one = (hash_seed(set.seed, 0) % set.tuples.len() as u64) as usize;
         let (mut other, mut apart) = (one, 0.0);
-        for _ in 0..2 * ROUNDS {
+        for _ in 0..2 * FARTHEST_ROUNDS {
             let (next, farthest) = self.farthest(set, one, growing_box);
             if farthest <= apart {
                 break;
@@ -195,7 +205,7 @@ impl Search<'_> {
 
     /// The other tuple that is farthest from one, of equals the first in the order of the set, and how far it is. A
     /// missing value may cost a tuple something even alone.
-    fn farthest(&self, set: &Set, from: usize, growing_box: &mut GrowingBox<'_>) -> (usize, f64) {
+    fn farthest(&self, set: &TupleSet, from: usize, growing_box: &mut GrowingBox<'_>) -> (usize, f64) {
         growing_box.start(self.task.profile.codes(set.tuples[from]));
         let mut farthest = (from, 0.0);
         for (at, &tuple) in set.tuples.iter().enumerate() {
@@ -208,10 +218,10 @@ impl Search<'_> {
     }
 
     /// Each tuple goes to the side whose penalty it adds less to, in random order.
-    fn halves(&self, set: &mut Set, seeds: [usize; 2], boxes: &mut [GrowingBox<'_>; 2]) -> [Set; 2] {
+    fn bisect(&self, set: &mut TupleSet, seeds: [usize; 2], boxes: &mut [GrowingBox<'_>; 2]) -> [TupleSet; 2] {
         let profile = self.task.profile;
         self.splits.fetch_add(1, Relaxed);
-        let mut sides = [0, 1].map(|side| Set { tuples: Vec::new(), seed: hash_seed(set.seed, side + 1) });
+        let mut sides = [0, 1].map(|side| TupleSet { tuples: Vec::new(), seed: hash_seed(set.seed, side + 1) });
         let mut records = [0; 2];
         for side in 0..2 {
             let seed = set.tuples[seeds[side]];
