@@ -26,19 +26,19 @@ use crate::{
 };
 
 /// At most so many rounds.
-const ROUNDS: usize = 4;
+const MAX_ROUNDS: usize = 4;
 
 /// For so many groups others are looked for at once.
-const AT_ONCE: usize = 64;
+const BATCH: usize = 64;
 
 /// Groups of more tuples take long to look through: they get records and give none.
-const PARTS: usize = 1000;
+const MAX_PARTS: usize = 1000;
 
 /// Larger groups are not worth dissolving.
-const DISSOLVED: u64 = 24;
+const MAX_DISSOLVED_RECORDS: u64 = 24;
 
 /// Less is a rounding.
-const WORTH: f64 = 1e-9;
+const MIN_GAIN: f64 = 1e-9;
 
 /// What polishing did.
 #[derive(Debug, Clone, Copy, Default)]
@@ -59,7 +59,7 @@ impl Polished {
 
 /// Records of one tuple in a group.
 #[derive(Debug, Clone)]
-struct Part {
+struct TuplePart {
     /// A box of one point.
     point: Ranges,
     tuple: TupleId,
@@ -67,10 +67,10 @@ struct Part {
     records: u64,
 }
 
-struct Polish<'a> {
+struct Polisher<'a> {
     loss_table: &'a LossTable<'a>,
     /// None where it was dissolved.
-    groups: Vec<Option<Vec<Part>>>,
+    groups: Vec<Option<Vec<TuplePart>>>,
     boxes: BoxTree<'a>,
     /// Counts changes.
     clock: u64,
@@ -79,7 +79,7 @@ struct Polish<'a> {
     /// When the last round began.
     last_round: u64,
     requirements: GroupRequirements<'a>,
-    most: u64,
+    max_records: u64,
     done: Polished,
 }
 
@@ -88,14 +88,14 @@ pub(in crate::search) fn polish(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,
-    most: u64,
+    max_records: u64,
     observer: &dyn Observer,
 ) -> Polished {
     if clusters.len() < 2 {
         return Polished::default();
     }
     let group_boxes = clusters.iter().map(|cluster| GroupBox { ranges: &cluster.ranges, records: cluster.records() });
-    let mut polish = Polish {
+    let mut polish = Polisher {
         loss_table,
         boxes: BoxTree::new(loss_table, group_boxes),
         clock: 1,
@@ -103,24 +103,24 @@ pub(in crate::search) fn polish(
         last_round: 0,
         groups: clusters.drain(..).map(|cluster| Some(parts(task, cluster))).collect(),
         requirements: GroupRequirements::of(task),
-        most,
+        max_records,
         done: Polished::default(),
     };
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         if !polish.round(observer) {
             break;
         }
     }
-    let members = |parts: Vec<Part>| parts.into_iter().flat_map(|part| part.members).collect();
+    let members = |parts: Vec<TuplePart>| parts.into_iter().flat_map(|part| part.members).collect();
     clusters.extend(polish.groups.into_iter().flatten().map(|parts| Cluster::around(task, members(parts))));
     polish.done
 }
 
 /// A cluster's records, tuple by tuple.
-fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<Part> {
+fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<TuplePart> {
     cluster.members.sort_unstable();
     let tuple = |member: &VariantCount| task.profile.tuple_of(member.variant);
-    let part = |members: &[VariantCount]| Part {
+    let part = |members: &[VariantCount]| TuplePart {
         point: task.profile.codes(tuple(&members[0])).iter().map(|&code| (code, code)).collect(),
         tuple: tuple(&members[0]),
         members: members.to_vec(),
@@ -130,7 +130,7 @@ fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<Part> {
 }
 
 /// The ranges of all parts but one, for each of them.
-fn without_each(parts: &[Part], columns: usize) -> Vec<Ranges> {
+fn boxes_without_each(parts: &[TuplePart], columns: usize) -> Vec<Ranges> {
     let mut without = vec![vec![(u32::MAX, 0); columns]; parts.len()];
     let mut sweep = |order: &mut dyn Iterator<Item = usize>| {
         let mut ranges = vec![(u32::MAX, 0); columns];
@@ -144,38 +144,39 @@ fn without_each(parts: &[Part], columns: usize) -> Vec<Ranges> {
     without
 }
 
-fn around<'p>(parts: impl Iterator<Item = &'p Part>, columns: usize) -> Ranges {
+fn around<'p>(parts: impl Iterator<Item = &'p TuplePart>, columns: usize) -> Ranges {
     parts.fold(vec![(u32::MAX, 0); columns], |mut ranges, part| {
         widen(&mut ranges, &part.point);
         ranges
     })
 }
 
-impl Polish<'_> {
+impl Polisher<'_> {
     /// Every group once that has changed since the last round; whether anything moved.
     fn round(&mut self, observer: &dyn Observer) -> bool {
         let since = std::mem::replace(&mut self.last_round, self.clock);
         let mut order: Vec<(f64, u32)> = (0..self.groups.len() as u32)
             .filter(|&group| self.changed[group as usize] > since && self.groups[group as usize].is_some())
             .map(|group| (self.loss_table.of(self.boxes.group_box(group).ranges), group))
-            .filter(|&(penalty, group)| penalty > 0.0 && self.parts(group).len() <= PARTS)
+            .filter(|&(penalty, group)| penalty > 0.0 && self.parts(group).len() <= MAX_PARTS)
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let before = self.done;
-        for some in order.chunks(AT_ONCE) {
+        for some in order.chunks(BATCH) {
             self.done.stop = observer.stop();
             if self.done.stop.is_some() {
                 return false;
             }
             let looked = self.clock;
-            let others: Vec<(Vec<Option<u32>>, f64)> = some.par_iter().map(|&(_, group)| self.others(group)).collect();
+            let others: Vec<(Vec<Option<u32>>, f64)> =
+                some.par_iter().map(|&(_, group)| self.destinations(group)).collect();
             for (&(_, group), others) in some.iter().zip(others) {
                 self.done.stop = observer.stop();
                 if self.done.stop.is_some() {
                     return false;
                 }
                 let is_old = self.changed[group as usize] > looked;
-                let (others, elsewhere) = if is_old { self.others(group) } else { others };
+                let (others, elsewhere) = if is_old { self.destinations(group) } else { others };
                 self.improve(group, others);
                 if elsewhere < self.boxes.loss(group) {
                     self.dissolve(group);
@@ -186,20 +187,20 @@ impl Polish<'_> {
         steps(self.done) > steps(before)
     }
 
-    fn parts(&self, group: u32) -> &[Part] {
+    fn parts(&self, group: u32) -> &[TuplePart] {
         self.groups[group as usize].as_deref().unwrap_or_default()
     }
 
     /// For each part of a group the other group that it costs less than its own group's loss falls without it; and what all
     /// parts cost elsewhere at least.
-    fn others(&self, group: u32) -> (Vec<Option<u32>>, f64) {
+    fn destinations(&self, group: u32) -> (Vec<Option<u32>>, f64) {
         let parts = self.parts(group);
-        let without = without_each(parts, self.loss_table.columns());
+        let without = boxes_without_each(parts, self.loss_table.columns());
         let penalty = self.loss_table.of(self.boxes.group_box(group).ranges);
         let spare = self.boxes.group_box(group).records.saturating_sub(self.requirements.min_records);
         let mut elsewhere = 0.0;
-        let other = |(part, ranges): (&Part, &Ranges)| {
-            let below = self.falls(group, part, ranges) - WORTH;
+        let other = |(part, ranges): (&TuplePart, &Ranges)| {
+            let below = self.loss_reduction(group, part, ranges) - MIN_GAIN;
             // An exchange brings nothing where the box stays the same.
             let useless = part.records > spare && parts.len() > 1 && self.loss_table.of(ranges) >= penalty;
             let found = if useless { None } else { self.boxes.nearest_to(part.as_box(), group, below) };
@@ -211,7 +212,7 @@ impl Polish<'_> {
     }
 
     /// By how much a group's loss falls when a part leaves others of these ranges.
-    fn falls(&self, group: u32, part: &Part, ranges: &[(u32, u32)]) -> f64 {
+    fn loss_reduction(&self, group: u32, part: &TuplePart, ranges: &[(u32, u32)]) -> f64 {
         let left = self.boxes.group_box(group).records - part.records;
         let rest = if left == 0 { 0.0 } else { left as f64 * self.loss_table.of(ranges) };
         self.boxes.loss(group) - rest
@@ -220,22 +221,22 @@ impl Polish<'_> {
     /// Moves parts of a group, the one that brings most first, as long as one brings something. Parts that come in exchange
     /// stay.
     fn improve(&mut self, group: u32, mut others: Vec<Option<u32>>) {
-        let mut without = without_each(self.parts(group), self.loss_table.columns());
+        let mut without = boxes_without_each(self.parts(group), self.loss_table.columns());
         loop {
             let parts = self.parts(group);
-            let worth = |at: usize| {
+            let gain = |at: usize| {
                 let other = others[at].filter(|&other| self.groups[other as usize].is_some())?;
                 let part = &parts[at];
                 let growth = self.boxes.growth_of(part.as_box(), other);
-                Some((self.falls(group, part, &without[at]) - growth, at, other))
+                Some((self.loss_reduction(group, part, &without[at]) - growth, at, other))
             };
-            let found = (0..others.len()).filter_map(worth).filter(|(worth, _, _)| *worth > WORTH);
+            let found = (0..others.len()).filter_map(gain).filter(|(gain, _, _)| *gain > MIN_GAIN);
             let Some((_, at, other)) = found.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { return };
             match self.give(group, at, other) || self.exchange(group, at, other, &without[at]) {
                 // What came in exchange is at the end.
                 true => {
                     _ = others.remove(at);
-                    without = without_each(self.parts(group), self.loss_table.columns());
+                    without = boxes_without_each(self.parts(group), self.loss_table.columns());
                 }
                 false => others[at] = None,
             }
@@ -245,7 +246,7 @@ impl Polish<'_> {
     /// Gives a part to another group, if both hold then.
     fn give(&mut self, group: u32, at: usize, other: u32) -> bool {
         let part = &self.parts(group)[at];
-        let fits = self.boxes.group_box(other).records + part.records <= self.most;
+        let fits = self.boxes.group_box(other).records + part.records <= self.max_records;
         if self.boxes.group_box(group).records < self.requirements.min_records + part.records || !fits {
             return false;
         }
@@ -261,11 +262,11 @@ impl Polish<'_> {
     fn exchange(&mut self, group: u32, at: usize, other: u32, ranges: &[(u32, u32)]) -> bool {
         let columns = self.loss_table.columns();
         let (part, theirs) = (&self.parts(group)[at], self.parts(other));
-        let without = without_each(theirs, columns);
+        let without = boxes_without_each(theirs, columns);
         let before = self.boxes.loss(group) + self.boxes.loss(other);
         let (own_records, other_records) =
             (self.boxes.group_box(group).records as f64, self.boxes.group_box(other).records as f64);
-        let after = |(back, taken): (usize, &Part)| {
+        let after = |(back, taken): (usize, &TuplePart)| {
             if taken.records != part.records || taken.tuple == part.tuple {
                 return None;
             }
@@ -273,7 +274,7 @@ impl Polish<'_> {
             Some((mine + other_records * self.loss_table.union(&without[back], &part.point), back))
         };
         let least = theirs.iter().enumerate().filter_map(after).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let Some((_, back)) = least.filter(|(after, _)| *after < before - WORTH) else { return false };
+        let Some((_, back)) = least.filter(|(after, _)| *after < before - MIN_GAIN) else { return false };
         let (mut mine, mut theirs) = (self.parts(group).to_vec(), theirs.to_vec());
         let (given, taken) = (mine.remove(at), theirs.remove(back));
         let (mine, theirs) = (joined(&mine, [taken]), joined(&theirs, [given]));
@@ -286,10 +287,10 @@ impl Polish<'_> {
     fn dissolve(&mut self, group: u32) {
         let parts = self.parts(group);
         let loss = self.boxes.loss(group);
-        if parts.is_empty() || self.boxes.group_box(group).records > DISSOLVED || loss <= WORTH {
+        if parts.is_empty() || self.boxes.group_box(group).records > MAX_DISSOLVED_RECORDS || loss <= MIN_GAIN {
             return;
         }
-        let mut into: Vec<(u32, Vec<Part>)> = Vec::new();
+        let mut into: Vec<(u32, Vec<TuplePart>)> = Vec::new();
         let mut sum = 0.0;
         for part in parts {
             let Some((growth, other)) = self.boxes.nearest_to(part.as_box(), group, loss - sum) else { return };
@@ -307,8 +308,8 @@ impl Polish<'_> {
             after += self.boxes.growth_of(GroupBox { ranges: &ranges, records }, other);
             wholes.push((other, joined(self.parts(other), parts)));
         }
-        let fits = |parts: &[Part]| parts.iter().map(|part| part.records).sum::<u64>() <= self.most;
-        if after >= loss - WORTH || !wholes.iter().all(|(_, whole)| fits(whole) && self.is_satisfied_by(whole)) {
+        let fits = |parts: &[TuplePart]| parts.iter().map(|part| part.records).sum::<u64>() <= self.max_records;
+        if after >= loss - MIN_GAIN || !wholes.iter().all(|(_, whole)| fits(whole) && self.is_satisfied_by(whole)) {
             return;
         }
         self.groups[group as usize] = None;
@@ -317,7 +318,7 @@ impl Polish<'_> {
         self.done.dissolved += 1;
     }
 
-    fn replace_if_satisfied(&mut self, one: u32, its: Vec<Part>, other: u32, others: Vec<Part>) -> bool {
+    fn replace_if_satisfied(&mut self, one: u32, its: Vec<TuplePart>, other: u32, others: Vec<TuplePart>) -> bool {
         let held = self.is_satisfied_by(&its) && self.is_satisfied_by(&others);
         if held {
             self.replace(one, its);
@@ -326,12 +327,12 @@ impl Polish<'_> {
         held
     }
 
-    fn is_satisfied_by(&self, parts: &[Part]) -> bool {
+    fn is_satisfied_by(&self, parts: &[TuplePart]) -> bool {
         let members = || parts.iter().flat_map(|part| &part.members).copied().collect::<Vec<VariantCount>>();
         self.requirements.are_met(parts.iter().map(|part| part.records).sum(), members)
     }
 
-    fn replace(&mut self, group: u32, parts: Vec<Part>) {
+    fn replace(&mut self, group: u32, parts: Vec<TuplePart>) {
         let ranges = around(parts.iter(), self.loss_table.columns());
         self.boxes.change(group, GroupBox { ranges: &ranges, records: parts.iter().map(|part| part.records).sum() });
         self.groups[group as usize] = Some(parts);
@@ -340,14 +341,14 @@ impl Polish<'_> {
     }
 }
 
-impl Part {
+impl TuplePart {
     fn as_box(&self) -> GroupBox<'_> {
         GroupBox { ranges: &self.point, records: self.records }
     }
 }
 
 /// Parts with more parts behind them; those of the same tuple become one.
-fn joined(parts: &[Part], more: impl IntoIterator<Item = Part>) -> Vec<Part> {
+fn joined(parts: &[TuplePart], more: impl IntoIterator<Item = TuplePart>) -> Vec<TuplePart> {
     let mut parts = parts.to_vec();
     for part in more {
         match parts.iter_mut().find(|known| known.tuple == part.tuple) {
