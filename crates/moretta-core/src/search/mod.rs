@@ -254,19 +254,19 @@ pub fn entry_of(policy: &Policy) -> Result<&'static MethodEntry, PolicyError> {
 /// The method that a policy names, with its parameters checked.
 pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
     let (choice, entry) = (&policy.method, entry_of(policy)?);
-    check_place_of_measure(entry, choice)?;
+    check_measure_key(entry, choice)?;
     match &policy.measure {
         None => (entry.build)(choice, &entry.default_objectives()),
         Some(asked) if entry.objectives.accepts(&asked.objectives) => (entry.build)(choice, &asked.objectives),
-        Some(asked) => Err(cannot_be_told(entry, asked)),
+        Some(asked) => Err(objectives_not_accepted(entry, asked)),
     }
 }
 
 /// `measure` in `[method]` is for methods that have a parameter of that name.
-fn check_place_of_measure(entry: &MethodEntry, choice: &MethodChoice) -> Result<(), PolicyError> {
-    let told_by_section = entry.objectives != AcceptedObjectives::Fixed && !has_own_measure(entry);
+fn check_measure_key(entry: &MethodEntry, choice: &MethodChoice) -> Result<(), PolicyError> {
+    let uses_measure_section = entry.objectives != AcceptedObjectives::Fixed && !has_measure_parameter(entry);
     match choice.parameters.get("measure") {
-        Some(asked) if told_by_section => {
+        Some(asked) if uses_measure_section => {
             let name = entry.name;
             let message = format!("`measure` is not a parameter of the method `{name}`; write [measure] with name = ");
             let asked = asked.as_str().filter(|asked| objectives().any(|(name, _)| name == *asked)).unwrap_or("ncp");
@@ -276,12 +276,12 @@ fn check_place_of_measure(entry: &MethodEntry, choice: &MethodChoice) -> Result<
     }
 }
 
-fn has_own_measure(entry: &MethodEntry) -> bool {
+fn has_measure_parameter(entry: &MethodEntry) -> bool {
     entry.parameters.iter().any(|parameter| parameter.key == "measure")
 }
 
 /// What is asked is more than the method can be told; the complaint names those that can.
-fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
+fn objectives_not_accepted(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
     let name = entry.name;
     let others = METHODS.iter().filter(|other| other.objectives.accepts(&asked.objectives)).map(|other| other.name);
     let others: Vec<&str> = others.collect();
@@ -292,7 +292,7 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
     };
     let losses = list(LossMetric::ALL.map(LossMetric::name));
     asked.error(match (entry.objectives, asked.objectives.as_slice()) {
-        (AcceptedObjectives::Fixed, _) if has_own_measure(entry) => {
+        (AcceptedObjectives::Fixed, _) if has_measure_parameter(entry) => {
             format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
         }
         (AcceptedObjectives::Fixed, _) => format!("method `{name}` takes no [measure]{instead}"),

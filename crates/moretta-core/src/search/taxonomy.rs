@@ -24,7 +24,7 @@ impl<'a> Taxonomy<'a> {
     pub(super) fn of_columns(profile: &'a Profile) -> Vec<Self> {
         let of_column = |(column, described): (usize, &'a crate::profile::Column)| {
             let domain = &described.domain;
-            let tree = domain.tree().map_or_else(|| Cow::Owned(halves(profile, column)), Cow::Borrowed);
+            let tree = domain.tree().map_or_else(|| Cow::Owned(halving_tree(profile, column)), Cow::Borrowed);
             Self { domain, tree }
         };
         profile.columns().iter().enumerate().map(of_column).collect()
@@ -84,7 +84,7 @@ pub(super) fn records_before(profile: &Profile, column: usize) -> Vec<u64> {
 }
 
 /// The tree of halves over a column of free numbers; a missing value stays directly under the root.
-fn halves(profile: &Profile, column: usize) -> Tree {
+fn halving_tree(profile: &Profile, column: usize) -> Tree {
     let domain = &profile.columns()[column].domain;
     let before = records_before(profile, column);
     let numbers = domain.len() - usize::from(domain.missing().is_some());

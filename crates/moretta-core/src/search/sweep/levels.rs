@@ -22,7 +22,7 @@ pub(super) struct Level {
 }
 
 /// The levels of every column, the finest first, so that there are at most so many combinations of them.
-pub(super) fn of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Vec<Vec<Level>> {
+pub(super) fn levels_of_columns(profile: &Profile, loss: LossMetric, most: usize) -> Vec<Vec<Level>> {
     let taxonomies = Taxonomy::of_columns(profile);
     let means: Vec<Vec<f64>> = (0..taxonomies.len()).map(|at| means(profile, &taxonomies[at], loss, at)).collect();
     let mut depths: Vec<Vec<usize>> = means.iter().map(|means| (0..means.len()).rev().collect()).collect();

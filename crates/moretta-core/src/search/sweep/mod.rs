@@ -76,14 +76,14 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 };
 
 /// Tables of more distinct tuples are cut into blocks, unless the policy says otherwise.
-const UNDIVIDED: usize = 100_000;
+const MAX_UNDIVIDED_TUPLES: usize = 100_000;
 
 /// The records of a block, and for how many groups it has room at least.
-const BLOCK: u64 = 20_000;
-const BLOCK_GROUPS: u64 = 500;
+const BLOCK_RECORDS: u64 = 20_000;
+const MIN_BLOCK_GROUPS: u64 = 500;
 
 /// More leftovers times groups than this are not held against each other.
-const PLACED: usize = 10_000_000;
+const MAX_SCANNED_PAIRS: usize = 10_000_000;
 
 /// The method's parameters.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -120,7 +120,7 @@ impl Method for Sweep {
             return Ok(outcome(task, Vec::new(), None, Vec::new()));
         }
         let loss = self.0.loss;
-        let context = SweepContext::new(task, levels::of_columns(profile, loss, self.0.vectors as usize));
+        let context = SweepContext::new(task, levels::levels_of_columns(profile, loss, self.0.vectors as usize));
         let loss_table = LossTable::new(profile, loss);
         let blocks = self.blocks(task, observer);
         let mut result = context.sweep_blocks(&blocks, observer);
@@ -130,10 +130,10 @@ impl Method for Sweep {
         let is_complete = result.stop == Stop::Finished;
         let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
         let mut stop = tried.stop.unwrap_or(result.stop);
-        if leftovers.len() * clusters.len() <= PLACED {
+        if leftovers.len() * clusters.len() <= MAX_SCANNED_PAIRS {
             assign_leftovers(task, &loss_table, &mut clusters, &leftovers);
         } else {
-            stop = join(task, &loss_table, &mut clusters, &leftovers, observer).unwrap_or(stop);
+            stop = merge_leftovers(task, &loss_table, &mut clusters, &leftovers, observer).unwrap_or(stop);
         }
         let mut work = vec![
             ("blocks", blocks.len() as u64),
@@ -159,8 +159,8 @@ impl Sweep {
     fn blocks(&self, task: &Task<'_>, observer: &dyn Observer) -> Vec<Vec<TupleId>> {
         let profile = task.profile;
         let usual = || {
-            if profile.tuples() > UNDIVIDED {
-                BLOCK.max(BLOCK_GROUPS * GroupRequirements::of(task).min_records)
+            if profile.tuples() > MAX_UNDIVIDED_TUPLES {
+                BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records)
             } else {
                 0
             }
@@ -180,7 +180,7 @@ impl Sweep {
 }
 
 /// What is left over joins groups through the tree over their boxes: with models other than k it may be much.
-fn join(
+fn merge_leftovers(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
     clusters: &mut Vec<Cluster>,

@@ -25,10 +25,10 @@ use crate::{
 };
 
 /// So many combinations are grouped at once.
-const AT_ONCE: usize = 64;
+const BATCH: usize = 64;
 
 /// So many of them one after the other.
-const TOGETHER: usize = 8;
+const MIN_TASK_VECTORS: usize = 8;
 
 /// What a sweep did.
 pub(super) struct SweepResult {
@@ -92,7 +92,7 @@ impl SweepContext<'_> {
         let mut stop = observer.stop();
         while stop.is_none() && !queue.is_empty() {
             let now: Vec<usize> =
-                std::iter::from_fn(|| queue.pop()).take(AT_ONCE).map(|Reverse(priority)| priority.vector).collect();
+                std::iter::from_fn(|| queue.pop()).take(BATCH).map(|Reverse(priority)| priority.vector).collect();
             let before = queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
             let wanted = |&place: &usize| {
                 let vector = order[place];
@@ -113,7 +113,7 @@ impl SweepContext<'_> {
                 (found, next)
             };
             let found: Vec<(Vec<CandidateGroup>, Option<Priority>)> =
-                wanted.par_iter().with_min_len(TOGETHER).map_init(Grouping::default, group).collect();
+                wanted.par_iter().with_min_len(MIN_TASK_VECTORS).map_init(Grouping::default, group).collect();
             let mut ready = Vec::new();
             for (found, next) in found {
                 ready.extend(found);

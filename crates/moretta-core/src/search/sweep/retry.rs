@@ -18,38 +18,38 @@ use crate::{
 };
 
 /// So many are tried at once, from the same groups.
-const AT_ONCE: u32 = 4;
+const BATCH: u32 = 4;
 
 /// The share of groups that are tried again.
-const SHARE: std::ops::Range<f64> = 0.03..0.15;
+const RETRIED_SHARE: std::ops::Range<f64> = 0.03..0.15;
 
 /// With more groups than this the last ones weigh little.
-const GROUPS: usize = 400;
+const MAX_GROUPS: usize = 400;
 
 /// A column's loss counts by at most this power of e more or less.
-const SPREAD: f64 = 0.2;
+const MAX_LOG_FACTOR: f64 = 0.2;
 
 /// How often it was tried and how often it paid.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Tries {
+pub(super) struct RetryCounts {
     pub tried: u64,
     pub better: u64,
     /// What it was stopped for.
     pub stop: Option<Stop>,
 }
 
-/// Tries so often, and stops when it does not pay.
+/// RetryCounts so often, and stops when it does not pay.
 pub(super) fn improve(
     context: &SweepContext<'_>,
     loss_table: &LossTable<'_>,
     result: &mut SweepResult,
     retries: u32,
     observer: &dyn Observer,
-) -> Tries {
-    let mut tries = Tries::default();
+) -> RetryCounts {
+    let mut counts = RetryCounts::default();
     let mut from = 0;
-    while from < retries && (2..=GROUPS).contains(&result.groups.len()) && tries.stop.is_none() {
-        let to = retries.min(from + AT_ONCE);
+    while from < retries && (2..=MAX_GROUPS).contains(&result.groups.len()) && counts.stop.is_none() {
+        let to = retries.min(from + BATCH);
         let loss = |tuples: &Vec<TupleId>| loss_table.of(&Cluster::of_tuples(context.task, tuples).ranges);
         let mut groups: Vec<(f64, Vec<TupleId>)> =
             std::mem::take(&mut result.groups).into_iter().map(|tuples| (loss(&tuples), tuples)).collect();
@@ -57,17 +57,17 @@ pub(super) fn improve(
         result.groups = groups.into_iter().map(|(_, tuples)| tuples).collect();
         let better: Vec<Option<(f64, usize, SweepResult)>> =
             (from..to).into_par_iter().map(|number| attempt(context, loss_table, result, number, observer)).collect();
-        tries.tried += u64::from(to - from);
-        tries.stop = observer.stop();
+        counts.tried += u64::from(to - from);
+        counts.stop = observer.stop();
         let best = better.into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
         let Some((_, count, better)) = best else { break };
-        tries.better += 1;
+        counts.better += 1;
         result.groups.drain(..count);
         result.groups.extend(better.groups);
         result.left = better.left;
         from = to;
     }
-    tries
+    counts
 }
 
 /// Sweeps some of the worst groups anew: by how much the loss falls, how many groups, and what became of them.
@@ -83,8 +83,9 @@ fn attempt(
         range.start + (range.end - range.start) * (hash_seed(seed, number) >> 11) as f64 / (1u64 << 53) as f64
     };
     let columns = context.columns.len() as u64;
-    let factors: Vec<f64> = (0..columns).map(|column| between(-SPREAD..SPREAD, column + 1).exp()).collect();
-    let count = ((result.groups.len() as f64 * between(SHARE, 0)) as usize).max(2).min(result.groups.len());
+    let factors: Vec<f64> =
+        (0..columns).map(|column| between(-MAX_LOG_FACTOR..MAX_LOG_FACTOR, column + 1).exp()).collect();
+    let count = ((result.groups.len() as f64 * between(RETRIED_SHARE, 0)) as usize).max(2).min(result.groups.len());
     let (worst, left) = (&result.groups[..count], &result.left);
     let mut tuples: Vec<TupleId> = worst.iter().flatten().chain(left).copied().collect();
     tuples.sort_unstable();

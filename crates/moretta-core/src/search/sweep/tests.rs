@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{Sweep, SweepParams, join, levels};
+use super::{Sweep, SweepParams, levels, merge_leftovers};
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
@@ -125,7 +125,7 @@ fn what_is_left_over_joins_groups() {
     left.sort_unstable();
     for observer in [&NoObserver as &dyn Observer, &After::asked(0)] {
         let mut clusters: Vec<Cluster> = parts.iter().map(|part| Cluster::around(&task, part.clone())).collect();
-        let stop = join(&task, &loss_table, &mut clusters, &left, observer);
+        let stop = merge_leftovers(&task, &loss_table, &mut clusters, &left, observer);
         assert_eq!(stop.is_some(), observer.stop().is_some());
         assert!(clusters.len() > 1 && clusters.iter().all(|cluster| cluster.satisfies(&task)));
         assert_eq!(clusters.iter().map(Cluster::records).sum::<u64>(), 300);
@@ -162,10 +162,10 @@ fn too_many_combinations_are_thinned() {
     let rows: Vec<String> = (0..80).map(row).collect();
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(&policy, &[], &rows);
-    let columns = levels::of_columns(&table.profile, LossMetric::Lm, 20_000);
+    let columns = levels::levels_of_columns(&table.profile, LossMetric::Lm, 20_000);
     let vectors: usize = columns.iter().map(Vec::len).product();
     assert!((1000..=20_000).contains(&vectors), "{vectors}");
-    let one: usize = levels::of_columns(&table.profile, LossMetric::Lm, 1).iter().map(Vec::len).product();
+    let one: usize = levels::levels_of_columns(&table.profile, LossMetric::Lm, 1).iter().map(Vec::len).product();
     assert_eq!(one, 1, "the root alone");
     let outcome = run(&table, SweepParams::default(), &NoObserver);
     assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
