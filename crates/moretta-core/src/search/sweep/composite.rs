@@ -1,36 +1,42 @@
-//! Columns packed together, so that a tuple's box is found with fewer looks.
+//! Composite columns: several columns encoded as one, so that the hash and the loss of a box take fewer lookups.
 //!
-//! A pack is some columns as one: its codes are the combinations of theirs, its levels the combinations of their levels, and what a
-//! code is and costs on a level is the sum over the columns. Columns of few values go together, others stay alone.
+//! The columns behind the prefix are combined while the product of their numbers of values is small. A composite code is a
+//! number in mixed radix whose digits are the codes of the columns; a composite level is one level of each of them. The hash
+//! and the loss of a composite code are the sums over its columns, computed once per pass for all codes and levels.
+//!
+//! ```text
+//! sex (2 values, 2 levels) and status (7 values, 3 levels)
+//! composite: 14 codes = 7 * sex + status, 6 levels = 3 * level of sex + level of status; 1 lookup instead of 2
+//! ```
 
 use super::{context::SweepColumn, levels::Level};
 use crate::{ids::TupleId, profile::Profile};
 
-/// A pack has at most so many codes, unless it is one column.
+/// Maximum codes of a composite of several columns: bounds the size of its lookup tables. Affects speed only.
 const MAX_CODES: usize = 4096;
 
-/// And at most so many entries over all its levels.
+/// Maximum of codes times levels of a composite of several columns (16 MiB of hashes and losses).
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// The columns that are no part of the trunk, packed.
+/// The columns behind the prefix columns, combined.
 pub(super) struct CompositeColumns {
-    /// The columns of each pack.
+    /// By composite column: the indices of its columns in the context.
     members: Vec<Vec<usize>>,
-    /// The codes of the tuples, row-major.
+    /// Row-major: the composite codes of each tuple.
     codes: Vec<u32>,
 }
 
 impl CompositeColumns {
     pub(super) fn new(profile: &Profile, columns: &[SweepColumn], prefix_len: usize) -> Self {
-        let values = |column: usize| profile.columns()[columns[column].index].domain.len();
+        let num_values = |column: usize| profile.columns()[columns[column].index].domain.len();
         let mut by_values: Vec<usize> = (prefix_len..columns.len()).collect();
-        by_values.sort_by_key(|&column| (std::cmp::Reverse(values(column)), column));
+        by_values.sort_by_key(|&column| (std::cmp::Reverse(num_values(column)), column));
         let mut members: Vec<Vec<usize>> = Vec::new();
         for column in by_values {
             let fits = |composite: &&mut Vec<usize>| {
                 let all = || composite.iter().chain([&column]);
-                let codes = all().map(|&of| values(of)).fold(1, usize::saturating_mul);
-                let levels = all().map(|&of| columns[of].levels.len()).fold(1, usize::saturating_mul);
+                let codes = all().map(|&member| num_values(member)).fold(1, usize::saturating_mul);
+                let levels = all().map(|&member| columns[member].levels.len()).fold(1, usize::saturating_mul);
                 codes <= MAX_CODES && codes.saturating_mul(levels) <= MAX_ENTRIES
             };
             match members.iter_mut().find(fits) {
@@ -39,10 +45,10 @@ impl CompositeColumns {
             }
         }
         let code = |tuple: usize, composite: &Vec<usize>| {
-            composite.iter().fold(0, |code, &column| code * values(column) as u32 + columns[column].codes[tuple])
+            composite.iter().fold(0, |code, &column| code * num_values(column) as u32 + columns[column].codes[tuple])
         };
-        let codes = (0..profile.tuples()).flat_map(|tuple| members.iter().map(move |composite| code(tuple, composite)));
-        let codes = codes.collect();
+        let codes_of = |tuple| members.iter().map(move |composite| code(tuple, composite));
+        let codes = (0..profile.tuples()).flat_map(codes_of).collect();
         Self { members, codes }
     }
 
@@ -50,41 +56,42 @@ impl CompositeColumns {
         self.members.len()
     }
 
+    /// The tuple's code in each composite column.
     pub(super) fn codes(&self, tuple: TupleId) -> &[u32] {
-        let composites = self.members.len();
-        &self.codes[tuple.index() * composites..(tuple.index() + 1) * composites]
+        let len = self.members.len();
+        &self.codes[tuple.index() * len..(tuple.index() + 1) * len]
     }
 
-    /// The levels of each pack, with each column's losses times its factor.
+    /// Builds the levels of each composite column. `factors` scales the losses of each column of the profile.
     pub(super) fn levels(&self, columns: &[SweepColumn], factors: &[f64]) -> Vec<Vec<Level>> {
-        let composite = |members: &Vec<usize>| {
-            let mut composite = vec![Level { mean: 0.0, losses: vec![0.0], hashes: vec![0] }];
+        let levels_of = |members: &Vec<usize>| {
+            let mut levels = vec![Level { mean: 0.0, losses: vec![0.0], hashes: vec![0] }];
             for column in members.iter().map(|&column| &columns[column]) {
-                let both = |one: &Level, other: &Level| one.combine(other, factors[column.index]);
-                composite =
-                    composite.iter().flat_map(|one| column.levels.iter().map(move |other| both(one, other))).collect();
+                let combine = |one: &Level, other: &Level| one.combine(other, factors[column.index]);
+                levels =
+                    levels.iter().flat_map(|one| column.levels.iter().map(move |other| combine(one, other))).collect();
             }
-            composite
+            levels
         };
-        self.members.iter().map(composite).collect()
+        self.members.iter().map(levels_of).collect()
     }
 
-    /// What there is for the levels of the packs, where each column has one of its own.
+    /// Returns, for each composite column, the element of `by_level` at its level; `chosen` has the level of each column.
     pub(super) fn select<'l, T>(
         &self,
-        of_levels: &'l [Vec<T>],
+        by_level: &'l [Vec<T>],
         columns: &[SweepColumn],
         chosen: &[usize],
     ) -> Vec<&'l T> {
-        let composite = |(members, of_levels): (&Vec<usize>, &'l Vec<T>)| {
-            &of_levels[members.iter().fold(0, |level, &column| level * columns[column].levels.len() + chosen[column])]
+        let level_of = |members: &Vec<usize>| {
+            members.iter().fold(0, |level, &column| level * columns[column].levels.len() + chosen[column])
         };
-        self.members.iter().zip(of_levels).map(composite).collect()
+        self.members.iter().zip(by_level).map(|(members, by_level)| &by_level[level_of(members)]).collect()
     }
 }
 
 impl Level {
-    /// Two levels as one, the losses of the other times a factor.
+    /// The level of both columns as one; `factor` scales the losses of the other.
     fn combine(&self, other: &Self, factor: f64) -> Self {
         let losses = self.losses.iter().flat_map(|a| other.losses.iter().map(move |b| a + factor * b));
         let hashes = self.hashes.iter().flat_map(|a| other.hashes.iter().map(move |b| a.wrapping_add(*b)));

@@ -1,7 +1,13 @@
-//! What all sweeps of a search share: the columns with their levels, and how combinations of levels are numbered.
+//! Data shared by all passes of a search: the columns with their levels, and the numbering of level vectors.
 //!
-//! The columns that divide the records most come first. The first few of them are the *trunk*: for each combination of their
-//! levels there is a list of the tuples that are different there (`prefix_tables.rs`). The others are packed.
+//! Columns are sorted by decreasing entropy. The first few are the *prefix columns*, with one table of tuples for each
+//! combination of their levels (`prefix_tables.rs`); the others are combined into composite columns (`composite.rs`).
+//!
+//! ```text
+//! level vector   2        0         | 1       0        1        one level per column, 0 is the finest
+//!                age      town      | sex     status   race     number = digits in mixed radix, last column fastest
+//!                prefix columns     | composite column(s)
+//! ```
 
 use super::{composite::CompositeColumns, levels::Level};
 use crate::{
@@ -10,32 +16,34 @@ use crate::{
     search::{Task, taxonomy::records_by_code},
 };
 
-/// The trunk has at most so many combinations of levels.
+/// Maximum level combinations of the prefix columns, hence prefix tables: each costs memory and an update per removed tuple.
+/// Affects speed only.
 const MAX_PREFIXES: usize = 20;
 
 pub(super) struct SweepContext<'a> {
     pub task: &'a Task<'a>,
+    /// By decreasing entropy.
     pub columns: Vec<SweepColumn>,
-    /// How many columns are the trunk.
+    /// Number of prefix columns.
     pub prefix_len: usize,
     pub composites: CompositeColumns,
 }
 
 pub(super) struct SweepColumn {
-    /// The finest first.
+    /// Finest first.
     pub levels: Vec<Level>,
-    /// By tuple.
+    /// By tuple of the profile.
     pub codes: Vec<u32>,
-    /// Its place in the profile.
+    /// Index of the column in the profile.
     pub index: usize,
 }
 
-/// A combination of levels, one for each column: its number, the last column counting fastest, the finest levels first.
+/// One level per column, as a number: a digit per column in mixed radix, the last column counting fastest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LevelVector(pub u32);
 
 impl<'a> SweepContext<'a> {
-    /// From the levels of each column of the profile.
+    /// `levels` has the levels of each column, in the order of the profile.
     pub(super) fn new(task: &'a Task<'a>, levels: Vec<Vec<Level>>) -> Self {
         let profile = task.profile;
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
@@ -57,37 +65,36 @@ impl<'a> SweepContext<'a> {
         Self { task, columns, prefix_len, composites }
     }
 
-    /// How many combinations of levels there are.
     pub(super) fn num_vectors(&self) -> usize {
         self.columns.iter().map(|column| column.levels.len()).product()
     }
 
-    /// How many combinations the trunk has.
+    /// Number of level combinations of the prefix columns.
     pub(super) fn num_prefixes(&self) -> usize {
         self.columns[..self.prefix_len].iter().map(|column| column.levels.len()).product()
     }
 
-    /// The combination of the trunk that a combination begins with.
+    /// Number of the level combination that the vector has in the prefix columns.
     pub(super) fn prefix_of(&self, vector: LevelVector) -> usize {
         vector.0 as usize / (self.num_vectors() / self.num_prefixes())
     }
 
-    /// The level of each column.
+    /// Level of each column.
     pub(super) fn levels_of(&self, vector: LevelVector) -> Vec<usize> {
         levels_of(&self.columns, vector.0 as usize)
     }
 
-    /// The level of each column of the trunk.
+    /// Level of each prefix column.
     pub(super) fn prefix_levels(&self, prefix: usize) -> Vec<usize> {
         levels_of(&self.columns[..self.prefix_len], prefix)
     }
 
-    /// All combinations, least lossy by the mean first, with each column's loss times its factor.
+    /// Returns all level vectors by increasing mean loss. `factors` scales the loss of each column of the profile.
     pub(super) fn vectors_by_mean_loss(&self, factors: &[f64]) -> Vec<LevelVector> {
         let mut means = vec![0.0];
         for column in &self.columns {
-            let own: Vec<f64> = column.levels.iter().map(|level| factors[column.index] * level.mean).collect();
-            means = means.iter().flat_map(|mean| own.iter().map(move |own| mean + own)).collect();
+            let column_means: Vec<f64> = column.levels.iter().map(|level| factors[column.index] * level.mean).collect();
+            means = means.iter().flat_map(|sum| column_means.iter().map(move |mean| sum + mean)).collect();
         }
         let mut order: Vec<LevelVector> = (0..means.len() as u32).map(LevelVector).collect();
         order.sort_by(|a, b| means[a.0 as usize].total_cmp(&means[b.0 as usize]).then(a.cmp(b)));
@@ -104,9 +111,10 @@ fn levels_of(columns: &[SweepColumn], mut number: usize) -> Vec<usize> {
     levels
 }
 
-/// How much a column tells about its records.
+/// Shannon entropy of the values of a column, in nats.
 fn entropy(profile: &Profile, column: &SweepColumn) -> f64 {
     let records = records_by_code(profile, column.index);
-    let shares = records.iter().filter(|records| **records > 0).map(|&own| own as f64 / profile.records() as f64);
+    let shares =
+        records.iter().filter(|records| **records > 0).map(|&records| records as f64 / profile.records() as f64);
     shares.map(|share| -share * share.ln()).sum()
 }

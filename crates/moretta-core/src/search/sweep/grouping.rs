@@ -1,84 +1,95 @@
-//! Groups what is left by a combination of levels, as far as the turns of its boxes have come.
+//! Groups the entries of a prefix table by a level vector: finds the boxes that have enough records.
 //!
-//! Why not `group_rows`: a sweep asks for thousands of combinations, and under most of them most entries are in no group
-//! of k records. How: the key of an entry is the sum of a random word for each node (a Zobrist hash), one addition for
-//! each pack of columns. A counting filter, records by a part of the key, drops the entries whose group cannot be large
-//! enough; [`KeyNumbers`] groups the others. Cost: three passes over the entries of a list, and the candidates.
+//! Why not `group_rows`: a pass groups by thousands of level vectors, and under most of them most entries are in no group
+//! of k records. How: the key of an entry is the sum of the Zobrist hashes of its nodes, one addition per composite column.
+//! A counting filter drops the entries whose group cannot have enough records; [`KeyNumbers`] groups the others exactly.
 //!
-//! Without the filter a sweep takes 7 times as long for k = 5 and 21 times as long for k = 50 (Adult, 18,109 tuples, eight
-//! columns with the hierarchies of ARX, one thread).
+//! ```text
+//! for each entry: upper_counts[key & mask] += records      keys may share a counter, so a count is an upper bound
+//! then, for each entry:
+//!   count < min_records     dropped: its box has too few records
+//!   priority < before       candidate: grouped by its full key
+//!   otherwise               the minimum of these priorities is the vector's next key in the queue
+//! ```
+//!
+//! Two boxes with the same 64-bit key would become one group. The group would still be checked and released as the box around
+//! its records, so a collision costs information, never privacy.
+//!
+//! Cost: three passes over the entries of a table, and the candidates. Without the filter a sweep takes 7 times as long for
+//! k = 5 and 21 times as long for k = 50 (Adult, 18,109 tuples, eight columns with the hierarchies of ARX, one thread).
 
 use super::{levels::Level, prefix_tables::PrefixTable};
 use crate::search::grouping::KeyNumbers;
 
-/// Groups the entries of lists, again and again.
+/// Groups entries by one level vector after another; the buffers are reused.
 #[derive(Default)]
-pub(super) struct Grouping {
-    /// The sum of the words of its nodes, for each entry.
+pub(super) struct EntryGrouper {
+    /// By entry: the sum of the hashes of its nodes, the key of its box.
     hashes: Vec<u64>,
-    /// Records by a part of those words: never too few.
+    /// Counting filter: upper bounds on the records of a box, by the low bits of its key.
     upper_counts: Vec<u32>,
-    /// The entries that may be in a group whose turn has come.
+    /// Entries that may be in a requested group.
     candidates: Vec<u32>,
     numbers: KeyNumbers,
 }
 
-/// A group whose turn has come.
+/// A box with enough records that comes before [`GroupingRequest::before`].
 pub(super) struct CandidateGroup {
     pub priority: Priority,
-    /// The ranks of its tuples.
+    /// Ranks of the tuples in the box.
     pub ranks: Vec<u32>,
 }
 
-/// When a box has its turn.
+/// Position of a box in the order of all boxes: by loss, then by level vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Priority {
-    /// What the box loses, in billionths: boxes that lose as much should not differ by a rounding.
+    /// Loss of the box in billionths: equal losses must not differ by rounding.
     loss: u64,
-    /// Of boxes that lose as much: where the combination comes in the order of combinations.
-    pub vector: usize,
+    /// Index of the level vector in the order by mean loss.
+    pub order_index: usize,
 }
 
 impl Priority {
-    /// After all others.
-    pub(super) const LAST: Self = Self { loss: u64::MAX, vector: usize::MAX };
+    /// Comes after all others.
+    pub(super) const LAST: Self = Self { loss: u64::MAX, order_index: usize::MAX };
 
-    pub(super) fn new(loss: f64, vector: usize) -> Self {
-        Self { loss: (loss * 1e9).round() as u64, vector }
+    pub(super) fn new(loss: f64, order_index: usize) -> Self {
+        Self { loss: (loss * 1e9).round() as u64, order_index }
     }
 }
 
-/// What to group, and which groups are wanted.
-pub(super) struct GroupingRequest<'w> {
-    pub table: &'w PrefixTable,
-    /// The levels of the packs.
-    pub levels: Vec<&'w Level>,
-    /// Where the combination comes in the order of combinations.
-    pub vector: usize,
-    /// Fewer records are no group.
+/// A level vector to group by, and the range of the requested groups.
+pub(super) struct GroupingRequest<'r> {
+    /// Table of the vector's levels in the prefix columns.
+    pub table: &'r PrefixTable,
+    /// The vector's level of each composite column.
+    pub levels: Vec<&'r Level>,
+    /// Index of the level vector in the order by mean loss.
+    pub order_index: usize,
+    /// Minimum records per group.
     pub min_records: u64,
-    /// Groups whose turn comes before this one.
+    /// Only groups before this priority are requested.
     pub before: Priority,
 }
 
 impl GroupingRequest<'_> {
+    /// Priority of the box of an entry.
     #[inline]
     fn priority(&self, entry: u32) -> Priority {
         let composites = self.levels.iter().zip(&self.table.codes);
-        let nodes = composites.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
-        Priority::new(self.table.losses[entry as usize] + nodes.sum::<f64>(), self.vector)
+        let losses = composites.map(|(level, codes)| level.losses[codes[entry as usize] as usize]);
+        Priority::new(self.table.losses[entry as usize] + losses.sum::<f64>(), self.order_index)
     }
 }
 
-impl Grouping {
-    /// Adds the groups that are wanted, and returns a turn that no other group comes before; `None` if no other group has
-    /// enough records. `left` has the ranks of the tuples that are left.
-    pub(super) fn groups(
+impl EntryGrouper {
+    /// Returns the requested groups, and a lower bound on the priority of all others; `None` if no other group has enough
+    /// records. `remaining` has the ranks of the tuples that are in no group yet.
+    pub(super) fn group(
         &mut self,
         request: &GroupingRequest<'_>,
-        left: &[u32],
-        into: &mut Vec<CandidateGroup>,
-    ) -> Option<Priority> {
+        remaining: &[u32],
+    ) -> (Vec<CandidateGroup>, Option<Priority>) {
         let min_records = u32::try_from(request.min_records).unwrap_or(u32::MAX);
         let table = request.table;
         self.hashes.clone_from(&table.hashes);
@@ -107,46 +118,45 @@ impl Grouping {
                 next = Some(priority);
             }
         }
-        self.collect(request, left, into);
-        next
+        (self.exact_groups(request, remaining), next)
     }
 
-    /// The groups of the candidates that have enough records.
-    fn collect(&mut self, request: &GroupingRequest<'_>, left: &[u32], into: &mut Vec<CandidateGroup>) {
-        // The turn and the records of each group, and the group of each candidate.
-        let mut groups: Vec<(Priority, u64)> = Vec::new();
+    /// Groups the candidates by their full keys; returns the groups that have enough records.
+    fn exact_groups(&mut self, request: &GroupingRequest<'_>, remaining: &[u32]) -> Vec<CandidateGroup> {
         let Self { hashes, candidates, numbers, .. } = self;
         numbers.reset(candidates.len());
-        let mut group = |&entry: &u32| {
+        let mut groups: Vec<(Priority, u64)> = Vec::new();
+        let mut group_of_candidate = Vec::with_capacity(candidates.len());
+        for &entry in candidates.iter() {
             let records = request.table.records[entry as usize];
             let group = numbers.number(hashes[entry as usize]);
             match groups.get_mut(group as usize) {
-                Some(known) => known.1 += records,
+                Some((_, sum)) => *sum += records,
                 None => groups.push((request.priority(entry), records)),
             }
-            group
-        };
-        let of_candidate: Vec<u32> = candidates.iter().map(&mut group).collect();
-        let first = into.len();
-        let mut found_at = vec![u32::MAX; groups.len()];
-        for (found_at, &(priority, records)) in found_at.iter_mut().zip(&groups) {
+            group_of_candidate.push(group);
+        }
+        let mut found = Vec::new();
+        let mut found_index = vec![u32::MAX; groups.len()];
+        for (found_index, &(priority, records)) in found_index.iter_mut().zip(&groups) {
             if records >= request.min_records {
-                *found_at = (into.len() - first) as u32;
-                into.push(CandidateGroup { priority, ranks: Vec::new() });
+                *found_index = found.len() as u32;
+                found.push(CandidateGroup { priority, ranks: Vec::new() });
             }
         }
-        if into.len() == first {
-            return;
+        if found.is_empty() {
+            return found;
         }
-        let mut of_entry = vec![u32::MAX; hashes.len()];
-        for (&entry, &group) in candidates.iter().zip(&of_candidate) {
-            of_entry[entry as usize] = found_at[group as usize];
+        let mut found_of_entry = vec![u32::MAX; hashes.len()];
+        for (&entry, &group) in candidates.iter().zip(&group_of_candidate) {
+            found_of_entry[entry as usize] = found_index[group as usize];
         }
-        for &rank in left {
-            let found = of_entry[request.table.of_rank[rank as usize] as usize];
-            if let Some(found) = into.get_mut(first + found as usize) {
-                found.ranks.push(rank);
+        for &rank in remaining {
+            let index = found_of_entry[request.table.entry_of_rank[rank as usize] as usize];
+            if let Some(group) = found.get_mut(index as usize) {
+                group.ranks.push(rank);
             }
         }
+        found
     }
 }

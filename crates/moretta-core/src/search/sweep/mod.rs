@@ -1,23 +1,40 @@
-//! The least-loss-first sweep, a method of our own.
+//! Least-loss-first sweep: local recoding that forms the least lossy groups first. Developed for this project, not published.
 //!
 //! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For whom: a
-//! holder whose columns have hierarchies, with any k and any privacy model: where all columns have one it lost less than every
-//! other method tried, ours or others'. With free numbers others may lose less (docs/results/sweep.md).
+//! data holder whose columns have hierarchies, with any k and any privacy model. If all columns have one, it lost less than
+//! every other method tried, ours or others'. With free numbers other methods may lose less (docs/results/sweep.md).
 //!
-//! A combination of levels, one level for each column, divides the table into boxes. All boxes of all combinations are taken
-//! from the least to the most lossy. At its turn, the records in a box that are left become a group if they hold, and leave. So
-//! each record leaves in about the smallest box in which there are enough others that have not left in a smaller one. The worst
-//! groups, of records that came last, are tried again in other orders (`retries`). What no box releases joins the group that it
-//! costs least. In the end records move between groups while the loss falls (`polish`), where a column is free: with
-//! hierarchies alone that brings little.
+//! # How
 //!
-//! A large table is cut into blocks with Mondrian first, each swept on its own, in parallel: the report counts them.
+//! A *level* is a depth of a column's tree (free numbers get a tree of halves, `taxonomy.rs`). A *level vector* has one level
+//! per column; it divides the table into *boxes*, one node per column, and the loss of a box is the sum over its nodes. The
+//! sweep visits all boxes of all level vectors in order of increasing loss. If the remaining records of a box satisfy the
+//! models, they become a group and are removed. So each record gets about the smallest box that it can share with enough
+//! records that found no smaller one.
 //!
-//! A level is a depth of a column's tree; free numbers have a tree of halves, and are released as intervals of their own.
-//! Where there are too many combinations, levels that lie close to others are left out (`vectors`).
+//! ```text
+//! k = 2; age: value < decade (loss 0.2) < * (loss 1); sex: value < * (loss 1)
 //!
-//! Cost: for each combination what is left, as often as the turn of one of its boxes may have come (`pass.rs`), two or three
-//! times; most records leave early.
+//! loss   level vector        box           remaining records in the box      records left
+//!                                                                            21F 21F 24F 24M 27M 31M 38F
+//! 0      (value,  value)     (21, F)       21F 21F      -> group 1           24F 24M 27M 31M 38F
+//! 0.2    (decade, value)     (20-29, M)    24M 27M      -> group 2           24F 31M 38F
+//! 0.2    (decade, value)     (20-29, F)    24F          too few
+//! 1      (*,      value)     (*, F)        24F 38F      -> group 3           31M
+//! end    31M is left over and joins group 2, whose loss grows least by it
+//! ```
+//!
+//! Phases of [`Sweep::run`]:
+//! 1. A large table is split into blocks with Mondrian, each swept on its own, in parallel (`block`).
+//! 2. The sweep (`pass.rs`), grouping by level vector (`grouping.rs`) from tables of merged tuples (`prefix_tables.rs`).
+//! 3. The groups of highest loss are swept again in other orders (`retry.rs`, `retries`).
+//! 4. Leftovers, records that no box could take, join the groups whose loss grows least.
+//! 5. Records move between groups while the loss falls (`polish`), by default only if a column has free numbers: with
+//!    hierarchies alone it gains little.
+//!
+//! If there are too many level vectors, levels with nearly the loss of a neighbor are dropped (`levels.rs`, `vectors`).
+//!
+//! Cost: each level vector groups the remaining records two or three times; most records are removed early.
 
 mod composite;
 mod context;
@@ -31,7 +48,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use self::context::SweepContext;
+use self::{context::SweepContext, pass::SweepResult};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
     cluster::{Cluster, members_of, outcome},
@@ -75,29 +92,30 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
 };
 
-/// Tables of more distinct tuples are cut into blocks, unless the policy says otherwise.
+/// Tables with more distinct tuples are split into blocks, unless the policy sets `block`.
 const MAX_UNDIVIDED_TUPLES: usize = 100_000;
 
-/// The records of a block, and for how many groups it has room at least.
+/// Default minimum records per block.
 const BLOCK_RECORDS: u64 = 20_000;
+/// Default minimum of groups of minimum size that fit in a block.
 const MIN_BLOCK_GROUPS: u64 = 500;
 
-/// More leftovers times groups than this are not held against each other.
+/// Maximum pairs of leftover and group that are compared one by one; above it, a tree over the boxes of the groups is searched.
 const MAX_SCANNED_PAIRS: usize = 10_000_000;
 
-/// The method's parameters.
+/// Parameters of the method.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SweepParams {
-    /// At most so many combinations of levels.
+    /// Maximum number of level vectors, at least 1.
     pub vectors: u32,
-    /// So often the worst groups are grouped again.
+    /// Number of times that the groups of highest loss are swept again.
     pub retries: u32,
-    /// Whether records move between groups in the end.
+    /// Whether records move between groups in the end; `None`: only if a column has free numbers.
     pub polish: Option<bool>,
-    /// At least so many records in a block; 0: one block.
+    /// Minimum records per block; 0: one block; `None`: by the size of the table.
     pub block: Option<u64>,
-    /// What is to be little.
+    /// Loss metric to minimize.
     #[serde(skip)]
     pub loss: LossMetric,
 }
@@ -108,7 +126,7 @@ impl Default for SweepParams {
     }
 }
 
-/// The method.
+/// The least-loss-first sweep.
 #[derive(Debug, Clone, Copy)]
 pub struct Sweep(pub SweepParams);
 
@@ -119,67 +137,85 @@ impl Method for Sweep {
         if profile.tuples() == 0 {
             return Ok(outcome(task, Vec::new(), None, Vec::new()));
         }
-        let loss = self.0.loss;
-        let context = SweepContext::new(task, levels::levels_of_columns(profile, loss, self.0.vectors as usize));
-        let loss_table = LossTable::new(profile, loss);
+        let params = self.0;
+        let levels = levels::levels_of_columns(profile, params.loss, params.vectors as usize);
+        let context = SweepContext::new(task, levels);
+        let loss_table = LossTable::new(profile, params.loss);
         let blocks = self.blocks(task, observer);
         let mut result = context.sweep_blocks(&blocks, observer);
-        let tried = retry::improve(&context, &loss_table, &mut result, self.0.retries, observer);
-        let mut clusters: Vec<Cluster> = result.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
-        let left = members_of(profile, result.left.iter().copied()).collect();
-        let is_complete = result.stop == Stop::Finished;
-        let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
-        let mut stop = tried.stop.unwrap_or(result.stop);
-        if leftovers.len() * clusters.len() <= MAX_SCANNED_PAIRS {
-            assign_leftovers(task, &loss_table, &mut clusters, &leftovers);
-        } else {
-            stop = merge_leftovers(task, &loss_table, &mut clusters, &leftovers, observer).unwrap_or(stop);
-        }
+        let retries = retry::improve(&context, &loss_table, &mut result, params.retries, observer);
+        let (mut clusters, leftovers) = clusters_and_leftovers(task, &result);
+        let merge_stop = add_leftovers(task, &loss_table, &mut clusters, &leftovers, observer);
+        let polishes = params.polish.unwrap_or_else(|| profile.columns().iter().any(|c| c.domain.tree().is_none()));
+        let polished = polishes.then(|| polish(task, &loss_table, &mut clusters, u64::MAX, observer));
         let mut work = vec![
             ("blocks", blocks.len() as u64),
             ("vectors", context.num_vectors() as u64),
             ("regrouped", result.regrouped),
             ("tuples_looked_at", result.looked_at),
-            ("tried_again", tried.tried),
-            ("better", tried.better),
+            ("tried_again", retries.tried),
+            ("better", retries.better),
             ("leftovers", leftovers.iter().map(|member| member.records).sum()),
         ];
-        let has_free = || profile.columns().iter().any(|column| column.domain.tree().is_none());
-        if self.0.polish.unwrap_or_else(has_free) {
-            let polished = polish(task, &loss_table, &mut clusters, u64::MAX, observer);
-            stop = polished.stop.unwrap_or(stop);
-            work.extend(polished.work());
-        }
-        Ok(outcome(task, clusters, Some(stop), work))
+        work.extend(polished.iter().flat_map(|polished| polished.work()));
+        // The last phase that was stopped says why.
+        let stop = polished.and_then(|polished| polished.stop).or(merge_stop).or(retries.stop);
+        Ok(outcome(task, clusters, Some(stop.unwrap_or(result.stop)), work))
     }
 }
 
 impl Sweep {
-    /// The tuples of each block.
+    /// Returns the tuples of each block.
     fn blocks(&self, task: &Task<'_>, observer: &dyn Observer) -> Vec<Vec<TupleId>> {
         let profile = task.profile;
-        let usual = || {
-            if profile.tuples() > MAX_UNDIVIDED_TUPLES {
-                BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records)
-            } else {
-                0
-            }
-        };
-        let block = self.0.block.unwrap_or_else(usual);
-        if block == 0 || profile.records() < 2 * block {
+        let min_records = self.0.block.unwrap_or_else(|| default_block(task));
+        if min_records == 0 || profile.records() < 2 * min_records {
             return vec![(0..profile.tuples() as u32).map(TupleId).collect()];
         }
-        let blocks = mondrian::split(task, profile.everything(), block, observer).into_iter();
-        let tuples = |members: Vec<VariantCount>| {
+        let tuples_of = |members: Vec<VariantCount>| {
             let mut tuples: Vec<TupleId> = members.iter().map(|member| profile.tuple_of(member.variant)).collect();
             tuples.dedup();
             tuples
         };
-        blocks.map(tuples).collect()
+        mondrian::split(task, profile.everything(), min_records, observer).into_iter().map(tuples_of).collect()
     }
 }
 
-/// What is left over joins groups through the tree over their boxes: with models other than k it may be much.
+/// Minimum records per block if the policy sets none; 0: one block.
+fn default_block(task: &Task<'_>) -> u64 {
+    if task.profile.tuples() <= MAX_UNDIVIDED_TUPLES {
+        return 0;
+    }
+    BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records)
+}
+
+/// Turns the groups of a sweep into clusters; returns them with the records that are in none. A sweep that was stopped leaves
+/// many records: these are split by the fast fallback if they satisfy the models together.
+fn clusters_and_leftovers(task: &Task<'_>, result: &SweepResult) -> (Vec<Cluster>, Vec<VariantCount>) {
+    let mut clusters: Vec<Cluster> = result.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
+    let left = members_of(task.profile, result.left.iter().copied()).collect();
+    let is_complete = result.stop == Stop::Finished;
+    let leftovers = if is_complete { left } else { split_rest(task, &mut clusters, left) };
+    (clusters, leftovers)
+}
+
+/// Adds the leftovers to the clusters whose loss grows least. Returns why it was stopped, if it was.
+fn add_leftovers(
+    task: &Task<'_>,
+    loss_table: &LossTable<'_>,
+    clusters: &mut Vec<Cluster>,
+    leftovers: &[VariantCount],
+    observer: &dyn Observer,
+) -> Option<Stop> {
+    if leftovers.len() * clusters.len() > MAX_SCANNED_PAIRS {
+        return merge_leftovers(task, loss_table, clusters, leftovers, observer);
+    }
+    assign_leftovers(task, loss_table, clusters, leftovers);
+    None
+}
+
+/// Adds many leftovers through a search tree over the boxes of the clusters: with models other than k-anonymity there may be
+/// many. Returns why it was stopped, if it was.
 fn merge_leftovers(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,

@@ -1,10 +1,25 @@
-//! One sweep over some tuples.
+//! One pass of the sweep over a set of tuples.
 //!
-//! Every box that a combination of levels makes has its turn, the least lossy first; of equals that of the less lossy combination. At its
-//! turn the records in it that are left become a group, if they hold. So the order is that of all boxes of all combinations; but
-//! a box of too few records may be passed over, and records only ever leave. So for each combination the next turn is
-//! known that could matter, and only the combinations that come first are grouped anew, some at a time and in
-//! parallel, as far as the turn of the next combination.
+//! What: takes the boxes of all level vectors in order of increasing loss and turns the remaining records of a box into a
+//! group if they satisfy the models. Ties go to the level vector of lower mean loss.
+//!
+//! Why a lazy queue: listing and sorting all boxes would cost tuples x vectors. But records are only ever removed, so a box
+//! that has too few records now never needs another look.
+//!
+//! How: a priority queue has one entry per level vector, keyed by a lower bound on the loss of the vector's next box with
+//! enough records. The first [`BATCH`] vectors are popped and grouped in parallel. Of their boxes, those before the next key
+//! in the queue are ready; the best of the others is the vector's new key. Ready boxes are taken in order; a box that lost
+//! records to an earlier one is checked with what remains.
+//!
+//! ```text
+//! queue   A 0.0  B 0.2  C 1.0  D 1.2        two vectors per batch: pop A and B; all boxes before 1.0 (C) are ready
+//! group   A: boxes 0.0, 0.6, 1.5            ready: A 0.0, B 0.2, A 0.6; new key of A: 1.5
+//!         B: boxes 0.2                      B has no other box with enough records: it leaves the queue
+//! queue   C 1.0  D 1.2  A 1.5
+//! ```
+//!
+//! Cost: per regrouping, the entries of one prefix table that still have records; most vectors are grouped two or three
+//! times (`regrouped` and `tuples_looked_at` in the report).
 
 use std::{
     cmp::Reverse,
@@ -16,7 +31,8 @@ use rayon::prelude::*;
 
 use super::{
     context::{LevelVector, SweepContext},
-    grouping::{CandidateGroup, Grouping, GroupingRequest, Priority},
+    grouping::{CandidateGroup, EntryGrouper, GroupingRequest, Priority},
+    levels::Level,
     prefix_tables::PrefixTable,
 };
 use crate::{
@@ -24,138 +40,190 @@ use crate::{
     search::{CancelOnly, Observer, Stop, cluster::members_of, local::GroupRequirements},
 };
 
-/// So many combinations are grouped at once.
+/// Level vectors grouped per round; affects speed only.
 const BATCH: usize = 64;
 
-/// So many of them one after the other.
+/// Minimum level vectors per rayon task; affects speed only.
 const MIN_TASK_VECTORS: usize = 8;
 
-/// What a sweep did.
 pub(super) struct SweepResult {
     pub groups: Vec<Vec<TupleId>>,
+    /// Tuples that are in no group, in order.
     pub left: Vec<TupleId>,
     pub stop: Stop,
+    /// Number of times a level vector was grouped.
     pub regrouped: u64,
+    /// Number of prefix table entries scanned by those groupings.
     pub looked_at: u64,
 }
 
 impl SweepContext<'_> {
-    /// Sweeps each block on its own, and what is left of all of them together.
+    /// Sweeps each block on its own, in parallel, then the tuples that are left in all blocks together.
     pub(super) fn sweep_blocks(&self, blocks: &[Vec<TupleId>], observer: &dyn Observer) -> SweepResult {
         let factors = vec![1.0; self.columns.len()];
         if let [all] = blocks {
             return self.sweep(all, &factors, observer);
         }
-        let done = AtomicU64::new(0);
-        let sweep = |block: &Vec<TupleId>| {
+        let finished = AtomicU64::new(0);
+        let sweep_block = |block: &Vec<TupleId>| {
             let result = self.sweep(block, &factors, &CancelOnly(observer));
-            let done = done.fetch_add(block.len() as u64, Relaxed) + block.len() as u64;
+            let done = finished.fetch_add(block.len() as u64, Relaxed) + block.len() as u64;
             observer.progress(done, self.task.profile.tuples() as u64);
             result
         };
-        let of_blocks: Vec<SweepResult> = blocks.par_iter().map(sweep).collect();
+        let of_blocks: Vec<SweepResult> = blocks.par_iter().map(sweep_block).collect();
         let mut left: Vec<TupleId> = of_blocks.iter().flat_map(|result| &result.left).copied().collect();
         left.sort_unstable();
         let mut all = self.sweep(&left, &factors, &CancelOnly(observer));
         for result in of_blocks {
             all.groups.extend(result.groups);
-            (all.regrouped, all.looked_at) = (all.regrouped + result.regrouped, all.looked_at + result.looked_at);
+            all.regrouped += result.regrouped;
+            all.looked_at += result.looked_at;
         }
         all
     }
 
-    /// Sweeps some tuples, with each column's loss times its factor in the order.
+    /// Sweeps some tuples. `factors` scales the loss of each column of the profile in the order of boxes.
     pub(super) fn sweep(&self, tuples: &[TupleId], factors: &[f64], observer: &dyn Observer) -> SweepResult {
-        let task = self.task;
-        let requirements = GroupRequirements::of(task);
-        let order = self.vectors_by_mean_loss(factors);
-        let composite_levels = self.composites.levels(&self.columns, factors);
-        let mut tables = self.prefix_tables(tuples, factors);
-        let mut left: Vec<u32> = (0..tuples.len() as u32).collect();
-        let mut is_left = vec![true; tuples.len()];
-        let mut result =
-            SweepResult { groups: Vec::new(), left: Vec::new(), stop: Stop::Finished, regrouped: 0, looked_at: 0 };
-        // At first a turn is not known, but what no box of the combination loses less than.
-        let least_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
-        let prefix_bounds: Vec<f64> = tables.iter().map(|table| least_of(&table.losses)).collect();
-        let composite_bounds: Vec<Vec<f64>> = composite_levels
-            .iter()
-            .map(|composite| composite.iter().map(|level| least_of(&level.losses)).collect())
-            .collect();
-        let bound = |(place, &vector): (usize, &LevelVector)| {
-            let others = self.composites.select(&composite_bounds, &self.columns, &self.levels_of(vector));
-            let loss = others.into_iter().fold(prefix_bounds[self.prefix_of(vector)], |sum, own| sum + own);
-            // Rounded in another order it may be greater.
-            Reverse(Priority::new(loss * (1.0 - 1e-12), place))
-        };
-        let mut queue: BinaryHeap<Reverse<Priority>> = order.iter().enumerate().map(bound).collect();
+        let mut pass = Pass::new(self, tuples, factors);
         let mut stop = observer.stop();
-        while stop.is_none() && !queue.is_empty() {
-            let now: Vec<usize> =
-                std::iter::from_fn(|| queue.pop()).take(BATCH).map(|Reverse(priority)| priority.vector).collect();
-            let before = queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
-            let wanted = |&place: &usize| {
-                let vector = order[place];
-                GroupingRequest {
-                    table: &tables[self.prefix_of(vector)],
-                    levels: self.composites.select(&composite_levels, &self.columns, &self.levels_of(vector)),
-                    vector: place,
-                    min_records: requirements.min_records,
-                    before,
-                }
-            };
-            let wanted: Vec<GroupingRequest<'_>> = now.iter().map(wanted).collect();
-            result.regrouped += now.len() as u64;
-            result.looked_at += wanted.iter().map(|wanted| wanted.table.hashes.len() as u64).sum::<u64>();
-            let group = |grouping: &mut Grouping, wanted: &GroupingRequest<'_>| {
-                let mut found = Vec::new();
-                let next = grouping.groups(wanted, &left, &mut found);
-                (found, next)
-            };
-            let found: Vec<(Vec<CandidateGroup>, Option<Priority>)> =
-                wanted.par_iter().with_min_len(MIN_TASK_VECTORS).map_init(Grouping::default, group).collect();
-            let mut ready = Vec::new();
-            for (found, next) in found {
-                ready.extend(found);
-                queue.extend(next.map(Reverse));
-            }
-            ready.sort_by(|a, b| a.priority.cmp(&b.priority).then_with(|| a.ranks.cmp(&b.ranks)));
-            for mut group in ready {
-                group.ranks.retain(|&rank| is_left[rank as usize]);
-                let group: Vec<(usize, TupleId)> =
-                    group.ranks.iter().map(|&rank| (rank as usize, tuples[rank as usize])).collect();
-                let records: u64 = group.iter().map(|(_, tuple)| task.profile.tuple_records(*tuple)).sum();
-                let members: Vec<TupleId> = group.iter().map(|(_, tuple)| *tuple).collect();
-                if !requirements
-                    .are_met(records, || members_of(task.profile, members.iter().copied()).collect::<Vec<_>>())
-                {
-                    continue;
-                }
-                for (rank, tuple) in group {
-                    is_left[rank] = false;
-                    tables.iter_mut().for_each(|table| table.remove(rank, task.profile.tuple_records(tuple)));
-                }
-                result.groups.push(members);
-            }
-            left.retain(|&rank| is_left[rank as usize]);
-            tables.iter_mut().for_each(PrefixTable::tidy);
-            observer.progress((tuples.len() - left.len()) as u64, tuples.len() as u64);
+        while stop.is_none() && !pass.queue.is_empty() {
+            let ready = pass.group_batch();
+            pass.take_groups(ready);
+            observer.progress((tuples.len() - pass.remaining.len()) as u64, tuples.len() as u64);
             stop = observer.stop();
         }
-        result.left = left.into_iter().map(|rank| tuples[rank as usize]).collect();
-        result.stop = stop.unwrap_or(Stop::Finished);
-        result
+        let left = pass.remaining.iter().map(|&rank| tuples[rank as usize]).collect();
+        let Pass { groups, regrouped, looked_at, .. } = pass;
+        SweepResult { groups, left, stop: stop.unwrap_or(Stop::Finished), regrouped, looked_at }
     }
 
-    /// The list of each combination of the trunk.
+    /// Builds the table of each level combination of the prefix columns.
     fn prefix_tables(&self, tuples: &[TupleId], factors: &[f64]) -> Vec<PrefixTable> {
-        let others = |tuple: &TupleId| {
-            let others = self.columns[self.prefix_len..].iter();
-            let hashes = others.map(|column| column.levels[0].hashes[column.codes[tuple.index()] as usize]);
+        let suffix_hash = |tuple: &TupleId| {
+            let columns = self.columns[self.prefix_len..].iter();
+            let hashes = columns.map(|column| column.levels[0].hashes[column.codes[tuple.index()] as usize]);
             hashes.fold(0, u64::wrapping_add)
         };
-        let others: Vec<u64> = tuples.iter().map(others).collect();
-        let table = |prefix: usize| PrefixTable::new(self, &self.prefix_levels(prefix), factors, tuples, &others);
+        let suffix_hashes: Vec<u64> = tuples.iter().map(suffix_hash).collect();
+        let table = |prefix| PrefixTable::new(self, &self.prefix_levels(prefix), factors, tuples, &suffix_hashes);
         (0..self.num_prefixes()).into_par_iter().map(table).collect()
+    }
+}
+
+/// State of one pass. A tuple's rank is its index in `tuples`.
+struct Pass<'a> {
+    context: &'a SweepContext<'a>,
+    tuples: &'a [TupleId],
+    requirements: GroupRequirements<'a>,
+    /// All level vectors, by increasing mean loss.
+    order: Vec<LevelVector>,
+    /// By composite column and its level.
+    composite_levels: Vec<Vec<Level>>,
+    /// By level combination of the prefix columns.
+    tables: Vec<PrefixTable>,
+    queue: BinaryHeap<Reverse<Priority>>,
+    /// Ranks of the tuples that are in no group yet.
+    remaining: Vec<u32>,
+    /// By rank.
+    is_remaining: Vec<bool>,
+    groups: Vec<Vec<TupleId>>,
+    regrouped: u64,
+    looked_at: u64,
+}
+
+impl<'a> Pass<'a> {
+    fn new(context: &'a SweepContext<'a>, tuples: &'a [TupleId], factors: &[f64]) -> Self {
+        let mut pass = Self {
+            context,
+            tuples,
+            requirements: GroupRequirements::of(context.task),
+            order: context.vectors_by_mean_loss(factors),
+            composite_levels: context.composites.levels(&context.columns, factors),
+            tables: context.prefix_tables(tuples, factors),
+            queue: BinaryHeap::new(),
+            remaining: (0..tuples.len() as u32).collect(),
+            is_remaining: vec![true; tuples.len()],
+            groups: Vec::new(),
+            regrouped: 0,
+            looked_at: 0,
+        };
+        pass.queue = pass.initial_queue();
+        pass
+    }
+
+    /// Queues every level vector with the sum of the minimum losses of its columns, a lower bound on the loss of its boxes.
+    fn initial_queue(&self) -> BinaryHeap<Reverse<Priority>> {
+        let Self { context, tables, composite_levels, .. } = self;
+        let min_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
+        let prefix_bounds: Vec<f64> = tables.iter().map(|table| min_of(&table.losses)).collect();
+        let composite_bounds: Vec<Vec<f64>> =
+            composite_levels.iter().map(|levels| levels.iter().map(|level| min_of(&level.losses)).collect()).collect();
+        let bound = |(order_index, &vector): (usize, &LevelVector)| {
+            let bounds = context.composites.select(&composite_bounds, &context.columns, &context.levels_of(vector));
+            let loss = bounds.into_iter().fold(prefix_bounds[context.prefix_of(vector)], |sum, bound| sum + bound);
+            // Boxes sum the columns in another order: their rounded loss may be slightly below this sum.
+            Reverse(Priority::new(loss * (1.0 - 1e-12), order_index))
+        };
+        self.order.iter().enumerate().map(bound).collect()
+    }
+
+    /// Groups the remaining records by the first vectors of the queue, and queues these again with their new keys. Returns the
+    /// boxes that come before all others, unsorted.
+    fn group_batch(&mut self) -> Vec<CandidateGroup> {
+        let popped = std::iter::from_fn(|| self.queue.pop()).take(BATCH);
+        let batch: Vec<usize> = popped.map(|Reverse(priority)| priority.order_index).collect();
+        let before = self.queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
+        let requests: Vec<GroupingRequest<'_>> =
+            batch.iter().map(|&order_index| self.request(order_index, before)).collect();
+        let scanned: u64 = requests.iter().map(|request| request.table.hashes.len() as u64).sum();
+        let grouped: Vec<(Vec<CandidateGroup>, Option<Priority>)> = requests
+            .par_iter()
+            .with_min_len(MIN_TASK_VECTORS)
+            .map_init(EntryGrouper::default, |grouper, request| grouper.group(request, &self.remaining))
+            .collect();
+        self.regrouped += batch.len() as u64;
+        self.looked_at += scanned;
+        let mut ready = Vec::new();
+        for (candidates, next) in grouped {
+            ready.extend(candidates);
+            self.queue.extend(next.map(Reverse));
+        }
+        ready
+    }
+
+    fn request(&self, order_index: usize, before: Priority) -> GroupingRequest<'_> {
+        let (context, vector) = (self.context, self.order[order_index]);
+        let levels = context.levels_of(vector);
+        GroupingRequest {
+            table: &self.tables[context.prefix_of(vector)],
+            levels: context.composites.select(&self.composite_levels, &context.columns, &levels),
+            order_index,
+            min_records: self.requirements.min_records,
+            before,
+        }
+    }
+
+    /// Turns the candidates that satisfy the models into groups, in order of priority, and removes their records.
+    fn take_groups(&mut self, mut ready: Vec<CandidateGroup>) {
+        let profile = self.context.task.profile;
+        ready.sort_by(|a, b| a.priority.cmp(&b.priority).then_with(|| a.ranks.cmp(&b.ranks)));
+        for candidate in ready {
+            let ranks = candidate.ranks.iter().map(|&rank| rank as usize);
+            let ranks: Vec<usize> = ranks.filter(|&rank| self.is_remaining[rank]).collect();
+            let group: Vec<TupleId> = ranks.iter().map(|&rank| self.tuples[rank]).collect();
+            let records = group.iter().map(|&tuple| profile.tuple_records(tuple)).sum();
+            let members = || members_of(profile, group.iter().copied()).collect::<Vec<_>>();
+            if !self.requirements.are_met(records, members) {
+                continue;
+            }
+            for (&rank, &tuple) in ranks.iter().zip(&group) {
+                self.is_remaining[rank] = false;
+                self.tables.iter_mut().for_each(|table| table.remove(rank, profile.tuple_records(tuple)));
+            }
+            self.groups.push(group);
+        }
+        self.remaining.retain(|&rank| self.is_remaining[rank as usize]);
+        self.tables.iter_mut().for_each(PrefixTable::compact);
     }
 }

@@ -1,36 +1,48 @@
-//! Lists of the tuples that are different at some levels of the trunk, with the records of each that are left.
+//! Prefix tables: the tuples merged by some levels of the prefix columns, with the records that remain.
 //!
-//! Grouping by a combination of levels looks at the list that the combination begins with: it is shorter than that of all tuples, and
-//! what stands for the trunk is known.
+//! What: the prefix columns are the first few columns (`context.rs`). For each combination of their levels there is one table;
+//! tuples with the same nodes in the prefix columns and the same values in all others share an entry. A level vector is
+//! grouped from the table of its own prefix levels.
+//!
+//! ```text
+//! tuples (age, sex, town)      entries where age is a decade      entries where age is *
+//! 21 F Rome
+//! 27 F Rome                    20-29 F Rome, 2 records            * F Rome, 3 records
+//! 31 F Rome                    30-39 F Rome, 1 record
+//! ```
+//!
+//! Why: thousands of level vectors share a few tables (at most 20); a table is shorter than the list of
+//! tuples, and the prefix part of each entry's hash and loss is computed once. Cost: one pass over the tuples per table.
 
 use super::context::SweepContext;
 use crate::{ids::TupleId, search::grouping::KeyNumbers};
 
-/// A list: an entry is of tuples that are alike at the levels of the trunk, and in all other columns.
+/// Table of one level combination of the prefix columns. Columns of the table are by entry.
 #[derive(Default)]
 pub(super) struct PrefixTable {
-    /// For each entry the sum of the words of the trunk's nodes.
+    /// Sum of the Zobrist hashes of the entry's nodes in the prefix columns.
     pub hashes: Vec<u64>,
-    /// And the sum of their losses.
+    /// Sum of the losses of these nodes.
     pub losses: Vec<f64>,
-    /// And how many records are left.
+    /// Records that remain; 0 once all are in groups.
     pub records: Vec<u64>,
-    /// And the code, for each pack.
+    /// By composite column, then by entry.
     pub codes: Vec<Vec<u32>>,
-    /// The entry of each tuple, by the tuple's rank.
-    pub of_rank: Vec<u32>,
-    /// How many entries have no records left.
-    empty: usize,
+    /// Entry of each tuple, by the tuple's rank.
+    pub entry_of_rank: Vec<u32>,
+    /// Number of entries without remaining records.
+    num_empty: usize,
 }
 
 impl PrefixTable {
-    /// Of some tuples, at levels of the trunk; `others` has a word for each tuple's values in the other columns.
+    /// Builds the table of some tuples at `levels` of the prefix columns. `suffix_hashes` has the hash of each tuple's values
+    /// in the other columns.
     pub(super) fn new(
         context: &SweepContext<'_>,
         levels: &[usize],
         factors: &[f64],
         tuples: &[TupleId],
-        others: &[u64],
+        suffix_hashes: &[u64],
     ) -> Self {
         let profile = context.task.profile;
         let prefix = || {
@@ -40,14 +52,14 @@ impl PrefixTable {
         let mut table = Self { codes: vec![Vec::new(); context.composites.len()], ..Self::default() };
         let mut numbers = KeyNumbers::default();
         numbers.reset(tuples.len());
-        for (&tuple, other) in tuples.iter().zip(others) {
+        for (&tuple, suffix_hash) in tuples.iter().zip(suffix_hashes) {
             let code = |codes: &[u32]| codes[tuple.index()] as usize;
             let hash =
                 prefix().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.hashes[code(&column.codes)]));
-            let index = numbers.number(hash.wrapping_add(*other));
+            let entry = numbers.number(hash.wrapping_add(*suffix_hash));
             let records = profile.tuple_records(tuple);
-            table.of_rank.push(index);
-            if let Some(known) = table.records.get_mut(index as usize) {
+            table.entry_of_rank.push(entry);
+            if let Some(known) = table.records.get_mut(entry as usize) {
                 *known += records;
                 continue;
             }
@@ -60,36 +72,36 @@ impl PrefixTable {
         table
     }
 
-    /// A tuple's records are gone.
+    /// Subtracts the records of a tuple that became part of a group.
     pub(super) fn remove(&mut self, rank: usize, records: u64) {
-        let left = &mut self.records[self.of_rank[rank] as usize];
-        *left -= records;
-        self.empty += usize::from(*left == 0);
+        let remaining = &mut self.records[self.entry_of_rank[rank] as usize];
+        *remaining -= records;
+        self.num_empty += usize::from(*remaining == 0);
     }
 
-    /// Leaves empty entries out, where they are many.
-    pub(super) fn tidy(&mut self) {
+    /// Drops the empty entries once they are more than a quarter.
+    pub(super) fn compact(&mut self) {
         let entries = self.hashes.len();
-        if 4 * self.empty <= entries {
+        if 4 * self.num_empty <= entries {
             return;
         }
         let mut moved = vec![u32::MAX; entries];
         let mut kept = 0;
-        for at in (0..entries).filter(|&at| self.records[at] > 0) {
-            moved[at] = kept as u32;
-            self.hashes[kept] = self.hashes[at];
-            self.losses[kept] = self.losses[at];
-            self.codes.iter_mut().for_each(|codes| codes[kept] = codes[at]);
+        for entry in (0..entries).filter(|&entry| self.records[entry] > 0) {
+            moved[entry] = kept as u32;
+            self.hashes[kept] = self.hashes[entry];
+            self.losses[kept] = self.losses[entry];
+            self.codes.iter_mut().for_each(|codes| codes[kept] = codes[entry]);
             kept += 1;
         }
         self.records.retain(|records| *records > 0);
         self.hashes.truncate(kept);
         self.losses.truncate(kept);
         self.codes.iter_mut().for_each(|codes| codes.truncate(kept));
-        // Tuples that are gone point nowhere, and nobody asks for them.
-        for index in &mut self.of_rank {
-            *index = moved.get(*index as usize).copied().unwrap_or(u32::MAX);
+        // Tuples of dropped entries are in groups and are not looked up again.
+        for entry in &mut self.entry_of_rank {
+            *entry = moved.get(*entry as usize).copied().unwrap_or(u32::MAX);
         }
-        self.empty = 0;
+        self.num_empty = 0;
     }
 }

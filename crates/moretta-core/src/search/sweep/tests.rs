@@ -1,4 +1,4 @@
-//! A naive reference on random tables, what is lost on Adult, and a search that is stopped.
+//! Comparison with a naive reference on random tables, loss on Adult, and searches that are stopped.
 
 use proptest::prelude::*;
 
@@ -25,11 +25,12 @@ fn groups(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
     tuples_of_groups(table, &outcome.recoding)
 }
 
-/// Every box of every combination of depths with its loss, record by record; then every one of them on what is left.
+/// Lists the boxes of all level vectors, sorts them by loss and takes each one that has enough remaining records. Returns the
+/// groups and the leftovers.
 fn reference(table: &TestTable, k: u64) -> (Vec<Vec<TupleId>>, Vec<TupleId>) {
     let profile = &table.profile;
     let taxonomies = Taxonomy::of_columns(profile);
-    let at = |column: usize, depth: u32, tuple: TupleId| -> Cell {
+    let generalized = |column: usize, depth: u32, tuple: TupleId| -> Cell {
         let tree = taxonomies[column].tree();
         let mut node = tree.leaf(profile.codes(tuple)[column]);
         while tree.depth(node) > depth {
@@ -47,14 +48,14 @@ fn reference(table: &TestTable, k: u64) -> (Vec<Vec<TupleId>>, Vec<TupleId>) {
     let mut boxes: Vec<(f64, Vec<Cell>)> = Vec::new();
     for vector in vectors {
         let cells = |tuple| -> Vec<Cell> {
-            vector.iter().enumerate().map(|(column, &depth)| at(column, depth, tuple)).collect()
+            vector.iter().enumerate().map(|(column, &depth)| generalized(column, depth, tuple)).collect()
         };
         for cells in tuples().map(cells) {
             let columns = profile.columns().iter().zip(&cells);
             boxes.push((columns.map(|(column, &cell)| column.weight * column.domain.lm(cell)).sum(), cells));
         }
     }
-    // Losses that differ by a rounding are the same.
+    // Losses that differ by rounding only count as equal.
     boxes.sort_by_key(|(loss, cells)| ((loss * 1e9).round() as u64, cells.clone()));
     boxes.dedup_by(|a, b| a.1 == b.1);
     let mut left: Vec<TupleId> = tuples().collect();
@@ -78,7 +79,7 @@ const TREE: &str = "a;a;x;*\nb;g;x;*\nc;g;x;*\nd;d;d;*\ne;h;y;*\nf;h;y;*\nu;h;y;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Weights that are no sums of each other, so that no two boxes that overlap are equally lossy by chance.
+    /// The weights are chosen so that no two overlapping boxes have the same loss by accident.
     #[test]
     fn equals_its_naive_reference(rows in prop::collection::vec((0..9u32, 0..8usize, 0..3u32, 1..4u64), 1..60), k in 2u64..8) {
         let leaves = ["a", "b", "c", "d", "e", "f", "u", "w"];
@@ -110,9 +111,9 @@ proptest! {
     }
 }
 
-/// However much is left over, it joins groups so that all hold.
+/// Any number of leftovers joins groups so that all satisfy the models.
 #[test]
-fn what_is_left_over_joins_groups() {
+fn many_leftovers_join_groups() {
     let policy = "privacy.k = 3\n[columns.a]\nrole = \"quasi-identifier\"\n[columns.s]\nrole = \"sensitive\"\n\
                   [[privacy.l-diversity]]\ncolumn = \"s\"\nl = 2\n";
     let rows: Vec<String> = (0..300u32).map(|n| format!("{},{}", n * n % 97, u32::from(n % 7 == 0))).collect();
@@ -132,7 +133,7 @@ fn what_is_left_over_joins_groups() {
     }
 }
 
-/// In blocks the policy holds, with whatever else is asked, and one thread finds what many find.
+/// With blocks, the policy holds under any model, and the groups do not depend on the number of threads.
 #[test]
 fn blocks_hold_on_any_number_of_threads() {
     for privacy in ["", "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 3\n"] {
@@ -153,9 +154,9 @@ fn blocks_hold_on_any_number_of_threads() {
     }
 }
 
-/// As many columns as nobody could walk through: levels are left out.
+/// 15 columns have too many level vectors to try all: levels are dropped.
 #[test]
-fn too_many_combinations_are_thinned() {
+fn levels_are_dropped_if_there_are_too_many_vectors() {
     let columns: Vec<String> = (0..15).map(|c| format!("[columns.c{c}]\nrole = \"quasi-identifier\"\n")).collect();
     let policy = format!("privacy.k = 3\n{}", columns.concat());
     let row = |n: u32| (0..15).map(|c| (n * (c + 3) % 17).to_string()).collect::<Vec<_>>().join(",");
@@ -171,9 +172,9 @@ fn too_many_combinations_are_thinned() {
     assert!(verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).is_ok());
 }
 
-/// The set-up in which ARX's local recoding loses 0.0569, 0.0790, 0.1503 and 0.1925.
+/// In this set-up the local recoding of ARX has a loss of 0.0569, 0.0790, 0.1503 and 0.1925.
 #[test]
-fn less_is_lost_on_adult_than_by_the_best_rival() {
+fn the_loss_on_adult_is_below_that_of_arx() {
     const COLUMNS: [&str; 8] =
         ["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"];
     let test = "the sweep on Adult";
