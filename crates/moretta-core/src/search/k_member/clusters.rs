@@ -94,7 +94,7 @@ impl<'a> KMemberSearch<'a> {
     fn seed(&mut self, previous: Option<u32>) -> Option<u32> {
         let Some(previous) = previous else {
             let records = self.remaining.records();
-            return self.remaining.at(hash_seed(self.seed, records) % records.max(1));
+            return self.remaining.point_of_record(hash_seed(self.seed, records) % records.max(1));
         };
         self.work.naive += self.remaining.records();
         self.growing_box.start(self.points.codes(previous));

@@ -1,14 +1,32 @@
-//! A search tree over the boxes of groups, for the group that loses least by taking another in.
+//! A search tree over the boxes of groups. It finds the group whose loss grows least when other records join it.
 //!
-//! A group's loss is its records times the penalty of its box. When n records join a group of m, and in a column p is the
-//! penalty of the range around both and q that of the group, its loss grows by n p + m (p - q) there. A node knows the box
-//! around the boxes below, what they all reach (the greatest of their first codes and the least of their last codes), the
-//! fewest records of a group and the greatest penalty of one in each column. The range around both contains what they all
-//! reach, and the penalty grows with the range: so the same sum, with the least p, the fewest m and the greatest q, and
-//! p - q not below 0, is a lower bound. Costs and bounds add up the columns in the same order, and rounding keeps the
-//! order of sums, differences and products: a bound is never too high, not even by a last digit.
+//! Why: merging looks for the best partner of every group, and a scan of all groups makes that quadratic.
 //!
-//! Groups change and go, none comes: the boxes above follow. When half the groups are gone the tree is built anew.
+//! Growth of the loss: a group's loss is its number of records times the loss of its box. If n records join a group of m, and
+//! in some column p is the loss of the range around both and q that of the group's own range, the loss grows there by
+//!
+//! ```text
+//! (n + m) p - m q  =  n p + m (p - q)
+//! ```
+//!
+//! Lower bound of a node, for branch and bound: a node knows, per column, the *common* range of the boxes below, that is the
+//! greatest of their first codes and the least of their last codes:
+//!
+//! ```text
+//! codes         0  1  2  3  4  5  6  7  8  9
+//! boxes below         [-----------]              2..6
+//!                        [-----------]           3..7
+//! common                 [--------]              3..6: every box starts at 3 or before and ends at 6 or after
+//! joining                               []       9: with any of the boxes, the range contains 3..9
+//! ```
+//!
+//! So p is at least the loss of the range around the joining records and the common range (losses grow with ranges). With this
+//! p, the minimum m and the maximum q of the groups below, and p - q cut off at 0, the sum is a lower bound of the growth.
+//! Growths and bounds sum the columns in the same order, and rounding is monotone, so a bound is never too high, not even in
+//! the last digit: the result is that of a full scan.
+//!
+//! Groups may change or be removed, none is added; the nodes above are updated. Once half the groups are removed, the tree is
+//! rebuilt. Cost: O(log groups) nodes per search if the boxes are small compared with the table, all of them at worst.
 
 use std::{
     cmp::Reverse,
@@ -21,33 +39,33 @@ use super::{
     loss_table::LossTable,
 };
 
-/// A group, as far as its place is concerned.
+/// Box and size of a group.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GroupBox<'a> {
-    /// The least and greatest code of each column.
+    /// Least and greatest code of each column.
     pub ranges: &'a [(u32, u32)],
     pub records: u64,
 }
 
-/// The boxes of groups, by their numbers, and the tree over those that are left.
+/// The boxes of groups, by number, and the tree over those that are not removed.
 pub(super) struct BoxTree<'a> {
     loss_table: &'a LossTable<'a>,
     columns: usize,
-    /// Row-major, by number.
+    /// Row-major by group.
     ranges: Vec<(u32, u32)>,
     records: Vec<u64>,
-    /// Row-major, by number: the penalty of each column.
+    /// Row-major by group: the loss of its range in each column.
     losses: Vec<f64>,
     tree: ItemTree,
-    /// By node: the fewest and the most records of a group below.
+    /// By node: the minimum and maximum records of a group below.
     record_ranges: Vec<(u64, u64)>,
-    /// Row-major, by node: the least first and the greatest last code.
+    /// Row-major by node: the least first and the greatest last code of the boxes below.
     bounding: Vec<(u32, u32)>,
-    /// Row-major, by node: the greatest first and the least last code.
+    /// Row-major by node: the greatest first and the least last code of the boxes below (see the module).
     common: Vec<(u32, u32)>,
-    /// Row-major, by node: the greatest penalty of each column.
+    /// Row-major by node: the maximum loss of a group below in each column.
     max_losses: Vec<f64>,
-    /// How many costs of groups were computed.
+    /// Number of growths that were computed, for the report.
     pub costs: AtomicU64,
 }
 
@@ -60,7 +78,7 @@ impl<'a> BoxTree<'a> {
             losses.extend(column_losses(loss_table, group_box.ranges));
         }
         let count = records.len();
-        let mut boxes = Self {
+        let mut box_tree = Self {
             loss_table,
             columns: loss_table.columns(),
             ranges,
@@ -73,11 +91,11 @@ impl<'a> BoxTree<'a> {
             max_losses: Vec::new(),
             costs: AtomicU64::new(0),
         };
-        boxes.build();
-        boxes
+        box_tree.build();
+        box_tree
     }
 
-    /// How many groups are left.
+    /// Number of groups that are not removed.
     pub(super) fn left(&self) -> usize {
         self.tree.left()
     }
@@ -87,12 +105,12 @@ impl<'a> BoxTree<'a> {
         GroupBox { ranges: &self.ranges[at * self.columns..(at + 1) * self.columns], records: self.records[at] }
     }
 
-    /// The other group whose loss grows least when this one joins it, of equals the first, and by how much.
+    /// Returns the growth and the number of the other group whose loss grows least when this one joins it; the first of equals.
     pub(super) fn nearest(&self, group: u32) -> Option<(f64, u32)> {
         self.nearest_to(self.group_box(group), group, f64::INFINITY)
     }
 
-    /// The group whose loss grows least when these records join it, of those but one and whose loss grows by less than so much.
+    /// Returns the group other than `except` whose loss grows least when these records join it, if by less than `below`.
     pub(super) fn nearest_to(&self, joining: GroupBox<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
         let bound = |node: u32| {
             let max_losses = &self.max_losses[node as usize * self.columns..(node as usize + 1) * self.columns];
@@ -101,14 +119,14 @@ impl<'a> BoxTree<'a> {
         self.search(below, bound, |other| (other != except).then(|| self.growth_of(joining, other)))
     }
 
-    /// By how much a group's loss grows when these records join it.
+    /// Growth of a group's loss when these records join it.
     pub(super) fn growth_of(&self, joining: GroupBox<'_>, other: u32) -> f64 {
         let losses = &self.losses[other as usize * self.columns..(other as usize + 1) * self.columns];
         let GroupBox { ranges, records } = self.group_box(other);
         self.growth(joining, ranges, losses, records)
     }
 
-    /// The same for a group of these ranges, these loss_table in each column, and so many records.
+    /// The same for a group of `records` records with these ranges and the loss of each; also the bound of a node.
     fn growth(&self, joining: GroupBox<'_>, ranges: &[(u32, u32)], losses: &[f64], records: u64) -> f64 {
         let (joining_records, records) = (joining.records as f64, records as f64);
         let in_column = |column: usize| {
@@ -119,14 +137,14 @@ impl<'a> BoxTree<'a> {
         (0..self.columns).map(in_column).sum()
     }
 
-    /// A group's loss: its records times the penalty of its box.
+    /// Loss of a group: its records times the loss of its box.
     pub(super) fn loss(&self, group: u32) -> f64 {
         let GroupBox { ranges, records } = self.group_box(group);
         records as f64 * self.loss_table.of(ranges)
     }
 
-    /// Of the other groups with more than so many records, the one of least cost, of equals the first. No group's cost
-    /// may be less than `factor` times the penalty of the group's box with any one record of the other.
+    /// Returns the cheapest other group with more than `more_than` records, the first of equals. `cost` must be at least
+    /// `factor` times the loss of the box around this group and any one record of the other.
     pub(super) fn cheapest_giver(
         &self,
         group: u32,
@@ -142,17 +160,17 @@ impl<'a> BoxTree<'a> {
             factor * self.loss_table.nearest(group_box.ranges, self.row(&self.bounding, node))
         };
         self.search(f64::INFINITY, bound, |other| {
-            let may = other != group && self.records[other as usize] > more_than;
-            may.then(|| cost(other)).flatten()
+            let may_give = other != group && self.records[other as usize] > more_than;
+            may_give.then(|| cost(other)).flatten()
         })
     }
 
-    /// The group of least cost, if that is below a limit.
+    /// Best-first search: returns the group of least cost, the first of equals, if its cost is below a limit.
     fn search(&self, below: f64, bound: impl Fn(u32) -> f64, cost: impl Fn(u32) -> Option<f64>) -> Option<(f64, u32)> {
         if below <= 0.0 {
             return None;
         }
-        // No group is as good as a group of that cost that comes before all others.
+        // Stands for a group that no group at the limit or above can beat; removed at the end.
         let mut best: Option<(f64, u32)> = below.is_finite().then_some((below, 0));
         let mut open = BinaryHeap::new();
         let mut costs = 0;
@@ -161,7 +179,7 @@ impl<'a> BoxTree<'a> {
             if first == NONE {
                 return;
             }
-            // Bounds and costs are not negative, so their bits are in their order.
+            // Bits of non-negative floats have the order of the floats.
             let least = (bound(node).to_bits(), first);
             let may_be_better = best.is_none_or(|(cost, group)| least < (cost.to_bits(), group));
             if may_be_better && least.0 < f64::INFINITY.to_bits() {
@@ -192,7 +210,7 @@ impl<'a> BoxTree<'a> {
         best.filter(|(cost, _)| *cost < below)
     }
 
-    /// A group has other records now.
+    /// Sets the box and size of a group.
     pub(super) fn change(&mut self, group: u32, group_box: GroupBox<'_>) {
         let at = group as usize;
         self.ranges[at * self.columns..(at + 1) * self.columns].copy_from_slice(group_box.ranges);
@@ -205,7 +223,6 @@ impl<'a> BoxTree<'a> {
         self.refresh_above(self.tree.leaf_of(group));
     }
 
-    /// A group is gone.
     pub(super) fn remove(&mut self, group: u32) {
         let leaf = self.tree.remove(group);
         self.refresh_above(leaf);
@@ -220,7 +237,7 @@ impl<'a> BoxTree<'a> {
 
     fn build(&mut self) {
         let Self { loss_table, columns, ranges, tree, .. } = self;
-        // Twice the middle of a group's range.
+        // Twice the middle of a group's range, to stay in integers.
         let middle = |group: u32, column: usize| {
             let (first, last) = ranges[group as usize * *columns + column];
             u64::from(first) + u64::from(last)
@@ -229,13 +246,13 @@ impl<'a> BoxTree<'a> {
             if groups.len() <= LEAF {
                 return None;
             }
-            // How far the middles of the groups are apart.
-            let apart = |column: usize| {
+            // Loss of the range between the outermost middles.
+            let spread = |column: usize| {
                 let middles = groups.iter().map(|&group| middle(group, column));
-                let (least, most) = middles.fold((u64::MAX, 0), |(least, most), at| (least.min(at), most.max(at)));
-                (least < most).then(|| (loss_table.column(column, (least / 2) as u32, (most / 2) as u32), column))
+                let (min, max) = middles.fold((u64::MAX, 0), |(min, max), middle| (min.min(middle), max.max(middle)));
+                (min < max).then(|| (loss_table.column(column, (min / 2) as u32, (max / 2) as u32), column))
             };
-            let widest = (0..*columns).filter_map(apart).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+            let widest = (0..*columns).filter_map(spread).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
             let (_, column) = widest?;
             let half = groups.len() / 2;
             groups.select_nth_unstable_by_key(half, |&group| (middle(group, column), group));
@@ -257,10 +274,10 @@ impl<'a> BoxTree<'a> {
         }
     }
 
-    /// What a node knows, from what is directly below.
+    /// Recomputes the bounds of a node from its children or groups.
     fn refresh(&mut self, node: u32) {
         let (at, columns) = (node as usize * self.columns, self.columns);
-        let (mut fewest, mut most) = (u64::MAX, 0);
+        let (mut min, mut max) = (u64::MAX, 0);
         self.bounding[at..at + columns].fill((u32::MAX, 0));
         self.common[at..at + columns].fill((0, u32::MAX));
         self.max_losses[at..at + columns].fill(0.0);
@@ -268,7 +285,7 @@ impl<'a> BoxTree<'a> {
             Below::Items(groups) => {
                 for &group in groups {
                     let records = self.records[group as usize];
-                    (fewest, most) = (fewest.min(records), most.max(records));
+                    (min, max) = (min.min(records), max.max(records));
                     for column in 0..columns {
                         let from = group as usize * columns + column;
                         let range = self.ranges[from];
@@ -281,7 +298,7 @@ impl<'a> BoxTree<'a> {
             Below::Nodes(children) => {
                 for child in children {
                     let below = self.record_ranges[child as usize];
-                    (fewest, most) = (fewest.min(below.0), most.max(below.1));
+                    (min, max) = (min.min(below.0), max.max(below.1));
                     for column in 0..columns {
                         let from = child as usize * columns + column;
                         let (bounding, common) = (self.bounding[from], self.common[from]);
@@ -292,11 +309,11 @@ impl<'a> BoxTree<'a> {
                 }
             }
         }
-        self.record_ranges[node as usize] = (fewest, most);
+        self.record_ranges[node as usize] = (min, max);
     }
 }
 
-/// The penalty of each column of a box.
+/// Loss of each column of a box.
 fn column_losses(loss_table: &LossTable<'_>, ranges: &[(u32, u32)]) -> impl Iterator<Item = f64> {
     ranges.iter().enumerate().map(|(column, &(first, last))| loss_table.column(column, first, last))
 }

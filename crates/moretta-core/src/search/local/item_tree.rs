@@ -1,7 +1,7 @@
-//! The skeleton of a search tree over numbered items: which items are below which node.
+//! The skeleton of a binary search tree over numbered items: which items are below which node.
 //!
-//! Items are only removed. What a node knows about the items below (their bounding box, for instance) is kept by the
-//! owner, by node. When half the items are gone, the owner builds the tree again.
+//! Items are only removed. Data about the items below a node (their bounding box, for instance) is kept by the owner, by
+//! node. Once half the items are removed, the owner rebuilds the tree.
 
 /// Maximum items per leaf, unless they cannot be divided.
 pub(in crate::search) const LEAF: usize = 8;
@@ -12,21 +12,24 @@ pub(in crate::search) const NONE: u32 = u32::MAX;
 /// Node 0 is the root; the nodes are in preorder.
 #[derive(Default)]
 pub(in crate::search) struct ItemTree {
-    nodes: Vec<Node>,
-    /// The items of the leaves, one leaf after the other.
+    nodes: Vec<TreeNode>,
+    /// Items, leaf by leaf.
     order: Vec<u32>,
     leaf_of: Vec<u32>,
+    /// Items that are not removed.
     left: usize,
+    /// Items when the tree was built.
     built_with: usize,
 }
 
-struct Node {
+struct TreeNode {
     parent: u32,
     /// The second child (the first is the next node); 0 for a leaf.
     second: u32,
-    /// Where a leaf's items are.
+    /// A leaf's items are `order[start..end]`.
     start: u32,
     end: u32,
+    /// Least item below; [`NONE`] if all are removed.
     first: u32,
 }
 
@@ -60,7 +63,7 @@ impl ItemTree {
             }
             let items = &mut self.order[start..end];
             let first = items.iter().copied().min().unwrap_or(NONE);
-            self.nodes.push(Node { parent, second: 0, start: start as u32, end: end as u32, first });
+            self.nodes.push(TreeNode { parent, second: 0, start: start as u32, end: end as u32, first });
             if let Some(half) = divide(items) {
                 open.push((start + half, end, id, true));
                 open.push((start, start + half, id, false));
@@ -70,12 +73,12 @@ impl ItemTree {
         }
     }
 
-    /// Whether half the items are gone since the tree was built.
+    /// Whether more than half the items were removed since the tree was built.
     pub(in crate::search) fn is_sparse(&self) -> bool {
         self.left >= LEAF && 2 * self.left < self.built_with
     }
 
-    /// How many items are left.
+    /// Number of items that are not removed.
     pub(in crate::search) fn left(&self) -> usize {
         self.left
     }
@@ -100,8 +103,8 @@ impl ItemTree {
 
     pub(in crate::search) fn below(&self, node: u32) -> Below<'_> {
         match &self.nodes[node as usize] {
-            Node { second: 0, start, end, .. } => Below::Items(&self.order[*start as usize..*end as usize]),
-            Node { second, .. } => Below::Nodes([node + 1, *second]),
+            TreeNode { second: 0, start, end, .. } => Below::Items(&self.order[*start as usize..*end as usize]),
+            TreeNode { second, .. } => Below::Nodes([node + 1, *second]),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Records that no cluster was grown for, and clusters that no longer hold with them.
+//! Adds leftovers, records that are in no cluster, to clusters, and merges clusters that violate a model after that.
 
 use super::LossTable;
 use crate::{
@@ -9,9 +9,9 @@ use crate::{
     },
 };
 
-/// Puts each record into the cluster whose loss it increases least, of equals the first.
+/// Adds each record to the cluster whose loss it increases least, the first of equals. Cost: leftovers x clusters.
 ///
-/// A cluster's loss is its number of records times the penalty of its box.
+/// A cluster's loss is its number of records times the loss of its box.
 pub(in crate::search) fn assign_leftovers(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
@@ -23,53 +23,53 @@ pub(in crate::search) fn assign_leftovers(
         return;
     }
     let mut sizes: Vec<u64> = clusters.iter().map(Cluster::records).collect();
-    let mut boxes: Vec<f64> = clusters.iter().map(|cluster| loss_table.of(&cluster.ranges)).collect();
+    let mut losses: Vec<f64> = clusters.iter().map(|cluster| loss_table.of(&cluster.ranges)).collect();
     let mut touched = vec![false; clusters.len()];
     for member in leftovers {
         let codes = task.profile.codes(task.profile.tuple_of(member.variant));
         for _ in 0..member.records {
-            let more = |at: usize| {
-                let size = sizes[at] as f64;
-                (size + 1.0) * loss_table.with(&clusters[at].ranges, codes) - size * boxes[at]
+            let growth = |index: usize| {
+                let size = sizes[index] as f64;
+                (size + 1.0) * loss_table.with(&clusters[index].ranges, codes) - size * losses[index]
             };
-            let at = least(clusters.len(), more);
-            let cluster = &mut clusters[at];
+            let index = first_min(clusters.len(), growth);
+            let cluster = &mut clusters[index];
             cluster.members.push(VariantCount { records: 1, ..*member });
             include(&mut cluster.ranges, codes);
-            sizes[at] += 1;
-            boxes[at] = loss_table.of(&cluster.ranges);
-            touched[at] = true;
+            sizes[index] += 1;
+            losses[index] = loss_table.of(&cluster.ranges);
+            touched[index] = true;
         }
     }
-    mend(task, loss_table, clusters, touched);
+    merge_violating(task, loss_table, clusters, touched);
 }
 
-/// Joins clusters that no longer hold with others, where the loss grows least, until all hold. Models are closed under
-/// union and the whole table holds, so this comes to an end.
-fn mend(task: &Task<'_>, loss_table: &LossTable<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
+/// Merges touched clusters that violate a model with the cluster where the loss grows least, until all satisfy the models.
+/// Terminates because the models are closed under union and the whole table satisfies them.
+fn merge_violating(task: &Task<'_>, loss_table: &LossTable<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
     let mut at = 0;
     while at < clusters.len() {
         if !touched[at] || clusters[at].satisfies(task) || clusters.len() == 1 {
             at += 1;
             continue;
         }
-        let broken = clusters.swap_remove(at);
+        let violating = clusters.swap_remove(at);
         touched.swap_remove(at);
-        let (size, own) = (broken.records() as f64, loss_table.of(&broken.ranges));
-        let more = |other: usize| {
-            let (cluster, others) = (&clusters[other], clusters[other].records() as f64);
-            (size + others) * loss_table.union(&broken.ranges, &cluster.ranges)
-                - size * own
-                - others * loss_table.of(&cluster.ranges)
+        let (size, loss) = (violating.records() as f64, loss_table.of(&violating.ranges));
+        let growth = |other: usize| {
+            let (cluster, other_size) = (&clusters[other], clusters[other].records() as f64);
+            (size + other_size) * loss_table.union(&violating.ranges, &cluster.ranges)
+                - size * loss
+                - other_size * loss_table.of(&cluster.ranges)
         };
-        let other = least(clusters.len(), more);
-        clusters[other].join(broken);
+        let other = first_min(clusters.len(), growth);
+        clusters[other].join(violating);
         touched[other] = true;
         at = 0;
     }
 }
 
-/// The first of those with the least value.
-fn least(count: usize, value: impl Fn(usize) -> f64) -> usize {
-    (0..count).map(|at| (value(at), at)).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, at)| at)
+/// Index of the first minimum; 0 if `count` is 0.
+fn first_min(count: usize, value: impl Fn(usize) -> f64) -> usize {
+    (0..count).map(|index| (value(index), index)).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, index)| index)
 }

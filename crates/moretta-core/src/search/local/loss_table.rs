@@ -1,34 +1,41 @@
-//! What it costs to take a record into a cluster: the loss of the smallest box around the cluster and the record.
+//! Loss of boxes, and the cost of adding a record to a cluster: the loss of the smallest box around both.
 //!
-//! In one column the loss depends on the least and the greatest code inside alone, and grows with every code
-//! farther out: a wider range has a larger cover. So the cheapest record that a range of codes could hold is the one nearest
-//! to the cluster, and the dearest one is at an end of the range. Costs and bounds add up the columns in the same
-//! order, and rounding keeps the order of sums, so a bound is never on the wrong side, not even by a last digit.
+//! In one column the loss depends only on the least and the greatest code in the box, and never falls when the range grows.
+//! So of all codes in an interval, the nearest to the cluster is the cheapest, and one of the two ends is the most expensive:
+//!
+//! ```text
+//! cluster's range      [====]
+//! interval of codes                 [-----------]
+//!                                   ^ min_cost  ^ max_cost (the more expensive of both ends)
+//! ```
+//!
+//! Costs and bounds sum the columns in the same order, and rounding is monotone: a bound holds exactly, up to the last digit.
+//! Columns with few values have a table of the losses of all ranges, so that a loss is one lookup.
 
 use crate::{hierarchy::Domain, objective::LossMetric, profile::Profile};
 
-/// Columns with at most so many values have a table of all pairs of codes.
-const TABLE: usize = 512;
+/// Maximum values of a column that has a table of all ranges (2 MiB per column); more are computed each time.
+const MAX_TABLED_VALUES: usize = 512;
 
-/// The loss_table of one column.
+/// Weighted losses of the ranges of one column.
 struct ColumnLosses<'a> {
     domain: &'a Domain,
     weight: f64,
     loss: LossMetric,
-    /// By the first code and the last; empty where the column has too many values.
+    /// By first and last code; empty if the column has too many values.
     pairs: Vec<f64>,
 }
 
 impl ColumnLosses<'_> {
     fn loss(&self, first: u32, last: u32) -> f64 {
-        match self.pairs.is_empty() {
-            false => self.pairs[first as usize * self.domain.len() + last as usize],
-            true => self.weight * self.loss.of(self.domain, self.domain.cover(first, last)),
+        if self.pairs.is_empty() {
+            return self.weight * self.loss.of(self.domain, self.domain.cover(first, last));
         }
+        self.pairs[first as usize * self.domain.len() + last as usize]
     }
 }
 
-/// The loss_table of all columns.
+/// Weighted losses of boxes: the sum over the columns.
 pub(in crate::search) struct LossTable<'a> {
     columns: Vec<ColumnLosses<'a>>,
 }
@@ -39,7 +46,7 @@ impl<'a> LossTable<'a> {
             let (domain, weight) = (&column.domain, column.weight);
             let len = domain.len() as u32;
             let mut pairs = Vec::new();
-            if domain.len() <= TABLE {
+            if domain.len() <= MAX_TABLED_VALUES {
                 pairs.resize(domain.len() * domain.len(), 0.0);
                 for first in 0..len {
                     for last in first..len {
@@ -56,43 +63,43 @@ impl<'a> LossTable<'a> {
         self.columns.len()
     }
 
-    /// The loss of a range of codes in one column.
+    /// Loss of a range of codes in one column.
     pub(in crate::search) fn column(&self, column: usize, first: u32, last: u32) -> f64 {
         self.columns[column].loss(first, last)
     }
 
-    /// The loss of a box.
+    /// Loss of a box.
     pub(in crate::search) fn of(&self, ranges: &[(u32, u32)]) -> f64 {
         self.columns.iter().zip(ranges).map(|(column, &(first, last))| column.loss(first, last)).sum()
     }
 
-    /// The loss of the box around a box and a record.
+    /// Loss of the box around a box and a record.
     pub(in crate::search) fn with(&self, ranges: &[(u32, u32)], codes: &[u32]) -> f64 {
         let columns = self.columns.iter().zip(ranges).zip(codes);
         columns.map(|((column, range), &code)| column.loss(range.0.min(code), range.1.max(code))).sum()
     }
 
-    /// The loss of the box around a box and the nearest record within some bounds.
+    /// Lower bound on the loss of the box around a box and any record within some bounds.
     pub(in crate::search) fn nearest(&self, ranges: &[(u32, u32)], bounds: &[(u32, u32)]) -> f64 {
         let columns = self.columns.iter().zip(ranges).zip(bounds);
         columns.map(|((column, a), b)| column.loss(a.0.min(b.1), a.1.max(b.0))).sum()
     }
 
-    /// The loss of the box around two boxes.
+    /// Loss of the box around two boxes.
     pub(in crate::search) fn union(&self, a: &[(u32, u32)], b: &[(u32, u32)]) -> f64 {
         let columns = self.columns.iter().zip(a).zip(b);
         columns.map(|((column, a), b)| column.loss(a.0.min(b.0), a.1.max(b.1))).sum()
     }
 }
 
-/// A cluster's box, ready to be asked what a record or a range of records would cost.
+/// The box of a growing cluster, with the cost of each code prepared for fast lookups.
 pub(in crate::search) struct GrowingBox<'a> {
     loss_table: &'a LossTable<'a>,
     ranges: Vec<(u32, u32)>,
-    /// For each column with a table, what each code would cost it.
+    /// By column: the cost of each code; empty for columns without a table.
     rows: Vec<Vec<f64>>,
     /// Whether all columns have a table.
-    tabled: bool,
+    is_tabled: bool,
 }
 
 impl<'a> GrowingBox<'a> {
@@ -102,7 +109,7 @@ impl<'a> GrowingBox<'a> {
             loss_table,
             ranges: vec![(0, 0); loss_table.columns.len()],
             rows: loss_table.columns.iter().map(row).collect(),
-            tabled: loss_table.columns.iter().all(|column| !column.pairs.is_empty()),
+            is_tabled: loss_table.columns.iter().all(|column| !column.pairs.is_empty()),
         }
     }
 
@@ -110,7 +117,7 @@ impl<'a> GrowingBox<'a> {
         &self.ranges
     }
 
-    /// A cluster of one record.
+    /// Starts a cluster with one record.
     pub(in crate::search) fn start(&mut self, codes: &[u32]) {
         for (column, &code) in codes.iter().enumerate() {
             self.ranges[column] = (code, code);
@@ -122,7 +129,7 @@ impl<'a> GrowingBox<'a> {
         self.ranges.iter().zip(codes).all(|((first, last), code)| first <= code && code <= last)
     }
 
-    /// Takes a record in.
+    /// Extends the box by a record.
     pub(in crate::search) fn extend(&mut self, codes: &[u32]) {
         for (column, &code) in codes.iter().enumerate() {
             let (first, last) = self.ranges[column];
@@ -134,17 +141,18 @@ impl<'a> GrowingBox<'a> {
     }
 
     fn refill(&mut self, column: usize) {
-        let ((first, last), row) = (self.ranges[column], &mut self.rows[column]);
-        let loss_table = &self.loss_table.columns[column];
+        let (first, last) = self.ranges[column];
+        let row = &mut self.rows[column];
+        let pairs = &self.loss_table.columns[column].pairs;
         let len = row.len();
         if len == 0 {
             return;
         }
         let (start, end) = (first as usize * len, last as usize);
-        row[end..].copy_from_slice(&loss_table.pairs[start + end..start + len]);
-        row[first as usize..end].fill(loss_table.pairs[start + end]);
+        row[end..].copy_from_slice(&pairs[start + end..start + len]);
+        row[first as usize..end].fill(pairs[start + end]);
         for (code, cost) in row[..first as usize].iter_mut().enumerate() {
-            *cost = loss_table.pairs[code * len + end];
+            *cost = pairs[code * len + end];
         }
     }
 
@@ -158,18 +166,18 @@ impl<'a> GrowingBox<'a> {
         }
     }
 
-    /// The loss of the box with a record taken in.
+    /// Cost of a record: the loss of the box around the cluster and the record.
     pub(in crate::search) fn cost(&self, codes: &[u32]) -> f64 {
-        if self.tabled {
+        if self.is_tabled {
             return self.rows.iter().zip(codes).map(|(row, &code)| row[code as usize]).sum();
         }
         codes.iter().enumerate().map(|(column, &code)| self.code_cost(column, code)).sum()
     }
 
-    /// No record within these bounds costs less.
+    /// Lower bound on the cost of any record within these bounds.
     pub(in crate::search) fn min_cost(&self, bounds: &[(u32, u32)]) -> f64 {
         let nearest = |column: usize, (low, high): (u32, u32)| self.ranges[column].0.clamp(low, high);
-        if self.tabled {
+        if self.is_tabled {
             let columns = self.rows.iter().zip(bounds).enumerate();
             return columns.map(|(column, (row, &bounds))| row[nearest(column, bounds) as usize]).sum();
         }
@@ -177,9 +185,9 @@ impl<'a> GrowingBox<'a> {
         bounds.iter().enumerate().map(of_column).sum()
     }
 
-    /// No record within these bounds costs more.
+    /// Upper bound on the cost of any record within these bounds.
     pub(in crate::search) fn max_cost(&self, bounds: &[(u32, u32)]) -> f64 {
-        if self.tabled {
+        if self.is_tabled {
             let farther = |(row, &(low, high)): (&Vec<f64>, &(u32, u32))| row[low as usize].max(row[high as usize]);
             return self.rows.iter().zip(bounds).map(farther).sum();
         }

@@ -1,7 +1,7 @@
-//! The records that are left of each tuple.
+//! The records of each tuple that are in no group yet. A tuple is a *point*, numbered from 0.
 //!
-//! Records of a tuple are alike in every quasi-identifier, so the search does not care which of them it takes: chance
-//! decides and not what is sensitive about them, otherwise a group would tell something of its members' secrets.
+//! Records of a tuple are equal in every quasi-identifier, so the loss is the same whichever of them a group takes. They are
+//! drawn at random, independently of their sensitive values: otherwise the choice itself could disclose such values.
 
 use crate::{
     ids::TupleId,
@@ -12,18 +12,18 @@ use crate::{
 pub(in crate::search) struct RemainingRecords<'a> {
     profile: &'a Profile,
     seed: u64,
-    /// The tuples of the points, in order.
+    /// By point.
     tuples: Vec<TupleId>,
-    /// How many records of each point's tuple are left.
+    /// By point: records that remain.
     left: Vec<u64>,
-    /// The variants of point `p` are `variants[starts[p]..starts[p + 1]]`, with the records that are left.
+    /// The variants of point `p` are `variants[starts[p]..starts[p + 1]]`, with the records that remain.
     starts: Vec<u32>,
     variants: Vec<VariantCount>,
     records: u64,
 }
 
 impl<'a> RemainingRecords<'a> {
-    /// Of members in order of their variants, so that those of a tuple are together.
+    /// `members` must be in the order of their variants, so that those of a tuple are adjacent.
     pub(in crate::search) fn new(profile: &'a Profile, members: &[VariantCount], seed: u64) -> Self {
         let mut remaining = Self {
             profile,
@@ -48,33 +48,32 @@ impl<'a> RemainingRecords<'a> {
         remaining
     }
 
-    /// How many records are left.
+    /// Number of records that remain.
     pub(in crate::search) fn records(&self) -> u64 {
         self.records
     }
 
-    /// How many records a point has left.
+    /// Number of records of a point that remain.
     pub(in crate::search) fn left(&self, point: u32) -> u64 {
         self.left[point as usize]
     }
 
-    /// How many points there are.
+    /// Number of points, with those that have no records left.
     pub(in crate::search) fn points(&self) -> u32 {
         self.tuples.len() as u32
     }
 
-    /// The codes of a point.
     pub(in crate::search) fn codes_of(&self, point: u32) -> &[u32] {
         self.profile.codes(self.tuples[point as usize])
     }
 
-    /// The codes of all points, one after the other.
+    /// Codes of all points, row-major.
     pub(in crate::search) fn codes(&self) -> Vec<u32> {
         self.tuples.iter().flat_map(|&tuple| self.profile.codes(tuple)).copied().collect()
     }
 
-    /// The point of the record of this number, counted from 0 in the order of the points.
-    pub(in crate::search) fn at(&self, record: u64) -> Option<u32> {
+    /// Point of the remaining record with this number, counted from 0 in the order of the points.
+    pub(in crate::search) fn point_of_record(&self, record: u64) -> Option<u32> {
         let mut before = 0;
         (0u32..).zip(&self.left).find_map(|(point, left)| {
             before += left;
@@ -82,7 +81,7 @@ impl<'a> RemainingRecords<'a> {
         })
     }
 
-    /// Takes some of a point's records.
+    /// Moves some of a point's records, drawn at random, to `into`.
     pub(in crate::search) fn take(&mut self, point: u32, records: u64, into: &mut Vec<VariantCount>) {
         let range = self.starts[point as usize] as usize..self.starts[point as usize + 1] as usize;
         let variants = &mut self.variants[range];
@@ -109,7 +108,7 @@ impl<'a> RemainingRecords<'a> {
         }
     }
 
-    /// Everything that is left.
+    /// All records that remain.
     pub(in crate::search) fn rest(&self) -> Vec<VariantCount> {
         self.variants.iter().copied().filter(|member| member.records > 0).collect()
     }
