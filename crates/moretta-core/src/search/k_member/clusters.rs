@@ -1,4 +1,7 @@
-//! Clusters: grown one after the other from a seed, as published.
+//! Clusters one block, as published: each cluster grows from a seed, and the next seed is the record farthest from the last.
+//!
+//! Records of a tuple that is inside the box already cost nothing more, so they are added at once. Cost: one tree search per
+//! seed and one step of the queue per record added (`nearest.rs`).
 
 use super::{
     nearest::{NearestQueue, SearchWork, farthest},
@@ -14,18 +17,18 @@ use crate::{
     },
 };
 
-/// What was made of a set of records.
+/// Result of clustering one block.
 #[derive(Default)]
 pub(super) struct BlockClusters {
     pub clusters: Vec<Cluster>,
     /// Records that belong to no cluster yet, in order.
     pub leftovers: Vec<VariantCount>,
     pub work: SearchWork,
-    /// Why it did not come to its end.
-    pub stopped: Option<Stop>,
+    /// Why it was stopped, if it was.
+    pub stop: Option<Stop>,
 }
 
-/// Clusters a set of members, which are in order. `done` is told how many records have found their place.
+/// Clusters the records of a block; `members` must be sorted. Calls `done` with the number of records of each cluster.
 pub(super) fn cluster_block(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
@@ -40,7 +43,7 @@ pub(super) fn cluster_block(
     let mut previous = None;
     while search.remaining.records() >= min_records {
         if let Some(stop) = observer.stop() {
-            found.stopped = Some(stop);
+            found.stop = Some(stop);
             found.leftovers = split_rest(task, &mut found.clusters, search.remaining.rest());
             break;
         }
@@ -48,14 +51,14 @@ pub(super) fn cluster_block(
         previous = Some(seed);
         let cluster = search.grow(seed, min_records);
         done(cluster.records());
-        // A cluster that took all that was left and is still not enough.
+        // The cluster took all remaining records and still violates a model.
         if search.remaining.records() == 0 && !cluster.satisfies(task) {
             found.leftovers = cluster.members;
             break;
         }
         found.clusters.push(cluster);
     }
-    if found.stopped.is_none() {
+    if found.stop.is_none() {
         found.leftovers.extend(search.remaining.rest());
     }
     found.leftovers.sort_unstable();
@@ -90,7 +93,7 @@ impl<'a> KMemberSearch<'a> {
         }
     }
 
-    /// The first seed is any record, a later one the record farthest from the one before.
+    /// Returns a random record as the first seed, then the record farthest from the previous seed.
     fn seed(&mut self, previous: Option<u32>) -> Option<u32> {
         let Some(previous) = previous else {
             let records = self.remaining.records();
@@ -101,7 +104,7 @@ impl<'a> KMemberSearch<'a> {
         farthest(&self.points, &self.growing_box, &mut self.work)
     }
 
-    /// Grows a cluster until it holds, or nothing is left.
+    /// Grows a cluster until it satisfies the models or no record remains.
     fn grow(&mut self, seed: u32, min_records: u64) -> Cluster {
         let mut members = Vec::new();
         self.take(seed, 1, &mut members);
@@ -119,19 +122,19 @@ impl<'a> KMemberSearch<'a> {
                 self.points.rebuild_if_sparse(|column, first, last| loss_table.column(column, first, last));
                 return cluster;
             }
-            // Models that ask for more than records are asked now and then: a large cluster takes long to judge.
+            // Checking the models of a large cluster is slow: only after every 6 % of growth.
             target = size + (size / 16).max(1);
             members = cluster.members;
         }
     }
 
-    /// Takes a point's next record, or as many as are wanted where they change nothing; how many that is.
+    /// Adds one record of a point, or up to `max_records` if the point is inside the box. Returns how many.
     fn add(&mut self, point: u32, max_records: u64, members: &mut Vec<VariantCount>) -> u64 {
-        let inside = self.growing_box.contains(self.points.codes(point));
-        let records = if inside { self.remaining.left(point).min(max_records) } else { 1 };
+        let is_inside = self.growing_box.contains(self.points.codes(point));
+        let records = if is_inside { self.remaining.left(point).min(max_records) } else { 1 };
         self.work.naive += records * self.remaining.records() - records * (records - 1) / 2;
         self.take(point, records, members);
-        if !inside {
+        if !is_inside {
             self.growing_box.extend(self.points.codes(point));
             self.nearest.box_grew();
         }

@@ -1,21 +1,26 @@
 //! Greedy k-member clustering (Byun, Kamra, Bertino, Li 2007, with the losses of Campan, Cooper, Truta 2011).
 //!
-//! Guarantees: every group satisfies every privacy model, has barely more records than that takes, and is released as the
-//! smallest box around its records. For whom: a holder who wants small groups of records that are alike.
+//! Guarantees: every group satisfies every privacy model with few more records than it needs, and is released as the smallest
+//! box around its records. For whom: a data holder who wants small groups of similar records.
 //!
-//! A cluster starts with a seed: the first is any record, each later one the record farthest from the seed before. It takes the
-//! record whose addition increases its loss least, again and again, until it has k records (or, with other models,
-//! until it holds). What is left at the end goes where it costs least. A cluster's loss is its number of records times the
-//! weighted certainty penalty of its box; the distance of two records is the loss of the cluster of the two. Ties go to
-//! the record that comes first in the order of the quasi-identifiers' values.
+//! ```text
+//! repeat while at least k records remain:
+//!     seed     the first is a random record, each later one the record farthest from the seed before
+//!     grow     add the record that increases the cluster's loss least,
+//!              until the cluster has k records (with other models: until it satisfies them)
+//! leftovers    each joins the cluster whose loss grows least
+//! ```
 //!
-//! As published every step looks at every record: n^2 distances. Here the clusters are the same, to the record, but
-//! records with equal quasi-identifiers are one point with a count, and a k-d tree over the points whose nodes bound what any
-//! point below would cost (`points.rs`, `local/loss_table.rs`) finds the next record without looking at most of them
-//! (`nearest.rs`). A large table is cut into blocks with Mondrian first, and each block is
-//! clustered on its own, in parallel: the report counts the blocks.
+//! A cluster's loss is its number of records times the weighted loss of its box; the distance of two records is the loss of
+//! the box around both. Ties go to the record that comes first in the order of the quasi-identifiers' values.
 //!
-//! Cost: a search of the tree per record; measured, about n^1.5 for one block, linear in the number of blocks.
+//! The published algorithm compares every record at every step: n^2 distances. The clusters here are exactly the same, but
+//! records with equal quasi-identifiers are one point with a count, and a k-d tree over the points (`points.rs`) with bounds on
+//! the cost of the points below each node (`local/loss_table.rs`) finds the next record without computing most distances
+//! (`nearest.rs`). A large table is first split into blocks with Mondrian, which are clustered in parallel; the report has
+//! their number.
+//!
+//! Cost: one tree search per record; measured, about n^1.5 for one block, linear in the number of blocks.
 
 mod clusters;
 mod nearest;
@@ -51,27 +56,28 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
 };
 
-/// A table with more distinct tuples than this is divided, unless the policy says how.
+/// Tables with more distinct tuples are split into blocks, unless the policy sets `block`.
 const MAX_UNDIVIDED_TUPLES: u64 = 200_000;
 
-/// The records of a block, unless the policy says how many.
+/// Default minimum records per block.
 const BLOCK_RECORDS: u64 = 50_000;
 
-/// Up to so many columns that is so; twice as many columns make both a quarter.
+/// Number of columns up to which both defaults apply. With more they fall with the square, a quarter for twice the columns: the
+/// search tree helps less the more columns there are.
 const BASE_COLUMNS: usize = 8;
 
-/// The method's parameters.
+/// Parameters of the method.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct KMemberParams {
-    /// At least so many records in a block; 0: one block.
+    /// Minimum records per block; 0: one block; `None`: by the size of the table.
     pub block: Option<u64>,
-    /// What is to be little.
+    /// Loss metric to minimize.
     #[serde(skip)]
     pub loss: LossMetric,
 }
 
-/// The method.
+/// Greedy k-member clustering.
 #[derive(Debug, Clone, Copy)]
 pub struct KMember(pub KMemberParams);
 
@@ -82,7 +88,7 @@ impl Method for KMember {
         let blocks = match self.0.block.unwrap_or_else(|| default_block(task.profile)) {
             _ if everything.is_empty() => Vec::new(),
             0 => vec![everything],
-            least => mondrian::split(task, everything, least, observer),
+            min_records => mondrian::split(task, everything, min_records, observer),
         };
         let loss_table = LossTable::new(task.profile, self.0.loss);
         let finished = AtomicU64::new(0);
@@ -107,16 +113,15 @@ impl Method for KMember {
             ("bounds", sum(|found| found.work.bounds)),
             ("distances_of_a_full_search", sum(|found| found.work.naive)),
         ];
-        let stop = clustered.iter().find_map(|found| found.stopped);
+        let stop = clustered.iter().find_map(|found| found.stop);
         let clusters = clustered.into_iter().flat_map(|found| found.clusters).collect();
         Ok(outcome(task, clusters, stop, work))
     }
 }
 
-/// The records of a block where the policy does not say; 0: one block. A search tree helps less the more columns there
-/// are.
+/// Minimum records per block if the policy sets none; 0: one block.
 fn default_block(profile: &Profile) -> u64 {
     let columns = profile.columns().len().max(BASE_COLUMNS);
-    let fewer = |count: u64| count * (BASE_COLUMNS * BASE_COLUMNS) as u64 / (columns * columns) as u64;
-    if profile.tuples() as u64 > fewer(MAX_UNDIVIDED_TUPLES) { fewer(BLOCK_RECORDS).max(1) } else { 0 }
+    let scaled = |count: u64| count * (BASE_COLUMNS * BASE_COLUMNS) as u64 / (columns * columns) as u64;
+    if profile.tuples() as u64 > scaled(MAX_UNDIVIDED_TUPLES) { scaled(BLOCK_RECORDS).max(1) } else { 0 }
 }

@@ -1,58 +1,65 @@
-//! The next record of a cluster, and the seed of the next: best-first searches of the tree.
+//! Best-first searches of the tree: the next record of a cluster, and the next seed.
 //!
-//! While a cluster grows, what a record would cost it never falls. So one queue serves the whole cluster: what was
-//! computed for a smaller box is still a lower bound for the larger one, and is computed again only when it comes up.
+//! While a cluster's box grows, the cost of a record never falls. So one priority queue serves a whole cluster: a cost that was
+//! computed for a smaller box is a lower bound for the larger one, and is recomputed only when it is popped (a lazy queue).
+//!
+//! ```text
+//! box version 1     queue: point a 0.3 (version 1), node N 0.5 (version 0)
+//! pop a: version is current -> a is the next record; the box grows to version 2
+//! pop N: version is old     -> recompute its bound, 0.7, push again; popped as current, it is replaced by its children
+//! ```
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
 use super::points::PointTree;
 use crate::search::local::{Below, GrowingBox, NONE};
 
-/// How much was computed.
+/// Counters for the report.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct SearchWork {
-    /// Costs of records.
+    /// Costs of points that were computed.
     pub distances: u64,
-    /// Bounds of nodes.
+    /// Bounds of nodes that were computed.
     pub bounds: u64,
-    /// Distances that a search through all records would have computed.
+    /// Distances that the published algorithm would have computed.
     pub naive: u64,
 }
 
-/// In order of cost, then of the record that comes first.
+/// Queue entry of a point or a node; ordered by cost, then by the first point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
-    /// The bits of a cost: costs are not negative, so their bits are in their order.
+    /// Bits of the cost, or of its lower bound: bits of non-negative floats have the order of the floats.
     cost: u64,
-    /// The number of the point, or the least of a node.
+    /// The point, or the least point below the node.
     first: u32,
     /// The node; [`NONE`] for a point.
     node: u32,
-    /// The box that the cost was computed for.
+    /// Version of the box that the cost was computed for.
     version: u32,
 }
 
-/// The records around a cluster, cheapest first.
+/// Lazy queue of the points around a growing cluster, cheapest first.
 #[derive(Default)]
 pub(super) struct NearestQueue {
     queue: BinaryHeap<Reverse<Entry>>,
+    /// Number of times that the box has grown.
     version: u32,
 }
 
 impl NearestQueue {
-    /// Begins a cluster.
+    /// Starts a cluster.
     pub(super) fn start(&mut self, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) {
         self.queue.clear();
         self.version = 0;
         self.push_node(0, points, growing_box, work);
     }
 
-    /// The box has grown.
+    /// Must be called when the box has grown.
     pub(super) fn box_grew(&mut self) {
         self.version += 1;
     }
 
-    /// Puts a point back that was taken out by [`NearestQueue::next`].
+    /// Adds a point, or puts one back that [`NearestQueue::next`] returned.
     pub(super) fn push_point(
         &mut self,
         point: u32,
@@ -74,7 +81,7 @@ impl NearestQueue {
         }
     }
 
-    /// The point that costs least, of equals the first; none where no point is left. It is no longer in the queue.
+    /// Removes and returns the point of least cost, the first of equals; `None` if no point is left.
     pub(super) fn next(
         &mut self,
         points: &PointTree,
@@ -83,14 +90,15 @@ impl NearestQueue {
     ) -> Option<u32> {
         while let Some(Reverse(entry)) = self.queue.pop() {
             let is_node = entry.node != NONE;
-            // Points of a node may have gone since.
+            // All points below were removed since the node was queued.
             if is_node && points.tree.first(entry.node) == NONE {
                 continue;
             }
             if entry.version != self.version {
-                match is_node {
-                    true => self.push_node(entry.node, points, growing_box, work),
-                    false => self.push_point(entry.first, points, growing_box, work),
+                if is_node {
+                    self.push_node(entry.node, points, growing_box, work);
+                } else {
+                    self.push_point(entry.first, points, growing_box, work);
                 }
                 continue;
             }
@@ -110,7 +118,7 @@ impl NearestQueue {
     }
 }
 
-/// The point that is farthest from the one the reach starts at, of equals the first.
+/// Returns the point farthest from the seed in `growing_box`, the first of equals; `None` if no point is left.
 pub(super) fn farthest(points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
     let mut open: BinaryHeap<(u64, Reverse<u32>, u32)> = BinaryHeap::new();
@@ -121,9 +129,9 @@ pub(super) fn farthest(points: &PointTree, growing_box: &GrowingBox<'_>, work: &
         }
     };
     push(&mut open, 0, work);
-    while let Some((most, Reverse(first), node)) = open.pop() {
-        // What is best so far is at least as far, and comes first where it is as far.
-        if best.is_some_and(|(cost, point)| (cost.to_bits(), Reverse(point)) >= (most, Reverse(first))) {
+    while let Some((bound, Reverse(first), node)) = open.pop() {
+        // No point below can be farther, or equally far with a smaller number.
+        if best.is_some_and(|(cost, point)| (cost.to_bits(), Reverse(point)) >= (bound, Reverse(first))) {
             break;
         }
         match points.tree.below(node) {
@@ -132,7 +140,7 @@ pub(super) fn farthest(points: &PointTree, growing_box: &GrowingBox<'_>, work: &
                 for &point in below {
                     work.distances += 1;
                     let cost = growing_box.cost(points.codes(point));
-                    if best.is_none_or(|(most, first)| cost > most || (cost == most && point < first)) {
+                    if best.is_none_or(|(max, first)| cost > max || (cost == max && point < first)) {
                         best = Some((cost, point));
                     }
                 }

@@ -1,20 +1,27 @@
-//! A search tree over the distinct tuples that still have records: a k-d tree whose nodes know the box around their points.
+//! A k-d tree over the distinct tuples that still have records; each node has the bounding box of its points.
 //!
-//! Points go, none comes: a point that is out of records is taken from its leaf, and the boxes above shrink to what
-//! is left. When half the points are gone the tree is built anew.
+//! A node is split in the column in which its box has the greatest loss, between two codes, as near to the middle as possible:
+//!
+//! ```text
+//! node: ages 20..60, 2 towns          splits at age 38: the range of ages loses more than that of towns
+//!   ages 20..37, 2 towns      ages 38..60, 2 towns
+//! ```
+//!
+//! A point without records is removed from its leaf, and the boxes above shrink; no point is added. Once half the points are
+//! removed, the tree is rebuilt. Cost: O(t log^2 t) to build for t points, O(depth) per removal.
 
 use crate::search::{
     cluster::include,
     local::{Below, ItemTree, LEAF, NONE},
 };
 
-/// The points of a search, by their numbers, and the tree over those that are left.
+/// The points of a block, by number, and the tree over those that still have records.
 pub(super) struct PointTree {
     columns: usize,
-    /// Row-major, by number.
+    /// Row-major by point.
     codes: Vec<u32>,
     pub tree: ItemTree,
-    /// Row-major, by node: the least and greatest code of each column.
+    /// Row-major by node: the least and greatest code of each column.
     bounds: Vec<(u32, u32)>,
 }
 
@@ -34,7 +41,7 @@ impl PointTree {
         &self.bounds[node as usize * self.columns..(node as usize + 1) * self.columns]
     }
 
-    /// Builds the tree anew where half of its points are gone. `width` says how far apart two codes of a column are.
+    /// Rebuilds the tree if more than half of its points were removed. `width` is the loss of a range of codes in a column.
     pub(super) fn rebuild_if_sparse(&mut self, width: impl Fn(usize, u32, u32) -> f64) {
         if self.tree.is_sparse() {
             self.build(width);
@@ -45,22 +52,21 @@ impl PointTree {
         let Self { columns, codes, tree, bounds } = self;
         bounds.clear();
         tree.build(|points| {
-            let own = bounds_of(codes, *columns, points);
-            bounds.extend(&own);
+            let node_bounds = bounds_of(codes, *columns, points);
+            bounds.extend(&node_bounds);
             if points.len() <= LEAF {
                 return None;
             }
             let (_, column) = (0..*columns)
-                .filter(|&column| own[column].0 < own[column].1)
-                .map(|column| (width(column, own[column].0, own[column].1), column))
+                .filter(|&column| node_bounds[column].0 < node_bounds[column].1)
+                .map(|column| (width(column, node_bounds[column].0, node_bounds[column].1), column))
                 .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
             let code = |point: &u32| codes[*point as usize * *columns + column];
             points.sort_unstable_by_key(|point| (code(point), *point));
-            Some(balanced(points, code))
+            Some(balanced_split(points, code))
         });
     }
 
-    /// Takes a point out.
     pub(super) fn remove(&mut self, point: u32) {
         let leaf = self.tree.remove(point);
         if let Below::Items(points) = self.tree.below(leaf)
@@ -96,12 +102,12 @@ impl PointTree {
     }
 }
 
-/// Where to divide points that are sorted by their codes: between two codes, as near to the middle as can be.
-fn balanced(points: &[u32], code: impl Fn(&u32) -> u32) -> usize {
+/// Index at which to split points that are sorted by code: between two different codes, as near to the middle as possible.
+fn balanced_split(points: &[u32], code: impl Fn(&u32) -> u32) -> usize {
     let middle = points.len() / 2;
-    let at = code(&points[middle]);
-    let before = points.partition_point(|point| code(point) < at);
-    let after = points.partition_point(|point| code(point) <= at);
+    let middle_code = code(&points[middle]);
+    let before = points.partition_point(|point| code(point) < middle_code);
+    let after = points.partition_point(|point| code(point) <= middle_code);
     if before > 0 && (after == points.len() || middle - before <= after - middle) { before } else { after }
 }
 

@@ -26,7 +26,7 @@
 //! the last digit: the result is that of a full scan.
 //!
 //! Groups may change or be removed, none is added; the nodes above are updated. Once half the groups are removed, the tree is
-//! rebuilt. Cost: O(log groups) nodes per search if the boxes are small compared with the table, all of them at worst.
+//! rebuilt. Cost: few nodes per search if boxes are small compared with the table, all of them at worst.
 
 use std::{
     cmp::Reverse,

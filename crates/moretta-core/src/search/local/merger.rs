@@ -1,6 +1,13 @@
-//! Groups on their way to hold: those that do not, the *short* ones, join others or take records of them.
+//! Merges groups until all satisfy the models: a *violating* group joins another group or takes records from one.
 //!
-//! These methods serve only models that are closed under union, and the whole table holds, so joining comes to an end.
+//! ```text
+//! k = 3                                     join: B becomes part of C      take: B takes one record of D, which keeps 3
+//! A xxx   B xx   C xxx   D xxxx      ->     A xxx   C xxxxx   D xxxx   or   A xxx   B xxx   C xxx   D xxx
+//! ```
+//!
+//! The group to join is the one whose loss grows least (`box_tree.rs`); a group takes records only if that costs less than
+//! joining. Merging terminates because the methods that use it serve only models that are closed under union, and the whole
+//! table satisfies them. Cost: one tree search per violating group and round.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -24,23 +31,23 @@ use crate::{
     text::merge_counts,
 };
 
-/// The nearest groups of so many short groups are looked for at once.
+/// Violating groups whose nearest groups are searched in parallel, ahead of merging; affects speed only.
 const BATCH: usize = 256;
 
-/// Groups, by their numbers, that join until all hold.
+/// Groups, by number, that are merged until all satisfy the models.
 pub(in crate::search) struct GroupMerger<'a> {
     task: &'a Task<'a>,
     loss_table: &'a LossTable<'a>,
-    /// None where it joined another.
+    /// `None` after it joined another.
     groups: Vec<Option<Cluster>>,
     violating: Vec<bool>,
-    /// Whether a group has other records than when the round began.
+    /// By group: whether its records changed in this round.
     changed: Vec<bool>,
     boxes: BoxTree<'a>,
     requirements: GroupRequirements<'a>,
-    /// How many groups took records of another.
+    /// Number of groups that took records of another.
     pub taken: u64,
-    /// How many groups joined another.
+    /// Number of groups that joined another.
     pub joined: u64,
 }
 
@@ -61,28 +68,28 @@ impl<'a> GroupMerger<'a> {
         }
     }
 
-    /// How many loss_table of two groups were computed.
+    /// Number of growths of losses that were computed, for the report.
     pub(in crate::search) fn costs(&self) -> u64 {
         self.boxes.costs.load(Relaxed)
     }
 
-    /// Whether a group is short, and another is there to join.
+    /// Whether a group violates a model and there is another group to join.
     pub(in crate::search) fn has_violating(&self) -> bool {
         self.boxes.left() > 1 && self.violating.contains(&true)
     }
 
-    /// The groups, in order of their numbers, and whether each has other records than when the last round began.
+    /// Returns the groups in order of their numbers, and whether each changed in the last round.
     pub(in crate::search) fn into_groups(self) -> Vec<(Cluster, bool)> {
         let groups = self.groups.into_iter().zip(self.changed);
         groups.filter_map(|(group, changed)| group.map(|group| (group, changed))).collect()
     }
 
-    /// Each group that is short, and that none has joined in this round, joins the one whose loss grows least by it, or
-    /// where `may_take` takes what it is short of from a group that can spare it, if that costs less.
-    /// So after each round the smallest group is at least twice as large.
+    /// Runs one round: each violating group that did not change in this round joins the group whose loss grows least. If
+    /// `may_take`, it may instead take the missing records from a group that can spare them, if that costs less. So each
+    /// round at least doubles the size of the smallest group. Returns why it was stopped, if it was.
     ///
-    /// What is nearest is looked for in parallel, ahead of the turns. When its turn comes, only the groups that have
-    /// changed since need another look.
+    /// The nearest groups of a batch are searched in parallel; before a group is merged, only the groups that changed since
+    /// the search are compared again. The result does not depend on the batch size.
     pub(in crate::search) fn round(&mut self, may_take: bool, observer: &dyn Observer) -> Option<Stop> {
         self.changed.fill(false);
         let violating: Vec<u32> =
@@ -91,12 +98,11 @@ impl<'a> GroupMerger<'a> {
             if let Some(stop) = observer.stop() {
                 return Some(stop);
             }
-            let is_open = |group: u32| self.violating[group as usize] && !self.changed[group as usize];
-            let open: Vec<u32> = batch.iter().copied().filter(|&group| is_open(group)).collect();
-            let found: Vec<Option<(f64, u32)>> = open.par_iter().map(|&group| self.boxes.nearest(group)).collect();
+            let open: Vec<u32> = batch.iter().copied().filter(|&group| self.is_open(group)).collect();
+            let nearest: Vec<Option<(f64, u32)>> = open.par_iter().map(|&group| self.boxes.nearest(group)).collect();
             let mut touched: Vec<u32> = Vec::new();
-            for (group, found) in open.into_iter().zip(found) {
-                if !self.violating[group as usize] || self.changed[group as usize] {
+            for (group, found) in open.into_iter().zip(nearest) {
+                if !self.is_open(group) {
                     continue;
                 }
                 let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
@@ -116,25 +122,30 @@ impl<'a> GroupMerger<'a> {
         None
     }
 
-    /// The nearest group, where only the touched ones have changed since it was found.
+    /// Whether the group is yet to be merged in this round.
+    fn is_open(&self, group: u32) -> bool {
+        self.violating[group as usize] && !self.changed[group as usize]
+    }
+
+    /// Updates a search result: only the `touched` groups changed since.
     fn still_nearest(&self, group: u32, found: Option<(f64, u32)>, touched: &[u32]) -> Option<(f64, u32)> {
         let (growth, other) = found?;
         if self.groups[other as usize].is_none() || touched.contains(&other) {
             return self.boxes.nearest(group);
         }
-        let there = touched.iter().filter(|&&other| self.groups[other as usize].is_some());
-        let growths = there.map(|&other| (self.boxes.growth_of(self.boxes.group_box(group), other), other));
+        let existing = touched.iter().filter(|&&other| self.groups[other as usize].is_some());
+        let growths = existing.map(|&other| (self.boxes.growth_of(self.boxes.group_box(group), other), other));
         growths.chain([(growth, other)]).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
     }
 
-    /// A group becomes part of another.
+    /// Makes a group part of another.
     fn join(&mut self, group: u32, other: u32) {
         self.joined += 1;
         let joining = self.groups[group as usize].take().expect("a group joins once");
         self.violating[group as usize] = false;
         let mut whole = self.groups[other as usize].take().expect("the nearest group is there");
         whole.join(joining);
-        // First: when the tree is built anew, it should know.
+        // Before `remove`, which may rebuild the tree.
         self.replace(other, whole);
         self.boxes.remove(group);
     }
@@ -147,15 +158,15 @@ impl<'a> GroupMerger<'a> {
         self.groups[at] = Some(cluster);
     }
 
-    /// Takes what a group is short of from the group that makes it cheapest, of those that keep enough,
-    /// where that costs less than to join; that group.
+    /// Takes the missing records from the group that offers them at the lowest cost and keeps enough itself, if that costs less
+    /// than joining. Returns the giver.
     fn take_records(&mut self, group: u32, by_joining: f64) -> Option<u32> {
-        let violating = self.groups[group as usize].as_ref().expect("a violating group has not joined another");
+        let taker = self.groups[group as usize].as_ref().expect("a violating group has not joined another");
         let min_records = self.requirements.min_records;
-        let (missing, factor) = (min_records - violating.records(), min_records as f64);
-        let offer = |giver: u32| Some(factor * self.loss_table.of(&self.box_after_taking(violating, giver, missing)?));
+        let (missing, factor) = (min_records - taker.records(), min_records as f64);
+        let offer = |giver: u32| Some(factor * self.loss_table.of(&self.box_after_taking(taker, giver, missing)?));
         let (cost, giver) = self.boxes.cheapest_giver(group, min_records + missing - 1, factor, offer)?;
-        let (whole, rest) = self.split_giver(violating, giver, missing)?;
+        let (whole, rest) = self.split_giver(taker, giver, missing)?;
         let rest_loss = rest.records() as f64 * self.loss_table.of(&rest.ranges);
         if cost + rest_loss - self.boxes.loss(giver) >= by_joining {
             return None;
@@ -166,8 +177,8 @@ impl<'a> GroupMerger<'a> {
         Some(giver)
     }
 
-    /// The box of the group with the records that it would take of another: that of `parts`, without the parts.
-    fn box_after_taking(&self, group: &Cluster, giver: u32, missing: u64) -> Option<Ranges> {
+    /// Box of the group after it took the missing records of another: that of [`Self::split_giver`], without building the parts.
+    fn box_after_taking(&self, group: &Cluster, giver: u32, mut missing: u64) -> Option<Ranges> {
         let given = &self.groups[giver as usize].as_ref()?.members;
         let profile = self.task.profile;
         let mut left: Vec<(TupleId, u64)> =
@@ -175,18 +186,17 @@ impl<'a> GroupMerger<'a> {
         left.sort_unstable_by_key(|(tuple, _)| *tuple);
         merge_counts(&mut left);
         let mut ranges = group.ranges.clone();
-        let mut missing = missing;
         while missing > 0 && !left.is_empty() {
             let costs = left.iter().map(|(tuple, _)| self.loss_table.with(&ranges, profile.codes(*tuple)));
-            let (_, at) = costs.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0))?;
-            let (tuple, records) = left.remove(at);
+            let (_, cheapest) = costs.zip(0..).min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let (tuple, records) = left.remove(cheapest);
             include(&mut ranges, profile.codes(tuple));
             missing = missing.saturating_sub(records);
         }
         Some(ranges)
     }
 
-    /// The group with the records that it would take of another, one by one the cheapest, and what the other keeps.
+    /// Returns the group after it took the missing records of another, the cheapest one by one, and the rest of the other.
     fn split_giver(&self, group: &Cluster, giver: u32, missing: u64) -> Option<(Cluster, Cluster)> {
         let mut given = self.groups[giver as usize].clone()?.members;
         given.sort_unstable();
@@ -197,8 +207,8 @@ impl<'a> GroupMerger<'a> {
         Some((whole, Cluster::around(self.task, remaining.rest())))
     }
 
-    /// Makes an end when there is no more time: all short groups become one, which takes in its nearest until it holds,
-    /// and is then cut.
+    /// Ends the merging of a search that is stopped: all violating groups become one, which takes in its nearest groups until it
+    /// satisfies the models and is then split by [`fallback_split`]. Does nothing if no group is violating.
     pub(in crate::search) fn finish_with_fallback(&mut self) {
         let violating: Vec<u32> =
             (0..self.groups.len() as u32).filter(|&group| self.violating[group as usize]).collect();
@@ -210,16 +220,16 @@ impl<'a> GroupMerger<'a> {
         }
         self.replace(first, whole);
         others.iter().for_each(|&other| self.boxes.remove(other));
-        let mut judged = 0;
+        let mut checked_records = 0;
         while self.violating[first as usize] {
             let Some((_, other)) = self.boxes.nearest(first) else { break };
             let mut whole = self.groups[first as usize].take().expect("put above");
             whole.join(self.groups[other as usize].take().expect("the nearest group is there"));
             self.boxes.remove(other);
             self.boxes.change(first, GroupBox { ranges: &whole.ranges, records: whole.records() });
-            // A large group takes long to judge.
-            if whole.records() >= judged + judged / 16 || self.boxes.left() == 1 {
-                judged = whole.records();
+            // Checking the models of a large group is slow: only after every 6 % of growth.
+            if whole.records() >= checked_records + checked_records / 16 || self.boxes.left() == 1 {
+                checked_records = whole.records();
                 self.replace(first, whole);
             } else {
                 self.groups[first as usize] = Some(whole);
@@ -233,14 +243,14 @@ impl<'a> GroupMerger<'a> {
 }
 
 impl RemainingRecords<'_> {
-    /// A cluster takes records, one by one the one that costs it least, of equals the first.
+    /// Moves `missing` records to a cluster, each time the one that costs it least, the first of equals.
     pub(in crate::search) fn grow(&mut self, cluster: &mut Cluster, mut missing: u64, loss_table: &LossTable<'_>) {
         let mut taken: Vec<VariantCount> = Vec::new();
         while missing > 0 {
             let open = (0..self.points()).filter(|&point| self.left(point) > 0);
             let costs = open.map(|point| (loss_table.with(&cluster.ranges, self.codes_of(point)), point));
             let Some((_, point)) = costs.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
-            // After the first of them, a tuple's records cost no more than any other.
+            // Once the box contains the tuple, its other records cost no more than any other record.
             let records = self.left(point).min(missing);
             include(&mut cluster.ranges, self.codes_of(point));
             self.take(point, records, &mut taken);

@@ -1,13 +1,18 @@
-//! Polishing, beyond the published methods: records move between groups while the loss falls.
+//! Polishing: a local search that moves records between finished groups while the total loss falls. Not part of the published
+//! methods.
 //!
-//! The loss of a group is its records times the penalty of its box. Group by group, those with the worst boxes first: the records
-//! of a tuple go to the group whose loss grows least by them, if that is less than their own group's loss falls; where their group
-//! cannot spare them, it takes as many records of one tuple of that group in exchange. A small group is dissolved where its
-//! records cost less elsewhere. Each step lessens the loss of all groups together, so rounds come to an end; there are
-//! at most a few.
+//! The loss of a group is its number of records times the loss of its box. Groups are visited by decreasing loss of their
+//! boxes. A *part* is the records of one tuple in a group. There are three steps, each of which lowers the total loss:
 //!
-//! Other groups are found through the tree over their boxes, in parallel for some groups at a time; what has changed since is
-//! looked at again before anything moves.
+//! ```text
+//! move        A xxxY  B yyy    ->  A xxx   B yyyY      Y costs B less than A saves, and A still satisfies the models
+//! exchange    A xxY   B yyX    ->  A xxX   B yyY       A cannot spare Y, so it gets as many records of one tuple of B
+//! dissolve    A xy    B xxx  C yyy  ->  B xxxx  C yyyy      the parts of a small group cost less in other groups
+//! ```
+//!
+//! The group with the lowest cost for a part is found through the tree over the boxes (`box_tree.rs`), in parallel for a batch
+//! of groups; a group that changed since then is searched again before anything moves. Cost: per round, one tree search per
+//! part of each group that changed in the round before; at most four rounds.
 
 use rayon::prelude::*;
 
@@ -25,39 +30,39 @@ use crate::{
     },
 };
 
-/// At most so many rounds.
+/// Maximum rounds; a round that changes nothing is the last.
 const MAX_ROUNDS: usize = 4;
 
-/// For so many groups others are looked for at once.
+/// Groups whose parts are searched for in parallel; affects speed only.
 const BATCH: usize = 64;
 
-/// Groups of more tuples take long to look through: they get records and give none.
+/// Maximum parts of a group that gives records away; larger groups take too long to visit and only receive.
 const MAX_PARTS: usize = 1000;
 
-/// Larger groups are not worth dissolving.
+/// Maximum records of a group that may be dissolved; larger ones are not worth the search.
 const MAX_DISSOLVED_RECORDS: u64 = 24;
 
-/// Less is a rounding.
+/// Minimum decrease of the loss per step; less could be rounding.
 const MIN_GAIN: f64 = 1e-9;
 
-/// What polishing did.
+/// Numbers of steps.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::search) struct Polished {
     pub moved: u64,
     pub exchanged: u64,
     pub dissolved: u64,
-    /// What it was stopped for.
+    /// Why it was stopped, if it was.
     pub stop: Option<Stop>,
 }
 
 impl Polished {
-    /// As counters of a report.
+    /// Counters for the report.
     pub(in crate::search) fn work(self) -> [(&'static str, u64); 3] {
         [("moved", self.moved), ("exchanged", self.exchanged), ("dissolved", self.dissolved)]
     }
 }
 
-/// Records of one tuple in a group.
+/// The records of one tuple in a group.
 #[derive(Debug, Clone)]
 struct TuplePart {
     /// A box of one point.
@@ -69,21 +74,21 @@ struct TuplePart {
 
 struct Polisher<'a> {
     loss_table: &'a LossTable<'a>,
-    /// None where it was dissolved.
+    /// `None` after it was dissolved.
     groups: Vec<Option<Vec<TuplePart>>>,
     boxes: BoxTree<'a>,
-    /// Counts changes.
+    /// Number of changes of groups so far.
     clock: u64,
-    /// When each group got or lost records.
+    /// By group: the clock of its last change.
     changed: Vec<u64>,
-    /// When the last round began.
+    /// Clock at the start of the last round.
     last_round: u64,
     requirements: GroupRequirements<'a>,
     max_records: u64,
     done: Polished,
 }
 
-/// Polishes groups that hold; none gets more than `most` records.
+/// Polishes groups that satisfy the models; no group grows beyond `max_records` records.
 pub(in crate::search) fn polish(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
@@ -116,7 +121,7 @@ pub(in crate::search) fn polish(
     polish.done
 }
 
-/// A cluster's records, tuple by tuple.
+/// Divides a cluster into its parts.
 fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<TuplePart> {
     cluster.members.sort_unstable();
     let tuple = |member: &VariantCount| task.profile.tuple_of(member.variant);
@@ -129,18 +134,18 @@ fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<TuplePart> {
     cluster.members.chunk_by(|a, b| tuple(a) == tuple(b)).map(part).collect()
 }
 
-/// The ranges of all parts but one, for each of them.
+/// Returns, for each part, the box around all other parts. Linear: one scan in each direction.
 fn boxes_without_each(parts: &[TuplePart], columns: usize) -> Vec<Ranges> {
     let mut without = vec![vec![(u32::MAX, 0); columns]; parts.len()];
-    let mut sweep = |order: &mut dyn Iterator<Item = usize>| {
+    let mut scan = |order: &mut dyn Iterator<Item = usize>| {
         let mut ranges = vec![(u32::MAX, 0); columns];
         for at in order {
             widen(&mut without[at], &ranges);
             widen(&mut ranges, &parts[at].point);
         }
     };
-    sweep(&mut (0..parts.len()));
-    sweep(&mut (0..parts.len()).rev());
+    scan(&mut (0..parts.len()));
+    scan(&mut (0..parts.len()).rev());
     without
 }
 
@@ -152,33 +157,33 @@ fn around<'p>(parts: impl Iterator<Item = &'p TuplePart>, columns: usize) -> Ran
 }
 
 impl Polisher<'_> {
-    /// Every group once that has changed since the last round; whether anything moved.
+    /// Visits every group that changed since the last round began. Returns whether a step was made.
     fn round(&mut self, observer: &dyn Observer) -> bool {
         let since = std::mem::replace(&mut self.last_round, self.clock);
         let mut order: Vec<(f64, u32)> = (0..self.groups.len() as u32)
             .filter(|&group| self.changed[group as usize] > since && self.groups[group as usize].is_some())
             .map(|group| (self.loss_table.of(self.boxes.group_box(group).ranges), group))
-            .filter(|&(penalty, group)| penalty > 0.0 && self.parts(group).len() <= MAX_PARTS)
+            .filter(|&(loss, group)| loss > 0.0 && self.parts(group).len() <= MAX_PARTS)
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let before = self.done;
-        for some in order.chunks(BATCH) {
+        for batch in order.chunks(BATCH) {
             self.done.stop = observer.stop();
             if self.done.stop.is_some() {
                 return false;
             }
-            let looked = self.clock;
-            let others: Vec<(Vec<Option<u32>>, f64)> =
-                some.par_iter().map(|&(_, group)| self.destinations(group)).collect();
-            for (&(_, group), others) in some.iter().zip(others) {
+            let searched_at = self.clock;
+            let destinations: Vec<(Vec<Option<u32>>, f64)> =
+                batch.par_iter().map(|&(_, group)| self.destinations(group)).collect();
+            for (&(_, group), found) in batch.iter().zip(destinations) {
                 self.done.stop = observer.stop();
                 if self.done.stop.is_some() {
                     return false;
                 }
-                let is_old = self.changed[group as usize] > looked;
-                let (others, elsewhere) = if is_old { self.destinations(group) } else { others };
-                self.improve(group, others);
-                if elsewhere < self.boxes.loss(group) {
+                let is_outdated = self.changed[group as usize] > searched_at;
+                let (destinations, min_cost_elsewhere) = if is_outdated { self.destinations(group) } else { found };
+                self.improve(group, destinations);
+                if min_cost_elsewhere < self.boxes.loss(group) {
                     self.dissolve(group);
                 }
             }
@@ -191,59 +196,58 @@ impl Polisher<'_> {
         self.groups[group as usize].as_deref().unwrap_or_default()
     }
 
-    /// For each part of a group the other group that it costs less than its own group's loss falls without it; and what all
-    /// parts cost elsewhere at least.
+    /// Returns, for each part, the other group whose loss grows least by it, if the total loss would fall; and an estimate from
+    /// below of what all parts together would cost elsewhere.
     fn destinations(&self, group: u32) -> (Vec<Option<u32>>, f64) {
         let parts = self.parts(group);
         let without = boxes_without_each(parts, self.loss_table.columns());
-        let penalty = self.loss_table.of(self.boxes.group_box(group).ranges);
+        let box_loss = self.loss_table.of(self.boxes.group_box(group).ranges);
         let spare = self.boxes.group_box(group).records.saturating_sub(self.requirements.min_records);
-        let mut elsewhere = 0.0;
-        let other = |(part, ranges): (&TuplePart, &Ranges)| {
+        let mut min_cost_elsewhere = 0.0;
+        let destination = |(part, ranges): (&TuplePart, &Ranges)| {
             let below = self.loss_reduction(group, part, ranges) - MIN_GAIN;
-            // An exchange brings nothing where the box stays the same.
-            let useless = part.records > spare && parts.len() > 1 && self.loss_table.of(ranges) >= penalty;
-            let found = if useless { None } else { self.boxes.nearest_to(part.as_box(), group, below) };
-            elsewhere += found.map_or(below, |(growth, _)| growth);
+            // An exchange gains nothing if the box stays the same.
+            let is_useless = part.records > spare && parts.len() > 1 && self.loss_table.of(ranges) >= box_loss;
+            let found = if is_useless { None } else { self.boxes.nearest_to(part.as_box(), group, below) };
+            min_cost_elsewhere += found.map_or(below, |(growth, _)| growth);
             found.map(|(_, other)| other)
         };
-        let others = parts.iter().zip(&without).map(other).collect();
-        (others, elsewhere)
+        let destinations = parts.iter().zip(&without).map(destination).collect();
+        (destinations, min_cost_elsewhere)
     }
 
-    /// By how much a group's loss falls when a part leaves others of these ranges.
+    /// Decrease of a group's loss without a part; `ranges` is the box around the other parts.
     fn loss_reduction(&self, group: u32, part: &TuplePart, ranges: &[(u32, u32)]) -> f64 {
         let left = self.boxes.group_box(group).records - part.records;
         let rest = if left == 0 { 0.0 } else { left as f64 * self.loss_table.of(ranges) };
         self.boxes.loss(group) - rest
     }
 
-    /// Moves parts of a group, the one that brings most first, as long as one brings something. Parts that come in exchange
-    /// stay.
-    fn improve(&mut self, group: u32, mut others: Vec<Option<u32>>) {
+    /// Moves or exchanges parts of a group, the one of greatest gain first, while there is a gain. Parts received in exchange
+    /// are not moved again.
+    fn improve(&mut self, group: u32, mut destinations: Vec<Option<u32>>) {
         let mut without = boxes_without_each(self.parts(group), self.loss_table.columns());
         loop {
             let parts = self.parts(group);
             let gain = |at: usize| {
-                let other = others[at].filter(|&other| self.groups[other as usize].is_some())?;
+                let other = destinations[at].filter(|&other| self.groups[other as usize].is_some())?;
                 let part = &parts[at];
                 let growth = self.boxes.growth_of(part.as_box(), other);
                 Some((self.loss_reduction(group, part, &without[at]) - growth, at, other))
             };
-            let found = (0..others.len()).filter_map(gain).filter(|(gain, _, _)| *gain > MIN_GAIN);
+            let found = (0..destinations.len()).filter_map(gain).filter(|(gain, _, _)| *gain > MIN_GAIN);
             let Some((_, at, other)) = found.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))) else { return };
-            match self.give(group, at, other) || self.exchange(group, at, other, &without[at]) {
-                // What came in exchange is at the end.
-                true => {
-                    _ = others.remove(at);
-                    without = boxes_without_each(self.parts(group), self.loss_table.columns());
-                }
-                false => others[at] = None,
+            if self.give(group, at, other) || self.exchange(group, at, other, &without[at]) {
+                // Parts received in exchange are at the end and have no destination.
+                destinations.remove(at);
+                without = boxes_without_each(self.parts(group), self.loss_table.columns());
+            } else {
+                destinations[at] = None;
             }
         }
     }
 
-    /// Gives a part to another group, if both hold then.
+    /// Moves a part to another group, if both satisfy the models then.
     fn give(&mut self, group: u32, at: usize, other: u32) -> bool {
         let part = &self.parts(group)[at];
         let fits = self.boxes.group_box(other).records + part.records <= self.max_records;
@@ -258,14 +262,14 @@ impl Polisher<'_> {
         held
     }
 
-    /// Gives a part to another group and takes as many records of one of its parts, where that brings something.
+    /// Exchanges a part with a part of another group that has as many records, if the total loss falls.
     fn exchange(&mut self, group: u32, at: usize, other: u32, ranges: &[(u32, u32)]) -> bool {
         let columns = self.loss_table.columns();
         let (part, theirs) = (&self.parts(group)[at], self.parts(other));
         let without = boxes_without_each(theirs, columns);
         let before = self.boxes.loss(group) + self.boxes.loss(other);
-        let (own_records, other_records) =
-            (self.boxes.group_box(group).records as f64, self.boxes.group_box(other).records as f64);
+        let own_records = self.boxes.group_box(group).records as f64;
+        let other_records = self.boxes.group_box(other).records as f64;
         let after = |(back, taken): (usize, &TuplePart)| {
             if taken.records != part.records || taken.tuple == part.tuple {
                 return None;
@@ -273,8 +277,8 @@ impl Polisher<'_> {
             let mine = own_records * self.loss_table.union(ranges, &taken.point);
             Some((mine + other_records * self.loss_table.union(&without[back], &part.point), back))
         };
-        let least = theirs.iter().enumerate().filter_map(after).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let Some((_, back)) = least.filter(|(after, _)| *after < before - MIN_GAIN) else { return false };
+        let best = theirs.iter().enumerate().filter_map(after).min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let Some((_, back)) = best.filter(|(after, _)| *after < before - MIN_GAIN) else { return false };
         let (mut mine, mut theirs) = (self.parts(group).to_vec(), theirs.to_vec());
         let (given, taken) = (mine.remove(at), theirs.remove(back));
         let (mine, theirs) = (joined(&mine, [taken]), joined(&theirs, [given]));
@@ -283,7 +287,7 @@ impl Polisher<'_> {
         held
     }
 
-    /// Dissolves a small group, if its parts cost less in the groups that each of them costs least.
+    /// Dissolves a small group if its parts, each in the group whose loss grows least, cost less there.
     fn dissolve(&mut self, group: u32) {
         let parts = self.parts(group);
         let loss = self.boxes.loss(group);
@@ -347,7 +351,7 @@ impl TuplePart {
     }
 }
 
-/// Parts with more parts behind them; those of the same tuple become one.
+/// Appends parts to others; parts of the same tuple become one.
 fn joined(parts: &[TuplePart], more: impl IntoIterator<Item = TuplePart>) -> Vec<TuplePart> {
     let mut parts = parts.to_vec();
     for part in more {
