@@ -9,7 +9,7 @@ use crate::{
     recoding::{GroupAssignment, LocalRecoding, Recoding},
 };
 
-/// A bounding box: the least and greatest code of each column.
+/// Bounding box: the least and greatest code of each column.
 pub(super) type Ranges = Vec<(u32, u32)>;
 
 /// Records that are released as one group.
@@ -30,17 +30,17 @@ impl Cluster {
         task.is_satisfied_by(&self.members)
     }
 
-    /// The cluster of some members.
+    /// Cluster with the smallest box around its members.
     pub(super) fn around(task: &Task<'_>, members: Vec<VariantCount>) -> Self {
         Self { ranges: ranges_of(task.profile, &members), members }
     }
 
-    /// The cluster of all records of some tuples.
+    /// Cluster of all records of some tuples.
     pub(super) fn of_tuples(task: &Task<'_>, tuples: &[TupleId]) -> Self {
         Self::around(task, members_of(task.profile, tuples.iter().copied()).collect())
     }
 
-    /// Takes all records of another cluster in.
+    /// Adds all records of another cluster.
     pub(super) fn join(&mut self, other: Self) {
         self.members.extend(other.members);
         widen(&mut self.ranges, &other.ranges);
@@ -56,7 +56,7 @@ pub(super) fn members_of(
     variants.map(|variant| VariantCount { variant, records: profile.variant_records(variant) })
 }
 
-/// The box around some members.
+/// Smallest box around some members.
 pub(super) fn ranges_of(profile: &Profile, members: &[VariantCount]) -> Ranges {
     let mut ranges = vec![(u32::MAX, 0); profile.columns().len()];
     for member in members {
@@ -79,7 +79,7 @@ pub(super) fn widen(ranges: &mut [(u32, u32)], more: &[(u32, u32)]) {
     }
 }
 
-/// The outcome of a method whose result is the clusters; `stop` is `None` if it came to its end.
+/// Turns clusters into the outcome of a method, one group per cluster; `stop` is `None` if the method finished.
 pub(super) fn outcome(
     task: &Task<'_>,
     mut clusters: Vec<Cluster>,

@@ -1,27 +1,27 @@
-//! The path that a method may leave: from the table as it is, change by change, to where it ends.
+//! Generalization path: the steps by which a method generalizes the original table.
 //!
-//! A path is the trade-off between privacy and precision: every point of it is a cut that could be released where
-//! the policy holds there. Steps only say what changes, so that a path of a thousand steps over a million values is
-//! still small; [`Cut::apply`](crate::recoding::Cut::apply) walks it.
+//! A path is a trade-off between privacy and precision: each of its points is a cut, which can be released if the policy holds
+//! for it. A step only has the changes, so that a path of a thousand steps over a million values is small;
+//! [`Cut::apply`](crate::recoding::Cut::apply) applies one.
 
 use serde::Serialize;
 
 use crate::recoding::Step;
 
-/// The whole trade-off: the steps from the table as it is to all values at the root.
+/// The path from the original table to all values at the root.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GeneralizationPath {
-    /// The steps.
+    /// In order; each applies to the cut of the steps before it.
     pub steps: Vec<Step>,
-    /// The first point at which the policy holds; none where it holds at none.
+    /// First point at which the policy holds; `None` if it holds at none.
     pub first_valid: Option<ValidPoint>,
 }
 
 /// A point at which the policy holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ValidPoint {
-    /// How many steps it is from the table as it is.
+    /// Number of steps from the original table.
     pub step: usize,
-    /// How many records are suppressed for it.
+    /// Number of records that must be suppressed at this point.
     pub suppressed_rows: u64,
 }

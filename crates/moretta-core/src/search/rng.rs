@@ -1,4 +1,4 @@
-//! Random numbers that depend on the seed alone: the same on every machine and for any number of threads.
+//! Random numbers that depend only on the seed: the same on every machine and for any number of threads.
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -35,7 +35,7 @@ impl SearchRng {
     }
 
     /// A uniformly chosen element of a non-empty slice.
-    pub(super) fn choose(&mut self, of: &[f64]) -> f64 {
-        of[self.below(of.len())]
+    pub(super) fn choose(&mut self, values: &[f64]) -> f64 {
+        values[self.below(values.len())]
     }
 }

@@ -1,8 +1,14 @@
-//! A tree for every column, for methods that climb one.
+//! A generalization tree for every column, so that methods that need trees can serve all columns.
 //!
-//! A column with a hierarchy has its own. A column of free numbers gets one of halves: its values in order, divided
-//! again and again so that both sides have about as many records, so that any method that needs a tree can still
-//! serve it. Every node of such a tree is an interval that the column may release.
+//! A column with a hierarchy has its own tree. A column of free numbers gets a tree of halves: its ordered values are divided
+//! recursively so that both sides have about the same number of records. Every node of such a tree is an interval that the
+//! column may be released with.
+//!
+//! ```text
+//! value (records)   1 (5)  2 (1)  3 (1)  4 (1)  9 (1)
+//! tree              [1, 9]: 1 | [2, 9]: [2, 3]: 2 | 3
+//!                                       [4, 9]: 4 | 9
+//! ```
 
 use std::borrow::Cow;
 
@@ -12,7 +18,7 @@ use crate::{
     profile::Profile,
 };
 
-/// One column's tree, and what its nodes leave as.
+/// The tree of a column, and the released cells of its nodes.
 #[derive(Debug, Clone)]
 pub(super) struct Taxonomy<'a> {
     domain: &'a Domain,
@@ -20,7 +26,7 @@ pub(super) struct Taxonomy<'a> {
 }
 
 impl<'a> Taxonomy<'a> {
-    /// Of every column.
+    /// Returns the taxonomy of each column.
     pub(super) fn of_columns(profile: &'a Profile) -> Vec<Self> {
         let of_column = |(column, described): (usize, &'a crate::profile::Column)| {
             let domain = &described.domain;
@@ -38,7 +44,7 @@ impl<'a> Taxonomy<'a> {
         self.domain
     }
 
-    /// What the values below a node leave as.
+    /// Released cell of the values below a node.
     pub(super) fn cell(&self, node: NodeId) -> Cell {
         match self.domain.tree() {
             Some(_) => self.domain.node_cell(node),
@@ -49,11 +55,11 @@ impl<'a> Taxonomy<'a> {
         }
     }
 
-    /// By node, the number of records with a value below it; `column` is the taxonomy's own.
+    /// By node: the number of records with a value below it. `column` must be the index of the taxonomy's column.
     pub(super) fn records_below(&self, profile: &Profile, column: usize) -> Vec<u64> {
         let mut records = vec![0; self.tree.len()];
-        for (code, own) in (0u32..).zip(records_by_code(profile, column)) {
-            records[self.tree.leaf(code).index()] = own;
+        for (code, leaf_records) in (0u32..).zip(records_by_code(profile, column)) {
+            records[self.tree.leaf(code).index()] = leaf_records;
         }
         for node in (1..self.tree.len()).rev() {
             if let Some(parent) = self.tree.parent(NodeId::from_index(node)) {
@@ -64,7 +70,7 @@ impl<'a> Taxonomy<'a> {
     }
 }
 
-/// By code of a column, the number of records with it.
+/// By code of a column: the number of records with it.
 pub(super) fn records_by_code(profile: &Profile, column: usize) -> Vec<u64> {
     let mut records = vec![0; profile.columns()[column].domain.len()];
     for tuple in (0..profile.tuples() as u32).map(TupleId) {
@@ -73,7 +79,7 @@ pub(super) fn records_by_code(profile: &Profile, column: usize) -> Vec<u64> {
     records
 }
 
-/// By code of a column, the number of records with a smaller one; the last entry counts all records.
+/// By code of a column: the number of records with a smaller code; the last entry is the number of all records.
 pub(super) fn records_before(profile: &Profile, column: usize) -> Vec<u64> {
     let mut before = vec![0];
     before.extend(records_by_code(profile, column).iter().scan(0, |sum, records| {
@@ -83,7 +89,7 @@ pub(super) fn records_before(profile: &Profile, column: usize) -> Vec<u64> {
     before
 }
 
-/// The tree of halves over a column of free numbers; a missing value stays directly under the root.
+/// Builds the tree of halves of a column of free numbers; a missing value is a child of the root.
 fn halving_tree(profile: &Profile, column: usize) -> Tree {
     let domain = &profile.columns()[column].domain;
     let before = records_before(profile, column);
@@ -97,7 +103,7 @@ fn halving_tree(profile: &Profile, column: usize) -> Tree {
         open.push((TreeBuilder::ROOT, 0, numbers));
     }
     while let Some((node, first, end)) = open.pop() {
-        // A lone value is a leaf: the node itself, unless that is the root, which may have a missing value beside it.
+        // A single value is a leaf: the node itself, or a child of the root if the missing value is another child.
         if end - first == 1 {
             if node == TreeBuilder::ROOT && domain.missing().is_some() {
                 builder.add("", node);
@@ -106,10 +112,10 @@ fn halving_tree(profile: &Profile, column: usize) -> Tree {
         }
         let half = before[first] + (before[end] - before[first]) / 2;
         let nearest = before.partition_point(|&records| records < half);
-        // Of the two places around the middle, the one that is nearer to it.
+        // Of the two split points around the middle, the nearer one.
         let (low, high) = (nearest.saturating_sub(1), nearest);
-        let off = |at: usize| before[at].abs_diff(half);
-        let middle = if off(low) < off(high) { low } else { high }.clamp(first + 1, end - 1);
+        let distance = |code: usize| before[code].abs_diff(half);
+        let middle = if distance(low) < distance(high) { low } else { high }.clamp(first + 1, end - 1);
         let (left, right) = (builder.add("", node), builder.add("", node));
         open.push((left, first, middle));
         open.push((right, middle, end));

@@ -1,4 +1,4 @@
-//! Dividing a group that became too large.
+//! Divides a group that became too large.
 
 use crate::search::{
     Task,
@@ -7,12 +7,11 @@ use crate::search::{
     rng::hash_seed,
 };
 
-/// The parts of a group: of as few records as must be, and the last of what is left. Each part grows from the record that
-/// is farthest from where the one before began. The group itself where a part would not hold.
+/// Divides a group into parts of the minimum size; the last part has the rest. Each part grows from the record farthest from
+/// the seed of the part before. Returns the group itself if a part would violate a model.
 pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Cluster) -> Vec<Cluster> {
     let requirements = GroupRequirements::of(task);
     let min_records = requirements.min_records;
-    // Where nothing is lost, nothing is won.
     if group.records() < 2 * min_records || loss_table.of(&group.ranges) <= 0.0 {
         return vec![group];
     }
@@ -25,25 +24,25 @@ pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Clu
         let from: Vec<(u32, u32)> = remaining.codes_of(seed).iter().map(|&code| (code, code)).collect();
         let open = (0..remaining.points()).filter(|&point| remaining.left(point) > 0);
         let apart = open.map(|point| (loss_table.with(&from, remaining.codes_of(point)), point));
-        // Of equals the first.
+        // The first of equals.
         let farthest = apart.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        // A tuple's own records need not part.
-        let Some((_, point)) = farthest.filter(|_| several(&remaining)) else { break };
+        // Records of one tuple lose nothing together.
+        let Some((_, point)) = farthest.filter(|_| has_several_tuples(&remaining)) else { break };
         seed = point;
         let ranges = remaining.codes_of(seed).iter().map(|&code| (code, code)).collect();
         let mut part = Cluster { members: Vec::new(), ranges };
-        // Where values are missing, others may cost the part no more than the record it begins with.
-        let own = remaining.left(seed).min(min_records);
-        remaining.take(seed, own, &mut part.members);
-        remaining.grow(&mut part, min_records - own, loss_table);
+        // The seed's own tuple first: with missing values, another record may cost the part no more.
+        let seed_records = remaining.left(seed).min(min_records);
+        remaining.take(seed, seed_records, &mut part.members);
+        remaining.grow(&mut part, min_records - seed_records, loss_table);
         parts.push(part);
     }
     parts.push(Cluster::around(task, remaining.rest()));
     if parts.iter().all(|part| requirements.are_met_by(part)) { parts } else { vec![group] }
 }
 
-/// Whether records of more than one tuple are left.
-fn several(remaining: &RemainingRecords<'_>) -> bool {
+/// Whether records of more than one tuple remain.
+fn has_several_tuples(remaining: &RemainingRecords<'_>) -> bool {
     (0..remaining.points()).filter(|&point| remaining.left(point) > 0).nth(1).is_some()
 }
 
@@ -52,9 +51,9 @@ mod tests {
     use super::*;
     use crate::testing::TestTable;
 
-    /// Spec 4: (age, zip), k = 3. The two equal records part.
+    /// Example of the paper: (age, zip), k = 3. The two equal records are separated.
     #[test]
-    fn equal_records_may_part() {
+    fn equal_records_may_be_separated() {
         let policy = "privacy.k = 3\n[columns.age]\nrole = \"quasi-identifier\"\nweight = 8\n[columns.zip]\n\
                       role = \"quasi-identifier\"\nweight = 2";
         let rows = [("24,53712", 1), ("25,53711", 1), ("30,53711", 2), ("32,53712", 1), ("32,53713", 1)];

@@ -1,26 +1,29 @@
-//! Top-down local recoding (Xu, Wang, Pei, Wang, Shi, Fu, KDD 2006): split the records in two around two that are far
-//! apart, again and again.
+//! Top-down local recoding (Xu, Wang, Pei, Wang, Shi, Fu, KDD 2006): splits the records in two around two distant records,
+//! recursively.
 //!
-//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For
-//! whom: a holder who wants little lost in all columns at once, each as much as it weighs.
+//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For whom: a
+//! data holder who wants a low loss over all columns at once, each by its weight.
 //!
-//! A set of more than k records is split: from any record u the farthest is v, from v the farthest is the next u, three
-//! rounds; the others come in a random order, each to the side whose penalty (its records times the weighted certainty
-//! penalty of its box) grows less by it. To compare what the loss_table grow to, and not by how much, would push records
-//! to the smaller side wherever they belong: on Adult with eight columns and k = 10 that loses five times as much. A
-//! side is split in turn where it holds. Sides that do not are short. Then each short group, in order, joins the group whose
-//! penalty grows least by it, or takes the records that it is short of from a group that keeps k, whichever adds
-//! less; rounds of that until none is short. With models other than k, groups only join.
+//! How (`split.rs`):
+//! 1. Two distant records: from a random record u take the farthest record v, from v the farthest next u; three rounds.
+//! 2. All other records, in random order, go to the side whose loss (records times weighted loss of its box) grows less. To
+//!    compare the losses after adding the record, not their growth, would send records to the smaller side wherever they
+//!    belong: five times the loss on Adult with eight columns and k = 10.
+//! 3. A side is split again while it satisfies the models. A side that does not is *violating*.
+//! 4. Each violating group, in order, joins the group whose loss grows least, or takes the missing records from a group that
+//!    keeps k, whichever adds less loss; rounds of this until none is violating (`local/merger.rs`). With models other than
+//!    k-anonymity, groups only join.
+//! 5. Records move between groups while the loss falls (`local/polish.rs`, `polish`).
 //!
-//! A large table is split into *blocks* first: sets of at most some ten thousand records that the same splits lead to, each with
-//! the short sets that were split off on the way to it. A short group looks for others in its block alone, so that the time it
-//! takes does not grow with the table; blocks go on in parallel, and the report counts them. On Adult enlarged to 300,000 records
-//! that loses two thousandths more and takes a fifth of the time.
+//! A large table is first split, by the same splits, into *blocks* of at most some ten thousand records, each with the
+//! violating sides that were split off on the way to it. Violating groups look for others only in their block, so that the
+//! time per group does not grow with the table. Blocks run in parallel; the report has their number. On Adult enlarged to
+//! 300,000 records the loss rises by 0.2 % and the time falls to a fifth.
 //!
-//! Records with equal quasi-identifiers are one point with a count, and part only where some of them are taken. The nearest
-//! group is found through a tree over the boxes of all groups (`local/boxes.rs`), and is the one that a look at every
-//! group of the block would find. Cost: O(t p log t) for t distinct tuples and p columns where splits are balanced, at worst
-//! O(t^2 p); then for each short group a search of the tree of its block.
+//! Records with equal quasi-identifiers are one point with a count, and are separated only if a group takes some of them. The
+//! nearest group is found through a tree over the boxes (`local/box_tree.rs`), with the result of a full scan. Cost:
+//! O(t p log t) for t distinct tuples and p columns if splits are balanced, at worst O(t^2 p); then one search of the
+//! block's tree per violating group.
 
 mod split;
 
@@ -53,15 +56,15 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     },
 };
 
-/// The method's parameters.
+/// Parameters of the method.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct LocalTopDownParams {
-    /// At most so many records in a block; 0: one block.
+    /// Maximum records per block, where splits allow; 0: one block; `None`: by k.
     pub block: Option<u64>,
     /// Whether records move between groups in the end.
     pub polish: bool,
-    /// What is to be little.
+    /// Loss metric to minimize.
     #[serde(skip)]
     pub loss: LossMetric,
 }
@@ -72,12 +75,12 @@ impl Default for LocalTopDownParams {
     }
 }
 
-/// The records of a block, unless the policy says how many.
+/// Default maximum records per block.
 const BLOCK_RECORDS: u64 = 40_000;
-/// So many groups a block must have room for.
+/// Minimum of groups of minimum size for which the default block has room.
 const MIN_BLOCK_GROUPS: u64 = 2_000;
 
-/// The method.
+/// Top-down local recoding.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalTopDown(pub LocalTopDownParams);
 
@@ -91,8 +94,8 @@ impl Method for LocalTopDown {
             .unwrap_or_else(|| BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records));
         let block = if block == 0 { u64::MAX } else { block };
         let SplitResult { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
-        let count = blocks.len() as u64;
-        let whole: Vec<(Vec<Cluster>, [u64; 6])> = blocks
+        let num_blocks = blocks.len() as u64;
+        let of_blocks: Vec<(Vec<Cluster>, [u64; 6])> = blocks
             .into_par_iter()
             .map(|parts| {
                 let mut merger = GroupMerger::new(task, &loss_table, parts);
@@ -110,11 +113,11 @@ impl Method for LocalTopDown {
                 (clusters, work)
             })
             .collect();
-        let mut work = vec![("blocks", count), ("splits", splits)];
-        for (at, name) in ["joined", "taken", "costs", "moved", "exchanged", "dissolved"].into_iter().enumerate() {
-            work.push((name, whole.iter().map(|(_, work)| work[at]).sum()));
+        let mut work = vec![("blocks", num_blocks), ("splits", splits)];
+        for (index, name) in ["joined", "taken", "costs", "moved", "exchanged", "dissolved"].into_iter().enumerate() {
+            work.push((name, of_blocks.iter().map(|(_, work)| work[index]).sum()));
         }
-        let clusters = whole.into_iter().flat_map(|(clusters, _)| clusters).collect();
+        let clusters = of_blocks.into_iter().flat_map(|(clusters, _)| clusters).collect();
         Ok(outcome(task, clusters, stop.into_inner(), work))
     }
 }

@@ -1,4 +1,5 @@
-//! Splitting in two, as long as there are more records than a group must have.
+//! Splits sets of tuples in two while they have more records than a group needs and satisfy the models (steps 1 to 3 and the
+//! blocks of the module above).
 
 use std::sync::{
     Mutex, OnceLock, PoisonError,
@@ -18,14 +19,14 @@ use crate::{
     },
 };
 
-/// So often the two farthest records are looked for from one another.
+/// Rounds of searching two distant records, two searches each, as published.
 const FARTHEST_ROUNDS: usize = 3;
 
-/// Tuples with all their records.
+/// Tuples with all their records, in an order that the splits determine.
 #[derive(Default)]
 struct TupleSet {
     tuples: Vec<TupleId>,
-    /// What is left to chance in this set.
+    /// Seed of all random choices in this set.
     seed: u64,
 }
 
@@ -35,7 +36,7 @@ impl TupleSet {
     }
 }
 
-/// A set that is more than a block, and short sets that were split off from around it.
+/// A set that may be larger than a block, and the violating sides that were split off on the way to it.
 struct OversizedSet {
     set: TupleSet,
     violating: Vec<Cluster>,
@@ -46,23 +47,22 @@ struct LocalTopDownSearch<'a> {
     loss_table: &'a LossTable<'a>,
     observer: &'a dyn Observer,
     requirements: GroupRequirements<'a>,
-    /// A set of more records is split into blocks.
+    /// Sets with more records are split into blocks.
     max_block_records: u64,
     splits: AtomicU64,
     finished: AtomicU64,
     stopped: OnceLock<Stop>,
 }
 
-/// What came of splitting a table.
 pub(super) struct SplitResult {
-    /// The parts of each block, in an order that does not depend on who computes them. Some are short; all of a block
-    /// together hold.
+    /// Parts of each block, in an order that does not depend on the threads. Some are violating; all parts of a block together
+    /// satisfy the models.
     pub blocks: Vec<Vec<Cluster>>,
     pub splits: u64,
     pub stop: OnceLock<Stop>,
 }
 
-/// Splits the whole table, into blocks of at most so many records where it can.
+/// Splits the whole table, into blocks of at most `max_block_records` records where splits allow.
 pub(super) fn split(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
@@ -91,7 +91,7 @@ pub(super) fn split(
 }
 
 impl LocalTopDownSearch<'_> {
-    /// Splits a set that holds into blocks, and these into their parts. A side that is short goes with the other one.
+    /// Splits a set that satisfies the models into blocks, and these into parts. A violating side stays with the other one.
     fn split_into_blocks<'s>(
         &'s self,
         scope: &Scope<'s>,
@@ -139,21 +139,21 @@ impl LocalTopDownSearch<'_> {
         blocks.lock().unwrap_or_else(PoisonError::into_inner).push(violating);
     }
 
-    /// Splits until nothing is to be split. Splits may be as many as there are tuples and all on one side, so what is
-    /// left to do is kept in a list and not on the stack.
+    /// Splits a set until no part can be split. The depth may be the number of tuples, so open sets are kept in a list and not
+    /// on the call stack.
     fn split_fully(&self, set: TupleSet) -> Vec<Cluster> {
         let mut done = Vec::new();
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
         let mut open = vec![set];
         while let Some(mut set) = open.pop() {
             let records = self.records(&set);
-            let splits =
+            let is_split =
                 set.tuples.len() > 1 && records > self.requirements.min_records && self.is_satisfied_by(&set, records);
-            if splits && self.is_stopped() {
+            if is_split && self.is_stopped() {
                 done.extend(fallback_split(self.task, self.members(&set)));
                 continue;
             }
-            let seeds = if splits { self.distant_pair(&set, &mut boxes[0]) } else { None };
+            let seeds = if is_split { self.distant_pair(&set, &mut boxes[0]) } else { None };
             let Some(seeds) = seeds else {
                 let finished = self.finished.fetch_add(records, Relaxed) + records;
                 self.observer.progress(finished, self.task.profile.records());
@@ -174,7 +174,7 @@ impl LocalTopDownSearch<'_> {
         self.observer.stop().map(|stop| self.stopped.get_or_init(|| stop)).is_some()
     }
 
-    /// All records of a set, in order.
+    /// All records of a set, sorted.
     fn members(&self, set: &TupleSet) -> Vec<VariantCount> {
         let mut members = set.members(self.task.profile);
         members.sort_unstable();
@@ -189,7 +189,7 @@ impl LocalTopDownSearch<'_> {
         self.requirements.are_met(records, || set.members(self.task.profile))
     }
 
-    /// Two tuples that are far apart, by their places; none where all are as good as one.
+    /// Returns the indices of two distant tuples; `None` if all distances are 0.
     fn distant_pair(&self, set: &TupleSet, growing_box: &mut GrowingBox<'_>) -> Option<[usize; 2]> {
         let mut one = (hash_seed(set.seed, 0) % set.tuples.len() as u64) as usize;
         let (mut other, mut apart) = (one, 0.0);
@@ -203,8 +203,8 @@ impl LocalTopDownSearch<'_> {
         (apart > 0.0).then_some([other, one])
     }
 
-    /// The other tuple that is farthest from one, of equals the first in the order of the set, and how far it is. A
-    /// missing value may cost a tuple something even alone.
+    /// Returns the index and the distance of the other tuple that is farthest from one, the first of equals. The tuple itself is
+    /// excluded: with missing values its distance to itself may be above 0.
     fn farthest(&self, set: &TupleSet, from: usize, growing_box: &mut GrowingBox<'_>) -> (usize, f64) {
         growing_box.start(self.task.profile.codes(set.tuples[from]));
         let mut farthest = (from, 0.0);
@@ -217,7 +217,7 @@ impl LocalTopDownSearch<'_> {
         farthest
     }
 
-    /// Each tuple goes to the side whose penalty it adds less to, in random order.
+    /// Divides a set around two seeds: the other tuples, in random order, go to the side whose loss grows less.
     fn bisect(&self, set: &mut TupleSet, seeds: [usize; 2], boxes: &mut [GrowingBox<'_>; 2]) -> [TupleSet; 2] {
         let profile = self.task.profile;
         self.splits.fetch_add(1, Relaxed);
@@ -238,17 +238,17 @@ impl LocalTopDownSearch<'_> {
         }
         let mut losses = [0, 1].map(|side: usize| self.loss_table.of(boxes[side].ranges()));
         for &tuple in &set.tuples {
-            let (codes, own) = (profile.codes(tuple), profile.tuple_records(tuple));
-            let more = |side: usize| {
-                let penalty = (records[side] + own) as f64 * boxes[side].cost(codes);
-                penalty - records[side] as f64 * losses[side]
+            let (codes, tuple_records) = (profile.codes(tuple), profile.tuple_records(tuple));
+            let growth = |side: usize| {
+                let loss = (records[side] + tuple_records) as f64 * boxes[side].cost(codes);
+                loss - records[side] as f64 * losses[side]
             };
-            let side = usize::from(more(1) < more(0));
+            let side = usize::from(growth(1) < growth(0));
             if !boxes[side].contains(codes) {
                 boxes[side].extend(codes);
                 losses[side] = self.loss_table.of(boxes[side].ranges());
             }
-            records[side] += own;
+            records[side] += tuple_records;
             sides[side].tuples.push(tuple);
         }
         sides

@@ -1,4 +1,4 @@
-//! Blocks.
+//! Clustering in blocks.
 
 use super::{clusters, run};
 use crate::{search::mondrian, testing::TestTable, verify::verify_against};

@@ -1,4 +1,4 @@
-//! Adult, against the naive reference.
+//! Comparison with the naive reference on Adult.
 
 use super::{clusters, reference, run};
 use crate::testing::{TestTable, data, select};

@@ -69,7 +69,7 @@ fn chain(leaves: u32) -> Tree {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(6))]
 
-    /// Too many values for tables of all pairs.
+    /// The columns have too many values for tables of all ranges.
     #[test]
     fn equals_its_naive_reference_on_columns_with_many_values(factor in 1u32..900, k in 2u64..7, seed: u64) {
         let policy = format!(

@@ -1,14 +1,14 @@
-//! The algorithm as published, on records: every step looks at every record.
+//! The algorithm as published, on single records: every step compares all of them.
 
 use crate::{ids::TupleId, profile::Profile, search::rng::hash_seed};
 
 struct Reference<'a> {
     profile: &'a Profile,
-    /// Distances that were computed.
+    /// Number of distances that were computed.
     distances: u64,
 }
 
-/// The tuples of each cluster's records, in order, and the distances that were computed to find them.
+/// Returns the tuples of each cluster's records, sorted, and the number of distances that were computed.
 pub(super) fn clusters(profile: &Profile, k: usize, seed: u64) -> (Vec<Vec<TupleId>>, u64) {
     let mut reference = Reference { profile, distances: 0 };
     let mut left: Vec<TupleId> = (0..profile.tuples() as u32)
@@ -20,15 +20,17 @@ pub(super) fn clusters(profile: &Profile, k: usize, seed: u64) -> (Vec<Vec<Tuple
     while left.len() >= k {
         let at = match seed_record {
             None => (hash_seed(hash_seed(seed, 0), left.len() as u64) % left.len() as u64) as usize,
-            Some(previous) => reference.first_least(&left, |reference, record| -reference.penalty(&[previous, record])),
+            Some(previous) => {
+                reference.first_least(&left, |reference, record| -reference.box_loss(&[previous, record]))
+            }
         };
         let first = left.remove(at);
         seed_record = Some(first);
         let mut cluster = vec![first];
         while cluster.len() < k {
-            // All would make a cluster of the same size, so the least loss is the least penalty.
+            // All candidates give a cluster of the same size, so the least loss is that of the best box.
             let at = reference
-                .first_least(&left, |reference, record| reference.penalty(&[&cluster[..], &[record]].concat()));
+                .first_least(&left, |reference, record| reference.box_loss(&[&cluster[..], &[record]].concat()));
             cluster.push(left.remove(at));
         }
         clusters.push(cluster);
@@ -45,7 +47,7 @@ pub(super) fn clusters(profile: &Profile, k: usize, seed: u64) -> (Vec<Vec<Tuple
 }
 
 impl Reference<'_> {
-    fn penalty(&self, records: &[TupleId]) -> f64 {
+    fn box_loss(&self, records: &[TupleId]) -> f64 {
         let columns = self.profile.columns().iter().enumerate();
         let of_column = columns.map(|(at, column)| {
             let codes = || records.iter().map(|&record| self.profile.codes(record)[at]);
@@ -56,7 +58,7 @@ impl Reference<'_> {
     }
 
     fn loss(&self, records: &[TupleId]) -> f64 {
-        records.len() as f64 * self.penalty(records)
+        records.len() as f64 * self.box_loss(records)
     }
 
     fn first_least(&mut self, left: &[TupleId], value: impl Fn(&Self, TupleId) -> f64) -> usize {

@@ -11,7 +11,7 @@ use crate::search::{
     rng::hash_seed,
 };
 
-/// The groups with what each costs, the first of the least.
+/// Full scan: the group of least cost, the first of equals.
 fn scan(groups: &[Option<Cluster>], cost: impl Fn(u32, &Cluster) -> Option<f64>) -> Option<(f64, u32)> {
     let costs = (0u32..).zip(groups).filter_map(|(at, group)| Some((cost(at, group.as_ref()?)?, at)));
     costs.min_by(|a, b| a.0.total_cmp(&b.0))
@@ -44,15 +44,15 @@ proptest! {
             };
             let nearest = boxes.nearest(at);
             prop_assert_eq!(nearest, scan(&groups, growth));
-            // The nearest of a group's records, of groups with more than two.
-            let first = |other: u32, cluster: &Cluster| {
+            // Cost of the nearest record of each group that has more than two.
+            let nearest_record = |other: u32, cluster: &Cluster| {
                 let codes = |member: &crate::profile::VariantCount| table.profile.codes(table.profile.tuple_of(member.variant));
                 let costs = cluster.members.iter().map(|member| 3.0 * loss_table.with(&group.ranges, codes(member)));
                 (other != at && cluster.records() > 2).then(|| costs.fold(f64::MAX, f64::min))
             };
-            let offer = |other: u32| groups[other as usize].as_ref().and_then(|cluster| first(other, cluster));
-            prop_assert_eq!(boxes.cheapest_giver(at, 2, 3.0, offer), scan(&groups, first));
-            // Join the nearest, or shrink to the first member.
+            let offer = |other: u32| groups[other as usize].as_ref().and_then(|cluster| nearest_record(other, cluster));
+            prop_assert_eq!(boxes.cheapest_giver(at, 2, 3.0, offer), scan(&groups, nearest_record));
+            // Join the nearest group, or shrink to the first member.
             let Some((_, other)) = nearest else { break };
             if step % 5 == 0 {
                 let less = Cluster::around(&task, vec![group.members[0]]);

@@ -1,4 +1,4 @@
-//! The index against a look at every group, both methods that join groups against plain references, and what they promise.
+//! The box tree compared with a full scan, local top-down and bottom-up compared with plain references, and their guarantees.
 
 mod box_tree;
 mod polish;
@@ -22,7 +22,7 @@ const TOP_DOWN: LocalTopDown =
     LocalTopDown(local_top_down::LocalTopDownParams { block: None, polish: true, loss: LossMetric::Ncp });
 const BOTTOM_UP: LocalBottomUp =
     LocalBottomUp(local_bottom_up::LocalBottomUpParams { polish: true, loss: LossMetric::Ncp });
-/// As published.
+/// As published, without polishing.
 const PLAIN_TOP_DOWN: LocalTopDown =
     LocalTopDown(local_top_down::LocalTopDownParams { block: None, polish: false, loss: LossMetric::Ncp });
 const PLAIN_BOTTOM_UP: LocalBottomUp =

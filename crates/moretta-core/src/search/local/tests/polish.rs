@@ -1,12 +1,16 @@
-//! Polishing never makes it worse, whatever is asked.
+//! Polishing never raises the loss and keeps the models satisfied.
 
 use proptest::prelude::*;
 
-use super::super::{GroupRequirements, LossTable, polish};
 use crate::{
     objective::LossMetric,
     profile::VariantCount,
-    search::{NoObserver, Task, cluster::Cluster, mondrian},
+    search::{
+        NoObserver, Task,
+        cluster::Cluster,
+        local::{GroupRequirements, LossTable, polish},
+        mondrian,
+    },
     testing::{After, TestTable},
 };
 
@@ -22,8 +26,8 @@ fn records(clusters: &[Cluster]) -> Vec<VariantCount> {
     same.map(|same| VariantCount { records: same.iter().map(|member| member.records).sum(), ..same[0] }).collect()
 }
 
-/// The table cut in some way, with every second pair of groups exchanged in part, so that there is something to mend.
-fn badly_cut(task: &Task<'_>) -> Vec<Cluster> {
+/// Splits the table with Mondrian and mixes the records of each two neighboring groups, so that polishing has something to gain.
+fn badly_split(task: &Task<'_>) -> Vec<Cluster> {
     let parts = mondrian::split(task, task.profile.everything(), 1, &NoObserver);
     let mut clusters: Vec<Cluster> = Vec::new();
     for pair in parts.chunks(2) {
@@ -31,9 +35,10 @@ fn badly_cut(task: &Task<'_>) -> Vec<Cluster> {
         let (odd, even): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| at % 2 == 1);
         let halves =
             [odd, even].map(|half| Cluster::around(task, half.into_iter().map(|(_, member)| *member).collect()));
-        match halves.iter().all(|half| half.satisfies(task)) {
-            true => clusters.extend(halves),
-            false => clusters.push(Cluster::around(task, all)),
+        if halves.iter().all(|half| half.satisfies(task)) {
+            clusters.extend(halves);
+        } else {
+            clusters.push(Cluster::around(task, all));
         }
     }
     clusters
@@ -60,7 +65,7 @@ proptest! {
         let table = TestTable::new(&policy, &[], &rows);
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
         prop_assume!(Cluster::around(&task, table.profile.everything()).satisfies(&task));
-        let before = badly_cut(&task);
+        let before = badly_split(&task);
         let largest = before.iter().map(Cluster::records).max().unwrap_or(0);
         let most = largest.max(most * GroupRequirements::of(&task).min_records);
         for loss in [LossMetric::Ncp, LossMetric::Lm] {

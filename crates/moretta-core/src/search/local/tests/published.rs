@@ -1,4 +1,4 @@
-//! Spec 4's examples.
+//! Examples of the paper.
 
 use super::{BOTH, run};
 use crate::{
@@ -23,7 +23,7 @@ fn labels<'a>(verified: &'a Verified<'_>) -> Vec<(&'a str, &'a str, u64)> {
     labels
 }
 
-/// Weights as large as the ranges make the penalty a sum of interval lengths.
+/// Weights equal to the widths of the columns make the loss a sum of interval lengths.
 fn table(k: u64, weights: [u32; 2], rows: &[(&str, u64)]) -> TestTable {
     let policy = format!(
         "privacy.k = {k}\n[columns.x]\nrole = \"quasi-identifier\"\nweight = {}\n[columns.y]\n\
@@ -46,8 +46,8 @@ fn six_points_make_two_groups() {
     }
 }
 
-/// The best global recoding has 51. Both methods find the published one, in which the two equal records part: top-down as
-/// a short group takes one of them, bottom-up as it divides a group that became too large.
+/// The best global recoding has a loss of 51. Both methods find the published local one, which separates two equal records:
+/// top-down because a violating group takes one of them, bottom-up because it divides a group that became too large.
 #[test]
 fn local_recoding_beats_the_best_global_one() {
     let rows = [("24,53712", 1), ("25,53711", 1), ("30,53711", 2), ("32,53712", 1), ("32,53713", 1)];

@@ -1,11 +1,11 @@
-//! Both methods as the paper tells them, with full scans and records one by one: the real ones do the same.
+//! Both methods as the paper describes them, with full scans over single records; the real ones must give the same groups.
 
 use proptest::prelude::*;
 
 use super::{PLAIN_BOTTOM_UP, PLAIN_TOP_DOWN, random, run, tuples};
 use crate::{ids::TupleId, search::rng::hash_seed, testing::TestTable};
 
-/// A record is its tuple.
+/// A record is represented by its tuple.
 type Records = Vec<TupleId>;
 type Box = Vec<(u32, u32)>;
 
@@ -14,7 +14,7 @@ struct Reference<'a> {
     k: usize,
 }
 
-/// The first of the least.
+/// The minimum, the first of equals.
 fn least(costs: impl Iterator<Item = (f64, usize)>) -> Option<(f64, usize)> {
     costs.min_by(|a, b| a.0.total_cmp(&b.0))
 }
@@ -26,31 +26,31 @@ impl Reference<'_> {
         columns.map(|column| (codes(column).min().unwrap(), codes(column).max().unwrap())).collect()
     }
 
-    fn loss_table(&self, around: &Box) -> Vec<f64> {
+    fn column_losses(&self, around: &Box) -> Vec<f64> {
         let columns = self.table.profile.columns().iter().zip(around);
         columns.map(|(column, &(a, b))| column.weight * column.domain.ncp(column.domain.cover(a, b))).collect()
     }
 
-    fn penalty(&self, records: &[TupleId]) -> f64 {
-        self.loss_table(&self.around(records)).iter().sum()
+    fn box_loss(&self, records: &[TupleId]) -> f64 {
+        self.column_losses(&self.around(records)).iter().sum()
     }
 
     fn loss(&self, records: &[TupleId]) -> f64 {
-        records.len() as f64 * self.penalty(records)
+        records.len() as f64 * self.box_loss(records)
     }
 
     fn growth(&self, joining: &[TupleId], other: &[TupleId]) -> f64 {
-        let own = self.loss_table(&self.around(other));
-        let around = self.loss_table(&self.around(&[joining, other].concat()));
+        let own = self.column_losses(&self.around(other));
+        let around = self.column_losses(&self.around(&[joining, other].concat()));
         let (joining, other) = (joining.len() as f64, other.len() as f64);
         around.iter().zip(own).map(|(around, own)| joining * around + other * (around - own)).sum()
     }
 
-    /// A group takes records of another, each time those of the tuple that costs least.
+    /// Moves records from `given` to a group, each time those of the tuple of least cost.
     fn grow(&self, group: &mut Records, given: &mut Records, mut wanted: usize) {
         given.sort_unstable();
         while wanted > 0 {
-            let with = |tuple: TupleId| self.penalty(&[group.as_slice(), &[tuple]].concat());
+            let with = |tuple: TupleId| self.box_loss(&[group.as_slice(), &[tuple]].concat());
             let Some((_, at)) = least(given.iter().enumerate().map(|(at, &tuple)| (with(tuple), at))) else { break };
             let tuple = given[at];
             while wanted > 0 && given.get(at) == Some(&tuple) {
@@ -60,7 +60,7 @@ impl Reference<'_> {
         }
     }
 
-    /// One round; for each group that is left, whether it has changed.
+    /// Runs one round; sets for each remaining group whether it changed.
     fn round(&self, groups: &mut Vec<(Records, bool)>, may_take: bool) {
         groups.iter_mut().for_each(|(_, changed)| *changed = false);
         for at in 0..groups.len() {
@@ -109,10 +109,8 @@ impl Reference<'_> {
             (0..self.table.profile.tuples() as u32).map(|tuple| (self.tuple(tuple), false)).collect();
         while self.has_violating(&groups) {
             self.round(&mut groups, false);
-            let parts = groups.into_iter().flat_map(|(group, changed)| match changed {
-                true => self.divide(group),
-                false => vec![group],
-            });
+            let parts =
+                groups.into_iter().flat_map(|(group, changed)| if changed { self.divide(group) } else { vec![group] });
             groups = parts.map(|part| (part, false)).collect();
         }
         groups.into_iter().map(|(group, _)| group).collect()
@@ -122,8 +120,8 @@ impl Reference<'_> {
         group.sort_unstable();
         let mut parts = Vec::new();
         let mut from = group[0];
-        while group.len() >= 2 * self.k && group.first() != group.last() && self.penalty(&group) > 0.0 {
-            let apart = |tuple: TupleId| -self.penalty(&[from, tuple]);
+        while group.len() >= 2 * self.k && group.first() != group.last() && self.box_loss(&group) > 0.0 {
+            let apart = |tuple: TupleId| -self.box_loss(&[from, tuple]);
             let (_, at) = least(group.iter().enumerate().map(|(at, &tuple)| (apart(tuple), at))).unwrap();
             from = group[at];
             let of_one = group.iter().filter(|&&tuple| tuple == from).count().min(self.k);
@@ -159,7 +157,7 @@ impl Reference<'_> {
         let mut one = (hash_seed(seed, 0) % set.len() as u64) as usize;
         let (mut other, mut apart) = (one, 0.0);
         for _ in 0..6 {
-            let pair = |at: usize| self.penalty(&[TupleId(set[one]), TupleId(set[at])]);
+            let pair = |at: usize| self.box_loss(&[TupleId(set[one]), TupleId(set[at])]);
             let others = (0..set.len()).filter(|&at| at != one);
             let Some((farthest, next)) = least(others.map(|at| (-pair(at), at))) else { break };
             if -farthest <= apart {

@@ -1,4 +1,4 @@
-//! A search that is stopped releases what it has, and that holds.
+//! A search that is stopped at any time returns groups that satisfy the policy.
 
 use super::BOTH;
 use crate::{
