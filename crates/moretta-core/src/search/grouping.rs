@@ -1,28 +1,37 @@
-//! Groups of rows that are alike under a map for each column: what every search does for the cuts that it tries.
+//! Groups rows that have equal values in every column. Every search does this for each recoding that it tries.
 //!
-//! Each row gets the number of its group, and groups are numbered in the order of their first rows, so that nothing
-//! depends on a hash. Keys are compared in full, so a hash collision cannot merge two groups.
+//! Each row gets the number of its group. Groups are numbered in the order of their first rows, so that nothing depends on a
+//! hash; keys are compared in full, so that a hash collision cannot merge two groups.
 //!
-//! How: the values of as many columns as fit become one key of 64 bits (the digits of a number, each column with a base
-//! of its own). A partition of the rows is refined by those keys, and the numbers of its groups are one more digit when
-//! the next columns have their turn. Few possible keys are numbered in an array with a place for each of them, more in
-//! a hash table.
+//! How: as many columns as fit are combined into one 64-bit key, a number in mixed radix with one digit per column. The rows are
+//! partitioned by this key. If columns are left, the group number becomes the first digit of the next key, and the partition is
+//! refined:
 //!
-//! Cost: one pass over the rows for every 64 bits of their values; in practice one.
+//! ```text
+//! rows (age, sex, town)    sizes 100, 2, 50           key = (age * 2 + sex) * 50 + town
+//! 21 F 7                   (21 * 2 + 0) * 50 + 7      2107  -> group 0
+//! 24 M 7                   (24 * 2 + 1) * 50 + 7      2457  -> group 1
+//! 21 F 7                                              2107  -> group 0
+//! more columns:            next key = group * (sizes of these columns) + (their digits)
+//! ```
 //!
-//! Methods that prepare keys themselves call [`KeyNumbers`] (the sweep) or [`Partitioner`] (genetic search); bottom-up
-//! generalization merges groups in place (`index.rs`). Each says what it gains. All tables are hashbrown's: tables of our
-//! own with slots of 4, 8 and 16 bytes, which these methods had before, were within 4 % of it. `released/grouping.rs` and
-//! `recoding/suppress.rs` group on their own on purpose: they judge what searches find and must not share their mistakes.
+//! If there are few possible keys, their groups are looked up in an array with one slot per key, otherwise in a hash table.
+//!
+//! Cost: one pass over the rows per 64 bits of their values; in practice one pass.
+//!
+//! Methods that prepare keys themselves call [`KeyNumbers`] (sweep) or [`Partitioner`] (genetic search); bottom-up
+//! generalization merges groups in place (`index.rs`). The reasons are given there. All hash tables are hashbrown's: custom
+//! tables with slots of 4, 8 and 16 bytes were within 4 % of its speed. `released/grouping.rs` and `recoding/suppress.rs` have
+//! their own grouping on purpose: they verify the results of searches and must not share a bug with them.
 
 use hashbrown::HashTable;
 
 use crate::{ids::TupleId, profile::Profile};
 
-/// Largest number of keys that have a place each in an array (16 MiB); more are hashed.
+/// Maximum number of possible keys for which [`Partitioner`] uses an array (16 MiB); more are hashed.
 pub(super) const MAX_PLACES: u64 = 1 << 22;
 
-/// Numbers distinct keys in the order of their first sight.
+/// Numbers distinct keys in the order of their first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct KeyNumbers {
     slots: HashTable<u32>,
@@ -31,13 +40,13 @@ pub(super) struct KeyNumbers {
 }
 
 impl KeyNumbers {
-    /// Forgets all keys, and makes room for as many as this.
+    /// Removes all keys and reserves room for `max_keys`.
     pub(super) fn reset(&mut self, max_keys: usize) {
         empty(&mut self.slots, max_keys);
         self.keys.clear();
     }
 
-    /// The number of a key; a new key gets the next one.
+    /// Returns the number of a key; a new key gets the next one.
     #[inline]
     pub(super) fn number(&mut self, key: u64) -> u32 {
         let Self { slots, keys } = self;
@@ -52,13 +61,15 @@ impl KeyNumbers {
     }
 }
 
-/// The table takes its slot from the low bits and its tag from the high ones: both depend on the whole key.
+/// Fibonacci hashing. hashbrown takes the slot from the low bits and the tag from the high ones, so both must depend on the
+/// whole key.
 fn hash(key: u64) -> u64 {
     let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     product ^ product >> 32
 }
 
-/// Empties a table and makes room in it. One that is far too large is not kept: emptying it takes as long as it is.
+/// Empties a table and reserves room. A table more than 8 times too large is replaced: clearing it takes time linear in its
+/// capacity.
 pub(super) fn empty(slots: &mut HashTable<u32>, entries: usize) {
     if slots.capacity() < entries || slots.capacity() > 8 * entries.max(64) {
         *slots = HashTable::with_capacity(entries + entries / 2);
@@ -67,19 +78,19 @@ pub(super) fn empty(slots: &mut HashTable<u32>, entries: usize) {
     }
 }
 
-/// Refines partitions of rows, with room that the next refinement uses again.
+/// Refines partitions of rows; the buffers are reused by the next refinement.
 #[derive(Debug, Default)]
 pub(super) struct Partitioner {
-    /// By key, the group's number and one, or 0 where there is none yet. All 0 between calls.
+    /// By key: the number of its group plus 1, or 0 if it has none yet. All 0 between calls.
     places: Vec<u32>,
-    /// By row, its place.
+    /// By row: its key, to reset `places`.
     used: Vec<u32>,
     numbers: KeyNumbers,
 }
 
 impl Partitioner {
-    /// Keeps rows together that were together and have the same key. `groups` has by row a number below the first of
-    /// `counts`; keys are below the second, and the product must fit 64 bits. Returns the number of groups.
+    /// Splits each group by key. `groups` has the group of each row, a number below `before`; keys are below `num_keys`, and the
+    /// product of both must fit 64 bits. Returns the new number of groups.
     pub(super) fn refine(
         &mut self,
         groups: &mut [u32],
@@ -92,7 +103,7 @@ impl Partitioner {
         }
     }
 
-    /// There is no branch on whether a group is new: the processor could not foresee it.
+    /// Looks groups up in an array. Without a branch on whether a group is new, which the processor could not predict.
     fn by_place(&mut self, groups: &mut [u32], keys: impl Iterator<Item = u64>, num_keys: u64, all: usize) -> u64 {
         if self.places.len() < all {
             self.places = vec![0; all.next_power_of_two()];
@@ -122,17 +133,16 @@ impl Partitioner {
     }
 }
 
-/// Rows in groups.
+/// Result of grouping rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Groups {
-    /// By row, its group.
+    /// By row: its group.
     pub of_row: Vec<u32>,
-    /// By group, its first row.
+    /// By group: its first row.
     pub first_rows: Vec<u32>,
 }
 
-/// Groups rows that have the same value in every column. `sizes` has for each column a number that all its values are
-/// below, `value` the value of a row in a column.
+/// Groups rows that have the same value in every column. `value(row, column)` must be below `sizes[column]`.
 pub(super) fn group_rows(rows: usize, sizes: &[usize], value: impl Fn(usize, usize) -> u32) -> Groups {
     let base = |column: usize| sizes[column].max(1) as u64;
     let mut partitioner = Partitioner::default();
@@ -141,7 +151,7 @@ pub(super) fn group_rows(rows: usize, sizes: &[usize], value: impl Fn(usize, usi
     while done < sizes.len() {
         let (mut num_keys, first) = (base(done), done);
         done += 1;
-        // A group and a value are numbers of 32 bits, so that one column always fits.
+        // Group and value have 32 bits each, so one column always fits.
         while let Some(more) = (done < sizes.len()).then(|| num_keys.checked_mul(base(done))).flatten()
             && more.checked_mul(groups).is_some()
         {
@@ -149,7 +159,7 @@ pub(super) fn group_rows(rows: usize, sizes: &[usize], value: impl Fn(usize, usi
         }
         let digit = |key, row, column| key * base(column) + u64::from(value(row, column));
         let key = |row| (first..done).fold(0, |key, column| digit(key, row, column));
-        // An array that is used once pays only where the rows reach much of it.
+        // An array that is used once is worth its allocation only if rows use a good part of it.
         groups = match groups.checked_mul(num_keys).filter(|&all| all <= 4 * rows as u64) {
             Some(all) => partitioner.by_place(&mut of_row, (0..rows).map(key), num_keys, all as usize),
             None => partitioner.by_hash(&mut of_row, (0..rows).map(key), num_keys),
@@ -164,22 +174,22 @@ pub(super) fn group_rows(rows: usize, sizes: &[usize], value: impl Fn(usize, usi
     Groups { of_row, first_rows }
 }
 
-/// Groups the tuples of a profile that have the same values in some columns.
+/// Groups the tuples of a profile that have equal values in some columns.
 pub(super) fn group_tuples(profile: &Profile, columns: &[usize]) -> Groups {
-    // Tuples are distinct in all columns together.
+    // Tuples differ in at least one column: with all columns, each is its own group.
     if columns.len() == profile.columns().len() {
         let each: Vec<u32> = (0..profile.tuples() as u32).collect();
         return Groups { of_row: each.clone(), first_rows: each };
     }
     let sizes: Vec<usize> = columns.iter().map(|&column| profile.columns()[column].domain.len()).collect();
-    let code = |tuple: usize, place: usize| profile.codes(TupleId::from_index(tuple))[columns[place]];
+    let code = |tuple: usize, index: usize| profile.codes(TupleId::from_index(tuple))[columns[index]];
     group_rows(profile.tuples(), &sizes, code)
 }
 
-/// Rows by a key each, in their order where keys are equal: a counting sort.
+/// Rows sorted by key with a counting sort; rows with equal keys keep their order.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Buckets {
-    /// By key, where its rows start; and their end.
+    /// By key: the start of its rows in `rows`; one more entry for the end.
     starts: Vec<u32>,
     rows: Vec<u32>,
 }
@@ -215,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// By a map of whole rows.
+    /// Groups with a hash map of whole rows.
     fn reference<K: std::hash::Hash + Eq>(keys: impl Iterator<Item = K>) -> Groups {
         let (mut known, mut first_rows) = (HashMap::new(), Vec::new());
         let mut group = |(row, key): (u32, K)| {
@@ -228,11 +238,11 @@ mod tests {
         Groups { of_row, first_rows }
     }
 
-    /// Columns of few values and of many, so that keys have a place each, are hashed, or take several passes.
+    /// Columns with few values and with many, so that keys are looked up in an array, hashed, or need several passes.
     fn tables() -> impl Strategy<Value = (Vec<usize>, Vec<Vec<u32>>)> {
         let size = prop_oneof![1usize..5, 1usize..3000, Just(u32::MAX as usize)];
         prop::collection::vec(size, 0..7).prop_flat_map(|sizes| {
-            // The first and the last few values, so that many rows are alike.
+            // Only the first and the last few values, so that many rows are equal.
             let value = |&size: &usize| prop_oneof![0..size.min(3) as u32, (size - size.min(3)) as u32..size as u32];
             let row: Vec<_> = sizes.iter().map(value).collect();
             (Just(sizes), prop::collection::vec(row, 0..200))
@@ -261,7 +271,7 @@ mod tests {
             pairs in prop::collection::vec((0u32..9, 0u64..50), 0..300),
             scales in (prop_oneof![Just(1u64), Just(1 << 20)], prop_oneof![Just(1u64), Just(1 << 20)]),
         ) {
-            // One partitioner, so that what the first call leaves behind shows in the second.
+            // One partitioner for both calls, so that the second fails if the first does not clean up.
             let mut partitioner = Partitioner::default();
             for scale in [scales.0, scales.1] {
                 let mut groups: Vec<u32> = pairs.iter().map(|pair| pair.0).collect();
@@ -273,7 +283,7 @@ mod tests {
         }
 
         #[test]
-        fn keys_are_numbered_in_order_of_first_sight(
+        fn keys_are_numbered_in_order_of_first_occurrence(
             keys in prop::collection::vec(prop_oneof![0u64..20, (0u64..20).prop_map(|key| key << 40), any::<u64>()], 0..300),
         ) {
             let mut numbers = KeyNumbers::default();

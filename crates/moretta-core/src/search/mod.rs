@@ -1,8 +1,8 @@
-//! Methods: pure searches on a profile, all behind one interface.
+//! Anonymization methods: searches for a recoding that satisfies the privacy models, all behind the [`Method`] interface.
 //!
-//! A method sees distinct tuples with counts, the bound privacy models and its own parameters, and comes back with a
-//! recoding. It does no I/O and its answer depends on its inputs and the seed alone, never on the number of threads.
-//! Running out of time is not an error: the best recoding so far is valid.
+//! A method gets the distinct tuples with counts, the bound privacy models and its own parameters, and returns a recoding. It
+//! does no I/O, and its result depends only on its inputs and the seed, never on the number of threads. Running out of time is
+//! not an error: the best recoding so far is valid.
 
 pub mod bottom_up_generalization;
 mod cluster;
@@ -38,65 +38,66 @@ use crate::{
     suggest::nearest,
 };
 
-/// What a method is asked to do.
+/// Input of a method.
 #[derive(Clone, Copy)]
 pub struct Task<'a> {
-    /// The table.
+    /// Distinct tuples of the table with their counts.
     pub profile: &'a Profile,
-    /// What every group must satisfy.
+    /// Models that every group must satisfy.
     pub models: &'a [Box<dyn BoundModel>],
-    /// How many records may be suppressed at the most.
+    /// Maximum number of suppressed records.
     pub max_suppressed: u64,
-    /// Decides whatever is left to chance.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl<'a> Task<'a> {
-    /// All that a policy asks of a table.
+    /// Task of a policy that is bound to a table.
     pub fn of(bound: &'a BoundPolicy<'_>, seed: u64) -> Self {
         let (profile, models, max_suppressed) = (bound.profile(), bound.models(), bound.max_suppressed());
         Self { profile, models, max_suppressed, seed }
     }
 
-    /// The tuples to suppress under a cut; `None` if they have more records than the policy allows.
+    /// Returns the tuples to suppress under a cut; `None` if they have more records than the policy allows.
     fn suppressed(&self, cut: &Cut) -> Option<Vec<TupleId>> {
         let suppressed = suppressed_by(self.profile, self.models, cut);
         let records: u64 = suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
         (records <= self.max_suppressed).then_some(suppressed)
     }
 
-    /// Whether some records satisfy every model as one group.
+    /// Whether some records, as one group, satisfy every model.
     fn is_satisfied_by(&self, members: &[VariantCount]) -> bool {
         let group = Group::new(self.profile, members);
         self.models.iter().all(|model| model.holds(&group))
     }
 }
 
-/// What a method found.
+/// Result of a method.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// The recoding.
+    /// Verified later, before it is released.
     pub recoding: Recoding,
-    /// Why it stopped.
+    /// Why the search ended.
     pub stop: Stop,
-    /// How it got there, where it went step by step from the table as it is; empty for other methods.
+    /// Steps from the original table to the recoding; empty for methods without a generalization path.
     pub path: Vec<Step>,
-    /// What it did, by name: the counters that show its cost.
+    /// Counters of the work done, by name, for the report.
     pub work: Vec<(&'static str, u64)>,
 }
 
-/// Why a method found nothing.
+/// Reason why a method has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// Not even the whole table as one group satisfies the policy.
+    /// The whole table as one group violates the policy.
     #[error("{} {}", impossible(*.records, *.proven), all_broken(.broken))]
     Impossible {
-        /// The models that are broken, with the whole table's figures.
+        /// Violated models, each with the figure of the whole table.
         broken: Vec<(String, String)>,
-        /// Records of the table.
+        /// Number of records of the table.
         records: u64,
-        /// Whether no release can satisfy the policy. A model that is not closed under union may hold in smaller groups.
+        /// Whether it is certain that no release satisfies the policy. A model that is not closed under union may hold in
+        /// smaller groups.
         proven: bool,
     },
     /// The method cannot serve this policy.
@@ -104,74 +105,75 @@ pub enum SearchError {
     Unsupported(#[from] Unsupported),
 }
 
-/// A method that cannot serve a policy says so before it starts, and names one that can.
+/// Refusal of a policy by a method, before the search starts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("method `{method}` cannot serve this policy: {reason}{}", .instead.map(|other| format!("; `{other}` can")).unwrap_or_default())]
 pub struct Unsupported {
-    /// The method.
+    /// Name of the method that refuses.
     pub method: &'static str,
-    /// What it cannot do.
+    /// The unsupported part of the policy.
     pub reason: String,
-    /// A method that can, where another can.
+    /// A method that supports the policy, if there is one.
     pub instead: Option<&'static str>,
 }
 
-/// A way to search.
+/// An anonymization method.
 pub trait Method: Send + Sync {
-    /// Whether it can serve the task at all.
+    /// Checks whether the method can serve the task.
     fn supports(&self, _task: &Task<'_>) -> Result<(), Unsupported> {
         Ok(())
     }
 
-    /// Whether it relies on models that are closed under union: it merges groups that satisfy the models and does not
-    /// judge them again. Such a method refuses other models.
+    /// Whether the method needs models that are closed under union, because it merges groups that satisfy the models without
+    /// checking them again. Such a method refuses other models.
     fn relies_on_closure(&self) -> bool {
         true
     }
 
-    /// Whether it makes for its result step by step, so that what it has is worth releasing whenever somebody stops it.
+    /// Whether the method improves a valid result step by step, so that a search may be stopped by the user at any time and its
+    /// result released.
     fn anytime(&self) -> bool {
         false
     }
 
-    /// Searches.
+    /// Runs the search. The recoding of the outcome satisfies every model, also if the search was stopped.
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError>;
 
-    /// The whole trade-off, through the point where the policy first holds. None where the method leaves no path.
+    /// Returns the path from the original table to all values at the root; `None` if the method has none.
     fn generalization_path(
         &self,
         _task: &Task<'_>,
-        _control: &dyn Observer,
+        _observer: &dyn Observer,
     ) -> Option<Result<GeneralizationPath, SearchError>> {
         None
     }
 }
 
-/// Turns the parameters of a policy and what is to be small into a method. The objectives are such as its entry says that
-/// it takes, and never none unless it takes none.
+/// Builds a method from the parameters of a policy and its objectives. The caller has checked that the entry's
+/// [`AcceptedObjectives`] accept them; they are empty only for [`AcceptedObjectives::Fixed`].
 pub type Build = fn(&MethodChoice, &[Objective]) -> Result<Box<dyn Method>, PolicyError>;
 
-/// What a method can be told by `[measure]` to make small.
+/// Objectives that a method accepts from the `[measure]` section of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AcceptedObjectives {
-    /// Nothing: it has a objective of its own, or a parameter for it.
+    /// None: its objective is fixed, or a parameter of the method.
     Fixed,
-    /// The loss of precision by one measure; by this one where the policy has no `[measure]`.
+    /// One loss metric; this one if the policy has no `[measure]`.
     Precision(LossMetric),
-    /// Any measures, one or a weighted sum of several; this one where the policy has no `[measure]`.
+    /// Any measure or weighted sum of measures; this loss metric if the policy has no `[measure]`.
     Any(LossMetric),
 }
 
 impl AcceptedObjectives {
-    /// The measure that it makes small where the policy has no `[measure]`; none where it cannot be told.
+    /// Loss metric that is minimized if the policy has no `[measure]`; `None` for [`Self::Fixed`].
     pub const fn default_metric(self) -> Option<LossMetric> {
         match self {
             Self::Fixed => None,
-            Self::Precision(usual) | Self::Any(usual) => Some(usual),
+            Self::Precision(metric) | Self::Any(metric) => Some(metric),
         }
     }
 
-    /// Whether it can be told this.
+    /// Whether the method accepts these objectives.
     pub fn accepts(self, objectives: &[Objective]) -> bool {
         match self {
             Self::Fixed => objectives.is_empty(),
@@ -181,36 +183,36 @@ impl AcceptedObjectives {
     }
 }
 
-/// A method's entry in the registry.
+/// Entry of a method in the registry.
 #[derive(Clone, Copy)]
 pub struct MethodEntry {
-    /// What the policy calls it.
+    /// Name in the policy.
     pub name: &'static str,
-    /// One line on what it does.
+    /// Description in one line, for users.
     pub summary: &'static str,
-    /// Its parameters: key, default, meaning.
+    /// Parameters of the section `[method]`.
     pub parameters: &'static [Parameter],
-    /// What it can be told to make small.
+    /// Objectives that the method accepts from `[measure]`.
     pub objectives: AcceptedObjectives,
-    /// Turns the policy's parameters, and what is to be small, into a method that can run.
+    /// Builds the method from the parameters and objectives of a policy.
     pub build: Build,
 }
 
 impl MethodEntry {
-    /// What it makes small where the policy has no `[measure]`.
+    /// Objectives if the policy has no `[measure]`; empty for [`AcceptedObjectives::Fixed`].
     pub fn default_objectives(&self) -> Vec<Objective> {
         self.objectives.default_metric().map(Objective::precision).into_iter().collect()
     }
 }
 
-/// A method's parameter, for people.
+/// Description of a method's parameter, for users.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct Parameter {
-    /// The key in `[method]`.
+    /// Key in `[method]`.
     pub key: &'static str,
-    /// What it is when left out.
+    /// Default value.
     pub default: &'static str,
-    /// What it does.
+    /// Effect and range, in one line.
     pub meaning: &'static str,
 }
 
@@ -220,7 +222,7 @@ impl Parameter {
     }
 }
 
-/// All methods.
+/// Registry of all methods.
 pub const METHODS: &[MethodEntry] = &[
     mondrian::ENTRY,
     bottom_up_generalization::ENTRY,
@@ -232,17 +234,17 @@ pub const METHODS: &[MethodEntry] = &[
     genetic::ENTRY,
 ];
 
-/// The names of all methods.
+/// Names of all methods, in the order of the registry.
 pub fn method_names() -> Vec<&'static str> {
     METHODS.iter().map(|entry| entry.name).collect()
 }
 
-/// The method whose name is nearly this, if there is one.
+/// Returns the method name that is closest to a misspelled one; `None` if no name is close.
 pub fn near_method(name: &str) -> Option<&'static str> {
     nearest(name, method_names())
 }
 
-/// The registry's entry of the method that a policy names.
+/// Returns the registry entry of the method that a policy names.
 pub fn entry_of(policy: &Policy) -> Result<&'static MethodEntry, PolicyError> {
     let choice = &policy.method;
     METHODS.iter().find(|entry| entry.name == choice.name).ok_or_else(|| {
@@ -251,18 +253,18 @@ pub fn entry_of(policy: &Policy) -> Result<&'static MethodEntry, PolicyError> {
     })
 }
 
-/// The method that a policy names, with its parameters checked.
+/// Builds the method that a policy names, after checking its parameters and objectives.
 pub fn method_of(policy: &Policy) -> Result<Box<dyn Method>, PolicyError> {
     let (choice, entry) = (&policy.method, entry_of(policy)?);
     check_measure_key(entry, choice)?;
     match &policy.measure {
         None => (entry.build)(choice, &entry.default_objectives()),
-        Some(asked) if entry.objectives.accepts(&asked.objectives) => (entry.build)(choice, &asked.objectives),
-        Some(asked) => Err(objectives_not_accepted(entry, asked)),
+        Some(measure) if entry.objectives.accepts(&measure.objectives) => (entry.build)(choice, &measure.objectives),
+        Some(measure) => Err(objectives_not_accepted(entry, measure)),
     }
 }
 
-/// `measure` in `[method]` is for methods that have a parameter of that name.
+/// Rejects the key `measure` in `[method]` for methods that read it from the section `[measure]`.
 fn check_measure_key(entry: &MethodEntry, choice: &MethodChoice) -> Result<(), PolicyError> {
     let uses_measure_section = entry.objectives != AcceptedObjectives::Fixed && !has_measure_parameter(entry);
     match choice.parameters.get("measure") {
@@ -280,7 +282,7 @@ fn has_measure_parameter(entry: &MethodEntry) -> bool {
     entry.parameters.iter().any(|parameter| parameter.key == "measure")
 }
 
-/// What is asked is more than the method can be told; the complaint names those that can.
+/// Error for objectives that the method does not accept; it names the methods that do.
 fn objectives_not_accepted(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
     let name = entry.name;
     let others = METHODS.iter().filter(|other| other.objectives.accepts(&asked.objectives)).map(|other| other.name);
@@ -304,7 +306,7 @@ fn objectives_not_accepted(entry: &MethodEntry, asked: &MeasureChoice) -> Policy
     })
 }
 
-/// The loss of precision that is asked for, for methods that take nothing else.
+/// Returns the loss metric of the objectives, for methods that accept only [`AcceptedObjectives::Precision`].
 fn precision(objectives: &[Objective]) -> LossMetric {
     let loss = |objective: &Objective| match objective.kind {
         ObjectiveKind::Precision(loss) => Some(loss),
@@ -313,8 +315,8 @@ fn precision(objectives: &[Objective]) -> LossMetric {
     objectives.iter().find_map(loss).unwrap_or_default()
 }
 
-/// Whether a method can serve a task: by its own account, and because it can serve models that are not closed under
-/// union if there are some.
+/// Checks whether a method can serve a task: it must support the task, and models that are not closed under union if the task
+/// has any.
 pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>) -> Result<(), Unsupported> {
     let open = task.models.iter().find(|model| !model.is_closed_under_union());
     if let Some(model) = open.filter(|_| method.relies_on_closure()) {
@@ -336,13 +338,14 @@ pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>)
 
 fn impossible(records: u64, proven: bool) -> String {
     let records = crate::text::count(records);
-    match proven {
-        true => format!("the policy cannot be met: even with all {records} records in one group"),
-        false => format!("no release was found: the search starts with all {records} records in one group, and"),
+    if proven {
+        format!("the policy cannot be met: even with all {records} records in one group")
+    } else {
+        format!("no release was found: the search starts with all {records} records in one group, and")
     }
 }
 
-/// One in the sentence, several in lines of their own.
+/// Lists violated models: a single one within the sentence, several on one line each.
 fn all_broken(broken: &[(String, String)]) -> String {
     match broken {
         [(model, figure)] => format!("there would be {figure}, which breaks {model}"),
@@ -353,7 +356,7 @@ fn all_broken(broken: &[(String, String)]) -> String {
     }
 }
 
-/// Where even all records together break a model, nothing can be found.
+/// Checks that the whole table, as one group, satisfies every model; all methods start from that or fall back to it.
 fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let everything = task.profile.everything();
     let group = Group::new(task.profile, &everything);
@@ -361,10 +364,10 @@ fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let proven = broken.clone().any(|model| model.is_closed_under_union());
     let mut broken: Vec<(String, String)> =
         broken.map(|model| (model.describe().to_string(), model.figure(&group).words)).collect();
-    // A model of many sets of columns is there once for each, and says the same of all records together.
+    // A model over many sets of columns is bound once per set, with the same figure for the whole table.
     broken.dedup_by(|next, kept| next.0 == kept.0);
-    match broken.is_empty() {
-        true => Ok(()),
-        false => Err(SearchError::Impossible { broken, records: task.profile.records(), proven }),
+    if broken.is_empty() {
+        return Ok(());
     }
+    Err(SearchError::Impossible { broken, records: task.profile.records(), proven })
 }

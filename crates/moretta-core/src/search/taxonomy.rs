@@ -112,7 +112,7 @@ fn halving_tree(profile: &Profile, column: usize) -> Tree {
         }
         let half = before[first] + (before[end] - before[first]) / 2;
         let nearest = before.partition_point(|&records| records < half);
-        // Of the two split points around the middle, the nearer one.
+        // The nearer of the two split points around the middle.
         let (low, high) = (nearest.saturating_sub(1), nearest);
         let distance = |code: usize| before[code].abs_diff(half);
         let middle = if distance(low) < distance(high) { low } else { high }.clamp(first + 1, end - 1);

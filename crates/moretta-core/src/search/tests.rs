@@ -1,4 +1,4 @@
-//! What the registry makes of a policy: who takes a `[measure]`, and that it matters.
+//! The registry: which methods accept a `[measure]`, and that it changes the result.
 
 use super::*;
 use crate::{
@@ -15,12 +15,12 @@ fn policy(method: &str, measure: &str) -> Policy {
 }
 
 #[test]
-fn who_cannot_be_told_refuses_a_measure() {
+fn methods_with_a_fixed_objective_refuse_a_measure() {
     for entry in METHODS {
         let refused = method_of(&policy(entry.name, "[measure]\nname = \"lm\"")).err();
-        let own = entry.objectives == AcceptedObjectives::Fixed;
-        assert_eq!(refused.is_some(), own, "{}", entry.name);
-        assert_eq!(refused.and_then(|error| error.line()), own.then_some(5), "{}", entry.name);
+        let is_fixed = entry.objectives == AcceptedObjectives::Fixed;
+        assert_eq!(refused.is_some(), is_fixed, "{}", entry.name);
+        assert_eq!(refused.and_then(|error| error.line()), is_fixed.then_some(5), "{}", entry.name);
         assert!(method_of(&policy(entry.name, "")).is_ok());
     }
 }
@@ -39,7 +39,7 @@ fn a_refusal_says_what_to_do_instead() {
 }
 
 #[test]
-fn who_takes_one_precision_refuses_the_rest() {
+fn methods_with_one_loss_metric_refuse_other_measures() {
     let refused = |method: &str, measure: &str| {
         let text = format!(
             "version = 1\nprivacy.k = 2\n[method]\nname = \"{method}\"\n{measure}\n[columns]\n\
@@ -70,7 +70,7 @@ fn who_takes_one_precision_refuses_the_rest() {
 }
 
 #[test]
-fn a_measure_among_parameters_is_sent_to_its_section() {
+fn a_measure_among_parameters_is_refused_with_a_hint() {
     let refused = |measure| method_of(&policy("sweep", measure)).err().map(|error| error.to_string());
     let words =
         "line 5: `measure` is not a parameter of the method `sweep`; write [measure] with name = \"lm\" instead";
@@ -80,9 +80,9 @@ fn a_measure_among_parameters_is_sent_to_its_section() {
 }
 
 /// Four records can be paired over two of three values in `t` or over five of eight in `u`. The first loses an LM of 1/2
-/// and an NCP of 2/3, the second 4/7 and 5/8; all others are pairs as they are.
+/// and an NCP of 2/3, the second 4/7 and 5/8; all other records are pairs already.
 #[test]
-fn each_measure_is_less_when_it_is_asked_for() {
+fn each_measure_is_lower_if_it_is_the_objective() {
     let columns = "privacy.k = 2\n[columns.t]\nrole = \"quasi-identifier\"\nhierarchy = \"t.csv\"\n\
                    [columns.u]\nrole = \"quasi-identifier\"\nhierarchy = \"u.csv\"\n";
     let hierarchies =

@@ -17,8 +17,7 @@
 //! The published algorithm compares every record at every step: n^2 distances. The clusters here are exactly the same, but
 //! records with equal quasi-identifiers are one point with a count, and a k-d tree over the points (`points.rs`) with bounds on
 //! the cost of the points below each node (`local/loss_table.rs`) finds the next record without computing most distances
-//! (`nearest.rs`). A large table is first split into blocks with Mondrian, which are clustered in parallel; the report has
-//! their number.
+//! (`nearest.rs`). A large table is first split into blocks with Mondrian, clustered in parallel (`blocks` in the report).
 //!
 //! Cost: one tree search per record; measured, about n^1.5 for one block, linear in the number of blocks.
 

@@ -1,6 +1,6 @@
 //! One pass of the sweep over a set of tuples.
 //!
-//! What: takes the boxes of all level vectors in order of increasing loss and turns the remaining records of a box into a
+//! A pass takes the boxes of all level vectors in order of increasing loss and turns the remaining records of a box into a
 //! group if they satisfy the models. Ties go to the level vector of lower mean loss.
 //!
 //! Why a lazy queue: listing and sorting all boxes would cost tuples x vectors. But records are only ever removed, so a box

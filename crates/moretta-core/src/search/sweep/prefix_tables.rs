@@ -1,6 +1,6 @@
 //! Prefix tables: the tuples merged by some levels of the prefix columns, with the records that remain.
 //!
-//! What: the prefix columns are the first few columns (`context.rs`). For each combination of their levels there is one table;
+//! The prefix columns are the first few columns (`context.rs`). For each combination of their levels there is one table;
 //! tuples with the same nodes in the prefix columns and the same values in all others share an entry. A level vector is
 //! grouped from the table of its own prefix levels.
 //!
