@@ -7,7 +7,7 @@
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use super::{
-    ground::{PairOfLosses, plus},
+    context::{PairOfLosses, plus},
     state::{Figures, Move, State},
 };
 use crate::{
@@ -40,7 +40,7 @@ impl Weighing {
         let used = after.below.saturating_sub(before.below);
         // Losses are scaled to about 1 in all: what is less than this is rounding.
         let worth = gain > ROUNDING || (gain > -ROUNDING && used == 0);
-        let share = used as f64 / state.ground.allowed.max(1) as f64;
+        let share = used as f64 / state.context.allowed.max(1) as f64;
         (worth && state.is_affordable(after)).then(|| gain.max(0.0) / (1.0 + self.thrift * share))
     }
 }
@@ -112,13 +112,13 @@ pub(super) fn descend(
                 continue;
             }
         }
-        if state.ground.others && !state.holds_after(taken) {
+        if state.context.others && !state.holds_after(taken) {
             continue;
         }
         let children = state.parts(taken);
         state.make(taken, entry.after);
         let cell =
-            |child: &NodeId| (ColumnId::from_index(taken.column), state.ground.taxonomies[taken.column].cell(*child));
+            |child: &NodeId| (ColumnId::from_index(taken.column), state.context.taxonomies[taken.column].cell(*child));
         steps.push(Step { action: Action::TakeBack, changes: children.iter().map(cell).collect() });
         for child in children {
             line.join(state, taken.column, child, steps.len());
@@ -147,7 +147,7 @@ impl Line<'_> {
         for child in std::iter::once(None).chain(single) {
             let taken = Move { column, node, child };
             // Who nobody carries is not worth a place of its own.
-            if child.is_some_and(|child| state.ground.records(column, child) == 0) {
+            if child.is_some_and(|child| state.context.records(column, child) == 0) {
                 continue;
             }
             let after = state.trial(taken);

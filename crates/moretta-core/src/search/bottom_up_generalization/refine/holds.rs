@@ -20,49 +20,49 @@ const SUPPRESSING: u64 = 20;
 impl State<'_> {
     /// Whether models beside k hold too after a move.
     pub(super) fn holds_after(&mut self, taken: Move) -> bool {
-        if self.ground.allowed == 0 { self.parts_hold(taken) } else { self.all_hold(taken) }
+        if self.context.allowed == 0 { self.parts_hold(taken) } else { self.all_hold(taken) }
     }
 
     fn all_hold(&mut self, taken: Move) -> bool {
-        self.work += SUPPRESSING * self.ground.profile.variants() as u64;
+        self.work += SUPPRESSING * self.context.profile.variants() as u64;
         let before = self.nodes[taken.column].clone();
         self.parts(taken).into_iter().for_each(|child| self.generalize(taken.column, child));
-        let holds = self.ground.holding_cut(&self.nodes).is_some();
+        let holds = self.context.holding_cut(&self.nodes).is_some();
         self.nodes[taken.column] = before;
         holds
     }
 
     fn parts_hold(&mut self, taken: Move) -> bool {
-        let ground = self.ground;
+        let context = self.context;
         let Move { column, node, child } = taken;
-        let tree = ground.taxonomies[column].tree();
+        let tree = context.taxonomies[column].tree();
         let part = |code: u32| match child {
             None => tree.child_above(node, code),
             Some(child) if (tree.range(child).0..=tree.range(child).1).contains(&code) => child,
             Some(_) => node,
         };
-        let changing: Vec<(NodeId, u32)> = ground
+        let changing: Vec<(NodeId, u32)> = context
             .tuples(column, node)
             .iter()
-            .map(|&tuple| (ground.codes(tuple)[column], tuple))
+            .map(|&tuple| (context.codes(tuple)[column], tuple))
             .filter(|&(code, _)| self.nodes[column][code as usize] == node)
             .map(|(code, tuple)| (part(code), tuple))
             .collect();
         let mut looked_at = 0;
-        let holds = ground.scopes.iter().filter(|(scope, _)| scope.contains(&column)).all(|(scope, models)| {
+        let holds = context.scopes.iter().filter(|(scope, _)| scope.contains(&column)).all(|(scope, models)| {
             looked_at += changing.len() as u64;
-            let sizes: Vec<usize> = scope.iter().map(|&of| ground.losses[of].len()).collect();
+            let sizes: Vec<usize> = scope.iter().map(|&of| context.losses[of].len()).collect();
             let node = |row: usize, place: usize| match (changing[row], scope[place]) {
                 ((part, _), of) if of == column => part.0,
-                ((_, tuple), of) => self.nodes[of][ground.codes(tuple)[of] as usize].0,
+                ((_, tuple), of) => self.nodes[of][context.codes(tuple)[of] as usize].0,
             };
             let groups = group_rows(changing.len(), &sizes, node).of_row;
             let mut keyed: Vec<(u32, u32)> = groups.into_iter().zip(changing.iter().map(|(_, tuple)| *tuple)).collect();
             keyed.sort_unstable();
             keyed.chunk_by(|a, b| a.0 == b.0).all(|alike| {
                 let tuples = alike.iter().map(|&(_, tuple)| TupleId(tuple));
-                let members: Vec<VariantCount> = members_of(ground.profile, tuples).collect();
-                let group = Group::new(ground.profile, &members);
+                let members: Vec<VariantCount> = members_of(context.profile, tuples).collect();
+                let group = Group::new(context.profile, &members);
                 models.iter().all(|model| model.holds(&group))
             })
         });

@@ -12,8 +12,8 @@
 //! records are not of their group's majority class: CM, which sees all columns together where the climb's `I(G)` sees
 //! one at a time. A result has to be at or below the climb's in each of them; otherwise the climb's stays.
 
+mod context;
 mod descent;
-mod ground;
 mod holds;
 mod state;
 #[cfg(test)]
@@ -24,8 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use self::{
+    context::{PairOfLosses, RefineContext},
     descent::{Weighing, descend},
-    ground::{Ground, PairOfLosses},
     state::State,
 };
 use crate::{
@@ -89,11 +89,11 @@ pub(super) fn refine<'a>(
     effort: Effort,
     observer: &dyn Observer,
 ) -> Refined {
-    let ground = Ground::new(task, taxonomies, what);
+    let context = RefineContext::new(task, taxonomies, what);
     let nodes = nodes_of(taxonomies, climbed);
-    let search = Search::new(&ground, effort, observer, ground.lost(&nodes, climbed));
+    let search = Search::new(&context, effort, observer, context.lost(&nodes, climbed));
 
-    let mut state = State::new(&ground, nodes);
+    let mut state = State::new(&context, nodes);
     let weighing = Weighing { partial: effort.partial, measures: search.scaled(BALANCE), noise: 0.0, thrift: 0.0 };
     let mut steps = descend(&mut state, weighing, &mut || 0.0, &|| observer.stop().is_some());
     let taken_back = search.judged(&state, None);
@@ -133,7 +133,7 @@ struct Chain {
 }
 
 struct Search<'a> {
-    ground: &'a Ground<'a>,
+    context: &'a RefineContext<'a>,
     effort: Effort,
     observer: &'a dyn Observer,
     /// What the climb lost.
@@ -144,14 +144,14 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(ground: &'a Ground<'a>, effort: Effort, observer: &'a dyn Observer, limits: PairOfLosses) -> Self {
+    fn new(context: &'a RefineContext<'a>, effort: Effort, observer: &'a dyn Observer, limits: PairOfLosses) -> Self {
         let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
-        let units = [unit(limits[0] - ground.least_errors()), unit(limits[1])];
-        Self { ground, effort, observer, limits, units, done: AtomicU64::new(0) }
+        let units = [unit(limits[0] - context.least_errors()), unit(limits[1])];
+        Self { context, effort, observer, limits, units, done: AtomicU64::new(0) }
     }
 
     fn scaled(&self, weights: PairOfLosses) -> PairOfLosses {
-        let class = if self.ground.classes > 0 { weights[0] } else { 0.0 };
+        let class = if self.context.classes > 0 { weights[0] } else { 0.0 };
         [class / self.units[0], weights[1] / self.units[1]]
     }
 
@@ -214,7 +214,7 @@ fn kick(state: &mut State<'_>, rng: &mut SearchRng) {
     }
     for _ in 0..1 + rng.below(3) {
         let column = rng.below(state.nodes.len());
-        let tree = state.ground.taxonomies[column].tree();
+        let tree = state.context.taxonomies[column].tree();
         let code = rng.below(state.nodes[column].len());
         let mut node = state.nodes[column][code];
         let mut up = true;

@@ -4,7 +4,7 @@
 //! *in* (all its values leave as the node) or *out* (none does): that is what makes a cut, and what partial
 //! generalization keeps of one.
 
-use super::ground::{Ground, PairOfLosses, plus};
+use super::context::{PairOfLosses, RefineContext, plus};
 use crate::{
     ids::{NodeId, TupleId},
     recoding::Cut,
@@ -42,7 +42,7 @@ pub(super) struct Figures {
 /// A cut with its groups.
 #[derive(Clone)]
 pub(super) struct State<'a> {
-    pub ground: &'a Ground<'a>,
+    pub context: &'a RefineContext<'a>,
     /// By column and code.
     pub nodes: Vec<Vec<NodeId>>,
     groups: Vec<Alike>,
@@ -76,81 +76,81 @@ struct Parts {
 const NONE: u32 = u32::MAX;
 
 impl<'a> State<'a> {
-    pub(super) fn new(ground: &'a Ground<'a>, nodes: Vec<Vec<NodeId>>) -> Self {
+    pub(super) fn new(context: &'a RefineContext<'a>, nodes: Vec<Vec<NodeId>>) -> Self {
         let (groups, classes, group) = (Vec::new(), Vec::new(), Vec::new());
         let (figures, scratch) = (Figures::default(), Scratch::default());
-        let mut state = Self { ground, nodes, groups, classes, group, figures, work: 0, scratch };
+        let mut state = Self { context, nodes, groups, classes, group, figures, work: 0, scratch };
         state.regroup();
         state
     }
 
     /// Groups all tuples anew, after generalizations.
     pub(super) fn regroup(&mut self) {
-        let ground = self.ground;
-        self.work += ground.profile.tuples() as u64 * 2;
+        let context = self.context;
+        self.work += context.profile.tuples() as u64 * 2;
         self.groups.clear();
         self.classes.clear();
-        let sizes: Vec<usize> = ground.losses.iter().map(Vec::len).collect();
-        let node = |tuple: u32, column: usize| self.nodes[column][ground.codes(tuple)[column] as usize];
+        let sizes: Vec<usize> = context.losses.iter().map(Vec::len).collect();
+        let node = |tuple: u32, column: usize| self.nodes[column][context.codes(tuple)[column] as usize];
         let Groups { of_row, first_rows } =
-            group_rows(ground.profile.tuples(), &sizes, |tuple, column| node(tuple as u32, column).0);
+            group_rows(context.profile.tuples(), &sizes, |tuple, column| node(tuple as u32, column).0);
         let alike = |&tuple: &u32| {
             let nodes = (0..sizes.len()).map(|column| (column, node(tuple, column).index()));
-            let precision = nodes.clone().fold(0.0, |sum, (column, node)| sum + ground.losses[column][node]);
-            let stars = nodes.filter(|&(column, node)| ground.stars[column][node]).count() as u32;
+            let precision = nodes.clone().fold(0.0, |sum, (column, node)| sum + context.losses[column][node]);
+            let stars = nodes.filter(|&(column, node)| context.stars[column][node]).count() as u32;
             Alike { records: 0, precision, stars }
         };
         self.groups.extend(first_rows.iter().map(alike));
-        self.classes.resize(self.groups.len() * ground.classes, 0);
+        self.classes.resize(self.groups.len() * context.classes, 0);
         for (tuple, &group) in (0u32..).zip(&of_row) {
-            let classes = &mut self.classes[group as usize * ground.classes..][..ground.classes];
-            classes.iter_mut().zip(ground.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
-            self.groups[group as usize].records += ground.tuple_records(tuple);
+            let classes = &mut self.classes[group as usize * context.classes..][..context.classes];
+            classes.iter_mut().zip(context.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+            self.groups[group as usize].records += context.tuple_records(tuple);
         }
         self.group = of_row;
         let mut figures = Figures::default();
         for (index, group) in self.groups.iter().enumerate() {
-            figures.add(ground, *group, &self.classes[index * ground.classes..][..ground.classes], 1.0);
+            figures.add(context, *group, &self.classes[index * context.classes..][..context.classes], 1.0);
         }
         self.figures = figures;
     }
 
     /// Makes all values below a node leave as it, whatever they left as.
     pub(super) fn generalize(&mut self, column: usize, node: NodeId) {
-        let (first, last) = self.ground.taxonomies[column].tree().range(node);
+        let (first, last) = self.context.taxonomies[column].tree().range(node);
         self.nodes[column][first as usize..=last as usize].fill(node);
     }
 
     /// Whether the policy can be met, as far as k is concerned.
     pub(super) fn is_affordable(&self, figures: Figures) -> bool {
-        figures.below == 0 || figures.below.max(self.ground.k) <= self.ground.allowed
+        figures.below == 0 || figures.below.max(self.context.k) <= self.context.allowed
     }
 
     /// The cut, with what has to be suppressed, and what it loses; none where the policy cannot be met by it.
     pub(super) fn cut(&self) -> Option<(Cut, PairOfLosses)> {
         let Figures { below, lost } = self.figures;
         // What is below k is suppressed, and is a group of at least k itself, or there is none.
-        if !self.ground.others && (below == 0 || below >= self.ground.k) {
-            let small = |tuple: &TupleId| self.groups[self.group[tuple.index()] as usize].records < self.ground.k;
-            let mut cut = self.ground.cut(&self.nodes);
+        if !self.context.others && (below == 0 || below >= self.context.k) {
+            let small = |tuple: &TupleId| self.groups[self.group[tuple.index()] as usize].records < self.context.k;
+            let mut cut = self.context.cut(&self.nodes);
             cut.suppressed = (0..self.group.len()).map(TupleId::from_index).filter(small).collect();
-            return (below <= self.ground.allowed).then_some((cut, lost));
+            return (below <= self.context.allowed).then_some((cut, lost));
         }
-        let cut = self.ground.holding_cut(&self.nodes)?;
-        let lost = self.ground.lost(&self.nodes, &cut);
+        let cut = self.context.holding_cut(&self.nodes)?;
+        let lost = self.context.lost(&self.nodes, &cut);
         Some((cut, lost))
     }
 
     /// The children of a node that are in.
     pub(super) fn children(&self, column: usize, node: NodeId) -> Vec<NodeId> {
-        let tree = self.ground.taxonomies[column].tree();
+        let tree = self.context.taxonomies[column].tree();
         let is_in = |child: &NodeId| self.nodes[column][tree.range(*child).0 as usize] == node;
         tree.children(node).filter(is_in).collect()
     }
 
     /// Whether a move is still there to be made.
     pub(super) fn is_open(&self, taken: Move) -> bool {
-        let tree = self.ground.taxonomies[taken.column].tree();
+        let tree = self.context.taxonomies[taken.column].tree();
         match taken.child {
             Some(child) => self.nodes[taken.column][tree.range(child).0 as usize] == taken.node,
             None => {
@@ -167,8 +167,8 @@ impl<'a> State<'a> {
 
     /// What the state would amount to after a move.
     pub(super) fn trial(&mut self, taken: Move) -> Figures {
-        let ground = self.ground;
-        let width = ground.classes;
+        let context = self.context;
+        let width = context.classes;
         let mut figures = self.figures;
         let mut scratch = std::mem::take(&mut self.scratch);
         for child in self.parts(taken) {
@@ -177,8 +177,8 @@ impl<'a> State<'a> {
                 let at = group as usize;
                 let records = std::mem::take(&mut scratch.part.records[at]);
                 let classes = &mut scratch.part.classes[at * width..][..width];
-                let part = Alike { records, ..self.groups[at].moved(ground, taken, child) };
-                figures.add(ground, part, classes, 1.0);
+                let part = Alike { records, ..self.groups[at].moved(context, taken, child) };
+                figures.add(context, part, classes, 1.0);
                 if scratch.moved.records[at] == 0 {
                     scratch.all.push(group);
                 }
@@ -191,11 +191,11 @@ impl<'a> State<'a> {
             let at = group as usize;
             let whole = self.groups[at];
             let classes = &self.classes[at * width..][..width];
-            figures.add(ground, whole, classes, -1.0);
+            figures.add(context, whole, classes, -1.0);
             let left = &mut scratch.moved.classes[at * width..][..width];
             left.iter_mut().zip(classes).for_each(|(moved, all)| *moved = all - *moved);
             let records = whole.records - std::mem::take(&mut scratch.moved.records[at]);
-            figures.add(ground, Alike { records, ..whole }, left, 1.0);
+            figures.add(context, Alike { records, ..whole }, left, 1.0);
             left.fill(0);
         }
         self.scratch = scratch;
@@ -204,8 +204,8 @@ impl<'a> State<'a> {
 
     /// Makes a move whose trial came to these figures.
     pub(super) fn make(&mut self, taken: Move, figures: Figures) {
-        let ground = self.ground;
-        let width = ground.classes;
+        let context = self.context;
+        let width = context.classes;
         let mut scratch = std::mem::take(&mut self.scratch);
         for child in self.parts(taken) {
             self.count(taken.column, child, &mut scratch);
@@ -214,7 +214,7 @@ impl<'a> State<'a> {
                 let records = std::mem::take(&mut scratch.part.records[at]);
                 let part = &mut scratch.part.classes[at * width..][..width];
                 let whole = &mut self.groups[at];
-                let moved = Alike { records, ..whole.moved(ground, taken, child) };
+                let moved = Alike { records, ..whole.moved(context, taken, child) };
                 if records == whole.records {
                     *whole = moved;
                     part.fill(0);
@@ -228,7 +228,7 @@ impl<'a> State<'a> {
                 self.classes.extend_from_slice(part);
                 part.fill(0);
             }
-            for &tuple in ground.tuples(taken.column, child) {
+            for &tuple in context.tuples(taken.column, child) {
                 let group = &mut self.group[tuple as usize];
                 let fresh = scratch.fresh[*group as usize];
                 *group = if fresh == NONE { *group } else { fresh };
@@ -244,7 +244,7 @@ impl<'a> State<'a> {
 
     /// How many records of each group lie below a child.
     fn count(&mut self, column: usize, child: NodeId, scratch: &mut Scratch) {
-        let (groups, width) = (self.groups.len(), self.ground.classes);
+        let (groups, width) = (self.groups.len(), self.context.classes);
         if scratch.fresh.len() < groups {
             scratch.fresh.resize(groups, NONE);
             for parts in [&mut scratch.part, &mut scratch.moved] {
@@ -253,7 +253,7 @@ impl<'a> State<'a> {
             }
         }
         scratch.touched.clear();
-        let tuples = self.ground.tuples(column, child);
+        let tuples = self.context.tuples(column, child);
         self.work += tuples.len() as u64;
         for &tuple in tuples {
             let group = self.group[tuple as usize];
@@ -261,34 +261,34 @@ impl<'a> State<'a> {
             if *part == 0 {
                 scratch.touched.push(group);
             }
-            *part += self.ground.tuple_records(tuple);
+            *part += self.context.tuple_records(tuple);
             let classes = &mut scratch.part.classes[group as usize * width..][..width];
-            classes.iter_mut().zip(self.ground.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+            classes.iter_mut().zip(self.context.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
         }
     }
 }
 
 impl Figures {
     /// A group more, or one less.
-    fn add(&mut self, ground: &Ground<'_>, group: Alike, classes: &[u64], times: f64) {
+    fn add(&mut self, context: &RefineContext<'_>, group: Alike, classes: &[u64], times: f64) {
         if group.records == 0 {
             return;
         }
-        let suppressed = group.records < ground.k;
+        let suppressed = group.records < context.k;
         if suppressed && times > 0.0 {
             self.below += group.records;
         } else if suppressed {
             self.below -= group.records;
         }
-        let told = !suppressed && (group.stars as usize) < ground.stars.len();
-        self.lost = plus(self.lost, ground.loss(group.records, group.precision, classes, !told), times);
+        let told = !suppressed && (group.stars as usize) < context.stars.len();
+        self.lost = plus(self.lost, context.loss(group.records, group.precision, classes, !told), times);
     }
 }
 
 impl Alike {
     /// The same with another node in one column.
-    fn moved(self, ground: &Ground<'_>, taken: Move, child: NodeId) -> Self {
-        let (losses, stars) = (&ground.losses[taken.column], &ground.stars[taken.column]);
+    fn moved(self, context: &RefineContext<'_>, taken: Move, child: NodeId) -> Self {
+        let (losses, stars) = (&context.losses[taken.column], &context.stars[taken.column]);
         Self {
             precision: self.precision + losses[child.index()] - losses[taken.node.index()],
             stars: self.stars + u32::from(stars[child.index()]) - u32::from(stars[taken.node.index()]),

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::{
     What,
+    context::RefineContext,
     descent::{Weighing, descend},
-    ground::Ground,
     state::{Move, State},
 };
 use crate::{
@@ -42,7 +42,7 @@ fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let records = table.profile.records();
     let recoding = Recoding::Global(cut.clone());
     let verified = verify_against(&table.profile, recoding, &[], &table.policy, records).unwrap();
-    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
     let measures = Measures::of(&context);
     (measures.get("lm").unwrap(), measures.get("cm").unwrap())
 }
@@ -54,8 +54,8 @@ proptest! {
     fn a_trial_tells_what_making_the_move_comes_to(recipe in recipes(), free: bool, choices in prop::collection::vec(any::<u32>(), 30)) {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let ground = Ground::new(&task(&table, 5), &taxonomies, what(&table, &taxonomies, true));
-        let mut state = State::new(&ground, roots(&table));
+        let context = RefineContext::new(&task(&table, 5), &taxonomies, what(&table, &taxonomies, true));
+        let mut state = State::new(&context, roots(&table));
         for pair in choices.chunks(2) {
             let column = pair[0] as usize % state.nodes.len();
             let code = pair[1] as usize % state.nodes[column].len();
@@ -65,15 +65,15 @@ proptest! {
             let taken = Move { column, node, child: (pair[0] % 3 > 0).then_some(child) };
             let promised = state.trial(taken);
             state.make(taken, promised);
-            let anew = State::new(&ground, state.nodes.clone());
+            let anew = State::new(&context, state.nodes.clone());
             prop_assert_eq!(promised.below, anew.figures.below);
             for measure in 0..2 {
                 prop_assert!((promised.lost[measure] - anew.figures.lost[measure]).abs() < 1e-9);
             }
             // The naive reference: the cut with everything below k suppressed.
-            let mut cut = ground.cut(&state.nodes);
-            cut.suppressed = small(&table, &cut, ground.k);
-            let lost = ground.lost(&state.nodes, &cut);
+            let mut cut = context.cut(&state.nodes);
+            cut.suppressed = small(&table, &cut, context.k);
+            let lost = context.lost(&state.nodes, &cut);
             prop_assert!((0..2).all(|measure| (promised.lost[measure] - lost[measure]).abs() < 1e-9), "{promised:?} {lost:?}");
             let (lm, cm) = measured(&table, &cut);
             let n = table.profile.records() as f64;
@@ -87,9 +87,9 @@ proptest! {
                       [\"q0\"], column = \"class\", values = [\"c0\"], max-confidence = 0.7 }]\n";
         let table = table_with(&recipe, false, models);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let ground = Ground::new(&task(&table, 0), &taxonomies, what(&table, &taxonomies, true));
-        let mut state = State::new(&ground, roots(&table));
-        if ground.holding_cut(&state.nodes).is_none() {
+        let context = RefineContext::new(&task(&table, 0), &taxonomies, what(&table, &taxonomies, true));
+        let mut state = State::new(&context, roots(&table));
+        if context.holding_cut(&state.nodes).is_none() {
             return Ok(());
         }
         for pair in choices.chunks(2) {
@@ -104,7 +104,7 @@ proptest! {
             }
             let mut made = state.clone();
             made.make(taken, after);
-            let holds = ground.holding_cut(&made.nodes).is_some();
+            let holds = context.holding_cut(&made.nodes).is_some();
             prop_assert_eq!(state.holds_after(taken), holds, "{:?}", taken);
             if holds {
                 state = made;
@@ -116,16 +116,16 @@ proptest! {
     fn a_descent_ends_where_nothing_can_be_taken_back(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let ground = Ground::new(&task(&table, max_suppressed), &taxonomies, what(&table, &taxonomies, false));
-        if table.profile.records() < ground.k {
+        let context = RefineContext::new(&task(&table, max_suppressed), &taxonomies, what(&table, &taxonomies, false));
+        if table.profile.records() < context.k {
             return Ok(());
         }
-        let mut state = State::new(&ground, roots(&table));
+        let mut state = State::new(&context, roots(&table));
         let weighing = Weighing { partial, measures: [0.0, 1.0], noise: 0.0, thrift: 0.0 };
         let steps = descend(&mut state, weighing, &mut || 0.0, &|| false);
         let mut walked = Cut::whole(&table.profile);
         steps.iter().for_each(|step| walked.apply(step));
-        prop_assert_eq!(&walked.cells, &ground.cut(&state.nodes).cells);
+        prop_assert_eq!(&walked.cells, &context.cut(&state.nodes).cells);
         prop_assert!(state.is_affordable(state.figures));
         // Without a budget what failed once fails for good, so nothing may be left.
         for column in 0..state.nodes.len() {
@@ -136,7 +136,7 @@ proptest! {
                 for child in [None].into_iter().chain(single).filter(|_| max_suppressed == 0 && !children.is_empty()) {
                     let taken = Move { column, node, child };
                     // A child that nobody carries changes nothing.
-                    let carried = child.is_none_or(|child| ground.records(column, child) > 0);
+                    let carried = child.is_none_or(|child| context.records(column, child) > 0);
                     let after = state.trial(taken);
                     prop_assert!(!carried || after.below > 0, "{taken:?}");
                 }
@@ -207,7 +207,7 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         let table = table(&recipe, false);
         let task = task(&table, 0);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let ground = Ground::new(&task, &taxonomies, what(&table, &taxonomies, false));
+        let context = RefineContext::new(&task, &taxonomies, what(&table, &taxonomies, false));
         let cuts: Vec<Vec<Vec<NodeId>>> = taxonomies.iter().map(|taxonomy| all_cuts(taxonomy, NodeId(0))).collect();
         if cuts.iter().map(Vec::len).product::<usize>() > 20_000 {
             continue;
@@ -216,7 +216,7 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         for a in &cuts[0] {
             for b in &cuts[1] {
                 for c in &cuts[2] {
-                    let state = State::new(&ground, vec![a.clone(), b.clone(), c.clone()]);
+                    let state = State::new(&context, vec![a.clone(), b.clone(), c.clone()]);
                     if state.figures.below == 0 {
                         best = best.min(state.figures.lost[1]);
                     }

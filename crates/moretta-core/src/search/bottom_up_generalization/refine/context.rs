@@ -28,8 +28,8 @@ pub(super) fn plus(a: PairOfLosses, b: PairOfLosses, times: f64) -> PairOfLosses
 /// So many classes are told apart, the most frequent; a record of another is never of its group's majority.
 const CLASSES: usize = 16;
 
-/// The ground a search stands on.
-pub(super) struct Ground<'a> {
+/// The context a search stands on.
+pub(super) struct RefineContext<'a> {
     pub profile: &'a Profile,
     task: Task<'a>,
     pub taxonomies: &'a [Taxonomy<'a>],
@@ -57,7 +57,7 @@ pub(super) struct Ground<'a> {
     before: Vec<Vec<u64>>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> RefineContext<'a> {
     pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], what: What) -> Self {
         let k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
         let others = task.models.iter().map(|model| &**model).filter(|model| only_k(*model, task.profile).is_none());
