@@ -17,12 +17,24 @@ use crate::{
     },
 };
 
-/// What is lost: for the class, and in precision.
-pub(super) type PairOfLosses = [f64; 2];
+/// One number per measure that the refinement weighs: a loss, a weight, or a unit.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct ClassAndPrecision {
+    /// Records outside the majority class of their group, and all suppressed records (CM times the records).
+    pub class: f64,
+    /// Sum of LM or NCP over all records and columns.
+    pub precision: f64,
+}
 
-/// `a + times * b`.
-pub(super) fn plus(a: PairOfLosses, b: PairOfLosses, times: f64) -> PairOfLosses {
-    [a[0] + times * b[0], a[1] + times * b[1]]
+impl ClassAndPrecision {
+    /// `self + factor * other`.
+    pub(super) fn add_scaled(self, other: Self, factor: f64) -> Self {
+        Self { class: self.class + factor * other.class, precision: self.precision + factor * other.precision }
+    }
+
+    pub(super) fn weighted_sum(self, weights: Self) -> f64 {
+        weights.class * self.class + weights.precision * self.precision
+    }
 }
 
 /// So many classes are told apart, the most frequent; a record of another is never of its group's majority.
@@ -92,10 +104,14 @@ impl<'a> RefineContext<'a> {
     }
 
     /// What a group loses, or what it loses when it is suppressed or tells nothing.
-    pub(super) fn loss(&self, records: u64, precision: f64, classes: &[u64], suppressed: bool) -> PairOfLosses {
+    pub(super) fn loss(&self, records: u64, precision: f64, classes: &[u64], suppressed: bool) -> ClassAndPrecision {
         let n = records as f64;
         let all = if self.classes == 0 { 0.0 } else { n };
-        if suppressed { [all, n * self.all_lost] } else { [self.errors(records, classes) as f64, n * precision] }
+        if suppressed {
+            ClassAndPrecision { class: all, precision: n * self.all_lost }
+        } else {
+            ClassAndPrecision { class: self.errors(records, classes) as f64, precision: n * precision }
+        }
     }
 
     /// The tuples with a value below a node.
@@ -133,7 +149,7 @@ impl<'a> RefineContext<'a> {
     }
 
     /// What all records lose under a cut.
-    pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> PairOfLosses {
+    pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> ClassAndPrecision {
         let is_kept = |tuple: &u32| cut.suppressed.binary_search(&TupleId(*tuple)).is_err();
         let kept: Vec<u32> = (0..self.profile.tuples() as u32).filter(is_kept).collect();
         let sizes: Vec<usize> = self.losses.iter().map(Vec::len).collect();
@@ -150,11 +166,14 @@ impl<'a> RefineContext<'a> {
         }
         groups.sort_unstable();
         let of_tuple = |&tuple: &TupleId| self.loss(self.profile.tuple_records(tuple), 0.0, &[], true);
-        let mut lost = cut.suppressed.iter().map(of_tuple).fold([0.0; 2], |sum, own| plus(sum, own, 1.0));
+        let mut lost = ClassAndPrecision::default();
+        for loss in cut.suppressed.iter().map(of_tuple) {
+            lost = lost.add_scaled(loss, 1.0);
+        }
         for (key, records, classes) in groups {
             let precision = key.iter().zip(&self.losses).map(|(node, losses)| losses[node.index()]).sum();
             let tells_nothing = key.iter().zip(&self.stars).all(|(node, stars)| stars[node.index()]);
-            lost = plus(lost, self.loss(records, precision, &classes, tells_nothing), 1.0);
+            lost = lost.add_scaled(self.loss(records, precision, &classes, tells_nothing), 1.0);
         }
         lost
     }

@@ -7,7 +7,7 @@
 use std::{cmp::Ordering, collections::BinaryHeap};
 
 use super::{
-    context::{PairOfLosses, plus},
+    context::ClassAndPrecision,
     state::{Figures, Move, State},
 };
 use crate::{
@@ -21,7 +21,7 @@ pub(super) struct Weighing {
     /// Whether children may be taken out of a node one by one.
     pub partial: bool,
     /// How much each measure counts.
-    pub measures: PairOfLosses,
+    pub measures: ClassAndPrecision,
     /// How much chance there is in it: 0 for none.
     pub noise: f64,
     /// How much less a gain counts that takes the whole budget.
@@ -29,14 +29,10 @@ pub(super) struct Weighing {
 }
 
 impl Weighing {
-    pub(super) fn of(&self, loss: PairOfLosses) -> f64 {
-        self.measures[0] * loss[0] + self.measures[1] * loss[1]
-    }
-
     /// What getting from one state to another is worth; none where it is worth nothing or not allowed.
     fn worth(&self, state: &State<'_>, after: Figures) -> Option<f64> {
         let before = state.figures;
-        let gain = self.of(plus(before.lost, after.lost, -1.0));
+        let gain = before.lost.add_scaled(after.lost, -1.0).weighted_sum(self.measures);
         let used = after.below.saturating_sub(before.below);
         // Losses are scaled to about 1 in all: what is less than this is rounding.
         let worth = gain > ROUNDING || (gain > -ROUNDING && used == 0);

@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use rayon::prelude::*;
 
 use self::{
-    context::{PairOfLosses, RefineContext},
+    context::{ClassAndPrecision, RefineContext},
     descent::{Weighing, descend},
     state::State,
 };
@@ -36,9 +36,14 @@ use crate::{
 };
 
 /// How much class and precision count in the result: the method is for a classifier.
-const BALANCE: PairOfLosses = [2.0 / 3.0, 1.0 / 3.0];
+const BALANCE: ClassAndPrecision = ClassAndPrecision { class: 2.0 / 3.0, precision: 1.0 / 3.0 };
 /// How much they count in each of the searches.
-const WEIGHTS: [PairOfLosses; 4] = [BALANCE, [0.9, 0.1], [0.5, 0.5], [0.3, 0.7]];
+const WEIGHTS: [ClassAndPrecision; 4] = [
+    BALANCE,
+    ClassAndPrecision { class: 0.9, precision: 0.1 },
+    ClassAndPrecision { class: 0.5, precision: 0.5 },
+    ClassAndPrecision { class: 0.3, precision: 0.7 },
+];
 /// A round is worth about so many tuples looked at: on large tables there are fewer rounds.
 const WORK_OF_A_ROUND: u64 = 100_000;
 /// A search ends when this share of its rounds, and a few more, brought nothing better.
@@ -122,7 +127,7 @@ pub(super) fn refine<'a>(
 struct Found {
     nodes: Vec<Vec<NodeId>>,
     cut: Cut,
-    lost: PairOfLosses,
+    lost: ClassAndPrecision,
 }
 
 /// What one search came to.
@@ -137,34 +142,41 @@ struct Search<'a> {
     effort: Effort,
     observer: &'a dyn Observer,
     /// What the climb lost.
-    limits: PairOfLosses,
+    limits: ClassAndPrecision,
     /// What would be 1 in each measure: how much the climb lost that need not be.
-    units: PairOfLosses,
+    units: ClassAndPrecision,
     done: AtomicU64,
 }
 
 impl<'a> Search<'a> {
-    fn new(context: &'a RefineContext<'a>, effort: Effort, observer: &'a dyn Observer, limits: PairOfLosses) -> Self {
+    fn new(
+        context: &'a RefineContext<'a>,
+        effort: Effort,
+        observer: &'a dyn Observer,
+        limits: ClassAndPrecision,
+    ) -> Self {
         let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
-        let units = [unit(limits[0] - context.least_errors()), unit(limits[1])];
+        let class = unit(limits.class - context.least_errors());
+        let units = ClassAndPrecision { class, precision: unit(limits.precision) };
         Self { context, effort, observer, limits, units, done: AtomicU64::new(0) }
     }
 
-    fn scaled(&self, weights: PairOfLosses) -> PairOfLosses {
-        let class = if self.context.classes > 0 { weights[0] } else { 0.0 };
-        [class / self.units[0], weights[1] / self.units[1]]
+    fn scaled(&self, weights: ClassAndPrecision) -> ClassAndPrecision {
+        let class = if self.context.classes > 0 { weights.class } else { 0.0 };
+        ClassAndPrecision { class: class / self.units.class, precision: weights.precision / self.units.precision }
     }
 
     /// Not worse than the climb in any measure, and better than another in the weighted sum.
-    fn is_better(&self, lost: PairOfLosses, than: Option<PairOfLosses>) -> bool {
-        let within = |measure: usize| lost[measure] <= self.limits[measure] + ROUNDING * self.units[measure];
+    fn is_better(&self, lost: ClassAndPrecision, than: Option<ClassAndPrecision>) -> bool {
+        let Self { limits, units, .. } = self;
         let weights = self.scaled(BALANCE);
-        let sum = |lost: PairOfLosses| weights[0] * lost[0] + weights[1] * lost[1];
-        within(0) && within(1) && sum(lost) < sum(than.unwrap_or(self.limits)) - ROUNDING
+        lost.class <= limits.class + ROUNDING * units.class
+            && lost.precision <= limits.precision + ROUNDING * units.precision
+            && lost.weighted_sum(weights) < than.unwrap_or(*limits).weighted_sum(weights) - ROUNDING
     }
 
     /// What a state comes to, where that is better than another.
-    fn judged(&self, state: &State<'_>, than: Option<PairOfLosses>) -> Option<Found> {
+    fn judged(&self, state: &State<'_>, than: Option<ClassAndPrecision>) -> Option<Found> {
         if !self.is_better(state.figures.lost, than) || !state.is_affordable(state.figures) {
             return None;
         }
@@ -195,7 +207,7 @@ impl<'a> Search<'a> {
             if let Some(found) = self.judged(&next, chain.best.as_ref().map(|best| best.lost)) {
                 (chain.best, improved) = (Some(found), chain.rounds);
             }
-            if weighing.of(next.figures.lost) <= weighing.of(at.figures.lost) + SLACK {
+            if next.figures.lost.weighted_sum(measures) <= at.figures.lost.weighted_sum(measures) + SLACK {
                 at = next;
             } else {
                 at.work = next.work;

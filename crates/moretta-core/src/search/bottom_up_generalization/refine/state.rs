@@ -4,7 +4,7 @@
 //! *in* (all its values leave as the node) or *out* (none does): that is what makes a cut, and what partial
 //! generalization keeps of one.
 
-use super::context::{PairOfLosses, RefineContext, plus};
+use super::context::{ClassAndPrecision, RefineContext};
 use crate::{
     ids::{NodeId, TupleId},
     recoding::Cut,
@@ -36,7 +36,7 @@ pub(super) struct Figures {
     /// Records in groups of fewer than k, which have to be suppressed.
     pub below: u64,
     /// What all records lose, those that have to be suppressed everything.
-    pub lost: PairOfLosses,
+    pub lost: ClassAndPrecision,
 }
 
 /// A cut with its groups.
@@ -127,7 +127,7 @@ impl<'a> State<'a> {
     }
 
     /// The cut, with what has to be suppressed, and what it loses; none where the policy cannot be met by it.
-    pub(super) fn cut(&self) -> Option<(Cut, PairOfLosses)> {
+    pub(super) fn cut(&self) -> Option<(Cut, ClassAndPrecision)> {
         let Figures { below, lost } = self.figures;
         // What is below k is suppressed, and is a group of at least k itself, or there is none.
         if !self.context.others && (below == 0 || below >= self.context.k) {
@@ -281,7 +281,7 @@ impl Figures {
             self.below -= group.records;
         }
         let told = !suppressed && (group.stars as usize) < context.stars.len();
-        self.lost = plus(self.lost, context.loss(group.records, group.precision, classes, !told), times);
+        self.lost = self.lost.add_scaled(context.loss(group.records, group.precision, classes, !told), times);
     }
 }
 
