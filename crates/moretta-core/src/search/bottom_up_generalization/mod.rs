@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     climb::Climb,
-    refine::{Effort, What, refine},
+    refine::{RefineObjective, RefineOptions, refine},
 };
 pub use super::information::Criterion;
 use super::{
@@ -114,14 +114,14 @@ impl BottomUpGeneralization {
     }
 
     /// What counts after the climb: precision, and the class where that is the measure.
-    fn what(&self, task: &Task<'_>, taxonomies: &[Taxonomy<'_>]) -> What {
+    fn refine_objective(&self, task: &Task<'_>, taxonomies: &[Taxonomy<'_>]) -> RefineObjective {
         let measure = self.measure(task);
         let precision = information::losses(task.profile, taxonomies, measure.loss());
         // A suppressed record has lost all of LM in every column, even in one that had nothing to lose.
         let lm = measure.loss() == LossMetric::Lm;
         let all = |(losses, column): (&Vec<f64>, &Column)| if lm { column.weight } else { losses[0] };
         let suppressed = precision.iter().zip(task.profile.columns()).map(all).sum();
-        What { precision, suppressed, class: measure == Criterion::Class }
+        RefineObjective { precision, suppressed, class: measure == Criterion::Class }
     }
 }
 
@@ -203,8 +203,8 @@ impl BottomUpGeneralization {
             cut = Cut::whole(task.profile);
             path.push(Step { action: Action::Generalize, changes: whole(task.profile) });
         } else if self.0.take_back && !(path.is_empty() && cut.suppressed.is_empty()) {
-            let effort = Effort { partial: self.0.partial, rounds: u64::from(self.0.search) };
-            let refined = refine(task, &taxonomies, self.what(task, &taxonomies), &cut, effort, observer);
+            let options = RefineOptions { partial: self.0.partial, rounds: u64::from(self.0.search) };
+            let refined = refine(task, &taxonomies, self.refine_objective(task, &taxonomies), &cut, options, observer);
             stop = observer.stop();
             work.extend([("rounds", refined.rounds), ("tuples_touched", refined.touched)]);
             if let Some((better, steps)) = refined.better {

@@ -3,7 +3,7 @@
 
 use hashbrown::HashMap;
 
-use super::What;
+use super::RefineObjective;
 use crate::{
     ids::{NodeId, TupleId},
     privacy::{BoundModel, only_k},
@@ -70,11 +70,11 @@ pub(super) struct RefineContext<'a> {
 }
 
 impl<'a> RefineContext<'a> {
-    pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], what: What) -> Self {
+    pub(super) fn new(task: &Task<'a>, taxonomies: &'a [Taxonomy<'a>], objective: RefineObjective) -> Self {
         let k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
         let others = task.models.iter().map(|model| &**model).filter(|model| only_k(*model, task.profile).is_none());
         let scopes: Vec<_> = by_scope(others).into_iter().collect();
-        let (classes, class_records) = if what.class { class_records(task.profile) } else { (0, Vec::new()) };
+        let (classes, class_records) = if objective.class { class_records(task.profile) } else { (0, Vec::new()) };
         Self {
             profile: task.profile,
             task: *task,
@@ -83,9 +83,9 @@ impl<'a> RefineContext<'a> {
             k,
             others: !scopes.is_empty(),
             scopes,
-            all_lost: what.suppressed,
+            all_lost: objective.suppressed,
             stars: taxonomies.iter().map(stars).collect(),
-            losses: what.precision,
+            losses: objective.precision,
             classes,
             class_records,
             by_code: (0..taxonomies.len()).map(|column| by_code(task.profile, column)).collect(),

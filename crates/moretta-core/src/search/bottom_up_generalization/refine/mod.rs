@@ -45,20 +45,20 @@ const WEIGHTS: [ClassAndPrecision; 4] = [
     ClassAndPrecision { class: 0.3, precision: 0.7 },
 ];
 /// A round is worth about so many tuples looked at: on large tables there are fewer rounds.
-const WORK_OF_A_ROUND: u64 = 100_000;
+const TUPLES_PER_ROUND: u64 = 100_000;
 /// A search ends when this share of its rounds, and a few more, brought nothing better.
 const PATIENCE: u64 = 3;
-const LEAST_PATIENCE: u64 = 10;
+const MIN_PATIENCE: u64 = 10;
 /// What is worse by no more than this share of the climb's loss is gone on from, to get away from where nothing
 /// improves.
 const SLACK: f64 = 0.002;
 /// One round in so many starts from the roots.
-const AFRESH: usize = 8;
+const RESTART_ODDS: usize = 8;
 /// Less than this share of the climb's loss is rounding.
 const ROUNDING: f64 = 1e-9;
 
 /// What is not to be lost.
-pub(super) struct What {
+pub(super) struct RefineObjective {
     /// By column and node, how much precision a record loses that leaves as the node.
     pub precision: Vec<Vec<f64>>,
     /// How much precision a suppressed record loses.
@@ -69,7 +69,7 @@ pub(super) struct What {
 
 /// How far to go.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Effort {
+pub(super) struct RefineOptions {
     /// Whether some children of a node may be taken back without the others.
     pub partial: bool,
     /// Rounds of each search.
@@ -89,34 +89,34 @@ pub(super) struct Refined {
 pub(super) fn refine<'a>(
     task: &Task<'a>,
     taxonomies: &'a [Taxonomy<'a>],
-    what: What,
+    objective: RefineObjective,
     climbed: &Cut,
-    effort: Effort,
+    options: RefineOptions,
     observer: &dyn Observer,
 ) -> Refined {
-    let context = RefineContext::new(task, taxonomies, what);
+    let context = RefineContext::new(task, taxonomies, objective);
     let nodes = nodes_of(taxonomies, climbed);
-    let search = Search::new(&context, effort, observer, context.lost(&nodes, climbed));
+    let search = RefineSearch::new(&context, options, observer, context.lost(&nodes, climbed));
 
     let mut state = State::new(&context, nodes);
-    let weighing = Weighing { partial: effort.partial, measures: search.scaled(BALANCE), noise: 0.0, thrift: 0.0 };
+    let weighing = Weighing { partial: options.partial, measures: search.normalized(BALANCE), noise: 0.0, thrift: 0.0 };
     let mut steps = descend(&mut state, weighing, &mut || 0.0, &|| observer.stop().is_some());
-    let taken_back = search.judged(&state, None);
-    if taken_back.is_none() {
+    let reverted = search.better_cut(&state, None);
+    if reverted.is_none() {
         steps.clear();
     }
-    let chains: Vec<Chain> = (0..WEIGHTS.len())
+    let chains: Vec<ChainResult> = (0..WEIGHTS.len())
         .into_par_iter()
-        .map(|number| search.chain(&state, taken_back.as_ref(), number, SearchRng::new(task.seed, number as u64)))
+        .map(|number| search.run_chain(&state, reverted.as_ref(), number, SearchRng::new(task.seed, number as u64)))
         .collect();
     let rounds = chains.iter().map(|chain| chain.rounds).sum();
     let touched = state.work + chains.iter().map(|chain| chain.touched).sum::<u64>();
-    let mut better: Option<(Cut, Vec<Step>)> = taken_back.as_ref().map(|found| (found.cut.clone(), steps.clone()));
-    let mut least = taken_back.as_ref().map(|found| found.lost);
-    for found in chains.into_iter().filter_map(|chain| chain.best) {
-        if search.is_better(found.lost, least) {
-            let way = steps.iter().cloned().chain([leap(taxonomies, &found.nodes)]).collect();
-            (least, better) = (Some(found.lost), Some((found.cut, way)));
+    let mut better: Option<(Cut, Vec<Step>)> = reverted.as_ref().map(|best| (best.cut.clone(), steps.clone()));
+    let mut lowest_loss = reverted.as_ref().map(|best| best.lost);
+    for best in chains.into_iter().filter_map(|chain| chain.best) {
+        if search.is_better(best.lost, lowest_loss) {
+            let path = steps.iter().cloned().chain([jump_to(taxonomies, &best.nodes)]).collect();
+            (lowest_loss, better) = (Some(best.lost), Some((best.cut, path)));
         }
     }
     Refined { better, rounds, touched }
@@ -124,22 +124,22 @@ pub(super) fn refine<'a>(
 
 /// A cut that may be released, and is better than the climb's.
 #[derive(Clone)]
-struct Found {
+struct BestCut {
     nodes: Vec<Vec<NodeId>>,
     cut: Cut,
     lost: ClassAndPrecision,
 }
 
 /// What one search came to.
-struct Chain {
-    best: Option<Found>,
+struct ChainResult {
+    best: Option<BestCut>,
     rounds: u64,
     touched: u64,
 }
 
-struct Search<'a> {
+struct RefineSearch<'a> {
     context: &'a RefineContext<'a>,
-    effort: Effort,
+    options: RefineOptions,
     observer: &'a dyn Observer,
     /// What the climb lost.
     limits: ClassAndPrecision,
@@ -148,20 +148,20 @@ struct Search<'a> {
     done: AtomicU64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> RefineSearch<'a> {
     fn new(
         context: &'a RefineContext<'a>,
-        effort: Effort,
+        options: RefineOptions,
         observer: &'a dyn Observer,
         limits: ClassAndPrecision,
     ) -> Self {
         let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
         let class = unit(limits.class - context.least_errors());
         let units = ClassAndPrecision { class, precision: unit(limits.precision) };
-        Self { context, effort, observer, limits, units, done: AtomicU64::new(0) }
+        Self { context, options, observer, limits, units, done: AtomicU64::new(0) }
     }
 
-    fn scaled(&self, weights: ClassAndPrecision) -> ClassAndPrecision {
+    fn normalized(&self, weights: ClassAndPrecision) -> ClassAndPrecision {
         let class = if self.context.classes > 0 { weights.class } else { 0.0 };
         ClassAndPrecision { class: class / self.units.class, precision: weights.precision / self.units.precision }
     }
@@ -169,48 +169,48 @@ impl<'a> Search<'a> {
     /// Not worse than the climb in any measure, and better than another in the weighted sum.
     fn is_better(&self, lost: ClassAndPrecision, than: Option<ClassAndPrecision>) -> bool {
         let Self { limits, units, .. } = self;
-        let weights = self.scaled(BALANCE);
+        let weights = self.normalized(BALANCE);
         lost.class <= limits.class + ROUNDING * units.class
             && lost.precision <= limits.precision + ROUNDING * units.precision
             && lost.weighted_sum(weights) < than.unwrap_or(*limits).weighted_sum(weights) - ROUNDING
     }
 
     /// What a state comes to, where that is better than another.
-    fn judged(&self, state: &State<'_>, than: Option<ClassAndPrecision>) -> Option<Found> {
+    fn better_cut(&self, state: &State<'_>, than: Option<ClassAndPrecision>) -> Option<BestCut> {
         if !self.is_better(state.figures.lost, than) || !state.is_affordable(state.figures) {
             return None;
         }
         let (cut, lost) = state.cut()?;
-        self.is_better(lost, than).then(|| Found { nodes: state.nodes.clone(), cut, lost })
+        self.is_better(lost, than).then(|| BestCut { nodes: state.nodes.clone(), cut, lost })
     }
 
     /// One search from a state, by its own chance and weights.
-    fn chain(&self, start: &State<'_>, best: Option<&Found>, number: usize, mut rng: SearchRng) -> Chain {
-        let Effort { partial, rounds } = self.effort;
-        let measures = self.scaled(WEIGHTS[number]);
-        let mut at = start.clone();
-        at.work = 0;
-        let mut chain = Chain { best: best.cloned(), rounds: 0, touched: 0 };
+    fn run_chain(&self, start: &State<'_>, best: Option<&BestCut>, number: usize, mut rng: SearchRng) -> ChainResult {
+        let RefineOptions { partial, rounds } = self.options;
+        let measures = self.normalized(WEIGHTS[number]);
+        let mut current = start.clone();
+        current.work = 0;
+        let mut chain = ChainResult { best: best.cloned(), rounds: 0, touched: 0 };
         let mut improved = 0;
         while chain.rounds < rounds
-            && chain.rounds - improved < rounds / PATIENCE + LEAST_PATIENCE
-            && chain.touched < rounds * WORK_OF_A_ROUND
+            && chain.rounds - improved < rounds / PATIENCE + MIN_PATIENCE
+            && chain.touched < rounds * TUPLES_PER_ROUND
             && self.observer.stop().is_none()
         {
             chain.rounds += 1;
-            let mut next = at.clone();
-            kick(&mut next, &mut rng);
+            let mut next = current.clone();
+            perturb(&mut next, &mut rng);
             let (noise, thrift) = (rng.choose(&[0.0, 0.3, 1.0, 2.0]), rng.choose(&[0.0, 5.0, 20.0, 80.0]));
             let weighing = Weighing { partial, measures, noise, thrift };
             descend(&mut next, weighing, &mut || rng.unit(), &|| self.observer.stop().is_some());
             chain.touched = next.work;
-            if let Some(found) = self.judged(&next, chain.best.as_ref().map(|best| best.lost)) {
-                (chain.best, improved) = (Some(found), chain.rounds);
+            if let Some(best) = self.better_cut(&next, chain.best.as_ref().map(|best| best.lost)) {
+                (chain.best, improved) = (Some(best), chain.rounds);
             }
-            if next.figures.lost.weighted_sum(measures) <= at.figures.lost.weighted_sum(measures) + SLACK {
-                at = next;
+            if next.figures.lost.weighted_sum(measures) <= current.figures.lost.weighted_sum(measures) + SLACK {
+                current = next;
             } else {
-                at.work = next.work;
+                current.work = next.work;
             }
             let done = self.done.fetch_add(1, Relaxed) + 1;
             self.observer.progress(done, rounds * WEIGHTS.len() as u64);
@@ -220,8 +220,8 @@ impl<'a> Search<'a> {
 }
 
 /// Generalises a little at random, or once in a while everything.
-fn kick(state: &mut State<'_>, rng: &mut SearchRng) {
-    if rng.below(AFRESH) == 0 {
+fn perturb(state: &mut State<'_>, rng: &mut SearchRng) {
+    if rng.below(RESTART_ODDS) == 0 {
         (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));
     }
     for _ in 0..1 + rng.below(3) {
@@ -251,7 +251,7 @@ fn nodes_of(taxonomies: &[Taxonomy<'_>], cut: &Cut) -> Vec<Vec<NodeId>> {
 }
 
 /// To another cut at once: wide cells first, so that those inside them are put in their place.
-fn leap(taxonomies: &[Taxonomy<'_>], nodes: &[Vec<NodeId>]) -> Step {
+fn jump_to(taxonomies: &[Taxonomy<'_>], nodes: &[Vec<NodeId>]) -> Step {
     let mut changes = Vec::new();
     for (column, (taxonomy, nodes)) in taxonomies.iter().zip(nodes).enumerate() {
         let mut cells: Vec<Cell> = nodes.iter().map(|&node| taxonomy.cell(node)).collect();

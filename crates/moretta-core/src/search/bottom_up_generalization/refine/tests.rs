@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{
-    What,
+    RefineObjective,
     context::{ClassAndPrecision, RefineContext},
     descent::{Weighing, descend},
     state::{Move, State},
@@ -24,9 +24,10 @@ use crate::{
     verify::verify_against,
 };
 
-fn what(table: &TestTable, taxonomies: &[Taxonomy<'_>], class: bool) -> What {
+fn refine_objective(table: &TestTable, taxonomies: &[Taxonomy<'_>], class: bool) -> RefineObjective {
     let measure = Some(if class { Criterion::Class } else { Criterion::Lm });
-    BottomUpGeneralization(BottomUpParams { measure, ..BottomUpParams::default() }).what(&task(table, 0), taxonomies)
+    BottomUpGeneralization(BottomUpParams { measure, ..BottomUpParams::default() })
+        .refine_objective(&task(table, 0), taxonomies)
 }
 
 fn task(table: &TestTable, max_suppressed: u64) -> Task<'_> {
@@ -58,7 +59,7 @@ proptest! {
     fn a_trial_tells_what_making_the_move_comes_to(recipe in recipes(), free: bool, choices in prop::collection::vec(any::<u32>(), 30)) {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let context = RefineContext::new(&task(&table, 5), &taxonomies, what(&table, &taxonomies, true));
+        let context = RefineContext::new(&task(&table, 5), &taxonomies, refine_objective(&table, &taxonomies, true));
         let mut state = State::new(&context, roots(&table));
         for pair in choices.chunks(2) {
             let column = pair[0] as usize % state.nodes.len();
@@ -89,7 +90,7 @@ proptest! {
                       [\"q0\"], column = \"class\", values = [\"c0\"], max-confidence = 0.7 }]\n";
         let table = table_with(&recipe, false, models);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let context = RefineContext::new(&task(&table, 0), &taxonomies, what(&table, &taxonomies, true));
+        let context = RefineContext::new(&task(&table, 0), &taxonomies, refine_objective(&table, &taxonomies, true));
         let mut state = State::new(&context, roots(&table));
         if context.holding_cut(&state.nodes).is_none() {
             return Ok(());
@@ -118,7 +119,7 @@ proptest! {
     fn a_descent_ends_where_nothing_can_be_taken_back(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let context = RefineContext::new(&task(&table, max_suppressed), &taxonomies, what(&table, &taxonomies, false));
+        let context = RefineContext::new(&task(&table, max_suppressed), &taxonomies, refine_objective(&table, &taxonomies, false));
         if table.profile.records() < context.k {
             return Ok(());
         }
@@ -209,7 +210,7 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         let table = table(&recipe, false);
         let task = task(&table, 0);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let context = RefineContext::new(&task, &taxonomies, what(&table, &taxonomies, false));
+        let context = RefineContext::new(&task, &taxonomies, refine_objective(&table, &taxonomies, false));
         let cuts: Vec<Vec<Vec<NodeId>>> = taxonomies.iter().map(|taxonomy| all_cuts(taxonomy, NodeId(0))).collect();
         if cuts.iter().map(Vec::len).product::<usize>() > 20_000 {
             continue;
