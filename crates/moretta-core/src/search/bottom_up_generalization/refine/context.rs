@@ -38,7 +38,7 @@ impl ClassAndPrecision {
 }
 
 /// So many classes are told apart, the most frequent; a record of another is never of its group's majority.
-const CLASSES: usize = 16;
+const MAX_CLASSES: usize = 16;
 
 /// The context a search stands on.
 pub(super) struct RefineContext<'a> {
@@ -46,16 +46,16 @@ pub(super) struct RefineContext<'a> {
     task: Task<'a>,
     pub taxonomies: &'a [Taxonomy<'a>],
     /// How many records may be suppressed.
-    pub allowed: u64,
+    pub max_suppressed: u64,
     pub k: u64,
     /// Whether there are models beside k-anonymity.
-    pub others: bool,
+    pub has_other_models: bool,
     /// Those, by the columns that they take to be known.
     pub scopes: Vec<(Vec<usize>, Vec<&'a dyn BoundModel>)>,
     /// By column and node, how much precision a record loses that leaves as the node.
     pub losses: Vec<Vec<f64>>,
     /// How much precision a suppressed record loses.
-    pub all_lost: f64,
+    pub suppressed_loss: f64,
     /// By column and node, whether the node prints `*`. A group that prints nothing else counts as suppressed in
     /// measures, however it came to that.
     pub stars: Vec<Vec<bool>>,
@@ -66,7 +66,7 @@ pub(super) struct RefineContext<'a> {
     /// By column, the tuples in order of their codes.
     by_code: Vec<Buckets>,
     /// By column and code, how many records have a smaller code.
-    before: Vec<Vec<u64>>,
+    records_before: Vec<Vec<u64>>,
 }
 
 impl<'a> RefineContext<'a> {
@@ -79,17 +79,17 @@ impl<'a> RefineContext<'a> {
             profile: task.profile,
             task: *task,
             taxonomies,
-            allowed: task.max_suppressed,
+            max_suppressed: task.max_suppressed,
             k,
-            others: !scopes.is_empty(),
+            has_other_models: !scopes.is_empty(),
             scopes,
-            all_lost: objective.suppressed,
+            suppressed_loss: objective.suppressed,
             stars: taxonomies.iter().map(stars).collect(),
             losses: objective.precision,
             classes,
             class_records,
             by_code: (0..taxonomies.len()).map(|column| by_code(task.profile, column)).collect(),
-            before: (0..taxonomies.len()).map(|column| records_before(task.profile, column)).collect(),
+            records_before: (0..taxonomies.len()).map(|column| records_before(task.profile, column)).collect(),
         }
     }
 
@@ -108,7 +108,7 @@ impl<'a> RefineContext<'a> {
         let n = records as f64;
         let all = if self.classes == 0 { 0.0 } else { n };
         if suppressed {
-            ClassAndPrecision { class: all, precision: n * self.all_lost }
+            ClassAndPrecision { class: all, precision: n * self.suppressed_loss }
         } else {
             ClassAndPrecision { class: self.errors(records, classes) as f64, precision: n * precision }
         }
@@ -123,7 +123,7 @@ impl<'a> RefineContext<'a> {
     /// How many records have a value below a node.
     pub(super) fn records(&self, column: usize, node: NodeId) -> u64 {
         let (first, last) = self.taxonomies[column].tree().range(node);
-        let before = &self.before[column];
+        let before = &self.records_before[column];
         before[last as usize + 1] - before[first as usize]
     }
 
@@ -143,13 +143,13 @@ impl<'a> RefineContext<'a> {
     }
 
     /// The cut of a choice of nodes, with what has to be suppressed; none where that is more than the policy allows.
-    pub(super) fn holding_cut(&self, nodes: &[Vec<NodeId>]) -> Option<Cut> {
+    pub(super) fn satisfying_cut(&self, nodes: &[Vec<NodeId>]) -> Option<Cut> {
         let cut = self.cut(nodes);
         Some(Cut { suppressed: self.task.suppressed(&cut)?, ..cut })
     }
 
     /// What all records lose under a cut.
-    pub(super) fn lost(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> ClassAndPrecision {
+    pub(super) fn loss_of_cut(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> ClassAndPrecision {
         let is_kept = |tuple: &u32| cut.suppressed.binary_search(&TupleId(*tuple)).is_err();
         let kept: Vec<u32> = (0..self.profile.tuples() as u32).filter(is_kept).collect();
         let sizes: Vec<usize> = self.losses.iter().map(Vec::len).collect();
@@ -172,14 +172,14 @@ impl<'a> RefineContext<'a> {
         }
         for (key, records, classes) in groups {
             let precision = key.iter().zip(&self.losses).map(|(node, losses)| losses[node.index()]).sum();
-            let tells_nothing = key.iter().zip(&self.stars).all(|(node, stars)| stars[node.index()]);
-            lost = lost.add_scaled(self.loss(records, precision, &classes, tells_nothing), 1.0);
+            let is_suppressed = key.iter().zip(&self.stars).all(|(node, stars)| stars[node.index()]);
+            lost = lost.add_scaled(self.loss(records, precision, &classes, is_suppressed), 1.0);
         }
         lost
     }
 
     /// What the class loses in the table as it is: no cut does better.
-    pub(super) fn least_errors(&self) -> f64 {
+    pub(super) fn min_errors(&self) -> f64 {
         let of_tuple = |tuple: u32| {
             let classes: Vec<u64> = self.classes_of(tuple).iter().map(|&records| u64::from(records)).collect();
             self.errors(self.tuple_records(tuple), &classes)
@@ -198,14 +198,15 @@ fn class_records(profile: &Profile) -> (usize, Vec<u32>) {
     let everything = profile.everything();
     let mut by_size = crate::privacy::Group::new(profile, &everything).histogram(class).clone();
     by_size.sort_unstable_by_key(|&(value, records)| (std::cmp::Reverse(records), value));
-    by_size.truncate(CLASSES);
-    let place: HashMap<u32, usize> = by_size.iter().enumerate().map(|(place, (value, _))| (*value, place)).collect();
+    by_size.truncate(MAX_CLASSES);
+    let class_indices: HashMap<u32, usize> =
+        by_size.iter().enumerate().map(|(class_index, (value, _))| (*value, class_index)).collect();
     let mut counted = vec![0u32; profile.tuples() * by_size.len()];
     for (tuple, counted) in (0u32..).map(TupleId).zip(counted.chunks_mut(by_size.len())) {
         for variant in profile.variants_of(tuple) {
-            if let Some(&place) = place.get(&profile.value(variant, class)) {
+            if let Some(&class_index) = class_indices.get(&profile.value(variant, class)) {
                 let records = u32::try_from(profile.variant_records(variant)).unwrap_or(u32::MAX);
-                counted[place] = counted[place].saturating_add(records);
+                counted[class_index] = counted[class_index].saturating_add(records);
             }
         }
     }

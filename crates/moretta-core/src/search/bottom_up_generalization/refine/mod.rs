@@ -14,7 +14,7 @@
 
 mod context;
 mod descent;
-mod holds;
+mod other_models;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -25,8 +25,8 @@ use rayon::prelude::*;
 
 use self::{
     context::{ClassAndPrecision, RefineContext},
-    descent::{Weighing, descend},
-    state::State,
+    descent::{DescentParams, descend},
+    state::CutState,
 };
 use crate::{
     hierarchy::{Cell, Tree},
@@ -96,11 +96,12 @@ pub(super) fn refine<'a>(
 ) -> Refined {
     let context = RefineContext::new(task, taxonomies, objective);
     let nodes = nodes_of(taxonomies, climbed);
-    let search = RefineSearch::new(&context, options, observer, context.lost(&nodes, climbed));
+    let search = RefineSearch::new(&context, options, observer, context.loss_of_cut(&nodes, climbed));
 
-    let mut state = State::new(&context, nodes);
-    let weighing = Weighing { partial: options.partial, measures: search.normalized(BALANCE), noise: 0.0, thrift: 0.0 };
-    let mut steps = descend(&mut state, weighing, &mut || 0.0, &|| observer.stop().is_some());
+    let mut state = CutState::new(&context, nodes);
+    let params =
+        DescentParams { partial: options.partial, weights: search.normalized(BALANCE), noise: 0.0, thrift: 0.0 };
+    let mut steps = descend(&mut state, params, &mut || 0.0, &|| observer.stop().is_some());
     let reverted = search.better_cut(&state, None);
     if reverted.is_none() {
         steps.clear();
@@ -156,7 +157,7 @@ impl<'a> RefineSearch<'a> {
         limits: ClassAndPrecision,
     ) -> Self {
         let unit = |lost: f64| if lost > 0.0 { lost } else { 1.0 };
-        let class = unit(limits.class - context.least_errors());
+        let class = unit(limits.class - context.min_errors());
         let units = ClassAndPrecision { class, precision: unit(limits.precision) };
         Self { context, options, observer, limits, units, done: AtomicU64::new(0) }
     }
@@ -176,8 +177,8 @@ impl<'a> RefineSearch<'a> {
     }
 
     /// What a state comes to, where that is better than another.
-    fn better_cut(&self, state: &State<'_>, than: Option<ClassAndPrecision>) -> Option<BestCut> {
-        if !self.is_better(state.figures.lost, than) || !state.is_affordable(state.figures) {
+    fn better_cut(&self, state: &CutState<'_>, than: Option<ClassAndPrecision>) -> Option<BestCut> {
+        if !self.is_better(state.evaluation.lost, than) || !state.is_within_budget(state.evaluation) {
             return None;
         }
         let (cut, lost) = state.cut()?;
@@ -185,9 +186,15 @@ impl<'a> RefineSearch<'a> {
     }
 
     /// One search from a state, by its own chance and weights.
-    fn run_chain(&self, start: &State<'_>, best: Option<&BestCut>, number: usize, mut rng: SearchRng) -> ChainResult {
+    fn run_chain(
+        &self,
+        start: &CutState<'_>,
+        best: Option<&BestCut>,
+        number: usize,
+        mut rng: SearchRng,
+    ) -> ChainResult {
         let RefineOptions { partial, rounds } = self.options;
-        let measures = self.normalized(WEIGHTS[number]);
+        let weights = self.normalized(WEIGHTS[number]);
         let mut current = start.clone();
         current.work = 0;
         let mut chain = ChainResult { best: best.cloned(), rounds: 0, touched: 0 };
@@ -201,13 +208,13 @@ impl<'a> RefineSearch<'a> {
             let mut next = current.clone();
             perturb(&mut next, &mut rng);
             let (noise, thrift) = (rng.choose(&[0.0, 0.3, 1.0, 2.0]), rng.choose(&[0.0, 5.0, 20.0, 80.0]));
-            let weighing = Weighing { partial, measures, noise, thrift };
-            descend(&mut next, weighing, &mut || rng.unit(), &|| self.observer.stop().is_some());
+            let params = DescentParams { partial, weights, noise, thrift };
+            descend(&mut next, params, &mut || rng.unit(), &|| self.observer.stop().is_some());
             chain.touched = next.work;
             if let Some(best) = self.better_cut(&next, chain.best.as_ref().map(|best| best.lost)) {
                 (chain.best, improved) = (Some(best), chain.rounds);
             }
-            if next.figures.lost.weighted_sum(measures) <= current.figures.lost.weighted_sum(measures) + SLACK {
+            if next.evaluation.lost.weighted_sum(weights) <= current.evaluation.lost.weighted_sum(weights) + SLACK {
                 current = next;
             } else {
                 current.work = next.work;
@@ -220,7 +227,7 @@ impl<'a> RefineSearch<'a> {
 }
 
 /// Generalises a little at random, or once in a while everything.
-fn perturb(state: &mut State<'_>, rng: &mut SearchRng) {
+fn perturb(state: &mut CutState<'_>, rng: &mut SearchRng) {
     if rng.below(RESTART_ODDS) == 0 {
         (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));
     }

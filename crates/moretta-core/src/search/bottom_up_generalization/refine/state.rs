@@ -14,7 +14,7 @@ use crate::{
 /// Taking back: the values below a node that leave as it, or only those below one of its children, leave as the
 /// child instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Move {
+pub(super) struct Reversal {
     pub column: usize,
     pub node: NodeId,
     pub child: Option<NodeId>,
@@ -22,7 +22,7 @@ pub(super) struct Move {
 
 /// Records that leave alike.
 #[derive(Debug, Clone, Copy, Default)]
-struct Alike {
+struct CutGroup {
     records: u64,
     /// How much precision each of them loses.
     precision: f64,
@@ -32,25 +32,25 @@ struct Alike {
 
 /// What a state amounts to.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Figures {
+pub(super) struct Evaluation {
     /// Records in groups of fewer than k, which have to be suppressed.
-    pub below: u64,
+    pub records_below_k: u64,
     /// What all records lose, those that have to be suppressed everything.
     pub lost: ClassAndPrecision,
 }
 
 /// A cut with its groups.
 #[derive(Clone)]
-pub(super) struct State<'a> {
+pub(super) struct CutState<'a> {
     pub context: &'a RefineContext<'a>,
     /// By column and code.
     pub nodes: Vec<Vec<NodeId>>,
-    groups: Vec<Alike>,
+    groups: Vec<CutGroup>,
     /// By group and class.
     classes: Vec<u64>,
     /// By tuple.
-    group: Vec<u32>,
-    pub figures: Figures,
+    group_of: Vec<u32>,
+    pub evaluation: Evaluation,
     /// How many tuples were looked at.
     pub work: u64,
     scratch: Scratch,
@@ -59,27 +59,27 @@ pub(super) struct State<'a> {
 /// By group, and which of them are in use.
 #[derive(Clone, Default)]
 struct Scratch {
-    part: Parts,
+    child: GroupCounts,
     touched: Vec<u32>,
-    moved: Parts,
-    all: Vec<u32>,
-    fresh: Vec<u32>,
+    moved: GroupCounts,
+    moved_groups: Vec<u32>,
+    new_group: Vec<u32>,
 }
 
 /// Records of groups, by group, and by group and class.
 #[derive(Clone, Default)]
-struct Parts {
+struct GroupCounts {
     records: Vec<u64>,
     classes: Vec<u64>,
 }
 
 const NONE: u32 = u32::MAX;
 
-impl<'a> State<'a> {
+impl<'a> CutState<'a> {
     pub(super) fn new(context: &'a RefineContext<'a>, nodes: Vec<Vec<NodeId>>) -> Self {
-        let (groups, classes, group) = (Vec::new(), Vec::new(), Vec::new());
-        let (figures, scratch) = (Figures::default(), Scratch::default());
-        let mut state = Self { context, nodes, groups, classes, group, figures, work: 0, scratch };
+        let (groups, classes, group_of) = (Vec::new(), Vec::new(), Vec::new());
+        let (evaluation, scratch) = (Evaluation::default(), Scratch::default());
+        let mut state = Self { context, nodes, groups, classes, group_of, evaluation, work: 0, scratch };
         state.regroup();
         state
     }
@@ -94,25 +94,25 @@ impl<'a> State<'a> {
         let node = |tuple: u32, column: usize| self.nodes[column][context.codes(tuple)[column] as usize];
         let Groups { of_row, first_rows } =
             group_rows(context.profile.tuples(), &sizes, |tuple, column| node(tuple as u32, column).0);
-        let alike = |&tuple: &u32| {
+        let cut_group = |&tuple: &u32| {
             let nodes = (0..sizes.len()).map(|column| (column, node(tuple, column).index()));
             let precision = nodes.clone().fold(0.0, |sum, (column, node)| sum + context.losses[column][node]);
             let stars = nodes.filter(|&(column, node)| context.stars[column][node]).count() as u32;
-            Alike { records: 0, precision, stars }
+            CutGroup { records: 0, precision, stars }
         };
-        self.groups.extend(first_rows.iter().map(alike));
+        self.groups.extend(first_rows.iter().map(cut_group));
         self.classes.resize(self.groups.len() * context.classes, 0);
         for (tuple, &group) in (0u32..).zip(&of_row) {
             let classes = &mut self.classes[group as usize * context.classes..][..context.classes];
             classes.iter_mut().zip(context.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
             self.groups[group as usize].records += context.tuple_records(tuple);
         }
-        self.group = of_row;
-        let mut figures = Figures::default();
+        self.group_of = of_row;
+        let mut evaluation = Evaluation::default();
         for (index, group) in self.groups.iter().enumerate() {
-            figures.add(context, *group, &self.classes[index * context.classes..][..context.classes], 1.0);
+            evaluation.add_group(context, *group, &self.classes[index * context.classes..][..context.classes], 1.0);
         }
-        self.figures = figures;
+        self.evaluation = evaluation;
     }
 
     /// Makes all values below a node leave as it, whatever they left as.
@@ -122,22 +122,22 @@ impl<'a> State<'a> {
     }
 
     /// Whether the policy can be met, as far as k is concerned.
-    pub(super) fn is_affordable(&self, figures: Figures) -> bool {
-        figures.below == 0 || figures.below.max(self.context.k) <= self.context.allowed
+    pub(super) fn is_within_budget(&self, evaluation: Evaluation) -> bool {
+        evaluation.records_below_k == 0 || evaluation.records_below_k.max(self.context.k) <= self.context.max_suppressed
     }
 
     /// The cut, with what has to be suppressed, and what it loses; none where the policy cannot be met by it.
     pub(super) fn cut(&self) -> Option<(Cut, ClassAndPrecision)> {
-        let Figures { below, lost } = self.figures;
+        let Evaluation { records_below_k, lost } = self.evaluation;
         // What is below k is suppressed, and is a group of at least k itself, or there is none.
-        if !self.context.others && (below == 0 || below >= self.context.k) {
-            let small = |tuple: &TupleId| self.groups[self.group[tuple.index()] as usize].records < self.context.k;
+        if !self.context.has_other_models && (records_below_k == 0 || records_below_k >= self.context.k) {
+            let small = |tuple: &TupleId| self.groups[self.group_of[tuple.index()] as usize].records < self.context.k;
             let mut cut = self.context.cut(&self.nodes);
-            cut.suppressed = (0..self.group.len()).map(TupleId::from_index).filter(small).collect();
-            return (below <= self.context.allowed).then_some((cut, lost));
+            cut.suppressed = (0..self.group_of.len()).map(TupleId::from_index).filter(small).collect();
+            return (records_below_k <= self.context.max_suppressed).then_some((cut, lost));
         }
-        let cut = self.context.holding_cut(&self.nodes)?;
-        let lost = self.context.lost(&self.nodes, &cut);
+        let cut = self.context.satisfying_cut(&self.nodes)?;
+        let lost = self.context.loss_of_cut(&self.nodes, &cut);
         Some((cut, lost))
     }
 
@@ -149,149 +149,149 @@ impl<'a> State<'a> {
     }
 
     /// Whether a move is still there to be made.
-    pub(super) fn is_open(&self, taken: Move) -> bool {
-        let tree = self.context.taxonomies[taken.column].tree();
-        match taken.child {
-            Some(child) => self.nodes[taken.column][tree.range(child).0 as usize] == taken.node,
+    pub(super) fn is_possible(&self, reversal: Reversal) -> bool {
+        let tree = self.context.taxonomies[reversal.column].tree();
+        match reversal.child {
+            Some(child) => self.nodes[reversal.column][tree.range(child).0 as usize] == reversal.node,
             None => {
-                let (first, last) = tree.range(taken.node);
-                self.nodes[taken.column][first as usize..=last as usize].contains(&taken.node)
+                let (first, last) = tree.range(reversal.node);
+                self.nodes[reversal.column][first as usize..=last as usize].contains(&reversal.node)
             }
         }
     }
 
     /// The children that a move takes out of their node.
-    pub(super) fn parts(&self, taken: Move) -> Vec<NodeId> {
-        taken.child.map_or_else(|| self.children(taken.column, taken.node), |child| vec![child])
+    pub(super) fn reverted_children(&self, reversal: Reversal) -> Vec<NodeId> {
+        reversal.child.map_or_else(|| self.children(reversal.column, reversal.node), |child| vec![child])
     }
 
     /// What the state would amount to after a move.
-    pub(super) fn trial(&mut self, taken: Move) -> Figures {
+    pub(super) fn evaluate(&mut self, reversal: Reversal) -> Evaluation {
         let context = self.context;
         let width = context.classes;
-        let mut figures = self.figures;
+        let mut evaluation = self.evaluation;
         let mut scratch = std::mem::take(&mut self.scratch);
-        for child in self.parts(taken) {
-            self.count(taken.column, child, &mut scratch);
+        for child in self.reverted_children(reversal) {
+            self.count_below(reversal.column, child, &mut scratch);
             for &group in &scratch.touched {
                 let at = group as usize;
-                let records = std::mem::take(&mut scratch.part.records[at]);
-                let classes = &mut scratch.part.classes[at * width..][..width];
-                let part = Alike { records, ..self.groups[at].moved(context, taken, child) };
-                figures.add(context, part, classes, 1.0);
+                let records = std::mem::take(&mut scratch.child.records[at]);
+                let classes = &mut scratch.child.classes[at * width..][..width];
+                let part = CutGroup { records, ..self.groups[at].moved(context, reversal, child) };
+                evaluation.add_group(context, part, classes, 1.0);
                 if scratch.moved.records[at] == 0 {
-                    scratch.all.push(group);
+                    scratch.moved_groups.push(group);
                 }
                 scratch.moved.records[at] += records;
                 let moved = &mut scratch.moved.classes[at * width..][..width];
                 moved.iter_mut().zip(&mut *classes).for_each(|(moved, part)| *moved += std::mem::take(part));
             }
         }
-        for group in scratch.all.drain(..) {
+        for group in scratch.moved_groups.drain(..) {
             let at = group as usize;
             let whole = self.groups[at];
             let classes = &self.classes[at * width..][..width];
-            figures.add(context, whole, classes, -1.0);
+            evaluation.add_group(context, whole, classes, -1.0);
             let left = &mut scratch.moved.classes[at * width..][..width];
             left.iter_mut().zip(classes).for_each(|(moved, all)| *moved = all - *moved);
             let records = whole.records - std::mem::take(&mut scratch.moved.records[at]);
-            figures.add(context, Alike { records, ..whole }, left, 1.0);
+            evaluation.add_group(context, CutGroup { records, ..whole }, left, 1.0);
             left.fill(0);
         }
         self.scratch = scratch;
-        figures
+        evaluation
     }
 
     /// Makes a move whose trial came to these figures.
-    pub(super) fn make(&mut self, taken: Move, figures: Figures) {
+    pub(super) fn apply(&mut self, reversal: Reversal, evaluation: Evaluation) {
         let context = self.context;
         let width = context.classes;
         let mut scratch = std::mem::take(&mut self.scratch);
-        for child in self.parts(taken) {
-            self.count(taken.column, child, &mut scratch);
+        for child in self.reverted_children(reversal) {
+            self.count_below(reversal.column, child, &mut scratch);
             for &group in &scratch.touched {
                 let at = group as usize;
-                let records = std::mem::take(&mut scratch.part.records[at]);
-                let part = &mut scratch.part.classes[at * width..][..width];
+                let records = std::mem::take(&mut scratch.child.records[at]);
+                let part = &mut scratch.child.classes[at * width..][..width];
                 let whole = &mut self.groups[at];
-                let moved = Alike { records, ..whole.moved(context, taken, child) };
+                let moved = CutGroup { records, ..whole.moved(context, reversal, child) };
                 if records == whole.records {
                     *whole = moved;
                     part.fill(0);
                     continue;
                 }
                 whole.records -= records;
-                scratch.fresh[at] = self.groups.len() as u32;
+                scratch.new_group[at] = self.groups.len() as u32;
                 self.groups.push(moved);
                 let all = &mut self.classes[at * width..][..width];
                 all.iter_mut().zip(&*part).for_each(|(all, part)| *all -= part);
                 self.classes.extend_from_slice(part);
                 part.fill(0);
             }
-            for &tuple in context.tuples(taken.column, child) {
-                let group = &mut self.group[tuple as usize];
-                let fresh = scratch.fresh[*group as usize];
+            for &tuple in context.tuples(reversal.column, child) {
+                let group = &mut self.group_of[tuple as usize];
+                let fresh = scratch.new_group[*group as usize];
                 *group = if fresh == NONE { *group } else { fresh };
             }
             for &group in &scratch.touched {
-                scratch.fresh[group as usize] = NONE;
+                scratch.new_group[group as usize] = NONE;
             }
-            self.generalize(taken.column, child);
+            self.generalize(reversal.column, child);
         }
         self.scratch = scratch;
-        self.figures = figures;
+        self.evaluation = evaluation;
     }
 
     /// How many records of each group lie below a child.
-    fn count(&mut self, column: usize, child: NodeId, scratch: &mut Scratch) {
+    fn count_below(&mut self, column: usize, child: NodeId, scratch: &mut Scratch) {
         let (groups, width) = (self.groups.len(), self.context.classes);
-        if scratch.fresh.len() < groups {
-            scratch.fresh.resize(groups, NONE);
-            for parts in [&mut scratch.part, &mut scratch.moved] {
-                parts.records.resize(groups, 0);
-                parts.classes.resize(groups * width, 0);
+        if scratch.new_group.len() < groups {
+            scratch.new_group.resize(groups, NONE);
+            for counts in [&mut scratch.child, &mut scratch.moved] {
+                counts.records.resize(groups, 0);
+                counts.classes.resize(groups * width, 0);
             }
         }
         scratch.touched.clear();
         let tuples = self.context.tuples(column, child);
         self.work += tuples.len() as u64;
         for &tuple in tuples {
-            let group = self.group[tuple as usize];
-            let part = &mut scratch.part.records[group as usize];
+            let group = self.group_of[tuple as usize];
+            let part = &mut scratch.child.records[group as usize];
             if *part == 0 {
                 scratch.touched.push(group);
             }
             *part += self.context.tuple_records(tuple);
-            let classes = &mut scratch.part.classes[group as usize * width..][..width];
+            let classes = &mut scratch.child.classes[group as usize * width..][..width];
             classes.iter_mut().zip(self.context.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
         }
     }
 }
 
-impl Figures {
+impl Evaluation {
     /// A group more, or one less.
-    fn add(&mut self, context: &RefineContext<'_>, group: Alike, classes: &[u64], times: f64) {
+    fn add_group(&mut self, context: &RefineContext<'_>, group: CutGroup, classes: &[u64], sign: f64) {
         if group.records == 0 {
             return;
         }
         let suppressed = group.records < context.k;
-        if suppressed && times > 0.0 {
-            self.below += group.records;
+        if suppressed && sign > 0.0 {
+            self.records_below_k += group.records;
         } else if suppressed {
-            self.below -= group.records;
+            self.records_below_k -= group.records;
         }
-        let told = !suppressed && (group.stars as usize) < context.stars.len();
-        self.lost = self.lost.add_scaled(context.loss(group.records, group.precision, classes, !told), times);
+        let discloses = !suppressed && (group.stars as usize) < context.stars.len();
+        self.lost = self.lost.add_scaled(context.loss(group.records, group.precision, classes, !discloses), sign);
     }
 }
 
-impl Alike {
+impl CutGroup {
     /// The same with another node in one column.
-    fn moved(self, context: &RefineContext<'_>, taken: Move, child: NodeId) -> Self {
-        let (losses, stars) = (&context.losses[taken.column], &context.stars[taken.column]);
+    fn moved(self, context: &RefineContext<'_>, reversal: Reversal, child: NodeId) -> Self {
+        let (losses, stars) = (&context.losses[reversal.column], &context.stars[reversal.column]);
         Self {
-            precision: self.precision + losses[child.index()] - losses[taken.node.index()],
-            stars: self.stars + u32::from(stars[child.index()]) - u32::from(stars[taken.node.index()]),
+            precision: self.precision + losses[child.index()] - losses[reversal.node.index()],
+            stars: self.stars + u32::from(stars[child.index()]) - u32::from(stars[reversal.node.index()]),
             ..self
         }
     }

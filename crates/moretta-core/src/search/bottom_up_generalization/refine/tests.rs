@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::{
     RefineObjective,
     context::{ClassAndPrecision, RefineContext},
-    descent::{Weighing, descend},
-    state::{Move, State},
+    descent::{DescentParams, descend},
+    state::{CutState, Reversal},
 };
 use crate::{
     ids::NodeId,
@@ -60,24 +60,24 @@ proptest! {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
         let context = RefineContext::new(&task(&table, 5), &taxonomies, refine_objective(&table, &taxonomies, true));
-        let mut state = State::new(&context, roots(&table));
+        let mut state = CutState::new(&context, roots(&table));
         for pair in choices.chunks(2) {
             let column = pair[0] as usize % state.nodes.len();
             let code = pair[1] as usize % state.nodes[column].len();
             let node = state.nodes[column][code];
             let children = state.children(column, node);
             let Some(&child) = children.get(pair[1] as usize / 7 % (children.len() + 1)) else { continue };
-            let taken = Move { column, node, child: (pair[0] % 3 > 0).then_some(child) };
-            let promised = state.trial(taken);
-            state.make(taken, promised);
-            let anew = State::new(&context, state.nodes.clone());
-            prop_assert_eq!(promised.below, anew.figures.below);
-            prop_assert!(are_close(promised.lost, anew.figures.lost));
+            let reversal = Reversal { column, node, child: (pair[0] % 3 > 0).then_some(child) };
+            let evaluated = state.evaluate(reversal);
+            state.apply(reversal, evaluated);
+            let regrouped = CutState::new(&context, state.nodes.clone());
+            prop_assert_eq!(evaluated.records_below_k, regrouped.evaluation.records_below_k);
+            prop_assert!(are_close(evaluated.lost, regrouped.evaluation.lost));
             // The naive reference: the cut with everything below k suppressed.
             let mut cut = context.cut(&state.nodes);
             cut.suppressed = small(&table, &cut, context.k);
-            let lost = context.lost(&state.nodes, &cut);
-            prop_assert!(are_close(promised.lost, lost), "{promised:?} {lost:?}");
+            let lost = context.loss_of_cut(&state.nodes, &cut);
+            prop_assert!(are_close(evaluated.lost, lost), "{evaluated:?} {lost:?}");
             let (lm, cm) = measured(&table, &cut);
             let n = table.profile.records() as f64;
             prop_assert!((lost.precision / n - lm).abs() < 1e-9 && (lost.class / n - cm).abs() < 1e-9, "{lost:?} {lm} {cm}");
@@ -91,8 +91,8 @@ proptest! {
         let table = table_with(&recipe, false, models);
         let taxonomies = Taxonomy::of_columns(&table.profile);
         let context = RefineContext::new(&task(&table, 0), &taxonomies, refine_objective(&table, &taxonomies, true));
-        let mut state = State::new(&context, roots(&table));
-        if context.holding_cut(&state.nodes).is_none() {
+        let mut state = CutState::new(&context, roots(&table));
+        if context.satisfying_cut(&state.nodes).is_none() {
             return Ok(());
         }
         for pair in choices.chunks(2) {
@@ -100,15 +100,15 @@ proptest! {
             let node = state.nodes[column][pair[1] as usize % state.nodes[column].len()];
             let children = state.children(column, node);
             let Some(&child) = children.get(pair[1] as usize / 7 % (children.len() + 1)) else { continue };
-            let taken = Move { column, node, child: (pair[0] % 3 > 0).then_some(child) };
-            let after = state.trial(taken);
-            if after.below > 0 {
+            let reversal = Reversal { column, node, child: (pair[0] % 3 > 0).then_some(child) };
+            let after = state.evaluate(reversal);
+            if after.records_below_k > 0 {
                 continue;
             }
             let mut made = state.clone();
-            made.make(taken, after);
-            let holds = context.holding_cut(&made.nodes).is_some();
-            prop_assert_eq!(state.holds_after(taken), holds, "{:?}", taken);
+            made.apply(reversal, after);
+            let holds = context.satisfying_cut(&made.nodes).is_some();
+            prop_assert_eq!(state.satisfies_after(reversal), holds, "{:?}", reversal);
             if holds {
                 state = made;
             }
@@ -123,13 +123,13 @@ proptest! {
         if table.profile.records() < context.k {
             return Ok(());
         }
-        let mut state = State::new(&context, roots(&table));
-        let weighing = Weighing { partial, measures: ClassAndPrecision { class: 0.0, precision: 1.0 }, noise: 0.0, thrift: 0.0 };
-        let steps = descend(&mut state, weighing, &mut || 0.0, &|| false);
+        let mut state = CutState::new(&context, roots(&table));
+        let params = DescentParams { partial, weights: ClassAndPrecision { class: 0.0, precision: 1.0 }, noise: 0.0, thrift: 0.0 };
+        let steps = descend(&mut state, params, &mut || 0.0, &|| false);
         let mut walked = Cut::whole(&table.profile);
         steps.iter().for_each(|step| walked.apply(step));
         prop_assert_eq!(&walked.cells, &context.cut(&state.nodes).cells);
-        prop_assert!(state.is_affordable(state.figures));
+        prop_assert!(state.is_within_budget(state.evaluation));
         // Without a budget what failed once fails for good, so nothing may be left.
         for column in 0..state.nodes.len() {
             for node in state.nodes[column].clone() {
@@ -137,11 +137,11 @@ proptest! {
                 let single = partial && children.len() > 2;
                 let single: Vec<_> = children.iter().copied().filter(|_| single).map(Some).collect();
                 for child in [None].into_iter().chain(single).filter(|_| max_suppressed == 0 && !children.is_empty()) {
-                    let taken = Move { column, node, child };
+                    let reversal = Reversal { column, node, child };
                     // A child that nobody carries changes nothing.
                     let carried = child.is_none_or(|child| context.records(column, child) > 0);
-                    let after = state.trial(taken);
-                    prop_assert!(!carried || after.below > 0, "{taken:?}");
+                    let after = state.evaluate(reversal);
+                    prop_assert!(!carried || after.records_below_k > 0, "{reversal:?}");
                 }
             }
         }
@@ -219,9 +219,9 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         for a in &cuts[0] {
             for b in &cuts[1] {
                 for c in &cuts[2] {
-                    let state = State::new(&context, vec![a.clone(), b.clone(), c.clone()]);
-                    if state.figures.below == 0 {
-                        best = best.min(state.figures.lost.precision);
+                    let state = CutState::new(&context, vec![a.clone(), b.clone(), c.clone()]);
+                    if state.evaluation.records_below_k == 0 {
+                        best = best.min(state.evaluation.lost.precision);
                     }
                 }
             }

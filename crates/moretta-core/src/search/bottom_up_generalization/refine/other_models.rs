@@ -4,7 +4,7 @@
 //! again, each by the columns its model takes to be known: a look at the tuples below the node. With a budget, what
 //! has to be suppressed depends on all groups together, so all are judged.
 
-use super::state::{Move, State};
+use super::state::{CutState, Reversal};
 use crate::{
     ids::{NodeId, TupleId},
     privacy::Group,
@@ -13,28 +13,32 @@ use crate::{
 };
 
 /// Judging a tuple's records takes so much longer than looking at the tuple.
-const JUDGING: u64 = 4;
+const JUDGE_WORK: u64 = 4;
 /// And finding out what has to be suppressed so much longer than judging.
-const SUPPRESSING: u64 = 20;
+const SUPPRESS_WORK: u64 = 20;
 
-impl State<'_> {
+impl CutState<'_> {
     /// Whether models beside k hold too after a move.
-    pub(super) fn holds_after(&mut self, taken: Move) -> bool {
-        if self.context.allowed == 0 { self.parts_hold(taken) } else { self.all_hold(taken) }
+    pub(super) fn satisfies_after(&mut self, reversal: Reversal) -> bool {
+        if self.context.max_suppressed == 0 {
+            self.changed_groups_satisfy(reversal)
+        } else {
+            self.all_groups_satisfy(reversal)
+        }
     }
 
-    fn all_hold(&mut self, taken: Move) -> bool {
-        self.work += SUPPRESSING * self.context.profile.variants() as u64;
-        let before = self.nodes[taken.column].clone();
-        self.parts(taken).into_iter().for_each(|child| self.generalize(taken.column, child));
-        let holds = self.context.holding_cut(&self.nodes).is_some();
-        self.nodes[taken.column] = before;
+    fn all_groups_satisfy(&mut self, reversal: Reversal) -> bool {
+        self.work += SUPPRESS_WORK * self.context.profile.variants() as u64;
+        let before = self.nodes[reversal.column].clone();
+        self.reverted_children(reversal).into_iter().for_each(|child| self.generalize(reversal.column, child));
+        let holds = self.context.satisfying_cut(&self.nodes).is_some();
+        self.nodes[reversal.column] = before;
         holds
     }
 
-    fn parts_hold(&mut self, taken: Move) -> bool {
+    fn changed_groups_satisfy(&mut self, reversal: Reversal) -> bool {
         let context = self.context;
-        let Move { column, node, child } = taken;
+        let Reversal { column, node, child } = reversal;
         let tree = context.taxonomies[column].tree();
         let part = |code: u32| match child {
             None => tree.child_above(node, code),
@@ -66,7 +70,7 @@ impl State<'_> {
                 models.iter().all(|model| model.holds(&group))
             })
         });
-        self.work += JUDGING * looked_at;
+        self.work += JUDGE_WORK * looked_at;
         holds
     }
 }
