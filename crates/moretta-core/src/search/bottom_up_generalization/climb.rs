@@ -101,7 +101,7 @@ impl<'a> Climb<'a> {
         let allowed = self.task.max_suppressed;
         let too_many = |records: u64| records > allowed;
         if allowed == 0
-            || too_many(self.index.least_suppressed())
+            || too_many(self.index.min_suppressed())
             || self.scoped.iter().any(|scoped| too_many(scoped.failing_records()))
         {
             return false;
@@ -153,7 +153,7 @@ impl<'a> Climb<'a> {
     /// Those that raise the anonymity, where more than `cap` counts as `cap`.
     fn by_anonymity(&mut self, anonymity: u64, cap: u64) -> Vec<Scored> {
         let worth: Vec<Generalization> = if self.prune {
-            let critical = self.index.critical(self.taxonomies).into_iter().enumerate();
+            let critical = self.index.critical_nodes(self.taxonomies).into_iter().enumerate();
             let worth = critical.filter_map(|(column, node)| Some((column, node?)));
             worth.filter(|&one| self.candidates.contains(one)).collect()
         } else {
@@ -165,9 +165,9 @@ impl<'a> Climb<'a> {
             let touched = self.index.touched;
             let taxonomy = &self.taxonomies[column];
             let after = if self.prune {
-                self.index.raised(column, taxonomy, node, cap)
+                self.index.anonymity_after(column, taxonomy, node, cap)
             } else {
-                self.index.trial(column, taxonomy, node).min(cap)
+                self.index.anonymity_after_full_scan(column, taxonomy, node).min(cap)
             };
             // What brought nothing and is known to bring nothing still is not tried again.
             trials += usize::from(self.index.touched > touched);
@@ -183,7 +183,7 @@ impl<'a> Climb<'a> {
 
     /// Those that change the group which breaks a model most.
     fn by_models(&mut self, failing: usize) -> Vec<Scored> {
-        let critical = self.scoped[failing].critical(self.taxonomies).into_iter();
+        let critical = self.scoped[failing].critical_generalizations(self.taxonomies).into_iter();
         let worth: Vec<Generalization> = critical.filter(|&one| self.candidates.contains(one)).collect();
         self.tried(worth.len());
         let mut scored = Vec::new();

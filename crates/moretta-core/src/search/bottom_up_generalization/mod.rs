@@ -23,8 +23,8 @@ mod candidates;
 mod climb;
 mod index;
 mod information;
+mod packed_vids;
 mod refine;
-mod rows;
 mod scoped;
 mod sizes;
 #[cfg(test)]

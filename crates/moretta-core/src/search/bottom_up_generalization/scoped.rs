@@ -114,19 +114,19 @@ impl<'a> Scoped<'a> {
     }
 
     /// For each column, the generalization that would change the worst group.
-    pub(super) fn critical(&self, taxonomies: &[Taxonomy<'_>]) -> Vec<Generalization> {
+    pub(super) fn critical_generalizations(&self, taxonomies: &[Taxonomy<'_>]) -> Vec<Generalization> {
         let Some(&(_, vid)) = self.worst.first() else { return Vec::new() };
         let columns = self.index.columns().iter().enumerate();
-        let parent = |(place, &column): (usize, &usize)| {
-            Some((column, taxonomies[column].tree().parent(self.index.node(vid, place))?))
+        let parent = |(position, &column): (usize, &usize)| {
+            Some((column, taxonomies[column].tree().parent(self.index.node(vid, position))?))
         };
         columns.filter_map(parent).collect()
     }
 
     /// How many records fewer would be in groups that break a model.
     pub(super) fn trial(&mut self, (column, node): Generalization, taxonomies: &[Taxonomy<'_>]) -> u64 {
-        let Some(place) = self.index.place(column) else { return 0 };
-        let (vids, groups) = self.index.merged(place, &taxonomies[column], node);
+        let Some(position) = self.index.position_of(column) else { return 0 };
+        let (vids, groups) = self.index.merged(position, &taxonomies[column], node);
         let mut becoming: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
         for (vid, group) in vids {
             becoming[group as usize].push(vid);
@@ -147,11 +147,11 @@ impl<'a> Scoped<'a> {
     }
 
     pub(super) fn apply(&mut self, (column, node): Generalization, taxonomies: &[Taxonomy<'_>]) {
-        let Some(place) = self.index.place(column) else { return };
-        let (vids, groups) = self.index.merged(place, &taxonomies[column], node);
+        let Some(position) = self.index.position_of(column) else { return };
+        let (vids, groups) = self.index.merged(position, &taxonomies[column], node);
         let mut again = vec![false; groups.len()];
         for (vid, group) in vids {
-            let into = groups[group as usize].vid;
+            let into = groups[group as usize].survivor;
             if vid == into {
                 continue;
             }
@@ -162,10 +162,10 @@ impl<'a> Scoped<'a> {
             }
             self.members[into as usize].extend(members);
         }
-        self.index.apply(place, &taxonomies[column], node);
+        self.index.apply(position, &taxonomies[column], node);
         for (group, _) in groups.iter().zip(again).filter(|(_, again)| *again) {
-            if let Some(margin) = self.broken(&self.members[group.vid as usize]) {
-                self.fails(group.vid, margin);
+            if let Some(margin) = self.broken(&self.members[group.survivor as usize]) {
+                self.fails(group.survivor, margin);
             }
         }
     }

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 
 /// Sizes up to here are counted in an array.
-const SMALL: usize = 1024;
+const ARRAY_SIZES: usize = 1024;
 
 /// A multiset of sizes.
 #[derive(Debug, Clone)]
-pub(super) struct Sizes {
+pub(super) struct SizeCounts {
     small: Vec<u32>,
     large: BTreeMap<u64, u32>,
     k: u64,
     /// How many records are in vids of fewer than k.
-    below: u64,
+    records_below_k: u64,
 }
 
-impl Sizes {
+impl SizeCounts {
     pub(super) fn new(k: u64) -> Self {
-        Self { small: vec![0; SMALL], large: BTreeMap::new(), k, below: 0 }
+        Self { small: vec![0; ARRAY_SIZES], large: BTreeMap::new(), k, records_below_k: 0 }
     }
 
     pub(super) fn add(&mut self, size: u64) {
@@ -26,7 +26,7 @@ impl Sizes {
             None => *self.large.entry(size).or_default() += 1,
         }
         if size < self.k {
-            self.below += size;
+            self.records_below_k += size;
         }
     }
 
@@ -42,7 +42,7 @@ impl Sizes {
             }
         }
         if size < self.k {
-            self.below -= size;
+            self.records_below_k -= size;
         }
     }
 
@@ -53,43 +53,43 @@ impl Sizes {
     }
 
     /// The smallest size above this one.
-    pub(super) fn above(&self, size: u64) -> Option<u64> {
-        let next = (size + 1).min(SMALL as u64);
+    pub(super) fn next_above(&self, size: u64) -> Option<u64> {
+        let next = (size + 1).min(ARRAY_SIZES as u64);
         let small = self.small[next as usize..].iter().position(|&vids| vids > 0).map(|more| next + more as u64);
         small.or_else(|| self.large.range(size + 1..).next().map(|(size, _)| *size))
     }
 
     /// How many records have to be suppressed at the least, so that no vid has fewer than k: those in vids below, and,
     /// where they are too few themselves, the smallest vid of the others.
-    pub(super) fn least_suppressed(&self) -> u64 {
-        match self.below {
+    pub(super) fn min_suppressed(&self) -> u64 {
+        match self.records_below_k {
             0 => 0,
             below if below >= self.k => below,
-            below => below + self.above(self.k - 1).unwrap_or(0),
+            below => below + self.next_above(self.k - 1).unwrap_or(0),
         }
     }
 }
 
 /// Vids by size: all of a size, and some that have grown since.
 #[derive(Debug, Clone, Default)]
-pub(super) struct BySize {
+pub(super) struct VidsBySize {
     small: Vec<Vec<u32>>,
     large: BTreeMap<u64, Vec<u32>>,
 }
 
-impl BySize {
+impl VidsBySize {
     /// A vid is of this size now. Vids only grow, so none comes twice.
     pub(super) fn add(&mut self, size: u64, vid: u32) {
-        self.of(size).push(vid);
+        self.with_size(size).push(vid);
     }
 
     /// All vids of a size, and some that have grown since, which may be taken out.
-    pub(super) fn of(&mut self, size: u64) -> &mut Vec<u32> {
-        if size >= SMALL as u64 {
+    pub(super) fn with_size(&mut self, size: u64) -> &mut Vec<u32> {
+        if size >= ARRAY_SIZES as u64 {
             return self.large.entry(size).or_default();
         }
         if self.small.is_empty() {
-            self.small.resize(SMALL, Vec::new());
+            self.small.resize(ARRAY_SIZES, Vec::new());
         }
         &mut self.small[size as usize]
     }
@@ -103,19 +103,19 @@ mod tests {
     proptest! {
         #[test]
         fn sizes_equal_a_sorted_list(sizes in prop::collection::vec(1u64..3000, 1..50), gone in 0usize..50) {
-            let mut kept = Sizes::new(900);
+            let mut kept = SizeCounts::new(900);
             sizes.iter().for_each(|&size| kept.add(size));
             let gone = gone.min(sizes.len());
             sizes[..gone].iter().for_each(|&size| kept.remove(size));
             let kept_sizes = &sizes[gone..];
             prop_assert_eq!(kept.smallest(), kept_sizes.iter().copied().min());
             for size in [1, 899, 1022, 1023, 1024, 2000] {
-                prop_assert_eq!(kept.above(size), kept_sizes.iter().copied().filter(|&other| other > size).min());
+                prop_assert_eq!(kept.next_above(size), kept_sizes.iter().copied().filter(|&other| other > size).min());
             }
             let below = kept_sizes.iter().filter(|size| **size < 900).sum::<u64>();
-            prop_assert_eq!(kept.below, below);
+            prop_assert_eq!(kept.records_below_k, below);
             let more = kept_sizes.iter().copied().filter(|&size| size >= 900).min().unwrap_or(0);
-            prop_assert_eq!(kept.least_suppressed(), if below == 0 || below >= 900 { below } else { below + more });
+            prop_assert_eq!(kept.min_suppressed(), if below == 0 || below >= 900 { below } else { below + more });
         }
     }
 }

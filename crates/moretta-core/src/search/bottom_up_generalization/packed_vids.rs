@@ -9,11 +9,11 @@ use rayon::prelude::*;
 use crate::ids::NodeId;
 
 /// Fewer rows are not worth another thread.
-const ROWS_AT_ONCE: usize = 4096;
+pub(super) const MIN_VIDS_PER_TASK: usize = 4096;
 /// Buckets of a table that fits the processor's caches as a whole.
-const NEAR: usize = 1 << 15;
+const CACHED_BUCKETS: usize = 1 << 15;
 /// Larger tables are filled in this many parts.
-const PARTS: usize = 128;
+const NUM_PARTITIONS: usize = 128;
 
 /// Where a column's nodes are in a row.
 #[derive(Debug, Clone, Copy)]
@@ -36,14 +36,14 @@ impl Field {
 
 /// Packed rows.
 #[derive(Debug, Clone)]
-pub(super) struct Rows {
+pub(super) struct PackedVids {
     fields: Vec<Field>,
     /// Words of a row: one for the records, the others for its nodes.
     width: usize,
     words: Vec<u64>,
 }
 
-impl Rows {
+impl PackedVids {
     /// `nodes` has for each column how many nodes there are.
     pub(super) fn new(nodes: impl Iterator<Item = usize>) -> Self {
         let (mut word, mut used) = (0, 0);
@@ -68,8 +68,8 @@ impl Rows {
 
     /// A row that can be compared with others.
     pub(super) fn key(&self, vid: u32) -> &[u64] {
-        let at = vid as usize * self.width;
-        &self.words[at + 1..at + self.width]
+        let start = vid as usize * self.width;
+        &self.words[start + 1..start + self.width]
     }
 
     /// Where each column's nodes are in a key.
@@ -78,14 +78,14 @@ impl Rows {
     }
 
     /// So many rows at once, where there are none: `records` fills a key and tells how many. Returns their hashes.
-    pub(super) fn fill(&mut self, rows: usize, records: impl Fn(u32, &mut [u64]) -> u64 + Sync) -> Vec<(u64, u32)> {
-        self.words = vec![0; rows * self.width];
-        let each = |(vid, row): (usize, &mut [u64])| {
-            let (own, key) = row.split_at_mut(1);
-            own[0] = records(vid as u32, key);
+    pub(super) fn fill(&mut self, num_vids: usize, records: impl Fn(u32, &mut [u64]) -> u64 + Sync) -> Vec<(u64, u32)> {
+        self.words = vec![0; num_vids * self.width];
+        let each = |(vid, words): (usize, &mut [u64])| {
+            let (count, key) = words.split_at_mut(1);
+            count[0] = records(vid as u32, key);
             (hash(key), vid as u32)
         };
-        self.words.par_chunks_mut(self.width).with_min_len(ROWS_AT_ONCE).enumerate().map(each).collect()
+        self.words.par_chunks_mut(self.width).with_min_len(MIN_VIDS_PER_TASK).enumerate().map(each).collect()
     }
 
     pub(super) fn records(&self, vid: u32) -> u64 {
@@ -96,37 +96,38 @@ impl Rows {
         &mut self.words[vid as usize * self.width]
     }
 
-    pub(super) fn is_gone(&self, vid: u32) -> bool {
+    pub(super) fn is_removed(&self, vid: u32) -> bool {
         self.records(vid) == 0
     }
 
-    pub(super) fn node(&self, vid: u32, place: usize) -> NodeId {
-        let Field { word, shift, mask } = self.fields[place];
+    pub(super) fn node(&self, vid: u32, position: usize) -> NodeId {
+        let Field { word, shift, mask } = self.fields[position];
         NodeId(((self.words[vid as usize * self.width + 1 + word] >> shift) & mask) as u32)
     }
 
-    pub(super) fn set_node(&mut self, vid: u32, place: usize, node: NodeId) {
-        self.fields[place].put(&mut self.words[vid as usize * self.width + 1..], node);
+    pub(super) fn set_node(&mut self, vid: u32, position: usize, node: NodeId) {
+        self.fields[position].put(&mut self.words[vid as usize * self.width + 1..], node);
     }
 
     /// The hash of a row's key with another node in one place.
-    pub(super) fn hash_with(&self, vid: u32, place: usize, node: NodeId) -> u64 {
-        let field = self.fields[place];
-        let other = |(index, &own): (usize, &u64)| if index == field.word { field.replaced(own, node) } else { own };
-        self.key(vid).iter().enumerate().map(other).fold(SEED, mix)
+    pub(super) fn hash_with(&self, vid: u32, position: usize, node: NodeId) -> u64 {
+        let field = self.fields[position];
+        let changed =
+            |(index, &word): (usize, &u64)| if index == field.word { field.replaced(word, node) } else { word };
+        self.key(vid).iter().enumerate().map(changed).fold(SEED, mix)
     }
 
     /// Whether two rows have the same nodes in all places but one.
-    pub(super) fn agree_beside(&self, place: usize, one: u32, other: u32) -> bool {
-        let Field { word, shift, mask } = self.fields[place];
+    pub(super) fn equal_except(&self, position: usize, a: u32, b: u32) -> bool {
+        let Field { word, shift, mask } = self.fields[position];
         let ignored = |index: usize| if index == word { mask << shift } else { 0 };
         let differs = |(index, (a, b)): (usize, (&u64, &u64))| (a ^ b) & !ignored(index) != 0;
-        !self.key(one).iter().zip(self.key(other)).enumerate().any(differs)
+        !self.key(a).iter().zip(self.key(b)).enumerate().any(differs)
     }
 
     /// Whether a row is there and is this one.
-    pub(super) fn is(&self, vid: u32, key: &[u64]) -> bool {
-        !self.is_gone(vid) && self.key(vid).iter().zip(key).all(|(own, other)| own == other)
+    pub(super) fn has_key(&self, vid: u32, key: &[u64]) -> bool {
+        !self.is_removed(vid) && self.key(vid).iter().zip(key).all(|(a, b)| a == b)
     }
 }
 
@@ -147,45 +148,45 @@ fn mix(hash: u64, word: u64) -> u64 {
 
 /// Puts hashes in an order in which neighbors reach the same part of a table of rows, which is then walked part by part
 /// instead of all over the memory. Equal hashes stay in their order.
-pub(super) fn part_by_part(slots: &HashTable<u32>, hashed: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
+pub(super) fn order_by_partition(slots: &HashTable<u32>, hashed: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
     let buckets = slots.num_buckets();
-    if buckets <= NEAR || hashed.len() < PARTS {
+    if buckets <= CACHED_BUCKETS || hashed.len() < NUM_PARTITIONS {
         return hashed;
     }
-    let shift = buckets.trailing_zeros() - PARTS.trailing_zeros();
-    let part = |hash: u64| (hash as usize & (buckets - 1)) >> shift;
-    let mut places = [0; PARTS + 1];
+    let shift = buckets.trailing_zeros() - NUM_PARTITIONS.trailing_zeros();
+    let partition = |hash: u64| (hash as usize & (buckets - 1)) >> shift;
+    let mut starts = [0; NUM_PARTITIONS + 1];
     for &(hash, _) in &hashed {
-        places[part(hash) + 1] += 1;
+        starts[partition(hash) + 1] += 1;
     }
-    for part in 0..PARTS {
-        places[part + 1] += places[part];
+    for index in 0..NUM_PARTITIONS {
+        starts[index + 1] += starts[index];
     }
     let mut ordered = vec![(0, 0); hashed.len()];
-    for (hash, row) in hashed {
-        let place = &mut places[part(hash)];
-        ordered[*place] = (hash, row);
-        *place += 1;
+    for (hash, vid) in hashed {
+        let start = &mut starts[partition(hash)];
+        ordered[*start] = (hash, vid);
+        *start += 1;
     }
     ordered
 }
 
 /// How many records a vid would have together with those that carry one of some nodes in its place.
-pub(super) fn together(
-    rows: &Rows,
+pub(super) fn merged_records(
+    packed: &PackedVids,
     slots: &HashTable<u32>,
     vid: u32,
-    place: usize,
+    position: usize,
     nodes: &[NodeId],
     touched: &mut u64,
 ) -> u64 {
-    let mut key = rows.key(vid).to_vec();
-    let own = rows.node(vid, place);
-    let mut records = rows.records(vid);
-    for &node in nodes.iter().filter(|&&node| node != own) {
-        rows.fields[place].put(&mut key, node);
-        if let Some(&found) = slots.find(hash(&key), |&vid| rows.is(vid, &key)) {
-            records += rows.records(found);
+    let mut key = packed.key(vid).to_vec();
+    let own_node = packed.node(vid, position);
+    let mut records = packed.records(vid);
+    for &node in nodes.iter().filter(|&&node| node != own_node) {
+        packed.fields[position].put(&mut key, node);
+        if let Some(&found) = slots.find(hash(&key), |&vid| packed.has_key(vid, &key)) {
+            records += packed.records(found);
             *touched += 1;
         }
     }
@@ -197,21 +198,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_keep_their_nodes_however_many_words_they_take() {
+    fn vids_keep_their_nodes_however_many_words_they_take() {
         for sizes in [vec![1, 2, 3], vec![70_000; 9], vec![1 << 20, 1, 1 << 22, 1 << 22, 3], vec![]] {
-            let mut rows = Rows::new(sizes.iter().copied());
-            let node = |place: usize, row: usize| NodeId(((row * 7919 + place * 31) % sizes[place]) as u32);
-            let fields = rows.fields();
-            rows.fill(50, |row, key| {
-                (0..sizes.len()).for_each(|place| fields[place].put(key, node(place, row as usize)));
+            let mut packed = PackedVids::new(sizes.iter().copied());
+            let node = |position: usize, vid: usize| NodeId(((vid * 7919 + position * 31) % sizes[position]) as u32);
+            let fields = packed.fields();
+            packed.fill(50, |vid, key| {
+                (0..sizes.len()).for_each(|position| fields[position].put(key, node(position, vid as usize)));
                 1
             });
-            for row in 0..50 {
-                for place in 0..sizes.len() {
-                    assert_eq!(rows.node(row as u32, place), node(place, row));
-                    rows.set_node(row as u32, place, NodeId(0));
-                    assert_eq!(rows.node(row as u32, place), NodeId(0));
-                    rows.set_node(row as u32, place, node(place, row));
+            for vid in 0..50 {
+                for position in 0..sizes.len() {
+                    assert_eq!(packed.node(vid as u32, position), node(position, vid));
+                    packed.set_node(vid as u32, position, NodeId(0));
+                    assert_eq!(packed.node(vid as u32, position), NodeId(0));
+                    packed.set_node(vid as u32, position, node(position, vid));
                 }
             }
         }
