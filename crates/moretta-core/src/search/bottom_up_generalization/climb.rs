@@ -13,7 +13,7 @@ use super::{
     candidates::{Candidates, Generalization, Scored, best},
     index::Index,
     information::{self, Information},
-    scoped::Scoped,
+    scoped::ScopedGroups,
 };
 use crate::{
     ids::ColumnId,
@@ -24,7 +24,7 @@ use crate::{
 
 /// What the climb did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct ClimbCounters {
     pub iterations: u64,
     pub trials: u64,
     /// The most trials in one iteration: never more than there are columns.
@@ -40,12 +40,12 @@ pub(super) struct Climb<'a> {
     prune: bool,
     k: u64,
     index: Index,
-    scoped: Vec<Scoped<'a>>,
+    scoped: Vec<ScopedGroups<'a>>,
     candidates: Candidates,
     /// The table as it would leave now.
     pub cut: Cut,
     pub path: Vec<Step>,
-    pub work: Work,
+    pub work: ClimbCounters,
 }
 
 impl<'a> Climb<'a> {
@@ -65,18 +65,18 @@ impl<'a> Climb<'a> {
             prune,
             k,
             index,
-            scoped: Scoped::of_models(task.profile, taxonomies, others),
+            scoped: ScopedGroups::of_models(task.profile, taxonomies, others),
             candidates,
             cut: Cut::identity(task.profile),
             path: Vec::new(),
-            work: Work::default(),
+            work: ClimbCounters::default(),
         }
     }
 
     /// Climbs until the policy holds (then it is finished); whatever has to be suppressed for that is in the cut. None
     /// where it does not hold at the roots either.
-    pub(super) fn until_it_holds(&mut self, observer: &dyn Observer) -> Option<Stop> {
-        while !self.holds() {
+    pub(super) fn climb_until_satisfied(&mut self, observer: &dyn Observer) -> Option<Stop> {
+        while !self.satisfies_policy() {
             if let Some(stop) = observer.stop() {
                 return Some(stop);
             }
@@ -88,21 +88,21 @@ impl<'a> Climb<'a> {
     }
 
     /// Climbs on to the roots.
-    pub(super) fn on_to_the_roots(&mut self, observer: &dyn Observer) {
+    pub(super) fn climb_to_roots(&mut self, observer: &dyn Observer) {
         while observer.stop().is_none() && self.step() {}
     }
 
     /// Whether the policy holds, with as many records suppressed as it allows.
-    fn holds(&mut self) -> bool {
+    fn satisfies_policy(&mut self) -> bool {
         self.cut.suppressed.clear();
-        if self.index.anonymity() >= self.k && self.scoped.iter().all(Scoped::holds) {
+        if self.index.anonymity() >= self.k && self.scoped.iter().all(ScopedGroups::is_satisfied) {
             return true;
         }
-        let allowed = self.task.max_suppressed;
-        let too_many = |records: u64| records > allowed;
-        if allowed == 0
-            || too_many(self.index.min_suppressed())
-            || self.scoped.iter().any(|scoped| too_many(scoped.failing_records()))
+        let max_suppressed = self.task.max_suppressed;
+        let exceeds_budget = |records: u64| records > max_suppressed;
+        if max_suppressed == 0
+            || exceeds_budget(self.index.min_suppressed())
+            || self.scoped.iter().any(|scoped| exceeds_budget(scoped.violating_records()))
         {
             return false;
         }
@@ -120,7 +120,7 @@ impl<'a> Climb<'a> {
         for scoped in &mut self.scoped {
             scoped.apply(chosen, self.taxonomies);
         }
-        self.candidates.done(chosen, self.taxonomies);
+        self.candidates.mark_done(chosen, self.taxonomies);
         let change = (ColumnId::from_index(column), self.taxonomies[column].cell(node));
         let step = Step { action: Action::Generalize, changes: vec![change] };
         self.cut.apply(&step);
@@ -132,16 +132,16 @@ impl<'a> Climb<'a> {
 
     fn choose(&mut self) -> Option<Generalization> {
         let anonymity = self.index.anonymity();
-        let failing = self.scoped.iter().position(|scoped| !scoped.holds());
-        let scored = match failing {
-            Some(failing) if anonymity >= self.k => self.by_models(failing),
+        let violating = self.scoped.iter().position(|scoped| !scoped.is_satisfied());
+        let scored = match violating {
+            Some(violating) if anonymity >= self.k => self.score_by_models(violating),
             // Where the policy holds already the climb goes on for the sake of the path: any anonymity counts.
-            _ => self.by_anonymity(anonymity, if anonymity < self.k { self.k } else { u64::MAX }),
+            _ => self.score_by_anonymity(anonymity, if anonymity < self.k { self.k } else { u64::MAX }),
         };
-        best(&scored).or_else(|| self.candidates.least())
+        best(&scored).or_else(|| self.candidates.min_information())
     }
 
-    fn tried(&mut self, trials: usize) {
+    fn count_trials(&mut self, trials: usize) {
         self.work.trials += trials as u64;
         self.work.most_trials = self.work.most_trials.max(trials as u64);
     }
@@ -151,16 +151,16 @@ impl<'a> Climb<'a> {
     }
 
     /// Those that raise the anonymity, where more than `cap` counts as `cap`.
-    fn by_anonymity(&mut self, anonymity: u64, cap: u64) -> Vec<Scored> {
-        let worth: Vec<Generalization> = if self.prune {
+    fn score_by_anonymity(&mut self, anonymity: u64, cap: u64) -> Vec<Scored> {
+        let tried: Vec<Generalization> = if self.prune {
             let critical = self.index.critical_nodes(self.taxonomies).into_iter().enumerate();
-            let worth = critical.filter_map(|(column, node)| Some((column, node?)));
-            worth.filter(|&one| self.candidates.contains(one)).collect()
+            let critical = critical.filter_map(|(column, node)| Some((column, node?)));
+            critical.filter(|&one| self.candidates.contains(one)).collect()
         } else {
             self.candidates.all()
         };
         let (mut scored, mut trials) = (Vec::new(), 0);
-        for generalization in worth {
+        for generalization in tried {
             let (column, node) = generalization;
             let touched = self.index.touched;
             let taxonomy = &self.taxonomies[column];
@@ -171,27 +171,27 @@ impl<'a> Climb<'a> {
             };
             // What brought nothing and is known to bring nothing still is not tried again.
             trials += usize::from(self.index.touched > touched);
-            let gained = after - anonymity;
-            if gained > 0 {
+            let gain = after - anonymity;
+            if gain > 0 {
                 let information = self.information(generalization);
-                scored.push(Scored { ratio: information / gained as f64, information, generalization });
+                scored.push(Scored { ratio: information / gain as f64, information, generalization });
             }
         }
-        self.tried(trials);
+        self.count_trials(trials);
         scored
     }
 
     /// Those that change the group which breaks a model most.
-    fn by_models(&mut self, failing: usize) -> Vec<Scored> {
-        let critical = self.scoped[failing].critical_generalizations(self.taxonomies).into_iter();
-        let worth: Vec<Generalization> = critical.filter(|&one| self.candidates.contains(one)).collect();
-        self.tried(worth.len());
+    fn score_by_models(&mut self, violating: usize) -> Vec<Scored> {
+        let critical = self.scoped[violating].critical_generalizations(self.taxonomies).into_iter();
+        let tried: Vec<Generalization> = critical.filter(|&one| self.candidates.contains(one)).collect();
+        self.count_trials(tried.len());
         let mut scored = Vec::new();
-        for generalization in worth {
-            let gained = self.scoped[failing].trial(generalization, self.taxonomies);
+        for generalization in tried {
+            let gain = self.scoped[violating].repaired_records(generalization, self.taxonomies);
             let information = self.information(generalization);
             // One that changes the group but does not mend it yet is still the way to go, if no other is.
-            let ratio = if gained > 0 { information / gained as f64 } else { f64::MAX };
+            let ratio = if gain > 0 { information / gain as f64 } else { f64::MAX };
             scored.push(Scored { ratio, information, generalization });
         }
         scored

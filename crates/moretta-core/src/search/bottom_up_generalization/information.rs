@@ -27,16 +27,19 @@ pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure
     if let Some(class) = profile.class().filter(|_| measure == Criterion::Class) {
         let histograms = Histograms::of_leaves(profile, taxonomies, class);
         let columns = histograms.into_par_iter().zip(taxonomies).enumerate();
-        return columns.map(|(column, (classes, taxonomy))| of_class(taxonomy, classes, weight(column))).collect();
+        return columns
+            .map(|(column, (classes, taxonomy))| class_information(taxonomy, classes, weight(column)))
+            .collect();
     }
-    let losses = losses(profile, taxonomies, measure.loss());
-    let column = |(column, losses): (usize, &Vec<f64>)| of_cells(profile, &taxonomies[column], column, losses);
+    let losses = node_losses(profile, taxonomies, measure.loss());
+    let column =
+        |(column, losses): (usize, &Vec<f64>)| precision_information(profile, &taxonomies[column], column, losses);
     losses.par_iter().enumerate().map(column).collect()
 }
 
 /// By column and node, how much precision a record loses that leaves as the node, times the column's weight: LM, or
 /// NCP.
-pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: LossMetric) -> Vec<Vec<f64>> {
+pub(super) fn node_losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: LossMetric) -> Vec<Vec<f64>> {
     let of_column = |(taxonomy, column): (&Taxonomy<'_>, &Column)| {
         let (tree, domain) = (taxonomy.tree(), taxonomy.domain());
         let of_node = |node: NodeId| column.weight * loss.of(domain, taxonomy.cell(node));
@@ -47,7 +50,7 @@ pub(super) fn losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: LossM
 }
 
 /// For measures of cells, `I(G)` is by how much the table's mean rises.
-fn of_cells(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize, losses: &[f64]) -> Information {
+fn precision_information(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize, losses: &[f64]) -> Information {
     let tree = taxonomy.tree();
     let records = taxonomy.records_below(profile, column);
     let total = profile.records().max(1) as f64;
@@ -57,7 +60,7 @@ fn of_cells(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize, losses: &
 }
 
 /// For the class, `I(G)` is as published: the entropy of the class below the node, less its mean below the children.
-fn of_class(taxonomy: &Taxonomy<'_>, mut histograms: Histograms, weight: f64) -> Information {
+fn class_information(taxonomy: &Taxonomy<'_>, mut histograms: Histograms, weight: f64) -> Information {
     let tree = taxonomy.tree();
     let mut information = vec![0.0; tree.len()];
     // Sums over children of records times entropy.

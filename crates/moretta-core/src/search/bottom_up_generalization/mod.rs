@@ -116,7 +116,7 @@ impl BottomUpGeneralization {
     /// What counts after the climb: precision, and the class where that is the measure.
     fn refine_objective(&self, task: &Task<'_>, taxonomies: &[Taxonomy<'_>]) -> RefineObjective {
         let measure = self.measure(task);
-        let precision = information::losses(task.profile, taxonomies, measure.loss());
+        let precision = information::node_losses(task.profile, taxonomies, measure.loss());
         // A suppressed record has lost all of LM in every column, even in one that had nothing to lose.
         let lm = measure.loss() == LossMetric::Lm;
         let all = |(losses, column): (&Vec<f64>, &Column)| if lm { column.weight } else { losses[0] };
@@ -125,7 +125,7 @@ impl BottomUpGeneralization {
     }
 }
 
-fn whole(profile: &Profile) -> Vec<(ColumnId, Cell)> {
+fn root_cells(profile: &Profile) -> Vec<(ColumnId, Cell)> {
     let columns = profile.columns().iter().enumerate().filter(|(_, column)| !column.domain.is_empty());
     columns.map(|(index, column)| (ColumnId::from_index(index), column.domain.whole())).collect()
 }
@@ -148,8 +148,8 @@ impl Method for BottomUpGeneralization {
         }
         // Beside other models a budget may lead the climb astray: what may be suppressed need not be.
         let without = self.search(&Task { max_suppressed: 0, ..*task }, observer);
-        let lost = |outcome: &Outcome| self.lost(task, &outcome.recoding);
-        let better = without.stop == Stop::Finished && lost(&without) < lost(&outcome);
+        let loss = |outcome: &Outcome| self.precision_loss(task, &outcome.recoding);
+        let better = without.stop == Stop::Finished && loss(&without) < loss(&outcome);
         Ok(if better { without } else { outcome })
     }
 
@@ -161,10 +161,10 @@ impl Method for BottomUpGeneralization {
         Some(self.supports(task).map_err(SearchError::from).map(|()| {
             let taxonomies = Taxonomy::of_columns(task.profile);
             let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
-            let held = climb.until_it_holds(observer) == Some(Stop::Finished);
+            let satisfied = climb.climb_until_satisfied(observer) == Some(Stop::Finished);
             let suppressed = climb.cut.suppressed.iter().map(|&tuple| task.profile.tuple_records(tuple)).sum();
-            let first_valid = held.then_some(ValidPoint { step: climb.path.len(), suppressed_rows: suppressed });
-            climb.on_to_the_roots(observer);
+            let first_valid = satisfied.then_some(ValidPoint { step: climb.path.len(), suppressed_rows: suppressed });
+            climb.climb_to_roots(observer);
             GeneralizationPath { steps: climb.path, first_valid }
         }))
     }
@@ -172,17 +172,17 @@ impl Method for BottomUpGeneralization {
 
 impl BottomUpGeneralization {
     /// How much precision a recoding loses, over all records and columns.
-    fn lost(&self, task: &Task<'_>, recoding: &Recoding) -> f64 {
+    fn precision_loss(&self, task: &Task<'_>, recoding: &Recoding) -> f64 {
         let Recoding::Global(cut) = recoding else { return f64::INFINITY };
         let loss = self.measure(task).loss();
         let columns = || task.profile.columns().iter().zip(&cut.cells);
         let of_tuple = |tuple: TupleId| -> f64 {
             let suppressed = cut.suppressed.binary_search(&tuple).is_ok();
             let cells = columns().zip(task.profile.codes(tuple));
-            let lost = cells.map(|((column, cells), &code)| {
+            let losses = cells.map(|((column, cells), &code)| {
                 column.weight * if suppressed { 1.0 } else { loss.of(&column.domain, cells[code as usize]) }
             });
-            lost.sum::<f64>() * task.profile.tuple_records(tuple) as f64
+            losses.sum::<f64>() * task.profile.tuple_records(tuple) as f64
         };
         (0..task.profile.tuples() as u32).map(TupleId).map(of_tuple).sum()
     }
@@ -190,7 +190,7 @@ impl BottomUpGeneralization {
     fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Outcome {
         let taxonomies = Taxonomy::of_columns(task.profile);
         let mut climb = Climb::new(task, &taxonomies, self.measure(task), self.0.prune);
-        let mut stop = climb.until_it_holds(observer).filter(|stop| *stop != Stop::Finished);
+        let mut stop = climb.climb_until_satisfied(observer).filter(|stop| *stop != Stop::Finished);
         let Climb { mut cut, mut path, work, .. } = climb;
         let mut work = vec![
             ("iterations", work.iterations),
@@ -201,7 +201,7 @@ impl BottomUpGeneralization {
         if stop.is_some() {
             // Nothing holds yet but this.
             cut = Cut::whole(task.profile);
-            path.push(Step { action: Action::Generalize, changes: whole(task.profile) });
+            path.push(Step { action: Action::Generalize, changes: root_cells(task.profile) });
         } else if self.0.take_back && !(path.is_empty() && cut.suppressed.is_empty()) {
             let options = RefineOptions { partial: self.0.partial, rounds: u64::from(self.0.search) };
             let refined = refine(task, &taxonomies, self.refine_objective(task, &taxonomies), &cut, options, observer);

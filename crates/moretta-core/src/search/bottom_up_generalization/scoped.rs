@@ -19,16 +19,16 @@ use crate::{
 };
 
 /// The groups by one set of columns, and the models that look at them.
-pub(super) struct Scoped<'a> {
+pub(super) struct ScopedGroups<'a> {
     profile: &'a Profile,
     models: Vec<&'a dyn BoundModel>,
     pub(super) index: Index,
     members: Vec<Vec<VariantCount>>,
     /// Groups that break a model, with their margins.
-    failing: HashMap<u32, f64>,
+    violating: HashMap<u32, f64>,
     /// The same by margin, the worst first.
-    worst: BTreeSet<(Margin, u32)>,
-    failing_records: u64,
+    by_margin: BTreeSet<(Margin, u32)>,
+    violating_records: u64,
 }
 
 /// A margin in its order.
@@ -49,7 +49,7 @@ impl Ord for Margin {
     }
 }
 
-impl<'a> Scoped<'a> {
+impl<'a> ScopedGroups<'a> {
     /// For each set of columns that some of the models look at.
     pub(super) fn of_models(
         profile: &'a Profile,
@@ -70,33 +70,33 @@ impl<'a> Scoped<'a> {
         for (tuple, &vid) in (0u32..).map(TupleId).zip(&vids) {
             members[vid as usize].extend(members_of(profile, [tuple]));
         }
-        let (failing, worst) = (HashMap::new(), BTreeSet::new());
-        let mut scoped = Self { profile, models, index, members, failing, worst, failing_records: 0 };
+        let (violating, by_margin) = (HashMap::new(), BTreeSet::new());
+        let mut scoped = Self { profile, models, index, members, violating, by_margin, violating_records: 0 };
         for vid in 0..scoped.members.len() as u32 {
-            if let Some(margin) = scoped.broken(&scoped.members[vid as usize]) {
-                scoped.fails(vid, margin);
+            if let Some(margin) = scoped.violation_margin(&scoped.members[vid as usize]) {
+                scoped.mark_violating(vid, margin);
             }
         }
         scoped
     }
 
     /// A group breaks a model.
-    fn fails(&mut self, vid: u32, margin: f64) {
-        self.failing.insert(vid, margin);
-        self.worst.insert((Margin(margin), vid));
-        self.failing_records += self.index.records(vid);
+    fn mark_violating(&mut self, vid: u32, margin: f64) {
+        self.violating.insert(vid, margin);
+        self.by_margin.insert((Margin(margin), vid));
+        self.violating_records += self.index.records(vid);
     }
 
     /// A group no longer breaks a model, or is no more. Tells whether it did.
-    fn forget(&mut self, vid: u32) -> bool {
-        let Some(margin) = self.failing.remove(&vid) else { return false };
-        self.worst.remove(&(Margin(margin), vid));
-        self.failing_records -= self.index.records(vid);
+    fn unmark_violating(&mut self, vid: u32) -> bool {
+        let Some(margin) = self.violating.remove(&vid) else { return false };
+        self.by_margin.remove(&(Margin(margin), vid));
+        self.violating_records -= self.index.records(vid);
         true
     }
 
     /// The least margin of the models, where one is broken.
-    fn broken(&self, members: &[VariantCount]) -> Option<f64> {
+    fn violation_margin(&self, members: &[VariantCount]) -> Option<f64> {
         let group = Group::new(self.profile, members);
         if self.models.iter().all(|model| model.holds(&group)) {
             return None;
@@ -104,18 +104,18 @@ impl<'a> Scoped<'a> {
         Some(self.models.iter().map(|model| model.margin(&group)).fold(f64::INFINITY, f64::min))
     }
 
-    pub(super) fn holds(&self) -> bool {
-        self.failing.is_empty()
+    pub(super) fn is_satisfied(&self) -> bool {
+        self.violating.is_empty()
     }
 
     /// How many records are in groups that break a model.
-    pub(super) fn failing_records(&self) -> u64 {
-        self.failing_records
+    pub(super) fn violating_records(&self) -> u64 {
+        self.violating_records
     }
 
     /// For each column, the generalization that would change the worst group.
     pub(super) fn critical_generalizations(&self, taxonomies: &[Taxonomy<'_>]) -> Vec<Generalization> {
-        let Some(&(_, vid)) = self.worst.first() else { return Vec::new() };
+        let Some(&(_, vid)) = self.by_margin.first() else { return Vec::new() };
         let columns = self.index.columns().iter().enumerate();
         let parent = |(position, &column): (usize, &usize)| {
             Some((column, taxonomies[column].tree().parent(self.index.node(vid, position))?))
@@ -124,38 +124,38 @@ impl<'a> Scoped<'a> {
     }
 
     /// How many records fewer would be in groups that break a model.
-    pub(super) fn trial(&mut self, (column, node): Generalization, taxonomies: &[Taxonomy<'_>]) -> u64 {
+    pub(super) fn repaired_records(&mut self, (column, node): Generalization, taxonomies: &[Taxonomy<'_>]) -> u64 {
         let Some(position) = self.index.position_of(column) else { return 0 };
         let (vids, groups) = self.index.merged(position, &taxonomies[column], node);
-        let mut becoming: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
+        let mut merging: Vec<Vec<u32>> = vec![Vec::new(); groups.len()];
         for (vid, group) in vids {
-            becoming[group as usize].push(vid);
+            merging[group as usize].push(vid);
         }
-        let fails = |vid: &&u32| self.failing.contains_key(*vid);
-        let mut gained = 0;
-        for vids in becoming.iter().filter(|vids| vids.len() > 1) {
-            let before: u64 = vids.iter().filter(fails).map(|&vid| self.index.records(vid)).sum();
+        let is_violating = |vid: &&u32| self.violating.contains_key(*vid);
+        let mut gain = 0;
+        for vids in merging.iter().filter(|vids| vids.len() > 1) {
+            let before: u64 = vids.iter().filter(is_violating).map(|&vid| self.index.records(vid)).sum();
             // Groups that hold still do when they are one.
             if before > 0 {
                 let members: Vec<VariantCount> =
                     vids.iter().flat_map(|&vid| self.members[vid as usize].iter().copied()).collect();
                 let all: u64 = vids.iter().map(|&vid| self.index.records(vid)).sum();
-                gained += before.saturating_sub(if self.broken(&members).is_some() { all } else { 0 });
+                gain += before.saturating_sub(if self.violation_margin(&members).is_some() { all } else { 0 });
             }
         }
-        gained
+        gain
     }
 
     pub(super) fn apply(&mut self, (column, node): Generalization, taxonomies: &[Taxonomy<'_>]) {
         let Some(position) = self.index.position_of(column) else { return };
         let (vids, groups) = self.index.merged(position, &taxonomies[column], node);
-        let mut again = vec![false; groups.len()];
+        let mut changed = vec![false; groups.len()];
         for (vid, group) in vids {
             let into = groups[group as usize].survivor;
             if vid == into {
                 continue;
             }
-            again[group as usize] |= self.forget(vid) | self.forget(into);
+            changed[group as usize] |= self.unmark_violating(vid) | self.unmark_violating(into);
             let mut members = std::mem::take(&mut self.members[vid as usize]);
             if members.len() > self.members[into as usize].len() {
                 std::mem::swap(&mut members, &mut self.members[into as usize]);
@@ -163,9 +163,9 @@ impl<'a> Scoped<'a> {
             self.members[into as usize].extend(members);
         }
         self.index.apply(position, &taxonomies[column], node);
-        for (group, _) in groups.iter().zip(again).filter(|(_, again)| *again) {
-            if let Some(margin) = self.broken(&self.members[group.survivor as usize]) {
-                self.fails(group.survivor, margin);
+        for (group, _) in groups.iter().zip(changed).filter(|(_, changed)| *changed) {
+            if let Some(margin) = self.violation_margin(&self.members[group.survivor as usize]) {
+                self.mark_violating(group.survivor, margin);
             }
         }
     }

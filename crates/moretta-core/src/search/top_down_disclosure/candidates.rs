@@ -89,7 +89,7 @@ pub(super) struct Columns<'a> {
     /// At how many points the split of an interval is tried.
     tries: usize,
     /// By column, the least number of records that anything told of it must have.
-    least: Vec<u64>,
+    min_records: Vec<u64>,
     class: Option<AttributeId>,
     counted: Vec<Counted>,
     sources: Vec<Source>,
@@ -130,8 +130,8 @@ impl Counted {
             }
         }
         let cells = (0u32..).zip(&table).filter(|(_, records)| **records > 0);
-        let place = |at: u32| (at / values as u32, at % values as u32);
-        seen.extend(cells.map(|(at, &records)| (place(at).0, place(at).1, records)));
+        let split = |index: u32| (index / values as u32, index % values as u32);
+        seen.extend(cells.map(|(index, &records)| (split(index).0, split(index).1, records)));
         seen.sort_unstable();
         let mut counted = Self { records, starts: Vec::with_capacity(codes + 1), classes: Vec::new() };
         let mut of_codes = seen.chunk_by(|a, b| a.0 == b.0).peekable();
@@ -183,7 +183,7 @@ impl<'a> Columns<'a> {
         measure: Criterion,
         tries: usize,
         masked: &[bool],
-        least: Vec<u64>,
+        min_records: Vec<u64>,
     ) -> Self {
         let class = profile.class().filter(|_| measure == Criterion::Class);
         let count = |column: usize| Counted::of(profile, class, column);
@@ -191,7 +191,8 @@ impl<'a> Columns<'a> {
         let cells = nothing_told(profile, masked);
         let counted = (0..profile.columns().len()).into_par_iter().map(count).collect();
         let (sources, candidates) = (Vec::new(), Vec::new());
-        let mut columns = Self { profile, measure, tries, least, class, counted, sources, candidates, holders, cells };
+        let mut columns =
+            Self { profile, measure, tries, min_records, class, counted, sources, candidates, holders, cells };
         for column in (0..masked.len()).filter(|&column| masked[column]) {
             let domain = columns.domain(column);
             if !domain.is_empty() {
@@ -367,7 +368,7 @@ impl<'a> Columns<'a> {
                     left_classes[at].1 += more;
                 }
             }
-            if left.min(records - left) < self.least[column].max(1) {
+            if left.min(records - left) < self.min_records[column].max(1) {
                 continue;
             }
             let gain = if self.class.is_some() {

@@ -18,11 +18,11 @@
 //! **Beyond the paper**: values are told down a hierarchy where there is one, numbers by splitting intervals; other
 //! models (`guards`) are asked when a candidate's turn has come.
 
-mod asked;
 mod candidates;
 mod confidences;
+mod constraints;
 mod guards;
-mod rows;
+mod projected_rows;
 mod search;
 #[cfg(test)]
 mod tests;
@@ -30,8 +30,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    asked::Asked,
     candidates::nothing_told,
+    constraints::Constraints,
     search::{Search, first_step},
 };
 pub use super::information::Criterion;
@@ -113,7 +113,7 @@ impl Method for TopDownDisclosure {
         if u32::try_from(task.profile.records()).is_err() {
             return refuse("it counts up to 4,294,967,295 records");
         }
-        let bytes = Asked::of(task).bytes(task.profile);
+        let bytes = Constraints::of(task).bytes(task.profile);
         if bytes > MOST_BYTES {
             let reason = format!(
                 "its counts of guarded values, by set of known columns, would take about {} GB",
@@ -132,7 +132,7 @@ impl Method for TopDownDisclosure {
         self.supports(task)?;
         check_possible(task)?;
         let Some(mut search) = Search::new(task, self.measure(task), self.0.tries, observer) else {
-            let masked = Asked::of(task).masked;
+            let masked = Constraints::of(task).masked;
             let cells = nothing_told(task.profile, &masked);
             let path = vec![first_step(&cells, &masked)];
             let stop = observer.stop().unwrap_or(Stop::OutOfTime);

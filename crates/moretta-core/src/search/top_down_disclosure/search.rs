@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use super::{
     TIE,
-    asked::Asked,
     candidates::{Candidate, Columns},
     confidences::Confidences,
-    guards::{Judges, Least},
-    rows::Collapsed,
+    constraints::Constraints,
+    guards::{MinRecordsGuard, ModelGuard},
+    projected_rows::Projection,
 };
 use crate::{
     hierarchy::Cell,
@@ -23,8 +23,8 @@ use crate::{
 pub(super) struct Search<'a> {
     pub(super) columns: Columns<'a>,
     pub(super) confidences: Confidences,
-    least: Vec<Least>,
-    judges: Vec<Judges<'a>>,
+    size_guards: Vec<MinRecordsGuard>,
+    model_guards: Vec<ModelGuard<'a>>,
     /// The open candidates in order of column and value, with their scores.
     open: Vec<(u32, f64)>,
     /// How many candidates there were when `open` was last brought up to date.
@@ -44,20 +44,26 @@ pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
 impl<'a> Search<'a> {
     /// With nothing told yet. None where it is stopped before it can begin.
     pub(super) fn new(task: &Task<'a>, measure: Criterion, tries: u32, observer: &dyn Observer) -> Option<Self> {
-        let asked = Asked::of(task);
+        let constraints = Constraints::of(task);
         let profile = task.profile;
-        let columns = Columns::new(profile, measure, tries as usize, &asked.masked, asked.least_by_column());
-        let first = first_step(columns.cells(), &asked.masked);
-        let collapse =
-            |scope: &&Vec<usize>| observer.stop().is_none().then(|| ((*scope).clone(), Collapsed::of(profile, scope)));
-        let rows: BTreeMap<Vec<usize>, Collapsed> = asked.scopes().par_iter().map(collapse).collect::<Option<_>>()?;
-        let confidences = Confidences::new(profile, &columns, &asked.templates, &rows, observer)?;
-        let least: Vec<(&Vec<usize>, &u64)> = asked.least.iter().collect();
-        let least = least.par_iter().map(|(scope, least)| Least::new(profile, &rows[*scope], **least)).collect();
-        let judges = asked.others.into_iter().map(|(scope, models)| Judges::new(profile, &scope, models)).collect();
+        let columns =
+            Columns::new(profile, measure, tries as usize, &constraints.masked, constraints.min_records_by_column());
+        let first = first_step(columns.cells(), &constraints.masked);
+        let project =
+            |scope: &&Vec<usize>| observer.stop().is_none().then(|| ((*scope).clone(), Projection::of(profile, scope)));
+        let rows: BTreeMap<Vec<usize>, Projection> =
+            constraints.scopes().par_iter().map(project).collect::<Option<_>>()?;
+        let confidences = Confidences::new(profile, &columns, &constraints.templates, &rows, observer)?;
+        let limits: Vec<(&Vec<usize>, &u64)> = constraints.min_records.iter().collect();
+        let size_guards = limits
+            .par_iter()
+            .map(|(scope, min_records)| MinRecordsGuard::new(profile, &rows[*scope], **min_records))
+            .collect();
+        let others = constraints.other_models.into_iter();
+        let model_guards = others.map(|(scope, models)| ModelGuard::new(profile, &scope, models)).collect();
         let (open, known, path) = (Vec::new(), 0, vec![first]);
         let (rescored, refused) = (0, 0);
-        let mut search = Self { columns, confidences, least, judges, open, known, path, rescored, refused };
+        let mut search = Self { columns, confidences, size_guards, model_guards, open, known, path, rescored, refused };
         search.settle(observer);
         Some(search)
     }
@@ -110,8 +116,8 @@ impl<'a> Search<'a> {
     /// Tells a candidate, where every model allows it; otherwise it makes way.
     pub(super) fn take(&mut self, id: u32, observer: &dyn Observer) {
         let candidate = self.columns.candidate(id);
-        let allowed = self.least.par_iter().all(|least| least.allows(candidate))
-            && self.judges.iter().all(|judges| judges.allow(candidate));
+        let allowed = self.size_guards.par_iter().all(|guard| guard.allows(candidate))
+            && self.model_guards.iter().all(|guard| guard.allows(candidate));
         if allowed {
             self.tell(id);
         } else {
@@ -124,8 +130,8 @@ impl<'a> Search<'a> {
     /// Tells a candidate, whatever follows from it.
     pub(super) fn tell(&mut self, id: u32) {
         let Candidate { column, told, rest, source, .. } = *self.columns.candidate(id);
-        self.least.par_iter_mut().for_each(|least| least.tell(self.columns.candidate(id)));
-        self.judges.iter_mut().for_each(|judges| judges.tell(self.columns.candidate(id)));
+        self.size_guards.par_iter_mut().for_each(|guard| guard.tell(self.columns.candidate(id)));
+        self.model_guards.iter_mut().for_each(|guard| guard.tell(self.columns.candidate(id)));
         self.columns.tell(id);
         self.confidences.tell(&self.columns, id);
         let changes = std::iter::once(told).chain(rest).map(|cell| (ColumnId::from_index(column), cell)).collect();

@@ -114,7 +114,7 @@ fn with_a_budget_no_more_is_lost_than_without() {
     let method = BottomUpGeneralization(BottomUpParams { search: 20, ..BottomUpParams::default() });
     let lost = |allowed: u64| {
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: allowed, seed: 0 };
-        method.lost(&task, &run(method, &table, allowed).unwrap().recoding)
+        method.precision_loss(&task, &run(method, &table, allowed).unwrap().recoding)
     };
     for allowed in [6, 30, 90] {
         assert!(lost(allowed) <= lost(0), "{allowed}: {} {}", lost(allowed), lost(0));

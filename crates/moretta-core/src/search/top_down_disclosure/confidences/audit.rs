@@ -49,8 +49,8 @@ impl Scope {
         let mut confidences = vec![0.0f64; self.limits.len()];
         for (printed, (sums, entries)) in &expected {
             assert_eq!(&self.kept(columns, printed), sums);
-            for (place, confidence) in confidences.iter_mut().enumerate() {
-                *confidence = confidence.max(f64::from(sums[1 + place]) / f64::from(sums[0]));
+            for (template_index, confidence) in confidences.iter_mut().enumerate() {
+                *confidence = confidence.max(f64::from(sums[1 + template_index]) / f64::from(sums[0]));
             }
             let row = (0..self.rows.len() as u32).find(|&row| self.printed(columns, row) == *printed);
             let group = row.map_or(QUIET, |row| self.group_of[row as usize]);

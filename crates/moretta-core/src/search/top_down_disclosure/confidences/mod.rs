@@ -15,17 +15,17 @@
 
 #[cfg(test)]
 mod audit;
-mod scratch;
+mod entry_sums;
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use rayon::prelude::*;
 
-use self::scratch::Scratch;
+use self::entry_sums::EntrySums;
 use super::{
-    asked::Template,
     candidates::{Columns, NONE},
-    rows::{Collapsed, Rows},
+    constraints::Template,
+    projected_rows::{ProjectedRows, Projection},
 };
 use crate::{ids::TupleId, privacy::ShareLimit, profile::Profile, search::Observer};
 
@@ -43,7 +43,7 @@ pub(super) struct Confidences {
 /// One set of known columns, and what it must not tell.
 #[derive(Default)]
 struct Scope {
-    rows: Arc<Rows>,
+    rows: Arc<ProjectedRows>,
     /// By guarded value, the limit on its share.
     limits: Vec<ShareLimit>,
     /// Whether one of them has a lower side.
@@ -62,7 +62,7 @@ struct Scope {
     arena: Vec<u32>,
     /// How much of it was in use when it was last looked through.
     used: usize,
-    scratch: Scratch,
+    entry_sums: EntrySums,
     /// Candidates that were found to break a limit.
     broken: Vec<u32>,
     touched: u64,
@@ -87,16 +87,16 @@ impl Confidences {
         profile: &Profile,
         columns: &Columns<'_>,
         templates: &[Template],
-        rows: &BTreeMap<Vec<usize>, Collapsed>,
+        rows: &BTreeMap<Vec<usize>, Projection>,
         observer: &dyn Observer,
     ) -> Option<Self> {
         let by_scope: Vec<&[Template]> = templates.chunk_by(|a, b| a.scope == b.scope).collect();
         let scope = |templates: &&[Template]| {
-            let collapsed = rows.get(&templates[0].scope).filter(|_| observer.stop().is_none())?;
-            Some(Scope::new(profile, columns, collapsed, templates))
+            let projection = rows.get(&templates[0].scope).filter(|_| observer.stop().is_none())?;
+            Some(Scope::new(profile, columns, projection, templates))
         };
         let scopes: Vec<Scope> = by_scope.par_iter().map(scope).collect::<Option<_>>()?;
-        let knows = |scope: &usize, column: usize| scopes[*scope].rows.place(column).is_some();
+        let knows = |scope: &usize, column: usize| scopes[*scope].rows.position_of(column).is_some();
         let with = |column: usize| (0..scopes.len()).filter(|scope| knows(scope, column)).collect();
         let with = (0..profile.columns().len()).map(with).collect();
         let mut confidences = Self { scopes, with, touched: 0, computed: 0 };
@@ -105,7 +105,7 @@ impl Confidences {
     }
 
     fn with_column(&mut self, column: usize) -> impl IndexedParallelIterator<Item = &mut Scope> {
-        let knows = |scope: &&mut Scope| scope.rows.place(column).is_some();
+        let knows = |scope: &&mut Scope| scope.rows.position_of(column).is_some();
         self.scopes.iter_mut().filter(knows).collect::<Vec<_>>().into_par_iter()
     }
 
@@ -159,15 +159,15 @@ impl Confidences {
 }
 
 impl Scope {
-    fn new(profile: &Profile, columns: &Columns<'_>, collapsed: &Collapsed, templates: &[Template]) -> Self {
-        let (rows, row_of) = (Arc::clone(&collapsed.rows), &collapsed.row_of);
+    fn new(profile: &Profile, columns: &Columns<'_>, projection: &Projection, templates: &[Template]) -> Self {
+        let (rows, row_of) = (Arc::clone(&projection.rows), &projection.row_of);
         let width = 1 + templates.len();
         let mut counts = vec![0u32; rows.len() * width];
         let attributes = profile.attributes().len();
         // By attribute and value, which of the templates guard it.
         let mut guards: Vec<Vec<(u32, usize)>> = vec![Vec::new(); attributes];
-        for (place, template) in templates.iter().enumerate() {
-            guards[template.attribute.index()].push((template.value, place));
+        for (template_index, template) in templates.iter().enumerate() {
+            guards[template.attribute.index()].push((template.value, template_index));
         }
         guards.iter_mut().for_each(|guards| guards.sort_unstable());
         let guarded: Vec<_> = (0..attributes).filter(|&attribute| !guards[attribute].is_empty()).collect();
@@ -180,7 +180,9 @@ impl Scope {
                     let value = profile.value(variant, crate::ids::AttributeId::from_index(attribute));
                     let from = guards[attribute].partition_point(|(guarded, _)| *guarded < value);
                     let same = guards[attribute][from..].iter().take_while(|(guarded, _)| *guarded == value);
-                    same.for_each(|(_, place)| counts[1 + place] += profile.variant_records(variant) as u32);
+                    same.for_each(|(_, template_index)| {
+                        counts[1 + template_index] += profile.variant_records(variant) as u32
+                    });
                 }
             }
         }
@@ -219,21 +221,21 @@ impl Scope {
     fn enter_candidates(&mut self, columns: &Columns<'_>) {
         let templates = self.limits.len();
         for id in self.after.len()..columns.len() {
-            let known = self.rows.place(columns.candidate(id as u32).column).is_some();
+            let known = self.rows.position_of(columns.candidate(id as u32).column).is_some();
             self.after.push(vec![0.0; if known { templates } else { 0 }]);
         }
     }
 
     /// Sums the rows of a group by candidate, in all columns or in one.
-    fn sum_up(&mut self, columns: &Columns<'_>, rows: &[u32], place: Option<usize>) {
+    fn sum_up(&mut self, columns: &Columns<'_>, rows: &[u32], position: Option<usize>) {
         let width = self.width();
-        let places = place.map_or(0..self.rows.columns().len(), |place| place..place + 1);
-        for place in places {
-            let holders = columns.holders(self.rows.columns()[place]);
+        let positions = position.map_or(0..self.rows.columns().len(), |position| position..position + 1);
+        for position in positions {
+            let holders = columns.holders(self.rows.columns()[position]);
             for &row in rows {
-                let holder = holders[self.rows.codes(row)[place] as usize];
+                let holder = holders[self.rows.codes(row)[position] as usize];
                 if holder != NONE {
-                    self.scratch.add(holder, &self.counts[row as usize * width..(row as usize + 1) * width]);
+                    self.entry_sums.add(holder, &self.counts[row as usize * width..(row as usize + 1) * width]);
                 }
             }
         }
@@ -243,16 +245,16 @@ impl Scope {
     fn write(&mut self, group: u32) {
         let width = self.width();
         let Entries { at, room, .. } = self.groups[group as usize];
-        let len = self.scratch.found().len();
+        let len = self.entry_sums.candidates().len();
         let (at, room) = if len <= room { (at, room) } else { (self.arena.len(), len) };
         self.arena.resize(self.arena.len().max(at + room * (1 + width)), 0);
         let entries = self.arena[at..].chunks_mut(1 + width);
-        for (entry, &candidate) in entries.zip(self.scratch.found()) {
+        for (entry, &candidate) in entries.zip(self.entry_sums.candidates()) {
             entry[0] = candidate;
-            entry[1..].copy_from_slice(self.scratch.get(candidate, width).unwrap_or(&[]));
+            entry[1..].copy_from_slice(self.entry_sums.of(candidate, width).unwrap_or(&[]));
         }
         self.groups[group as usize] = Entries { at, len, room };
-        self.scratch.clear(width);
+        self.entry_sums.clear(width);
     }
 
     /// The confidences that telling any of a group's candidates would bring, those from number `from` on.
@@ -267,12 +269,12 @@ impl Scope {
             self.computed += 1;
             let (leaving, staying) = (f64::from(entry[1]), f64::from(sums[0] - entry[1]));
             let mut breaks = false;
-            for (place, after) in self.after[entry[0] as usize].iter_mut().enumerate() {
-                let told = entry[2 + place];
-                let left = sums[1 + place] - told;
+            for (template_index, after) in self.after[entry[0] as usize].iter_mut().enumerate() {
+                let told = entry[2 + template_index];
+                let left = sums[1 + template_index] - told;
                 // Nothing can be inferred of nobody: 0 / 0 is no number, and the maximum passes it over.
                 *after = after.max(f64::from(told) / leaving).max(f64::from(left) / staying);
-                breaks |= self.limits[place].is_too_large(*after);
+                breaks |= self.limits[template_index].is_too_large(*after);
             }
             if breaks || (self.has_lower && self.breaks_lower(&entry[1..], sums)) {
                 self.broken.push(entry[0]);
@@ -314,10 +316,10 @@ impl Scope {
     }
 
     /// The rows with values in some ranges by their group, the quiet ones left out.
-    fn by_group(&mut self, place: usize, ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
+    fn by_group(&mut self, position: usize, ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
         for (first, last) in ranges {
-            for &row in self.rows.with(place, first, last) {
+            for &row in self.rows.rows_with(position, first, last) {
                 let group = self.group_of[row as usize];
                 if group != QUIET && self.is_quiet(group) {
                     self.group_of[row as usize] = QUIET;
@@ -334,19 +336,19 @@ impl Scope {
     /// New candidates of one column take the place of others.
     fn exchange(&mut self, columns: &Columns<'_>, old: &[u32], new: usize) {
         self.enter_candidates(columns);
-        let Some(place) = self.rows.place(columns.candidate(old[0]).column) else { return };
+        let Some(position) = self.rows.position_of(columns.candidate(old[0]).column) else { return };
         let width = self.width();
-        let rows = self.by_group(place, old.iter().map(|&id| columns.range_of_change(id)));
+        let rows = self.by_group(position, old.iter().map(|&id| columns.range_of_change(id)));
         let mut own = Vec::new();
         for of_group in rows.chunk_by(|a, b| a.0 == b.0) {
             let group = of_group[0].0;
             own.clear();
             own.extend(of_group.iter().map(|(_, row)| *row));
-            self.sum_up(columns, &own, Some(place));
+            self.sum_up(columns, &own, Some(position));
             let Entries { at, len, .. } = self.groups[group as usize];
             let entries = self.arena[at..at + len * (1 + width)].chunks(1 + width);
             for entry in entries.filter(|entry| columns.is_open(entry[0])) {
-                self.scratch.add(entry[0], &entry[1..]);
+                self.entry_sums.add(entry[0], &entry[1..]);
             }
             self.write(group);
             self.look(columns, group, new);
@@ -358,15 +360,15 @@ impl Scope {
         self.enter_candidates(columns);
         self.now.iter_mut().zip(&self.after[id as usize]).for_each(|(now, after)| *now = now.max(*after));
         let candidate = columns.candidate(id);
-        let Some(place) = self.rows.place(candidate.column) else { return };
-        let rows = self.by_group(place, std::iter::once(columns.range_of_change(id)));
+        let Some(position) = self.rows.position_of(candidate.column) else { return };
+        let rows = self.by_group(position, std::iter::once(columns.range_of_change(id)));
         let (mut leaving, mut staying) = (Vec::new(), Vec::new());
         for of_group in rows.chunk_by(|a, b| a.0 == b.0) {
             let group = of_group[0].0;
             leaving.clear();
             staying.clear();
             for &(_, row) in of_group {
-                let leaves = self.rows.codes(row)[place] <= candidate.last;
+                let leaves = self.rows.codes(row)[position] <= candidate.last;
                 if leaves { leaving.push(row) } else { staying.push(row) }
             }
             self.touched += 1;
@@ -400,7 +402,7 @@ impl Scope {
         let new = self.groups.len() as u32;
         if sums[1..].iter().all(|&guarded| guarded == 0) {
             leaving.iter().for_each(|&row| self.group_of[row as usize] = QUIET);
-            self.scratch.clear(width);
+            self.entry_sums.clear(width);
         } else {
             leaving.iter().for_each(|&row| self.group_of[row as usize] = new);
             self.groups.push(Entries::default());
@@ -430,7 +432,7 @@ impl Scope {
             if !columns.is_open(id) {
                 continue;
             }
-            if let Some(left) = self.scratch.get(id, width) {
+            if let Some(left) = self.entry_sums.of(id, width) {
                 self.arena[from + 1..from + 1 + width].iter_mut().zip(left).for_each(|(sum, less)| *sum -= less);
             }
             if self.arena[from + 1] > 0 {

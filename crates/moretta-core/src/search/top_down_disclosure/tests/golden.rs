@@ -7,7 +7,7 @@ use crate::{
     recoding::Recoding,
     search::{
         NoObserver, Outcome, SearchError, Task,
-        top_down_disclosure::{Criterion, TopDownParams, asked::Asked, search::Search},
+        top_down_disclosure::{Criterion, TopDownParams, constraints::Constraints, search::Search},
     },
     testing::{BANK, TestTable},
     verify::{VerifyError, verify_against},
@@ -122,10 +122,10 @@ fn an_implied_template_is_dropped() {
     let both = template("\"Job\", \"Country\"", 0.5) + &template("\"Job\"", 0.5);
     let table = bank(&both);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    let kept = Asked::of(&task).templates;
+    let kept = Constraints::of(&task).templates;
     assert_eq!(kept.iter().map(|template| &template.scope[..]).collect::<Vec<_>>(), [[0, 1]]);
     // A looser one with more columns does not imply it.
     let table = bank(&(template("\"Job\", \"Country\"", 0.6) + &template("\"Job\"", 0.5)));
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    assert_eq!(Asked::of(&task).templates.len(), 2);
+    assert_eq!(Constraints::of(&task).templates.len(), 2);
 }

@@ -53,8 +53,8 @@ fn worlds() -> impl Strategy<Value = World> {
     let templates = prop::collection::vec((1u8..16, any::<bool>(), 0u8..3, 1u8..10), 0..4);
     let near = prop::collection::vec((1u8..16, any::<bool>(), 1usize..5, 2u64..12), 0..3);
     let choices = (0..OTHERS.len(), 0..MEASURES.len(), 1u32..4, any::<(bool, bool)>());
-    let asked = (templates, near);
-    (rows, 2u8..9, asked, choices).prop_map(|(rows, spread, (templates, near), (others, measure, tries, missing))| {
+    let limits = (templates, near);
+    (rows, 2u8..9, limits, choices).prop_map(|(rows, spread, (templates, near), (others, measure, tries, missing))| {
         World { rows, spread, templates, near, others, measure, tries, missing }
     })
 }

@@ -7,7 +7,7 @@ use crate::{
     ids::{NodeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, redundant},
     profile::{Profile, VariantCount},
-    search::{Task, information::Criterion, top_down_disclosure::asked::Template},
+    search::{Task, information::Criterion, top_down_disclosure::constraints::Template},
 };
 
 /// A disclosure: the values inside `told` leave `source`, and the others there are told as `rest`.
@@ -34,7 +34,7 @@ pub struct Reference<'a> {
     templates: Vec<Template>,
     masked: Vec<bool>,
     /// By column, the greatest k of a model that knows it.
-    least: Vec<u64>,
+    min_records: Vec<u64>,
     pub cells: Vec<Vec<Cell>>,
     given_up: HashSet<(usize, Cell, Option<Cell>)>,
 }
@@ -52,14 +52,17 @@ fn entropy(classes: &[u64]) -> f64 {
 impl<'a> Reference<'a> {
     pub fn new(task: &Task<'a>, measure: Criterion, tries: u32) -> Self {
         let mut masked = vec![false; task.profile.columns().len()];
-        let mut least = vec![1; masked.len()];
+        let mut min_records = vec![1; masked.len()];
         let mut templates: Vec<Template> = Vec::new();
         let redundant: Vec<usize> = redundant(task.models).into_iter().map(|(model, _)| model).collect();
         for (_, model) in task.models.iter().enumerate().filter(|(index, _)| !redundant.contains(index)) {
             model.scope().iter().for_each(|column| masked[column.index()] = true);
             for limit in model.limits().into_iter().flatten() {
                 if let Limit::Records(k) = limit {
-                    model.scope().iter().for_each(|column| least[column.index()] = least[column.index()].max(k));
+                    model
+                        .scope()
+                        .iter()
+                        .for_each(|column| min_records[column.index()] = min_records[column.index()].max(k));
                 }
                 if let Limit::Share { attribute, value, share } = limit {
                     let scope = model.scope().iter().map(|column| column.index()).collect();
@@ -80,7 +83,7 @@ impl<'a> Reference<'a> {
         };
         let cells = masked.iter().enumerate().map(start).collect();
         let (profile, models, templates) = (task.profile, task.models, templates);
-        Self { profile, models, measure, tries, templates, masked, least, cells, given_up: HashSet::new() }
+        Self { profile, models, measure, tries, templates, masked, min_records, cells, given_up: HashSet::new() }
     }
 
     fn variants(&self) -> impl Iterator<Item = (VariantId, &'a [u32])> + use<'a> {
@@ -189,9 +192,9 @@ impl<'a> Reference<'a> {
                 inside.map(|(variant, _)| self.profile.variant_records(variant)).sum()
             };
             let enough = |split: &Disclosure| {
-                let least = self.least[column];
+                let min_records = self.min_records[column];
                 let sides = [records(first, split.told.last), records(split.told.last + 1, source.last)];
-                sides.iter().all(|&records| records >= least)
+                sides.iter().all(|&records| records >= min_records)
             };
             let splits = (first..last).map(split).filter(enough);
             let rounded = |split: Disclosure| {

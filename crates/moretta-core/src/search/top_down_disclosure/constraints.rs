@@ -19,21 +19,21 @@ pub(super) struct Template {
 }
 
 /// Everything that is asked.
-pub(super) struct Asked<'a> {
+pub(super) struct Constraints<'a> {
     /// Those of the same scope are neighbours; the same scope and value are there once.
     pub(super) templates: Vec<Template>,
     /// By scope, the least number of records.
-    pub(super) least: BTreeMap<Vec<usize>, u64>,
+    pub(super) min_records: BTreeMap<Vec<usize>, u64>,
     /// By scope, all other models.
-    pub(super) others: BTreeMap<Vec<usize>, Vec<&'a dyn BoundModel>>,
+    pub(super) other_models: BTreeMap<Vec<usize>, Vec<&'a dyn BoundModel>>,
     /// By column, whether anybody is taken to know it.
     pub(super) masked: Vec<bool>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Constraints<'a> {
     pub(super) fn of(task: &Task<'a>) -> Self {
         let mut templates: BTreeMap<(Vec<usize>, AttributeId, u32), ShareLimit> = BTreeMap::new();
-        let (mut least, mut others) = (BTreeMap::new(), BTreeMap::new());
+        let (mut min_records, mut other_models) = (BTreeMap::new(), BTreeMap::new());
         let mut masked = vec![false; task.profile.columns().len()];
         // What follows from another template is looked after with that one.
         let redundant: HashSet<usize> = redundant(task.models).into_iter().map(|(model, _)| model).collect();
@@ -41,13 +41,13 @@ impl<'a> Asked<'a> {
             let scope: Vec<usize> = model.scope().iter().map(|column| column.index()).collect();
             scope.iter().for_each(|&column| masked[column] = true);
             let Some(limits) = model.limits() else {
-                others.entry(scope).or_insert_with(Vec::new).push(&**model);
+                other_models.entry(scope).or_insert_with(Vec::new).push(&**model);
                 continue;
             };
             for limit in limits {
                 match limit {
                     Limit::Records(records) => {
-                        let known = least.entry(scope.clone()).or_insert(0);
+                        let known = min_records.entry(scope.clone()).or_insert(0);
                         *known = records.max(*known);
                     }
                     Limit::Share { attribute, value, share } => {
@@ -57,21 +57,23 @@ impl<'a> Asked<'a> {
                 }
             }
         }
-        least.retain(|_, records| *records > 1);
+        min_records.retain(|_, records| *records > 1);
         let template = |((scope, attribute, value), share)| Template { scope, attribute, value, share };
-        Self { templates: templates.into_iter().map(template).collect(), least, others, masked }
+        Self { templates: templates.into_iter().map(template).collect(), min_records, other_models, masked }
     }
 
     /// By column, the least number of records that any group that is told apart by it must have.
-    pub(super) fn least_by_column(&self) -> Vec<u64> {
-        let of_column = |column: usize| self.least.iter().filter(move |(scope, _)| scope.contains(&column));
-        (0..self.masked.len()).map(|column| of_column(column).map(|(_, least)| *least).max().unwrap_or(1)).collect()
+    pub(super) fn min_records_by_column(&self) -> Vec<u64> {
+        let of_column = |column: usize| self.min_records.iter().filter(move |(scope, _)| scope.contains(&column));
+        (0..self.masked.len())
+            .map(|column| of_column(column).map(|(_, min_records)| *min_records).max().unwrap_or(1))
+            .collect()
     }
 
     /// The sets of columns whose rows have to be told apart.
     pub(super) fn scopes(&self) -> Vec<&Vec<usize>> {
         let mut scopes: Vec<&Vec<usize>> = self.templates.iter().map(|template| &template.scope).collect();
-        scopes.extend(self.least.keys());
+        scopes.extend(self.min_records.keys());
         scopes.sort_unstable();
         scopes.dedup();
         scopes
@@ -85,8 +87,8 @@ impl<'a> Asked<'a> {
         };
         // Codes and places of the rows; a group and counts for each template.
         let scopes = self.scopes();
-        let places: u64 = scopes.iter().map(|scope| rows(scope).saturating_mul(8 * scope.len() as u64 + 12)).sum();
+        let row_bytes: u64 = scopes.iter().map(|scope| rows(scope).saturating_mul(8 * scope.len() as u64 + 12)).sum();
         let counts = self.templates.iter().map(|template| rows(&template.scope).saturating_mul(4));
-        places.saturating_add(counts.fold(0, u64::saturating_add))
+        row_bytes.saturating_add(counts.fold(0, u64::saturating_add))
     }
 }

@@ -11,7 +11,7 @@ use crate::{
 
 /// Distinct combinations of values of some columns, found by value.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Rows {
+pub(super) struct ProjectedRows {
     /// The columns, in order.
     columns: Vec<usize>,
     /// Row-major.
@@ -21,26 +21,29 @@ pub(super) struct Rows {
 }
 
 /// The rows of some columns, and which of them each tuple is.
-pub(super) struct Collapsed {
-    pub(super) rows: Arc<Rows>,
+pub(super) struct Projection {
+    pub(super) rows: Arc<ProjectedRows>,
     pub(super) row_of: Vec<u32>,
 }
 
-impl Collapsed {
+impl Projection {
     /// Tuples that are alike in these columns are one row.
     pub(super) fn of(profile: &Profile, columns: &[usize]) -> Self {
         let Groups { of_row, first_rows } = group_tuples(profile, columns);
-        Self { rows: Arc::new(Rows::new(profile, columns, first_rows.into_iter().map(TupleId))), row_of: of_row }
+        Self {
+            rows: Arc::new(ProjectedRows::new(profile, columns, first_rows.into_iter().map(TupleId))),
+            row_of: of_row,
+        }
     }
 }
 
-impl Rows {
+impl ProjectedRows {
     /// Of these columns, a row for each of some tuples.
     pub(super) fn new(profile: &Profile, columns: &[usize], tuples: impl Iterator<Item = TupleId>) -> Self {
         let codes = tuples.flat_map(|tuple| columns.iter().map(move |&column| profile.codes(tuple)[column]));
         let codes: Vec<u32> = codes.collect();
-        let by_code = |(place, &column): (usize, &usize)| {
-            let own = codes.iter().skip(place).step_by(columns.len()).copied();
+        let by_code = |(position, &column): (usize, &usize)| {
+            let own = codes.iter().skip(position).step_by(columns.len()).copied();
             Buckets::new(profile.columns()[column].domain.len(), own)
         };
         let by_code = columns.iter().enumerate().map(by_code).collect();
@@ -56,7 +59,7 @@ impl Rows {
     }
 
     /// Where a column is among these.
-    pub(super) fn place(&self, column: usize) -> Option<usize> {
+    pub(super) fn position_of(&self, column: usize) -> Option<usize> {
         self.columns.binary_search(&column).ok()
     }
 
@@ -67,13 +70,13 @@ impl Rows {
     }
 
     /// The rows that a candidate occurs in; none where its column is not among these.
-    pub(super) fn of(&self, candidate: &Candidate) -> &[u32] {
-        let with = |place| self.with(place, candidate.first, candidate.last);
-        self.place(candidate.column).map_or(&[], with)
+    pub(super) fn rows_of(&self, candidate: &Candidate) -> &[u32] {
+        let with = |position| self.rows_with(position, candidate.first, candidate.last);
+        self.position_of(candidate.column).map_or(&[], with)
     }
 
     /// The rows with a value from `first` to `last`.
-    pub(super) fn with(&self, place: usize, first: u32, last: u32) -> &[u32] {
-        self.by_code[place].rows(first, last)
+    pub(super) fn rows_with(&self, position: usize, first: u32, last: u32) -> &[u32] {
+        self.by_code[position].rows(first, last)
     }
 }
