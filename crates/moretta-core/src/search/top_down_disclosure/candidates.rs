@@ -36,7 +36,7 @@ pub(super) struct Candidate {
     /// The last one.
     pub(super) last: u32,
     /// What they would be told as.
-    pub(super) told: Cell,
+    pub(super) disclosed: Cell,
     /// Where they are now.
     pub(super) source: usize,
     /// What becomes of the others there: nothing new, or the other half of an interval.
@@ -73,7 +73,7 @@ struct Records {
 }
 
 /// By column and code, what it leaves as where nothing is told of the columns that are `masked`.
-pub(super) fn nothing_told(profile: &Profile, masked: &[bool]) -> Vec<Vec<Cell>> {
+pub(super) fn fully_masked_cells(profile: &Profile, masked: &[bool]) -> Vec<Vec<Cell>> {
     let of_column = |(column, masked): (&Column, &bool)| -> Vec<Cell> {
         let domain = &column.domain;
         let codes = 0..domain.len() as u32;
@@ -170,10 +170,10 @@ fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<I
 }
 
 /// Information gain of a split in two: `told` is the number and entropy of the records that leave, `classes` their classes.
-fn class_gain(all: &Records, told: (u64, f64), classes: &[(u32, u64)]) -> f64 {
+fn class_gain(all: &Records, disclosed: (u64, f64), classes: &[(u32, u64)]) -> f64 {
     let rest = entropy(without(&all.classes, classes).map(|(_, records)| records)).1;
-    let (records, leaving, staying) = (all.count as f64, told.0 as f64, (all.count - told.0) as f64);
-    all.entropy - leaving / records * told.1 - staying / records * rest
+    let (records, leaving, staying) = (all.count as f64, disclosed.0 as f64, (all.count - disclosed.0) as f64);
+    all.entropy - leaving / records * disclosed.1 - staying / records * rest
 }
 
 impl<'a> Columns<'a> {
@@ -188,7 +188,7 @@ impl<'a> Columns<'a> {
         let class = profile.class().filter(|_| measure == Criterion::Class);
         let count = |column: usize| Counted::of(profile, class, column);
         let holders = profile.columns().iter().map(|column| vec![NONE; column.domain.len()]).collect();
-        let cells = nothing_told(profile, masked);
+        let cells = fully_masked_cells(profile, masked);
         let counted = (0..profile.columns().len()).into_par_iter().map(count).collect();
         let (sources, candidates) = (Vec::new(), Vec::new());
         let mut columns =
@@ -262,11 +262,12 @@ impl<'a> Columns<'a> {
 
     /// A child that occurs, and that would not print `*` like the rest.
     fn add_node(&mut self, column: usize, tree: &Tree, node: NodeId, source: usize) {
-        let told = self.domain(column).node_cell(node);
-        let occurs = self.counted[column].records[told.first as usize..=told.last as usize].iter().any(|&r| r > 0);
-        if occurs && !self.domain(column).is_star(told) {
+        let disclosed = self.domain(column).node_cell(node);
+        let occurs =
+            self.counted[column].records[disclosed.first as usize..=disclosed.last as usize].iter().any(|&r| r > 0);
+        if occurs && !self.domain(column).is_star(disclosed) {
             let (first, last) = tree.range(node);
-            self.add(column, (first, last), told, source, None, Vec::new());
+            self.add(column, (first, last), disclosed, source, None, Vec::new());
         }
     }
 
@@ -277,8 +278,8 @@ impl<'a> Columns<'a> {
         match self.missing_in(column, cell) {
             Some(missing) if first < missing => {
                 let rest = Some(domain.cover(missing, missing));
-                let told = domain.cover(first, missing - 1);
-                self.add(column, (first, missing - 1), told, source, rest, Vec::new());
+                let disclosed = domain.cover(first, missing - 1);
+                self.add(column, (first, missing - 1), disclosed, source, rest, Vec::new());
             }
             Some(_) => {}
             None => {
@@ -305,7 +306,7 @@ impl<'a> Columns<'a> {
         &mut self,
         column: usize,
         (first, last): (u32, u32),
-        told: Cell,
+        disclosed: Cell,
         source: usize,
         rest: Option<Cell>,
         points: Vec<u32>,
@@ -318,7 +319,7 @@ impl<'a> Columns<'a> {
             column,
             first,
             last,
-            told,
+            disclosed,
             source,
             rest,
             gain: 0.0,
@@ -340,14 +341,14 @@ impl<'a> Columns<'a> {
         let column = candidate.column;
         let weight = self.profile.columns()[column].weight;
         if self.class.is_some() {
-            let (all, told) = (&source.records, &candidate.records);
-            return weight * class_gain(all, (told.count, told.entropy), &told.classes);
+            let (all, disclosed) = (&source.records, &candidate.records);
+            return weight * class_gain(all, (disclosed.count, disclosed.entropy), &disclosed.classes);
         }
         let before = self.loss(column, source.cell);
-        let told = candidate.records.count as f64 * (before - self.loss(column, candidate.told));
+        let disclosed = candidate.records.count as f64 * (before - self.loss(column, candidate.disclosed));
         let staying = (source.records.count - candidate.records.count) as f64;
         let rest = candidate.rest.map_or(0.0, |rest| staying * (before - self.loss(column, rest)));
-        weight * (told + rest)
+        weight * (disclosed + rest)
     }
 
     /// The points at which numbers up to `last` are best split from the others of their source, the best last. Both sides
@@ -374,9 +375,9 @@ impl<'a> Columns<'a> {
             let gain = if self.class.is_some() {
                 class_gain(all, (left, entropy_of(&left_classes)), &left_classes)
             } else {
-                let told = left as f64 * (self.loss(column, cell) - lost(first, code));
+                let disclosed = left as f64 * (self.loss(column, cell) - lost(first, code));
                 let rest = if others { self.loss(column, cell) - lost(code + 1, cell.last) } else { 0.0 };
-                told + (records - left) as f64 * rest
+                disclosed + (records - left) as f64 * rest
             };
             // What differs by less than scores may is equal, and then the first is the best.
             scored.push(((gain / super::TIE).round(), code));
@@ -393,13 +394,13 @@ impl<'a> Columns<'a> {
     }
 
     /// Tells a candidate. New candidates have the numbers from [`len`](Self::len) before.
-    pub(super) fn tell(&mut self, id: u32) {
+    pub(super) fn disclose(&mut self, id: u32) {
         self.close(id);
-        let Candidate { source, column, first, last, told, rest, .. } = self.candidates[id as usize];
-        self.cells[column][first as usize..=last as usize].fill(told);
+        let Candidate { source, column, first, last, disclosed, rest, .. } = self.candidates[id as usize];
+        self.cells[column][first as usize..=last as usize].fill(disclosed);
         if let Some(rest) = rest {
             self.cells[column][rest.first as usize..=rest.last as usize].fill(rest);
-            self.add_source(column, told);
+            self.add_source(column, disclosed);
             self.add_source(column, rest);
             return;
         }
@@ -412,22 +413,22 @@ impl<'a> Columns<'a> {
         for sibling in self.sources[source].candidates.clone() {
             self.candidates[sibling as usize].gain = self.gain(sibling);
         }
-        self.add_source(column, told);
+        self.add_source(column, disclosed);
         if self.are_free(column) {
             self.add_numbers(column, source);
         }
     }
 
     /// Gives a candidate up. Those that may be tried in its place have the numbers from [`len`](Self::len) before.
-    pub(super) fn give_way(&mut self, id: u32) {
+    pub(super) fn reject(&mut self, id: u32) {
         self.close(id);
-        let Candidate { source, column, told, rest, .. } = self.candidates[id as usize];
-        if let (Some(tree), Some(node)) = (self.domain(column).tree(), told.node()) {
+        let Candidate { source, column, disclosed, rest, .. } = self.candidates[id as usize];
+        if let (Some(tree), Some(node)) = (self.domain(column).tree(), disclosed.node()) {
             self.add_children(column, tree, node, source);
             return;
         }
         let others = rest.filter(|rest| self.missing_in(column, *rest).is_none());
-        let points = match self.missing_in(column, rest.unwrap_or(told)) {
+        let points = match self.missing_in(column, rest.unwrap_or(disclosed)) {
             Some(missing) => self.points(column, source, missing - 1, false),
             None => std::mem::take(&mut self.candidates[id as usize].points),
         };

@@ -53,7 +53,7 @@ impl MinRecordsGuard {
         })
     }
 
-    pub(super) fn tell(&mut self, candidate: &Candidate) {
+    pub(super) fn disclose(&mut self, candidate: &Candidate) {
         let mut new = BTreeMap::new();
         for (group, moved) in self.moved(candidate) {
             if moved < self.sizes[group as usize] {
@@ -116,7 +116,7 @@ impl<'a> ModelGuard<'a> {
         })
     }
 
-    pub(super) fn tell(&mut self, candidate: &Candidate) {
+    pub(super) fn disclose(&mut self, candidate: &Candidate) {
         let split_groups: Vec<_> =
             self.split_groups(candidate).filter(|(_, _, remaining)| !remaining.is_empty()).collect();
         for (group, moved, remaining) in split_groups {

@@ -30,9 +30,9 @@ mod tests;
 use serde::{Deserialize, Serialize};
 
 use self::{
-    candidates::nothing_told,
+    candidates::fully_masked_cells,
     constraints::Constraints,
-    search::{Search, first_step},
+    search::{TopDownSearch, first_step},
 };
 pub use super::information::Criterion;
 use super::{
@@ -131,9 +131,9 @@ impl Method for TopDownDisclosure {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         self.supports(task)?;
         check_possible(task)?;
-        let Some(mut search) = Search::new(task, self.measure(task), self.0.tries, observer) else {
+        let Some(mut search) = TopDownSearch::new(task, self.measure(task), self.0.tries, observer) else {
             let masked = Constraints::of(task).masked;
-            let cells = nothing_told(task.profile, &masked);
+            let cells = fully_masked_cells(task.profile, &masked);
             let path = vec![first_step(&cells, &masked)];
             let stop = observer.stop().unwrap_or(Stop::OutOfTime);
             return Ok(Outcome { recoding: recoding(cells), stop, path, work: Vec::new() });
@@ -143,7 +143,7 @@ impl Method for TopDownDisclosure {
                 break stop;
             }
             let Some(id) = search.next() else { break Stop::Finished };
-            search.take(id, observer);
+            search.try_disclose(id, observer);
             let (all, open) = search.progress();
             observer.progress(all - open, all);
         };

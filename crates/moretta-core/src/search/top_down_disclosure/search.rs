@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// What is told so far, and what could be told next.
-pub(super) struct Search<'a> {
+pub(super) struct TopDownSearch<'a> {
     pub(super) columns: Columns<'a>,
     pub(super) confidences: Confidences,
     size_guards: Vec<MinRecordsGuard>,
@@ -41,7 +41,7 @@ pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
     Step { action: Action::Generalize, changes: hidden.collect() }
 }
 
-impl<'a> Search<'a> {
+impl<'a> TopDownSearch<'a> {
     /// With nothing told yet. None where it is stopped before it can begin.
     pub(super) fn new(task: &Task<'a>, measure: Criterion, tries: u32, observer: &dyn Observer) -> Option<Self> {
         let constraints = Constraints::of(task);
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
         let (open, known, path) = (Vec::new(), 0, vec![first]);
         let (rescored, refused) = (0, 0);
         let mut search = Self { columns, confidences, size_guards, model_guards, open, known, path, rescored, refused };
-        search.settle(observer);
+        search.replace_violating(observer);
         Some(search)
     }
 
@@ -74,7 +74,7 @@ impl<'a> Search<'a> {
     }
 
     /// New candidates come in. Those that break a template make way for others, until none does.
-    fn settle(&mut self, observer: &dyn Observer) {
+    fn replace_violating(&mut self, observer: &dyn Observer) {
         loop {
             if self.known < self.columns.len() {
                 let new = self.known as u32..self.columns.len() as u32;
@@ -84,20 +84,20 @@ impl<'a> Search<'a> {
                 let columns = &self.columns;
                 self.open.sort_by_key(|(id, _)| (columns.candidate(*id).column, columns.candidate(*id).first));
             }
-            let broken = self.confidences.take_broken(&self.columns);
-            if broken.is_empty() || observer.stop().is_some() {
+            let violating = self.confidences.take_violating(&self.columns);
+            if violating.is_empty() || observer.stop().is_some() {
                 return;
             }
-            self.give_way(&broken);
+            self.reject(&violating);
         }
     }
 
-    fn give_way(&mut self, ids: &[u32]) {
+    fn reject(&mut self, ids: &[u32]) {
         let new = self.columns.len();
-        ids.iter().for_each(|&id| self.columns.give_way(id));
+        ids.iter().for_each(|&id| self.columns.reject(id));
         self.open.retain(|(id, _)| self.columns.is_open(*id));
         if self.columns.len() > new {
-            self.confidences.exchange(&self.columns, ids, new);
+            self.confidences.replace(&self.columns, ids, new);
         }
     }
 
@@ -114,27 +114,27 @@ impl<'a> Search<'a> {
     }
 
     /// Tells a candidate, where every model allows it; otherwise it makes way.
-    pub(super) fn take(&mut self, id: u32, observer: &dyn Observer) {
+    pub(super) fn try_disclose(&mut self, id: u32, observer: &dyn Observer) {
         let candidate = self.columns.candidate(id);
         let allowed = self.size_guards.par_iter().all(|guard| guard.allows(candidate))
             && self.model_guards.iter().all(|guard| guard.allows(candidate));
         if allowed {
-            self.tell(id);
+            self.disclose(id);
         } else {
             self.refused += 1;
-            self.give_way(&[id]);
+            self.reject(&[id]);
         }
-        self.settle(observer);
+        self.replace_violating(observer);
     }
 
     /// Tells a candidate, whatever follows from it.
-    pub(super) fn tell(&mut self, id: u32) {
-        let Candidate { column, told, rest, source, .. } = *self.columns.candidate(id);
-        self.size_guards.par_iter_mut().for_each(|guard| guard.tell(self.columns.candidate(id)));
-        self.model_guards.iter_mut().for_each(|guard| guard.tell(self.columns.candidate(id)));
-        self.columns.tell(id);
-        self.confidences.tell(&self.columns, id);
-        let changes = std::iter::once(told).chain(rest).map(|cell| (ColumnId::from_index(column), cell)).collect();
+    pub(super) fn disclose(&mut self, id: u32) {
+        let Candidate { column, disclosed, rest, source, .. } = *self.columns.candidate(id);
+        self.size_guards.par_iter_mut().for_each(|guard| guard.disclose(self.columns.candidate(id)));
+        self.model_guards.iter_mut().for_each(|guard| guard.disclose(self.columns.candidate(id)));
+        self.columns.disclose(id);
+        self.confidences.disclose(&self.columns, id);
+        let changes = std::iter::once(disclosed).chain(rest).map(|cell| (ColumnId::from_index(column), cell)).collect();
         self.path.push(Step { action: Action::Disclose, changes });
         let together: Vec<bool> =
             (0..self.columns.cells().len()).map(|other| self.confidences.together(column, other)).collect();

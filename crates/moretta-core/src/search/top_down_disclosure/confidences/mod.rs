@@ -64,7 +64,7 @@ struct Scope {
     used: usize,
     entry_sums: EntrySums,
     /// Candidates that were found to break a limit.
-    broken: Vec<u32>,
+    violating: Vec<u32>,
     touched: u64,
     computed: u64,
 }
@@ -118,27 +118,28 @@ impl Confidences {
 
     /// Candidates of a column gave way to new ones, which have the numbers from `new` on ([`Columns::give_way`] comes
     /// first).
-    pub(super) fn exchange(&mut self, columns: &Columns<'_>, old: &[u32], new: usize) {
+    pub(super) fn replace(&mut self, columns: &Columns<'_>, old: &[u32], new: usize) {
         for old in old.chunk_by(|a, b| columns.candidate(*a).column == columns.candidate(*b).column) {
             let column = columns.candidate(old[0]).column;
-            self.with_column(column).for_each(|scope| scope.exchange(columns, old, new));
+            self.with_column(column).for_each(|scope| scope.replace(columns, old, new));
         }
         self.count();
     }
 
     /// A candidate was told ([`Columns::tell`] comes first).
-    pub(super) fn tell(&mut self, columns: &Columns<'_>, id: u32) {
-        self.with_column(columns.candidate(id).column).for_each(|scope| scope.tell(columns, id));
+    pub(super) fn disclose(&mut self, columns: &Columns<'_>, id: u32) {
+        self.with_column(columns.candidate(id).column).for_each(|scope| scope.disclose(columns, id));
         self.count();
     }
 
     /// Those that were found to break a template since the last time, in order of column and number.
-    pub(super) fn take_broken(&mut self, columns: &Columns<'_>) -> Vec<u32> {
-        let mut broken: Vec<u32> = self.scopes.iter_mut().flat_map(|scope| std::mem::take(&mut scope.broken)).collect();
-        broken.retain(|&id| columns.is_open(id));
-        broken.sort_unstable_by_key(|&id| (columns.candidate(id).column, id));
-        broken.dedup();
-        broken
+    pub(super) fn take_violating(&mut self, columns: &Columns<'_>) -> Vec<u32> {
+        let mut violating: Vec<u32> =
+            self.scopes.iter_mut().flat_map(|scope| std::mem::take(&mut scope.violating)).collect();
+        violating.retain(|&id| columns.is_open(id));
+        violating.sort_unstable_by_key(|&id| (columns.candidate(id).column, id));
+        violating.dedup();
+        violating
     }
 
     /// By how much the confidences would rise, on average over the templates that know its column.
@@ -270,14 +271,14 @@ impl Scope {
             let (leaving, staying) = (f64::from(entry[1]), f64::from(sums[0] - entry[1]));
             let mut breaks = false;
             for (template_index, after) in self.after[entry[0] as usize].iter_mut().enumerate() {
-                let told = entry[2 + template_index];
-                let left = sums[1 + template_index] - told;
+                let disclosed = entry[2 + template_index];
+                let left = sums[1 + template_index] - disclosed;
                 // Nothing can be inferred of nobody: 0 / 0 is no number, and the maximum passes it over.
-                *after = after.max(f64::from(told) / leaving).max(f64::from(left) / staying);
+                *after = after.max(f64::from(disclosed) / leaving).max(f64::from(left) / staying);
                 breaks |= self.limits[template_index].is_too_large(*after);
             }
             if breaks || (self.has_lower && self.breaks_lower(&entry[1..], sums)) {
-                self.broken.push(entry[0]);
+                self.violating.push(entry[0]);
             }
         }
     }
@@ -285,10 +286,10 @@ impl Scope {
     /// Whether splitting a group would make a part with too small a share of a value: of the counts `sums`, `leaving` go.
     fn breaks_lower(&self, leaving: &[u32], sums: &[u32]) -> bool {
         let staying = sums[0] - leaving[0];
-        self.limits.iter().zip(leaving[1..].iter().zip(&sums[1..])).any(|(limit, (&told, &all))| {
+        self.limits.iter().zip(leaving[1..].iter().zip(&sums[1..])).any(|(limit, (&disclosed, &all))| {
             // If all records leave, no group stays behind that could be judged.
-            limit.is_too_small(f64::from(told) / f64::from(leaving[0]))
-                || (staying > 0 && limit.is_too_small(f64::from(all - told) / f64::from(staying)))
+            limit.is_too_small(f64::from(disclosed) / f64::from(leaving[0]))
+                || (staying > 0 && limit.is_too_small(f64::from(all - disclosed) / f64::from(staying)))
         })
     }
 
@@ -334,7 +335,7 @@ impl Scope {
     }
 
     /// New candidates of one column take the place of others.
-    fn exchange(&mut self, columns: &Columns<'_>, old: &[u32], new: usize) {
+    fn replace(&mut self, columns: &Columns<'_>, old: &[u32], new: usize) {
         self.enter_candidates(columns);
         let Some(position) = self.rows.position_of(columns.candidate(old[0]).column) else { return };
         let width = self.width();
@@ -356,7 +357,7 @@ impl Scope {
         self.tidy_up(columns);
     }
 
-    fn tell(&mut self, columns: &Columns<'_>, id: u32) {
+    fn disclose(&mut self, columns: &Columns<'_>, id: u32) {
         self.enter_candidates(columns);
         self.now.iter_mut().zip(&self.after[id as usize]).for_each(|(now, after)| *now = now.max(*after));
         let candidate = columns.candidate(id);

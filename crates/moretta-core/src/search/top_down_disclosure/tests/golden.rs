@@ -7,7 +7,7 @@ use crate::{
     recoding::Recoding,
     search::{
         NoObserver, Outcome, SearchError, Task,
-        top_down_disclosure::{Criterion, TopDownParams, constraints::Constraints, search::Search},
+        top_down_disclosure::{Criterion, TopDownParams, constraints::Constraints, search::TopDownSearch},
     },
     testing::{BANK, TestTable},
     verify::{VerifyError, verify_against},
@@ -25,14 +25,16 @@ fn bank(templates: &str) -> TestTable {
     TestTable::new(&format!("{templates}{columns}"), &[], BANK)
 }
 
-fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
+fn disclosed(table: &TestTable, outcome: &Outcome) -> Vec<String> {
     let changes = outcome.path[1..].iter().flat_map(|step| &step.changes);
     changes.map(|(column, cell)| table.profile.domain(*column).label(*cell)).collect()
 }
 
-fn search(table: &TestTable) -> Search<'_> {
+fn search(table: &TestTable) -> TopDownSearch<'_> {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-    let Some(search) = Search::new(&task, Criterion::Class, 8, &NoObserver) else { panic!("nobody stops it") };
+    let Some(search) = TopDownSearch::new(&task, Criterion::Class, 8, &NoObserver) else {
+        panic!("the observer never stops")
+    };
     search
 }
 
@@ -65,7 +67,7 @@ fn confidence(table: &TestTable, outcome: &Outcome) -> Vec<String> {
 fn one_template() {
     let table = bank(&template("\"Job\", \"Country\"", 0.75));
     let outcome = run(&table, TopDownParams::default()).expect("it can be met");
-    assert_eq!(told(&table, &outcome), ["Cook", "Artist", "Doctor", "US", "France"]);
+    assert_eq!(disclosed(&table, &outcome), ["Cook", "Artist", "Doctor", "US", "France"]);
     assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
     assert_eq!(confidence(&table, &outcome), ["confidence 0.500"]);
     // Child is in no template, so it is told from the start; and the raw confidence is 80 %.
@@ -79,26 +81,27 @@ fn two_templates() {
     let table = bank(&(template("\"Job\", \"Country\"", 0.5) + &template("\"Job\", \"Child\"", 0.5)));
     let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
-    let mut told = told(&table, &outcome);
-    told.sort();
-    assert_eq!(told, ["Artist", "Cook", "Doctor", "France", "No", "US", "Yes"]);
+    let mut disclosed = disclosed(&table, &outcome);
+    disclosed.sort();
+    assert_eq!(disclosed, ["Artist", "Cook", "Doctor", "France", "No", "US", "Yes"]);
 }
 
 #[test]
 fn the_counts_on_the_way() {
     let table = bank(&template("\"Job\", \"Country\"", 0.75));
     let mut search = search(&table);
-    let counts =
-        |search: &Search<'_>, labels: &[&str]| search.confidences.kept(&search.columns, &printed(&table, labels));
+    let counts = |search: &TopDownSearch<'_>, labels: &[&str]| {
+        search.confidences.kept(&search.columns, &printed(&table, labels))
+    };
     assert_eq!(counts(&search, &["*", "*"]), [24, 5]);
     assert_eq!(search.confidences.now(), [5.0 / 24.0]);
     for value in ["Clerk", "Canada"] {
-        let tells = |id: &u32| {
+        let is_disclosed = |id: &u32| {
             let candidate = search.columns.candidate(*id);
-            table.profile.columns()[candidate.column].domain.label(candidate.told) == value
+            table.profile.columns()[candidate.column].domain.label(candidate.disclosed) == value
         };
-        let id = (0..search.columns.len() as u32).find(tells).expect("a candidate");
-        search.tell(id);
+        let id = (0..search.columns.len() as u32).find(is_disclosed).expect("a candidate");
+        search.disclose(id);
         search.confidences.check(&search.columns);
     }
     assert_eq!(counts(&search, &["*", "Canada"]), [1, 0]);

@@ -18,7 +18,7 @@ fn table(k: u64, people: impl Iterator<Item = (String, String)>) -> TestTable {
 }
 
 /// What leaves, from left to right.
-fn told(table: &TestTable, outcome: &Outcome) -> Vec<String> {
+fn disclosed(table: &TestTable, outcome: &Outcome) -> Vec<String> {
     let crate::recoding::Recoding::Global(cut) = &outcome.recoding else { panic!("a global recoding") };
     let mut labels: Vec<String> =
         cut.cells[0].iter().map(|cell| table.profile.columns()[0].domain.label(*cell)).collect();
@@ -35,10 +35,10 @@ fn a_few_missing_numbers_do_not_keep_all_others_suppressed() {
     let people = (0..1000).map(|n| ((n % 100).to_string(), class(n)));
     let table = table(5, people.chain([("?".to_owned(), class(50)), ("?".to_owned(), class(1))]));
     let outcome = run(&table, TopDownParams::default()).expect("it can be met");
-    let told = told(&table, &outcome);
+    let disclosed = disclosed(&table, &outcome);
     // Two alone would be found, so some of the numbers stay with them.
-    assert_eq!(told.last().map(String::as_str), Some("*"));
-    assert!(told.len() > 10, "{told:?}");
+    assert_eq!(disclosed.last().map(String::as_str), Some("*"));
+    assert!(disclosed.len() > 10, "{disclosed:?}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn with_company_missing_numbers_are_split_off_at_first() {
         outcome.path[1].changes.iter().map(|(column, cell)| table.profile.domain(*column).label(*cell)).collect();
     assert_eq!(first, ["[0, 99]", "*"]);
     // Every age from 40 on; below it all are young, and no age tells more than that.
-    assert_eq!(told(&table, &outcome).len(), 62);
+    assert_eq!(disclosed(&table, &outcome).len(), 62);
 }
 
 #[test]
@@ -59,5 +59,5 @@ fn a_point_that_leaves_too_few_on_one_side_is_no_try() {
     let people = (0..100).map(|age| (age.to_string(), if age < 4 { "a" } else { ["a", "b"][age % 2] }.to_owned()));
     let table = table(20, people);
     let outcome = run(&table, TopDownParams::default()).expect("it can be met");
-    assert!(told(&table, &outcome).len() > 1);
+    assert!(disclosed(&table, &outcome).len() > 1);
 }

@@ -38,7 +38,7 @@ fn table(text: &str, columns: &[&str], sensitive: &[&str], class: &str, most: f6
 /// Every number of sensitive columns with every threshold.
 fn same_sequences(text: &str, columns: &[&str], ranking: &[&str], class: &str) {
     let all = (1..=ranking.len()).flat_map(|top| (1..10).map(move |tenths| (top, tenths)));
-    let told: Vec<usize> = all
+    let disclosed: Vec<usize> = all
         .collect::<Vec<_>>()
         .into_par_iter()
         .map(|(top, tenths)| {
@@ -49,14 +49,14 @@ fn same_sequences(text: &str, columns: &[&str], ranking: &[&str], class: &str) {
                 assert!(!reference.allows(None), "Top{top}, h = 0.{tenths}");
                 return 0;
             };
-            let expected: Vec<_> = reference.run().iter().map(|step| (step.column, step.told)).collect();
+            let expected: Vec<_> = reference.run().iter().map(|step| (step.column, step.disclosed)).collect();
             let changes = outcome.path[1..].iter().flat_map(|step| &step.changes);
             let found: Vec<_> = changes.map(|(column, cell)| (column.index(), *cell)).collect();
             assert_eq!(found, expected, "Top{top}, h = 0.{tenths}");
             found.len()
         })
         .collect();
-    assert!(told.iter().any(|&told| told > 10), "{told:?}");
+    assert!(disclosed.iter().any(|&disclosed| disclosed > 10), "{disclosed:?}");
 }
 
 const ADULT: [&str; 8] =

@@ -10,7 +10,7 @@ use crate::{
     recoding::{Action, Cut, Recoding, Step},
     search::{
         Method, NoObserver, Observer, SearchError, Stop, Task,
-        top_down_disclosure::{Criterion, TopDownDisclosure, TopDownParams, search::Search},
+        top_down_disclosure::{Criterion, TopDownDisclosure, TopDownParams, search::TopDownSearch},
     },
     testing::{NearShares, TestTable},
     verify::verify_against,
@@ -132,16 +132,16 @@ proptest! {
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
         let mut reference = Reference::new(&task, method.measure(&task), method.0.tries);
-        let told: Vec<Step> = reference
+        let disclosed: Vec<Step> = reference
             .run()
             .iter()
             .map(|step| {
-                let cells = std::iter::once(step.told).chain(step.rest);
+                let cells = std::iter::once(step.disclosed).chain(step.rest);
                 let changes = cells.map(|cell| (ColumnId::from_index(step.column), cell)).collect();
                 Step { action: Action::Disclose, changes }
             })
             .collect();
-        prop_assert_eq!(&outcome.path[1..], &told[..]);
+        prop_assert_eq!(&outcome.path[1..], &disclosed[..]);
         prop_assert_eq!(&outcome.recoding, &Recoding::Global(Cut { cells: reference.cells.clone(), suppressed: Vec::new() }));
     }
 
@@ -150,18 +150,18 @@ proptest! {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.params());
-        let Some(mut search) = Search::new(&task, method.measure(&task), method.0.tries, &NoObserver) else {
-            return Err(TestCaseError::fail("nobody stops it"));
+        let Some(mut search) = TopDownSearch::new(&task, method.measure(&task), method.0.tries, &NoObserver) else {
+            return Err(TestCaseError::fail("the observer never stops"));
         };
         search.confidences.check(&search.columns);
         while let Some(id) = search.next() {
-            search.take(id, &NoObserver);
+            search.try_disclose(id, &NoObserver);
             search.confidences.check(&search.columns);
         }
     }
 
     #[test]
-    fn stopped_at_any_time_it_has_told_what_it_would_have_told_first(world in worlds(), after in 0usize..12) {
+    fn stopped_at_any_time_it_has_disclosed_what_it_would_have_disclosed_first(world in worlds(), after in 0usize..12) {
         let table = world.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
         let method = TopDownDisclosure(world.params());
@@ -196,8 +196,8 @@ proptest! {
                 break;
             }
             for candidate in useful {
-                prop_assert!(!reference.allows(Some(&candidate)), "{candidate:?} could still be told");
-                reference.give_up(&candidate);
+                prop_assert!(!reference.allows(Some(&candidate)), "{candidate:?} could still be disclosed");
+                reference.reject(&candidate);
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Disclosure {
     pub column: usize,
-    pub told: Cell,
+    pub disclosed: Cell,
     pub rest: Option<Cell>,
     source: Cell,
 }
@@ -36,7 +36,7 @@ pub struct Reference<'a> {
     /// By column, the greatest k of a model that knows it.
     min_records: Vec<u64>,
     pub cells: Vec<Vec<Cell>>,
-    given_up: HashSet<(usize, Cell, Option<Cell>)>,
+    rejected: HashSet<(usize, Cell, Option<Cell>)>,
 }
 
 fn described_weight(profile: &Profile, column: usize) -> f64 {
@@ -83,7 +83,7 @@ impl<'a> Reference<'a> {
         };
         let cells = masked.iter().enumerate().map(start).collect();
         let (profile, models, templates) = (task.profile, task.models, templates);
-        Self { profile, models, measure, tries, templates, masked, min_records, cells, given_up: HashSet::new() }
+        Self { profile, models, measure, tries, templates, masked, min_records, cells, rejected: HashSet::new() }
     }
 
     fn variants(&self) -> impl Iterator<Item = (VariantId, &'a [u32])> + use<'a> {
@@ -108,20 +108,20 @@ impl<'a> Reference<'a> {
     }
 
     pub fn gain(&self, disclosure: &Disclosure) -> f64 {
-        let Disclosure { column, told, rest, source } = *disclosure;
+        let Disclosure { column, disclosed, rest, source } = *disclosure;
         let described = &self.profile.columns()[column];
         let all = self.classes(column, |code| self.cells[column][code as usize] == source);
-        let leaving = self.classes(column, |code| told.contains(code));
+        let leaving = self.classes(column, |code| disclosed.contains(code));
         let staying: Vec<u64> = all.iter().zip(&leaving).map(|(all, leaving)| all - leaving).collect();
-        let [n, told_n, rest_n] = [&all, &leaving, &staying].map(|counts| counts.iter().sum::<u64>() as f64);
+        let [n, disclosed_n, rest_n] = [&all, &leaving, &staying].map(|counts| counts.iter().sum::<u64>() as f64);
         if self.measure == Criterion::Class && self.profile.class().is_some() {
-            let gain = entropy(&all) - told_n / n * entropy(&leaving) - rest_n / n * entropy(&staying);
+            let gain = entropy(&all) - disclosed_n / n * entropy(&leaving) - rest_n / n * entropy(&staying);
             return described.weight * gain;
         }
         let ncp = self.measure == Criterion::Ncp;
         let loss = |cell| if ncp { described.domain.ncp(cell) } else { described.domain.lm(cell) };
         let of_rest = rest.map_or(0.0, |rest| rest_n * (loss(source) - loss(rest)));
-        described.weight * (told_n * (loss(source) - loss(told)) + of_rest)
+        described.weight * (disclosed_n * (loss(source) - loss(disclosed)) + of_rest)
     }
 
     pub fn is_beneficial(&self, disclosure: &Disclosure) -> bool {
@@ -140,21 +140,22 @@ impl<'a> Reference<'a> {
                 continue;
             };
             for node in tree.nodes().skip(1) {
-                let told = domain.node_cell(node);
-                let source = self.cells[column][told.first as usize];
-                let together = (told.first..=told.last).all(|code| self.cells[column][code as usize] == source);
+                let disclosed = domain.node_cell(node);
+                let source = self.cells[column][disclosed.first as usize];
+                let together =
+                    (disclosed.first..=disclosed.last).all(|code| self.cells[column][code as usize] == source);
                 let above: Vec<NodeId> = std::iter::successors(tree.parent(node), |&node| tree.parent(node))
                     .take_while(|&node| Some(node) != source.node())
                     .collect();
                 let below = above.last().map_or(tree.parent(node), |&node| tree.parent(node)) == source.node();
-                let given_up = |node: NodeId| self.given_up.contains(&(column, domain.node_cell(node), None));
-                let open = !given_up(node) && above.iter().all(|&node| given_up(node));
-                if together && below && open && self.occurs(column, told) && !domain.is_star(told) {
-                    all.push(Disclosure { column, told, rest: None, source });
+                let rejected = |node: NodeId| self.rejected.contains(&(column, domain.node_cell(node), None));
+                let open = !rejected(node) && above.iter().all(|&node| rejected(node));
+                if together && below && open && self.occurs(column, disclosed) && !domain.is_star(disclosed) {
+                    all.push(Disclosure { column, disclosed, rest: None, source });
                 }
             }
         }
-        all.sort_by_key(|disclosure| (disclosure.column, disclosure.told.first));
+        all.sort_by_key(|disclosure| (disclosure.column, disclosure.disclosed.first));
         all
     }
 
@@ -164,7 +165,7 @@ impl<'a> Reference<'a> {
         let domain = &self.profile.columns()[column].domain;
         let mut sources = self.cells[column].clone();
         sources.dedup();
-        let open = |split: &Disclosure| !self.given_up.contains(&(column, split.told, split.rest));
+        let open = |split: &Disclosure| !self.rejected.contains(&(column, split.disclosed, split.rest));
         let best = |source: Cell| {
             let inside: Vec<u32> =
                 (source.first..=source.last).filter(|&code| self.cells[column][code as usize] == source).collect();
@@ -176,7 +177,7 @@ impl<'a> Reference<'a> {
                 }
                 let all = Disclosure {
                     column,
-                    told: domain.cover(first, missing - 1),
+                    disclosed: domain.cover(first, missing - 1),
                     rest: Some(domain.cover(missing, missing)),
                     source,
                 };
@@ -186,14 +187,14 @@ impl<'a> Reference<'a> {
                 last = missing - 1;
             }
             let rest = |point: u32| missing.is_none().then(|| domain.cover(point + 1, last));
-            let split = |point| Disclosure { column, told: domain.cover(first, point), rest: rest(point), source };
+            let split = |point| Disclosure { column, disclosed: domain.cover(first, point), rest: rest(point), source };
             let records = |from: u32, to: u32| -> u64 {
                 let inside = self.variants().filter(|(_, codes)| (from..=to).contains(&codes[column]));
                 inside.map(|(variant, _)| self.profile.variant_records(variant)).sum()
             };
             let enough = |split: &Disclosure| {
                 let min_records = self.min_records[column];
-                let sides = [records(first, split.told.last), records(split.told.last + 1, source.last)];
+                let sides = [records(first, split.disclosed.last), records(split.disclosed.last + 1, source.last)];
                 sides.iter().all(|&records| records >= min_records)
             };
             let splits = (first..last).map(split).filter(enough);
@@ -201,7 +202,7 @@ impl<'a> Reference<'a> {
                 ((self.gain(&split) / described_weight(self.profile, column) / 1e-12).round(), split)
             };
             let mut scored: Vec<(f64, Disclosure)> = splits.map(rounded).collect();
-            scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.told.last.cmp(&b.1.told.last)));
+            scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.disclosed.last.cmp(&b.1.disclosed.last)));
             scored.into_iter().take(self.tries as usize).map(|(_, split)| split).find(open)
         };
         let mut found: Vec<Disclosure> = sources.into_iter().filter_map(best).collect();
@@ -212,7 +213,7 @@ impl<'a> Reference<'a> {
     fn with(&self, disclosure: Option<&Disclosure>, column: usize, code: u32) -> Cell {
         let now = self.cells[column][code as usize];
         match disclosure {
-            Some(new) if new.column == column && new.told.contains(code) => new.told,
+            Some(new) if new.column == column && new.disclosed.contains(code) => new.disclosed,
             Some(Disclosure { column: changed, rest: Some(rest), .. }) if *changed == column && rest.contains(code) => {
                 *rest
             }
@@ -304,21 +305,21 @@ impl<'a> Reference<'a> {
         })
     }
 
-    pub fn tell(&mut self, disclosure: &Disclosure) {
+    pub fn disclose(&mut self, disclosure: &Disclosure) {
         for column in 0..self.cells.len() {
-            let told: Vec<Cell> =
+            let disclosed: Vec<Cell> =
                 (0..self.cells[column].len() as u32).map(|code| self.with(Some(disclosure), column, code)).collect();
-            self.cells[column] = told;
+            self.cells[column] = disclosed;
         }
     }
 
-    pub fn give_up(&mut self, disclosure: &Disclosure) {
-        self.given_up.insert((disclosure.column, disclosure.told, disclosure.rest));
+    pub fn reject(&mut self, disclosure: &Disclosure) {
+        self.rejected.insert((disclosure.column, disclosure.disclosed, disclosure.rest));
     }
 
     /// To the end; what was told, in order.
     pub fn run(&mut self) -> Vec<Disclosure> {
-        let mut told = Vec::new();
+        let mut disclosed = Vec::new();
         loop {
             let candidates = self.candidates();
             let after: Vec<Vec<Range>> = candidates.iter().map(|candidate| self.shares(Some(candidate))).collect();
@@ -328,7 +329,7 @@ impl<'a> Reference<'a> {
                 .map(|(candidate, _)| candidate)
                 .collect();
             if !broken.is_empty() {
-                broken.into_iter().for_each(|broken| self.give_up(broken));
+                broken.into_iter().for_each(|broken| self.reject(broken));
                 continue;
             }
             let now = self.shares(None);
@@ -337,16 +338,16 @@ impl<'a> Reference<'a> {
                 (self.gain(candidate) / (self.privacy_loss(candidate, &now, after) + 1.0), *candidate)
             };
             let scored: Vec<(f64, Disclosure)> = useful.map(score).collect();
-            let Some(highest) = scored.iter().map(|(score, _)| *score).max_by(f64::total_cmp) else { return told };
+            let Some(highest) = scored.iter().map(|(score, _)| *score).max_by(f64::total_cmp) else { return disclosed };
             let (_, best) = *scored.iter().find(|(score, _)| *score >= highest - 1e-12).expect("the highest");
             // Templates were looked at above.
             let is_template = |limits: Vec<Limit>| limits.iter().all(|limit| matches!(limit, Limit::Share { .. }));
             let others = self.models.iter().filter(|model| !model.limits().is_some_and(is_template));
             if self.all_hold(others, Some(&best)) {
-                self.tell(&best);
-                told.push(best);
+                self.disclose(&best);
+                disclosed.push(best);
             } else {
-                self.give_up(&best);
+                self.reject(&best);
             }
         }
     }
