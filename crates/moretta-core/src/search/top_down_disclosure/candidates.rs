@@ -43,7 +43,7 @@ pub(super) struct Candidate {
     pub(super) rest: Option<Cell>,
     /// What would be gained.
     pub(super) gain: f64,
-    records: Records,
+    records: ClassCounts,
     /// Further points at which an interval could be split, the best last.
     points: Vec<u32>,
     open: bool,
@@ -55,7 +55,7 @@ struct Source {
     cell: Cell,
     /// Of numbers, the first that is still in it.
     first: u32,
-    records: Records,
+    records: ClassCounts,
     /// Those that were, the open ones among them.
     candidates: Vec<u32>,
 }
@@ -65,7 +65,7 @@ type Classes = Vec<(u32, u64)>;
 
 /// The records of some values, by class.
 #[derive(Debug, Clone)]
-struct Records {
+struct ClassCounts {
     count: u64,
     classes: Classes,
     /// Entropy of the class.
@@ -83,7 +83,7 @@ pub(super) fn fully_masked_cells(profile: &Profile, masked: &[bool]) -> Vec<Vec<
 }
 
 /// All columns.
-pub(super) struct Columns<'a> {
+pub(super) struct CandidateSet<'a> {
     profile: &'a Profile,
     measure: Criterion,
     /// At how many points the split of an interval is tried.
@@ -91,24 +91,24 @@ pub(super) struct Columns<'a> {
     /// By column, the least number of records that anything told of it must have.
     min_records: Vec<u64>,
     class: Option<AttributeId>,
-    counted: Vec<Counted>,
+    code_counts: Vec<CodeCounts>,
     sources: Vec<Source>,
     candidates: Vec<Candidate>,
     /// By column and code, the candidate that would tell it.
-    holders: Vec<Vec<u32>>,
+    candidate_by_code: Vec<Vec<u32>>,
     /// By column and code, what it leaves as.
     cells: Vec<Vec<Cell>>,
 }
 
 /// What occurs in a column.
-struct Counted {
+struct CodeCounts {
     records: Vec<u64>,
     /// By code, where its classes begin.
     starts: Vec<usize>,
     classes: Vec<(u32, u64)>,
 }
 
-impl Counted {
+impl CodeCounts {
     fn of(profile: &Profile, class: Option<AttributeId>, column: usize) -> Self {
         let codes = profile.columns()[column].domain.len();
         let mut records = vec![0; codes];
@@ -146,13 +146,13 @@ impl Counted {
         counted
     }
 
-    fn between(&self, first: u32, last: u32) -> Records {
+    fn between(&self, first: u32, last: u32) -> ClassCounts {
         let count = self.records[first as usize..=last as usize].iter().sum();
         let (from, to) = (self.starts[first as usize], self.starts[last as usize + 1]);
         let mut classes = self.classes[from..to].to_vec();
         classes.sort_unstable();
         crate::text::merge_counts(&mut classes);
-        Records { count, entropy: entropy_of(&classes), classes }
+        ClassCounts { count, entropy: entropy_of(&classes), classes }
     }
 }
 
@@ -170,13 +170,13 @@ fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<I
 }
 
 /// Information gain of a split in two: `told` is the number and entropy of the records that leave, `classes` their classes.
-fn class_gain(all: &Records, disclosed: (u64, f64), classes: &[(u32, u64)]) -> f64 {
+fn class_gain(all: &ClassCounts, disclosed: (u64, f64), classes: &[(u32, u64)]) -> f64 {
     let rest = entropy(without(&all.classes, classes).map(|(_, records)| records)).1;
     let (records, leaving, staying) = (all.count as f64, disclosed.0 as f64, (all.count - disclosed.0) as f64);
     all.entropy - leaving / records * disclosed.1 - staying / records * rest
 }
 
-impl<'a> Columns<'a> {
+impl<'a> CandidateSet<'a> {
     /// Nothing is told of the columns that are `masked`, and everything of the others.
     pub(super) fn new(
         profile: &'a Profile,
@@ -186,20 +186,30 @@ impl<'a> Columns<'a> {
         min_records: Vec<u64>,
     ) -> Self {
         let class = profile.class().filter(|_| measure == Criterion::Class);
-        let count = |column: usize| Counted::of(profile, class, column);
-        let holders = profile.columns().iter().map(|column| vec![NONE; column.domain.len()]).collect();
+        let count = |column: usize| CodeCounts::of(profile, class, column);
+        let candidate_by_code = profile.columns().iter().map(|column| vec![NONE; column.domain.len()]).collect();
         let cells = fully_masked_cells(profile, masked);
-        let counted = (0..profile.columns().len()).into_par_iter().map(count).collect();
+        let code_counts = (0..profile.columns().len()).into_par_iter().map(count).collect();
         let (sources, candidates) = (Vec::new(), Vec::new());
-        let mut columns =
-            Self { profile, measure, tries, min_records, class, counted, sources, candidates, holders, cells };
+        let mut set = Self {
+            profile,
+            measure,
+            tries,
+            min_records,
+            class,
+            code_counts,
+            sources,
+            candidates,
+            candidate_by_code,
+            cells,
+        };
         for column in (0..masked.len()).filter(|&column| masked[column]) {
-            let domain = columns.domain(column);
+            let domain = set.domain(column);
             if !domain.is_empty() {
-                columns.add_source(column, domain.whole());
+                set.add_source(column, domain.whole());
             }
         }
-        columns
+        set
     }
 
     fn domain(&self, column: usize) -> &'a Domain {
@@ -210,7 +220,7 @@ impl<'a> Columns<'a> {
         self.candidates.len()
     }
 
-    pub(super) fn candidate(&self, id: u32) -> &Candidate {
+    pub(super) fn get(&self, id: u32) -> &Candidate {
         &self.candidates[id as usize]
     }
 
@@ -220,8 +230,8 @@ impl<'a> Columns<'a> {
     }
 
     /// By code, the candidate that would tell it.
-    pub(super) fn holders(&self, column: usize) -> &[u32] {
-        &self.holders[column]
+    pub(super) fn candidate_by_code(&self, column: usize) -> &[u32] {
+        &self.candidate_by_code[column]
     }
 
     /// What every code leaves as.
@@ -231,23 +241,23 @@ impl<'a> Columns<'a> {
 
     /// The codes that are held by other candidates once this one is told or given up.
     pub(super) fn range_of_change(&self, id: u32) -> (u32, u32) {
-        let Candidate { column, source, first, last, .. } = *self.candidate(id);
-        (first, if self.are_free(column) { self.sources[source].cell.last } else { last })
+        let Candidate { column, source, first, last, .. } = *self.get(id);
+        (first, if self.is_free_number(column) { self.sources[source].cell.last } else { last })
     }
 
     /// Whether a column has numbers without a hierarchy: then all that is left of a source gets new candidates, too.
-    pub(super) fn are_free(&self, column: usize) -> bool {
+    pub(super) fn is_free_number(&self, column: usize) -> bool {
         self.domain(column).tree().is_none()
     }
 
     /// Whether telling something of the candidate's source could be of use: its records are not all of one class.
     pub(super) fn is_beneficial(&self, id: u32) -> bool {
         let occurring = |source: &Source| source.records.classes.iter().filter(|(_, records)| *records > 0).count();
-        self.measure != Criterion::Class || occurring(&self.sources[self.candidate(id).source]) > 1
+        self.measure != Criterion::Class || occurring(&self.sources[self.get(id).source]) > 1
     }
 
     fn add_source(&mut self, column: usize, cell: Cell) {
-        let records = self.counted[column].between(cell.first, cell.last);
+        let records = self.code_counts[column].between(cell.first, cell.last);
         self.sources.push(Source { cell, first: cell.first, records, candidates: Vec::new() });
         let source = self.sources.len() - 1;
         match (self.domain(column).tree(), cell.node()) {
@@ -264,7 +274,7 @@ impl<'a> Columns<'a> {
     fn add_node(&mut self, column: usize, tree: &Tree, node: NodeId, source: usize) {
         let disclosed = self.domain(column).node_cell(node);
         let occurs =
-            self.counted[column].records[disclosed.first as usize..=disclosed.last as usize].iter().any(|&r| r > 0);
+            self.code_counts[column].records[disclosed.first as usize..=disclosed.last as usize].iter().any(|&r| r > 0);
         if occurs && !self.domain(column).is_star(disclosed) {
             let (first, last) = tree.range(node);
             self.add(column, (first, last), disclosed, source, None, Vec::new());
@@ -312,8 +322,8 @@ impl<'a> Columns<'a> {
         points: Vec<u32>,
     ) {
         let id = self.candidates.len() as u32;
-        let records = self.counted[column].between(first, last);
-        self.holders[column][first as usize..=last as usize].fill(id);
+        let records = self.code_counts[column].between(first, last);
+        self.candidate_by_code[column][first as usize..=last as usize].fill(id);
         self.sources[source].candidates.push(id);
         self.candidates.push(Candidate {
             column,
@@ -354,7 +364,7 @@ impl<'a> Columns<'a> {
     /// The points at which numbers up to `last` are best split from the others of their source, the best last. Both sides
     /// must have as many records as any group needs.
     fn points(&self, column: usize, source: usize, last: u32, others: bool) -> Vec<u32> {
-        let counted = &self.counted[column];
+        let counted = &self.code_counts[column];
         let Source { cell, first, records: ref all, .. } = self.sources[source];
         let records = all.count;
         let domain = self.domain(column);
@@ -390,7 +400,7 @@ impl<'a> Columns<'a> {
     fn close(&mut self, id: u32) {
         let Candidate { column, first, last, .. } = self.candidates[id as usize];
         self.candidates[id as usize].open = false;
-        self.holders[column][first as usize..=last as usize].fill(NONE);
+        self.candidate_by_code[column][first as usize..=last as usize].fill(NONE);
     }
 
     /// Tells a candidate. New candidates have the numbers from [`len`](Self::len) before.
@@ -407,14 +417,14 @@ impl<'a> Columns<'a> {
         let (leaving, remaining) = (&self.candidates[id as usize].records, &mut self.sources[source]);
         let classes: Classes = without(&remaining.records.classes, &leaving.classes).collect();
         let (count, entropy) = (remaining.records.count - leaving.count, entropy_of(&classes));
-        remaining.records = Records { count, classes, entropy };
+        remaining.records = ClassCounts { count, classes, entropy };
         remaining.first = last + 1;
         remaining.candidates.retain(|&other| self.candidates[other as usize].open);
         for sibling in self.sources[source].candidates.clone() {
             self.candidates[sibling as usize].gain = self.gain(sibling);
         }
         self.add_source(column, disclosed);
-        if self.are_free(column) {
+        if self.is_free_number(column) {
             self.add_numbers(column, source);
         }
     }

@@ -154,7 +154,7 @@ impl Method for TopDownDisclosure {
             ("confidences_computed", search.confidences.computed),
             ("candidates_rescored", search.rescored),
         ];
-        Ok(Outcome { recoding: recoding(search.columns.cells().to_vec()), stop, path: search.path, work })
+        Ok(Outcome { recoding: recoding(search.candidates.cells().to_vec()), stop, path: search.path, work })
     }
 }
 

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     TIE,
-    candidates::{Candidate, Columns},
+    candidates::{Candidate, CandidateSet},
     confidences::Confidences,
     constraints::Constraints,
     guards::{MinRecordsGuard, ModelGuard},
@@ -21,7 +21,7 @@ use crate::{
 
 /// What is told so far, and what could be told next.
 pub(super) struct TopDownSearch<'a> {
-    pub(super) columns: Columns<'a>,
+    pub(super) candidates: CandidateSet<'a>,
     pub(super) confidences: Confidences,
     size_guards: Vec<MinRecordsGuard>,
     model_guards: Vec<ModelGuard<'a>>,
@@ -46,14 +46,19 @@ impl<'a> TopDownSearch<'a> {
     pub(super) fn new(task: &Task<'a>, measure: Criterion, tries: u32, observer: &dyn Observer) -> Option<Self> {
         let constraints = Constraints::of(task);
         let profile = task.profile;
-        let columns =
-            Columns::new(profile, measure, tries as usize, &constraints.masked, constraints.min_records_by_column());
-        let first = first_step(columns.cells(), &constraints.masked);
+        let candidates = CandidateSet::new(
+            profile,
+            measure,
+            tries as usize,
+            &constraints.masked,
+            constraints.min_records_by_column(),
+        );
+        let first = first_step(candidates.cells(), &constraints.masked);
         let project =
             |scope: &&Vec<usize>| observer.stop().is_none().then(|| ((*scope).clone(), Projection::of(profile, scope)));
         let rows: BTreeMap<Vec<usize>, Projection> =
             constraints.scopes().par_iter().map(project).collect::<Option<_>>()?;
-        let confidences = Confidences::new(profile, &columns, &constraints.templates, &rows, observer)?;
+        let confidences = Confidences::new(profile, &candidates, &constraints.templates, &rows, observer)?;
         let limits: Vec<(&Vec<usize>, &u64)> = constraints.min_records.iter().collect();
         let size_guards = limits
             .par_iter()
@@ -63,28 +68,29 @@ impl<'a> TopDownSearch<'a> {
         let model_guards = others.map(|(scope, models)| ModelGuard::new(profile, &scope, models)).collect();
         let (open, known, path) = (Vec::new(), 0, vec![first]);
         let (rescored, refused) = (0, 0);
-        let mut search = Self { columns, confidences, size_guards, model_guards, open, known, path, rescored, refused };
+        let mut search =
+            Self { candidates, confidences, size_guards, model_guards, open, known, path, rescored, refused };
         search.replace_violating(observer);
         Some(search)
     }
 
     fn score(&self, id: u32) -> f64 {
-        let candidate = self.columns.candidate(id);
+        let candidate = self.candidates.get(id);
         candidate.gain / (self.confidences.privacy_loss(candidate.column, id) + 1.0)
     }
 
     /// New candidates come in. Those that break a template make way for others, until none does.
     fn replace_violating(&mut self, observer: &dyn Observer) {
         loop {
-            if self.known < self.columns.len() {
-                let new = self.known as u32..self.columns.len() as u32;
+            if self.known < self.candidates.len() {
+                let new = self.known as u32..self.candidates.len() as u32;
                 let new: Vec<(u32, f64)> = new.map(|id| (id, self.score(id))).collect();
                 self.open.extend(new);
-                self.known = self.columns.len();
-                let columns = &self.columns;
-                self.open.sort_by_key(|(id, _)| (columns.candidate(*id).column, columns.candidate(*id).first));
+                self.known = self.candidates.len();
+                let candidates = &self.candidates;
+                self.open.sort_by_key(|(id, _)| (candidates.get(*id).column, candidates.get(*id).first));
             }
-            let violating = self.confidences.take_violating(&self.columns);
+            let violating = self.confidences.take_violating(&self.candidates);
             if violating.is_empty() || observer.stop().is_some() {
                 return;
             }
@@ -93,29 +99,29 @@ impl<'a> TopDownSearch<'a> {
     }
 
     fn reject(&mut self, ids: &[u32]) {
-        let new = self.columns.len();
-        ids.iter().for_each(|&id| self.columns.reject(id));
-        self.open.retain(|(id, _)| self.columns.is_open(*id));
-        if self.columns.len() > new {
-            self.confidences.replace(&self.columns, ids, new);
+        let new = self.candidates.len();
+        ids.iter().for_each(|&id| self.candidates.reject(id));
+        self.open.retain(|(id, _)| self.candidates.is_open(*id));
+        if self.candidates.len() > new {
+            self.confidences.replace(&self.candidates, ids, new);
         }
     }
 
     /// How many candidates there were, and how many of them are still open.
     pub(super) fn progress(&self) -> (u64, u64) {
-        (self.columns.len() as u64, self.open.len() as u64)
+        (self.candidates.len() as u64, self.open.len() as u64)
     }
 
     /// The candidate whose turn it is.
     pub(super) fn next(&self) -> Option<u32> {
-        let useful = || self.open.iter().filter(|(id, _)| self.columns.is_beneficial(*id));
+        let useful = || self.open.iter().filter(|(id, _)| self.candidates.is_beneficial(*id));
         let highest = useful().map(|(_, score)| *score).max_by(f64::total_cmp)?;
         useful().find(|(_, score)| *score >= highest - TIE).map(|(id, _)| *id)
     }
 
     /// Tells a candidate, where every model allows it; otherwise it makes way.
     pub(super) fn try_disclose(&mut self, id: u32, observer: &dyn Observer) {
-        let candidate = self.columns.candidate(id);
+        let candidate = self.candidates.get(id);
         let allowed = self.size_guards.par_iter().all(|guard| guard.allows(candidate))
             && self.model_guards.iter().all(|guard| guard.allows(candidate));
         if allowed {
@@ -129,19 +135,19 @@ impl<'a> TopDownSearch<'a> {
 
     /// Tells a candidate, whatever follows from it.
     pub(super) fn disclose(&mut self, id: u32) {
-        let Candidate { column, disclosed, rest, source, .. } = *self.columns.candidate(id);
-        self.size_guards.par_iter_mut().for_each(|guard| guard.disclose(self.columns.candidate(id)));
-        self.model_guards.iter_mut().for_each(|guard| guard.disclose(self.columns.candidate(id)));
-        self.columns.disclose(id);
-        self.confidences.disclose(&self.columns, id);
+        let Candidate { column, disclosed, rest, source, .. } = *self.candidates.get(id);
+        self.size_guards.par_iter_mut().for_each(|guard| guard.disclose(self.candidates.get(id)));
+        self.model_guards.iter_mut().for_each(|guard| guard.disclose(self.candidates.get(id)));
+        self.candidates.disclose(id);
+        self.confidences.disclose(&self.candidates, id);
         let changes = std::iter::once(disclosed).chain(rest).map(|cell| (ColumnId::from_index(column), cell)).collect();
         self.path.push(Step { action: Action::Disclose, changes });
         let together: Vec<bool> =
-            (0..self.columns.cells().len()).map(|other| self.confidences.together(column, other)).collect();
+            (0..self.candidates.cells().len()).map(|other| self.confidences.share_a_scope(column, other)).collect();
         let mut open = std::mem::take(&mut self.open);
-        open.retain(|(id, _)| self.columns.is_open(*id));
+        open.retain(|(id, _)| self.candidates.is_open(*id));
         let stale = |candidate: &Candidate| together[candidate.column] || candidate.source == source;
-        let rescored = open.iter_mut().filter(|(id, _)| stale(self.columns.candidate(*id)));
+        let rescored = open.iter_mut().filter(|(id, _)| stale(self.candidates.get(*id)));
         self.rescored += rescored.map(|(id, score)| *score = self.score(*id)).count() as u64;
         self.open = open;
     }

@@ -91,18 +91,18 @@ fn the_counts_on_the_way() {
     let table = bank(&template("\"Job\", \"Country\"", 0.75));
     let mut search = search(&table);
     let counts = |search: &TopDownSearch<'_>, labels: &[&str]| {
-        search.confidences.kept(&search.columns, &printed(&table, labels))
+        search.confidences.kept(&search.candidates, &printed(&table, labels))
     };
     assert_eq!(counts(&search, &["*", "*"]), [24, 5]);
     assert_eq!(search.confidences.now(), [5.0 / 24.0]);
     for value in ["Clerk", "Canada"] {
         let is_disclosed = |id: &u32| {
-            let candidate = search.columns.candidate(*id);
+            let candidate = search.candidates.get(*id);
             table.profile.columns()[candidate.column].domain.label(candidate.disclosed) == value
         };
-        let id = (0..search.columns.len() as u32).find(is_disclosed).expect("a candidate");
+        let id = (0..search.candidates.len() as u32).find(is_disclosed).expect("a candidate");
         search.disclose(id);
-        search.confidences.check(&search.columns);
+        search.confidences.check(&search.candidates);
     }
     assert_eq!(counts(&search, &["*", "Canada"]), [1, 0]);
     assert_eq!(counts(&search, &["*", "*"]), [19, 4]);

@@ -153,10 +153,10 @@ proptest! {
         let Some(mut search) = TopDownSearch::new(&task, method.measure(&task), method.0.tries, &NoObserver) else {
             return Err(TestCaseError::fail("the observer never stops"));
         };
-        search.confidences.check(&search.columns);
+        search.confidences.check(&search.candidates);
         while let Some(id) = search.next() {
             search.try_disclose(id, &NoObserver);
-            search.confidences.check(&search.columns);
+            search.confidences.check(&search.candidates);
         }
     }
 
