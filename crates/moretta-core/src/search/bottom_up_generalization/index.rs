@@ -1,21 +1,37 @@
-//! The vids of some columns, indexed so that a generalization touches only those it changes.
+//! Index of the vids of some columns: a generalization is tried or applied by reading only the vids that it changes.
 //!
-//! This has the bounds of the paper's TEA index, without its tree: for each column and node the vids that carry it are
-//! listed, and a hash table finds a vid by its nodes. The vids that a generalization `{c} -> p` merges are those whose
-//! other columns agree: they are found by asking the table for what each would become.
+//! **What.** A vid is a combination of current nodes with its number of records (`packed_vids`). Three structures refer to
+//! vids by number: lists of *carriers* (for every column and node, the vids that carry the node), a hash table that finds a
+//! vid by its nodes, and the vids by size (`sizes`).
 //!
-//! *Applying* walks the lists of the children: every vid there either becomes one that is there already, or a new one.
-//! Vids that are gone are dropped from the lists of other columns when these are next walked. The table never holds
-//! more than a few times as many entries as there are vids.
+//! ```text
+//! vid  job     sex  records    carriers by job         carriers by sex
+//!  0   singer  f    3          singer -> [0, 2]        f -> [0, 1]
+//!  1   dancer  f    1          dancer -> [1]           m -> [2, 3]
+//!  2   singer  m    2          clerk  -> [3]
+//!  3   clerk   m    2
 //!
-//! *How far a generalization raises the anonymity* ([`Index::raised`]) is found from the small vids alone: in order of
-//! size, each is merged with its siblings by looking these up, and no vid that is at least as large as the smallest
-//! result so far can bring a smaller one. So a generalization that brings nothing mostly costs one lookup, and what
-//! it was that stayed small is remembered: as long as that vid's own nodes are the same, no other can have come to
-//! agree with it. The cost is never more than twice that of the walk over all carriers.
+//! {singer, dancer} -> artist reads the carriers [0, 2] and [1]:
+//!   0 becomes (artist, f), which is new: vid 0 stays
+//!   2 becomes (artist, m), which is new: vid 2 stays
+//!   1 becomes (artist, f), which is vid 0: its record moves to vid 0, and vid 1 is removed (0 records)
+//! Then artist -> [0, 2]. Vid 1 is dropped from the carriers of f when that list is next read.
+//! ```
 //!
-//! Regrouping all tuples after each generalization (`group_rows`) takes 2.2 times as long as the whole climb does now
-//! (Adult, 5,988 tuples, k = 50, one thread), and 3.3 times on the enlarged table (154,151 tuples, k = 150).
+//! **Why.** A climb has up to one step per inner node, and every step tries several generalizations. Regrouping all
+//! tuples after each step (`group_rows`) takes 2.2 times as long as the whole climb (Adult, 5,988 tuples, k = 50, one
+//! thread), and 3.3 times on the enlarged table (154,151 tuples, k = 150).
+//!
+//! **How.** [`Index::apply`] reads the carriers of the children as above. [`Index::anonymity_after`] tries a
+//! generalization without applying it. It visits vids by increasing size, looks up the vids that each would merge with,
+//! and stops once the next vid is at least as large as the smallest result so far: vids never shrink. The first vid
+//! is usually enough to show that a generalization does not raise the anonymity. That vid is kept as a [`Witness`]: while
+//! its nodes and size are unchanged, the answer is the same, because no other vid can start to agree with it (a cut never
+//! contains both a node and a descendant of it, so a step that gives other vids one of its nodes changes the witness too).
+//!
+//! **Cost.** O(v p) to build for v vids and p columns. A step costs the carriers of the children; trying one costs at most
+//! twice that. The hash table has at most a few times as many slots as there are vids. These are the bounds of the
+//! paper's TEA index (Wang, Yu, Chakraborty 2004), which links vids in a tree instead.
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
@@ -33,28 +49,31 @@ use crate::{
     },
 };
 
-/// All distinct combinations of current nodes, with their records.
+/// Vids over some columns; a position is the place of a column in `columns`.
 #[derive(Debug, Clone)]
 pub(super) struct Index {
     columns: Vec<usize>,
     packed: PackedVids,
+    /// Vids by the hash of their nodes.
     slots: HashTable<u32>,
-    /// All vids that were there when the table was last filled.
+    /// All vids in use, and some that were removed since this list was last cleaned.
     listed_vids: Vec<u32>,
+    /// Number of vids in use.
     num_vids: usize,
-    /// By place and node: all vids that carry it, and some that are gone. None before a place is first looked at:
-    /// by then there are fewer vids.
+    /// By position and node: the vids that carry the node, and some that were removed. Built when a position is first
+    /// needed, because there are fewer vids by then.
     carriers: Vec<Option<Vec<Vec<u32>>>>,
     sizes: SizeCounts,
     by_size: VidsBySize,
-    /// By place: what showed last that a generalization does not raise the anonymity.
+    /// By position: the last proof that a generalization does not raise the anonymity.
     witnesses: Vec<Option<Witness>>,
     scratch: Scratch,
-    /// How many vids trials and applications have looked at.
+    /// Number of vids read so far, a measure of work.
     pub touched: u64,
 }
 
-/// A vid of the smallest size that a generalization does not change, or does not merge.
+/// A smallest vid that the generalization to `parent` leaves at its size: it does not change the vid, or changes it
+/// without merging it with another one.
 #[derive(Debug, Clone)]
 struct Witness {
     parent: NodeId,
@@ -69,27 +88,28 @@ impl Witness {
     }
 }
 
-/// What a pass over the carriers of a node's children found.
+/// Result of a scan over the carriers of the children of a node; reused by the next scan.
 #[derive(Debug, Clone, Default)]
 struct Scratch {
     vids: Vec<u32>,
     groups: Vec<MergedVid>,
     slots: HashTable<u32>,
-    /// For each of `vids`, its group.
+    /// By index in `vids`, the index in `groups`.
     group_of: Vec<u32>,
 }
 
-/// Vids that would become one.
+/// Vids that a generalization would merge into one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MergedVid {
-    /// The first of them, which carries on.
+    /// The first of them, which stays in use.
     pub survivor: u32,
-    /// Their records.
+    /// Records of all of them.
     pub records: u64,
 }
 
 impl Index {
-    /// Over some of the columns; `k` is what [`Index::least_suppressed`] goes by. Also the vid of each tuple.
+    /// Builds the index over some of the columns, and returns the vid of each tuple. `k` is only used by
+    /// [`Index::min_suppressed`].
     pub(super) fn new(profile: &Profile, taxonomies: &[Taxonomy<'_>], columns: &[usize], k: u64) -> (Self, Vec<u32>) {
         let nodes = |column: usize| taxonomies[column].tree().len();
         let mut index = Self {
@@ -115,7 +135,7 @@ impl Index {
         (index, vids)
     }
 
-    /// A row for each distinct tuple in the columns of the index; also the vid of each tuple.
+    /// Creates a vid for each distinct combination of values in the columns. Returns the vid of each tuple.
     fn fill(&mut self, profile: &Profile, taxonomies: &[Taxonomy<'_>]) -> Vec<u32> {
         let Self { columns, packed, slots, .. } = self;
         let Groups { of_row, first_rows } = group_tuples(profile, columns);
@@ -139,7 +159,7 @@ impl Index {
         of_row
     }
 
-    /// The place of a column among those of the index.
+    /// Position of a column among those of the index.
     pub(super) fn position_of(&self, column: usize) -> Option<usize> {
         self.columns.iter().position(|&known| known == column)
     }
@@ -148,7 +168,7 @@ impl Index {
         &self.columns
     }
 
-    /// How many vids there are.
+    /// Number of vids in use.
     pub(super) fn len(&self) -> usize {
         self.num_vids
     }
@@ -157,24 +177,23 @@ impl Index {
         self.packed.records(vid)
     }
 
-    /// The node that a vid carries in the column at a place.
+    /// Node of a vid in the column at a position.
     pub(super) fn node(&self, vid: u32, position: usize) -> NodeId {
         self.packed.node(vid, position)
     }
 
-    /// The anonymity: how many records the smallest vid has.
+    /// The anonymity: records of the smallest vid.
     pub(super) fn anonymity(&self) -> u64 {
         self.sizes.smallest().unwrap_or(u64::MAX)
     }
 
-    /// How many records have to be suppressed at the least, so that no vid has fewer than k and neither do the
-    /// suppressed ones together.
+    /// Minimum number of records to suppress so that every vid, and the set of suppressed records, has at least k.
     pub(super) fn min_suppressed(&self) -> u64 {
         self.sizes.min_suppressed()
     }
 
-    /// For each column, the one node to which a generalization could raise the anonymity: above what one of the
-    /// smallest vids carries. None where that is the root already.
+    /// For each column, the only node to which a generalization can raise the anonymity: the parent of the node that one
+    /// of the smallest vids carries. `None` if that vid carries the root.
     pub(super) fn critical_nodes(&mut self, taxonomies: &[Taxonomy<'_>]) -> Vec<Option<NodeId>> {
         let Some(size) = self.sizes.smallest() else { return vec![None; self.columns.len()] };
         let vids = self.by_size.with_size(size);
@@ -187,7 +206,7 @@ impl Index {
         self.columns.iter().enumerate().map(parent).collect()
     }
 
-    /// The anonymity if the children of a node became it, or `cap` where it would be more.
+    /// Anonymity after the generalization to `parent`, at most `cap`.
     pub(super) fn anonymity_after(
         &mut self,
         position: usize,
@@ -196,47 +215,48 @@ impl Index {
         cap: u64,
     ) -> u64 {
         let Some(smallest) = self.sizes.smallest().filter(|&size| size < cap) else { return cap };
-        let known =
-            self.witnesses[position].as_ref().filter(|known| known.parent == parent && known.records == smallest);
-        if known.is_some_and(|known| self.records(known.vid) == smallest && self.packed.has_key(known.vid, &known.key))
-        {
+        let witness = self.witnesses[position].as_ref();
+        let is_unchanged = |vid: u32, key: &[u64]| self.records(vid) == smallest && self.packed.has_key(vid, key);
+        if witness.is_some_and(|w| w.parent == parent && w.records == smallest && is_unchanged(w.vid, &w.key)) {
             return smallest;
         }
-        let carriers =
+        let num_carriers =
             |child: NodeId| self.carriers[position].as_ref().map(|carriers_of| carriers_of[child.index()].len());
-        let children = || taxonomy.tree().children(parent).filter(|&child| carriers(child) != Some(0));
-        let (mut known, mut lowest) = (Vec::new(), cap);
-        let mut budget = children().map(carriers).sum::<Option<usize>>().unwrap_or(self.num_vids);
+        let carried_children = || taxonomy.tree().children(parent).filter(|&child| num_carriers(child) != Some(0));
+        let mut children = Vec::new();
+        let mut lowest = cap;
+        // Lookups that are worth as much as a full scan of the carriers.
+        let mut budget = carried_children().map(num_carriers).sum::<Option<usize>>().unwrap_or(self.num_vids);
         let mut size = Some(smallest);
         while let Some(current) = size.filter(|&size| size < lowest) {
             let vids = self.by_size.with_size(current);
-            let mut at = 0;
-            while at < vids.len() && current < lowest {
-                let vid = vids[at];
-                // Merging makes vids larger: those of this size that went to another are dropped here.
+            let mut next = 0;
+            while next < vids.len() && current < lowest {
+                let vid = vids[next];
+                // The list of a size still has vids that have grown or were removed: they are dropped here.
                 if self.packed.records(vid) != current {
-                    vids.swap_remove(at);
+                    vids.swap_remove(next);
                     continue;
                 }
-                at += 1;
+                next += 1;
                 self.touched += 1;
                 if taxonomy.tree().parent(self.packed.node(vid, position)) == Some(parent) {
-                    if known.is_empty() {
-                        known.extend(children());
+                    if children.is_empty() {
+                        children.extend(carried_children());
                     }
-                    if budget < known.len() {
+                    if budget < children.len() {
                         return self.full_scan_with_witness(position, taxonomy, parent).min(cap);
                     }
-                    budget -= known.len();
-                    let together = packed_vids::merged_records(
+                    budget -= children.len();
+                    let records = packed_vids::merged_records(
                         &self.packed,
                         &self.slots,
                         vid,
                         position,
-                        &known,
+                        &children,
                         &mut self.touched,
                     );
-                    lowest = lowest.min(together);
+                    lowest = lowest.min(records);
                 } else {
                     lowest = current;
                 }
@@ -249,18 +269,18 @@ impl Index {
         lowest
     }
 
-    /// Like [`Index::trial`], and remembers what stays of the smallest size. The last of them is the one that lasts:
-    /// of generalizations that are as good, the first is taken.
+    /// Like [`Index::anonymity_after_full_scan`], and keeps the last vid that stays at the smallest size as a witness.
+    /// Ties between generalizations go to the first node, so vids late in the list tend to stay unchanged longest.
     fn full_scan_with_witness(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) -> u64 {
         let (smallest, after) = (self.anonymity(), self.anonymity_after_full_scan(position, taxonomy, parent));
-        let alone = self.scratch.groups.iter().rfind(|group| group.records == smallest);
-        if let Some(&MergedVid { survivor: vid, .. }) = alone {
+        let unmerged = self.scratch.groups.iter().rfind(|group| group.records == smallest);
+        if let Some(&MergedVid { survivor: vid, .. }) = unmerged {
             self.witnesses[position] = Some(Witness::new(&self.packed, parent, vid));
         }
         after
     }
 
-    /// The anonymity if the children of a node became it, by a look at everything that would change.
+    /// Anonymity after the generalization to `parent`, found by reading every vid that would change.
     pub(super) fn anonymity_after_full_scan(
         &mut self,
         position: usize,
@@ -278,7 +298,7 @@ impl Index {
         self.scratch.groups.iter().map(|group| group.records).fold(untouched, u64::min)
     }
 
-    /// The vids that a generalization would change, each with its place in the groups that they would become.
+    /// Vids that a generalization would change, each with the index of the merged vid that it would become.
     pub(super) fn merged(
         &mut self,
         position: usize,
@@ -290,7 +310,7 @@ impl Index {
         (vids.iter().copied().zip(group_of.iter().copied()).collect(), groups.clone())
     }
 
-    /// Makes the children of a node become it. Of the vids that become one, the first of [`Index::merged`] carries on.
+    /// Applies the generalization to `parent`. Of the vids that are merged, the survivor of [`Index::merged`] stays in use.
     pub(super) fn apply(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
         self.list_carriers(position, taxonomy);
         let carriers_of = self.carriers[position].as_deref_mut().unwrap_or_default();
@@ -313,23 +333,24 @@ impl Index {
             if into == vid {
                 continue;
             }
-            let (more, before) = (std::mem::take(packed.records_mut(vid)), packed.records(into));
+            let more = std::mem::take(packed.records_mut(vid));
+            let before = packed.records(into);
             *packed.records_mut(into) += more;
             sizes.remove(more);
             sizes.remove(before);
             sizes.add(before + more);
             by_size.add(before + more, into);
         }
-        // In the order they were in, which is that of the rows in memory.
-        let staying: Vec<u32> = vids.into_iter().filter(|&vid| !packed.is_removed(vid)).collect();
-        self.num_vids += staying.len();
+        // The order of the lists is kept, because it is that of the vids in memory.
+        let remaining: Vec<u32> = vids.into_iter().filter(|&vid| !packed.is_removed(vid)).collect();
+        self.num_vids += remaining.len();
         if let Some(carriers) = &mut self.carriers[position] {
-            carriers[parent.index()] = staying;
+            carriers[parent.index()] = remaining;
         }
     }
 
-    /// Fills the table anew where so many more do not fit: with those that are there, but not with those whose node at
-    /// a place is about to change.
+    /// Rebuilds the hash table if `more` entries do not fit, or if it is far too large: with all vids in use but those
+    /// whose node at a position is about to change.
     fn make_room(&mut self, more: usize, changes: impl Fn(NodeId) -> bool, position: usize) {
         let (capacity, wide) = (self.slots.capacity(), 16 * self.num_vids.max(64));
         if self.slots.len() + more <= capacity && capacity <= wide {
@@ -337,14 +358,14 @@ impl Index {
         }
         self.listed_vids.retain(|&vid| !self.packed.is_removed(vid));
         grouping::empty(&mut self.slots, self.listed_vids.len());
-        let staying = self.listed_vids.iter().filter(|&&vid| !changes(self.packed.node(vid, position)));
-        let hashed = staying.map(|&vid| (packed_vids::hash(self.packed.key(vid)), vid)).collect();
+        let unchanged = self.listed_vids.iter().filter(|&&vid| !changes(self.packed.node(vid, position)));
+        let hashed = unchanged.map(|&vid| (packed_vids::hash(self.packed.key(vid)), vid)).collect();
         for (hash, vid) in packed_vids::order_by_partition(&self.slots, hashed) {
             self.slots.insert_unique(hash, vid, |&vid| packed_vids::hash(self.packed.key(vid)));
         }
     }
 
-    /// Makes sure that the carriers at a place are listed.
+    /// Builds the carriers of a position if they do not exist yet.
     fn list_carriers(&mut self, position: usize, taxonomy: &Taxonomy<'_>) {
         if self.carriers[position].is_some() {
             return;
@@ -361,7 +382,7 @@ impl Index {
         self.carriers[position] = Some(carriers);
     }
 
-    /// Into the scratch: which vids carry a child of the node.
+    /// Collects in `scratch` the vids that carry a child of the node.
     fn gather(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
         self.list_carriers(position, taxonomy);
         let carriers_of = self.carriers[position].as_deref_mut().unwrap_or_default();
@@ -375,7 +396,7 @@ impl Index {
         self.touched += vids.len() as u64;
     }
 
-    /// Into the scratch: which vids carry a child of the node, and which of them agree elsewhere.
+    /// Collects in `scratch` the vids that carry a child of the node, grouped by their nodes in the other columns.
     fn merge(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
         self.gather(position, taxonomy, parent);
         let packed = &self.packed;

@@ -1,23 +1,37 @@
-//! Bottom-up generalization (Wang, Yu, Chakraborty 2004): climb the taxonomies until the policy holds, and keep what
-//! a classifier needs.
+//! Bottom-up generalization: replaces values by their parents in the taxonomies, one step at a time, until the policy
+//! holds (Wang, Yu, Chakraborty 2004).
 //!
-//! Guarantees: a global recoding (equal values leave equal) under which every privacy model holds, k-anonymity,
-//! confidence templates and all others together. For whom: a holder whose recipients will model the class column, or
-//! who wants the same labels in the whole column; and whoever does not know yet which k to ask for, because the climb
-//! leaves the whole trade-off behind as a path.
+//! **What.** A global recoding (equal values are released as equal values) that satisfies every privacy model of the
+//! policy together. One step, a *generalization* `G = {children} -> node`, replaces all children of one node by the node
+//! in the whole column. A *vid* (the paper's word) is one combination of current nodes, that is, one group of the current
+//! table; the *anonymity* `A` is the number of records of the smallest vid. With k = 2:
 //!
-//! **The climb** (`climb`) replaces, one step at a time, all children of a node by the node: the one that loses least
-//! information `I(G)` per unit of anonymity gained, `IP(G) = I(G) / (min(A_G, K) - A)`; where none raises the anonymity,
-//! the one that loses least. Ties go to the lower `I`, the column declared first, the node first in preorder. `I(G)` is
-//! what the values tell about the class (as published), or the rise of NCP or LM.
+//! ```text
+//! taxonomy of Job         job     sex  records               job     sex  records
+//!        *                singer  f    3                     artist  f    4
+//!      /   \              dancer  f    1     {singer, dancer}  artist  m    2
+//!  artist  office         singer  m    2      -> artist      clerk   m    2
+//!   /  \     |            clerk   m    2     ------------>
+//! singer dancer clerk     A = 1                              A = 2: done
+//! ```
 //!
-//! **The index** (`index`) has the bounds of the paper's TEA index: a generalization can only raise the anonymity where
-//! every vid of the smallest size carries a child of its node, so at most one a column is worth trying, and trying or
-//! applying it touches only the vids that carry a child. Cost: O(v p) to build for v vids and p columns, then the vids
-//! touched. A column of free numbers climbs a tree of halves (`taxonomy`).
+//! **Why.** It keeps information about a class column for recipients who train a classifier, it gives the whole column
+//! the same labels, and its steps up to the roots are a generalization path: the trade-off for every k from one run.
 //!
-//! **Beyond the paper**: what turns out not to be needed is taken back, and a seeded search looks for a better cut
-//! (`refine`); records may be suppressed within the policy's budget; a node may stand for some of its children only.
+//! **How.** The climb (`climb`) takes the generalization with the least information loss per unit of anonymity gained,
+//! `IP(G) = I(G) / (min(A_G, k) - A)`, where `A_G` is the anonymity after `G`; if none raises `A`, the one with the least
+//! `I(G)`. Ties go to the lower `I`, then to the column declared first, then to the node first in preorder. `I(G)` is the
+//! loss of information about the class (as published), or the increase of NCP or LM (`information`).
+//!
+//! The index (`index`) makes a step cheap: it finds the vids that a generalization changes without reading the others,
+//! with the cost bounds of the paper's TEA index. Columns of free numbers climb a tree of halves (`taxonomy`).
+//!
+//! **Cost.** O(v p) to build the index for v vids and p columns; then every step costs the vids that it changes, and
+//! at most p generalizations are tried per step.
+//!
+//! **Beyond the paper**: generalizations that turn out not to be needed are reverted, and a seeded search looks for a
+//! better cut (`refine`); records may be suppressed within the budget of the policy; a node may replace only some of its
+//! children.
 
 mod candidates;
 mod climb;
@@ -82,19 +96,19 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     build: |choice, _| Ok(Box::new(BottomUpGeneralization(choice.read_parameters()?))),
 };
 
-/// The method's parameters.
+/// Parameters of the method in a policy.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct BottomUpParams {
-    /// What is to be kept; the class where there is one, otherwise NCP.
+    /// Information to keep; `None` for the class, or NCP if the table has no class column.
     pub measure: Option<Criterion>,
-    /// Whether generalizations that turn out not to be needed are taken back.
+    /// Whether generalizations that turn out not to be needed are reverted.
     pub take_back: bool,
-    /// Rounds of the search for a better result.
+    /// Rounds of each of the searches for a better cut; 0 for none.
     pub search: u32,
-    /// Whether a node may stand for some of its children only.
+    /// Whether a node may replace only some of its children.
     pub partial: bool,
-    /// Whether only generalizations are tried that can raise the anonymity.
+    /// Whether generalizations that cannot raise the anonymity are skipped; affects speed only.
     pub prune: bool,
 }
 
@@ -104,7 +118,7 @@ impl Default for BottomUpParams {
     }
 }
 
-/// The method.
+/// Bottom-up generalization with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct BottomUpGeneralization(pub BottomUpParams);
 
@@ -113,18 +127,19 @@ impl BottomUpGeneralization {
         Criterion::or_by_table(self.0.measure, task.profile)
     }
 
-    /// What counts after the climb: precision, and the class where that is the measure.
+    /// Losses that the refinement minimizes: precision, and errors in the class if the criterion is the class.
     fn refine_objective(&self, task: &Task<'_>, taxonomies: &[Taxonomy<'_>]) -> RefineObjective {
         let measure = self.measure(task);
         let precision = information::node_losses(task.profile, taxonomies, measure.loss());
-        // A suppressed record has lost all of LM in every column, even in one that had nothing to lose.
-        let lm = measure.loss() == LossMetric::Lm;
-        let all = |(losses, column): (&Vec<f64>, &Column)| if lm { column.weight } else { losses[0] };
-        let suppressed = precision.iter().zip(task.profile.columns()).map(all).sum();
+        // A suppressed record has LM 1 in every column, even in a column with a single value, where the root has LM 0.
+        let is_lm = measure.loss() == LossMetric::Lm;
+        let full_loss = |(losses, column): (&Vec<f64>, &Column)| if is_lm { column.weight } else { losses[0] };
+        let suppressed = precision.iter().zip(task.profile.columns()).map(full_loss).sum();
         RefineObjective { precision, suppressed, class: measure == Criterion::Class }
     }
 }
 
+/// Returns the cell of the root for every column that has values.
 fn root_cells(profile: &Profile) -> Vec<(ColumnId, Cell)> {
     let columns = profile.columns().iter().enumerate().filter(|(_, column)| !column.domain.is_empty());
     columns.map(|(index, column)| (ColumnId::from_index(index), column.domain.whole())).collect()
@@ -146,7 +161,7 @@ impl Method for BottomUpGeneralization {
         if task.max_suppressed == 0 || only_k || !self.0.take_back || outcome.stop != Stop::Finished {
             return Ok(outcome);
         }
-        // Beside other models a budget may lead the climb astray: what may be suppressed need not be.
+        // With other models, a run that may suppress records can end in a worse cut than one that may not.
         let without = self.search(&Task { max_suppressed: 0, ..*task }, observer);
         let loss = |outcome: &Outcome| self.precision_loss(task, &outcome.recoding);
         let better = without.stop == Stop::Finished && loss(&without) < loss(&outcome);
@@ -171,7 +186,7 @@ impl Method for BottomUpGeneralization {
 }
 
 impl BottomUpGeneralization {
-    /// How much precision a recoding loses, over all records and columns.
+    /// Sum of LM or NCP over all records and columns, with column weights; infinite for a local recoding.
     fn precision_loss(&self, task: &Task<'_>, recoding: &Recoding) -> f64 {
         let Recoding::Global(cut) = recoding else { return f64::INFINITY };
         let loss = self.measure(task).loss();
@@ -199,7 +214,7 @@ impl BottomUpGeneralization {
             ("vids_touched", work.touched),
         ];
         if stop.is_some() {
-            // Nothing holds yet but this.
+            // Interrupted before the policy held: only the roots are known to satisfy it.
             cut = Cut::whole(task.profile);
             path.push(Step { action: Action::Generalize, changes: root_cells(task.profile) });
         } else if self.0.take_back && !(path.is_empty() && cut.suppressed.is_empty()) {

@@ -1,21 +1,26 @@
-//! Rows of nodes, packed into as few words as they need.
+//! Vids, packed into as few words as they need.
 //!
-//! A row is its records followed by its nodes, side by side in memory: the seven columns of Adult take two words, and
-//! a comparison of rows is one of words. A row of no records is gone.
+//! A vid takes one word for its number of records and a *key* of a few words for its nodes, next to each other in
+//! memory. Comparing or hashing nodes then takes a few word operations: the key of the seven columns of Adult is one
+//! word. A vid with 0 records is removed: it was merged into another one.
+//!
+//! ```text
+//! word 0: records    word 1: | 0 .. 0 | node of column 2 | node of column 1 | node of column 0 |
+//! ```
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
 
 use crate::ids::NodeId;
 
-/// Fewer rows are not worth another thread.
+/// Minimum vids per rayon task; affects speed only, not tuned.
 pub(super) const MIN_VIDS_PER_TASK: usize = 4096;
-/// Buckets of a table that fits the processor's caches as a whole.
+/// Hash tables of up to this many buckets fit the processor's caches, so the order of access does not matter.
 const CACHED_BUCKETS: usize = 1 << 15;
-/// Larger tables are filled in this many parts.
+/// Number of partitions in which larger tables are filled; affects speed only.
 const NUM_PARTITIONS: usize = 128;
 
-/// Where a column's nodes are in a row.
+/// Bits of one column's node within a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Field {
     word: usize,
@@ -28,23 +33,23 @@ impl Field {
         key[self.word] = self.replaced(key[self.word], node);
     }
 
-    /// The field's word with another node in the field.
+    /// Returns the word of the field with another node in it.
     fn replaced(self, word: u64, node: NodeId) -> u64 {
         word & !(self.mask << self.shift) | u64::from(node.0) << self.shift
     }
 }
 
-/// Packed rows.
+/// Vids as fixed-size runs of words; a vid is the index of its run.
 #[derive(Debug, Clone)]
 pub(super) struct PackedVids {
     fields: Vec<Field>,
-    /// Words of a row: one for the records, the others for its nodes.
+    /// Words per vid: one for the records, the others for the key.
     width: usize,
     words: Vec<u64>,
 }
 
 impl PackedVids {
-    /// `nodes` has for each column how many nodes there are.
+    /// `nodes` is the number of nodes of each column.
     pub(super) fn new(nodes: impl Iterator<Item = usize>) -> Self {
         let (mut word, mut used) = (0, 0);
         let field = |nodes: usize| {
@@ -61,23 +66,23 @@ impl PackedVids {
         Self { fields, width: word + 2, words: Vec::new() }
     }
 
-    /// How many rows there are, those that are gone included.
+    /// Number of vids, including removed ones.
     pub(super) fn len(&self) -> usize {
         self.words.len() / self.width
     }
 
-    /// A row that can be compared with others.
+    /// Nodes of a vid in packed form.
     pub(super) fn key(&self, vid: u32) -> &[u64] {
         let start = vid as usize * self.width;
         &self.words[start + 1..start + self.width]
     }
 
-    /// Where each column's nodes are in a key.
+    /// Field of each column in a key.
     pub(super) fn fields(&self) -> Vec<Field> {
         self.fields.clone()
     }
 
-    /// So many rows at once, where there are none: `records` fills a key and tells how many. Returns their hashes.
+    /// Creates vids `0..num_vids`; `records` writes the key of a vid and returns its records. Returns the hash of each vid.
     pub(super) fn fill(&mut self, num_vids: usize, records: impl Fn(u32, &mut [u64]) -> u64 + Sync) -> Vec<(u64, u32)> {
         self.words = vec![0; num_vids * self.width];
         let each = |(vid, words): (usize, &mut [u64])| {
@@ -109,7 +114,7 @@ impl PackedVids {
         self.fields[position].put(&mut self.words[vid as usize * self.width + 1..], node);
     }
 
-    /// The hash of a row's key with another node in one place.
+    /// Hash of a vid's key with another node at one position.
     pub(super) fn hash_with(&self, vid: u32, position: usize, node: NodeId) -> u64 {
         let field = self.fields[position];
         let changed =
@@ -117,7 +122,7 @@ impl PackedVids {
         self.key(vid).iter().enumerate().map(changed).fold(SEED, mix)
     }
 
-    /// Whether two rows have the same nodes in all places but one.
+    /// Whether two vids have the same nodes, ignoring one position.
     pub(super) fn equal_except(&self, position: usize, a: u32, b: u32) -> bool {
         let Field { word, shift, mask } = self.fields[position];
         let ignored = |index: usize| if index == word { mask << shift } else { 0 };
@@ -125,14 +130,14 @@ impl PackedVids {
         !self.key(a).iter().zip(self.key(b)).enumerate().any(differs)
     }
 
-    /// Whether a row is there and is this one.
+    /// Whether a vid is in use and has this key.
     pub(super) fn has_key(&self, vid: u32, key: &[u64]) -> bool {
         !self.is_removed(vid) && self.key(vid).iter().zip(key).all(|(a, b)| a == b)
     }
 }
 
-/// The hash of a key: the finaliser of MurmurHash3 for each word. Keys are small numbers side by side, so that less
-/// mixing leaves long runs in a table.
+/// Hash of a key: the finalizer of MurmurHash3, applied to each word. Keys are small numbers next to each other, and
+/// less mixing clusters them in the table.
 pub(super) fn hash(key: &[u64]) -> u64 {
     key.iter().copied().fold(SEED, mix)
 }
@@ -146,8 +151,8 @@ fn mix(hash: u64, word: u64) -> u64 {
     hash ^ hash >> 33
 }
 
-/// Puts hashes in an order in which neighbors reach the same part of a table of rows, which is then walked part by part
-/// instead of all over the memory. Equal hashes stay in their order.
+/// Sorts hashes by the partition of the table that they fall in, so that a large table is filled one cache-sized
+/// partition at a time. The sort is stable.
 pub(super) fn order_by_partition(slots: &HashTable<u32>, hashed: Vec<(u64, u32)>) -> Vec<(u64, u32)> {
     let buckets = slots.num_buckets();
     if buckets <= CACHED_BUCKETS || hashed.len() < NUM_PARTITIONS {
@@ -171,7 +176,7 @@ pub(super) fn order_by_partition(slots: &HashTable<u32>, hashed: Vec<(u64, u32)>
     ordered
 }
 
-/// How many records a vid would have together with those that carry one of some nodes in its place.
+/// Records of a vid together with the vids that differ from it only by having one of `nodes` at the position.
 pub(super) fn merged_records(
     packed: &PackedVids,
     slots: &HashTable<u32>,

@@ -1,17 +1,17 @@
-//! How many vids there are of each size, and which: what is the smallest, and how many records are in those below k.
+//! Vids by size (number of records): the smallest size, the vids of a size, and the records in vids below k.
 
 use std::collections::BTreeMap;
 
-/// Sizes up to here are counted in an array.
+/// Sizes below this are looked up in an array, others in a tree map; affects speed only.
 const ARRAY_SIZES: usize = 1024;
 
-/// A multiset of sizes.
+/// Number of vids of each size.
 #[derive(Debug, Clone)]
 pub(super) struct SizeCounts {
     small: Vec<u32>,
     large: BTreeMap<u64, u32>,
     k: u64,
-    /// How many records are in vids of fewer than k.
+    /// Records in vids of fewer than k records.
     records_below_k: u64,
 }
 
@@ -46,21 +46,21 @@ impl SizeCounts {
         }
     }
 
-    /// The smallest size; none where there are no vids.
+    /// The smallest size; `None` if there are no vids.
     pub(super) fn smallest(&self) -> Option<u64> {
         let small = self.small.iter().position(|&vids| vids > 0).map(|size| size as u64);
         small.or_else(|| self.large.keys().next().copied())
     }
 
-    /// The smallest size above this one.
+    /// The smallest size of a vid above this one.
     pub(super) fn next_above(&self, size: u64) -> Option<u64> {
         let next = (size + 1).min(ARRAY_SIZES as u64);
         let small = self.small[next as usize..].iter().position(|&vids| vids > 0).map(|more| next + more as u64);
         small.or_else(|| self.large.range(size + 1..).next().map(|(size, _)| *size))
     }
 
-    /// How many records have to be suppressed at the least, so that no vid has fewer than k: those in vids below, and,
-    /// where they are too few themselves, the smallest vid of the others.
+    /// Minimum number of records to suppress for k-anonymity: those in vids below k and, if they are fewer than k
+    /// themselves, the smallest other vid as well.
     pub(super) fn min_suppressed(&self) -> u64 {
         match self.records_below_k {
             0 => 0,
@@ -70,7 +70,7 @@ impl SizeCounts {
     }
 }
 
-/// Vids by size: all of a size, and some that have grown since.
+/// Vids by size. The list of a size has all vids of that size, and some that have grown or were removed since.
 #[derive(Debug, Clone, Default)]
 pub(super) struct VidsBySize {
     small: Vec<Vec<u32>>,
@@ -78,12 +78,12 @@ pub(super) struct VidsBySize {
 }
 
 impl VidsBySize {
-    /// A vid is of this size now. Vids only grow, so none comes twice.
+    /// Adds a vid that has this size now. Vids only grow, so a list never has a vid twice.
     pub(super) fn add(&mut self, size: u64, vid: u32) {
         self.with_size(size).push(vid);
     }
 
-    /// All vids of a size, and some that have grown since, which may be taken out.
+    /// All vids of a size, and some that no longer have it, which the caller may remove.
     pub(super) fn with_size(&mut self, size: u64) -> &mut Vec<u32> {
         if size >= ARRAY_SIZES as u64 {
             return self.large.entry(size).or_default();
