@@ -1,12 +1,24 @@
-//! The climb: one generalization after another, each the least information for the anonymity it brings.
+//! The climb: applies one generalization after another, each time the one with the least information loss per unit of
+//! anonymity gained.
 //!
-//! While the anonymity `A` is below `K`, a generalization can raise it only where every vid of the smallest size
-//! merges with another, which is true of one node a column at the most: the one above what some vid of that size
-//! carries. All others are pruned. Where none raises `A`, the one of least information is taken, and none is tried.
+//! **Phase 1, k-anonymity.** A generalization raises the anonymity `A` only if every vid of the smallest size merges
+//! with another vid. In each column, this can only be the generalization to the parent of the node that one chosen vid
+//! of that size carries: all others leave this vid unchanged and are not tried (*pruning*). If no generalization raises
+//! `A`, the one with the least information loss is applied, to make progress. For the table in the parent module and k
+//! = 2:
 //!
-//! Where the policy has other models, they come next: the group that breaks one most can be changed by one
-//! generalization a column, and the least information per record that no longer breaks a model decides. The bound is
-//! the same: no more trials than columns in an iteration.
+//! ```text
+//! A = 1: the smallest vid is (dancer, f)
+//!   generalization              A_G  I(G)   IP(G) = I(G) / (min(A_G, 2) - 1)
+//!   {singer, dancer} -> artist   2   0.12   0.12 <- applied
+//!   {f, m} -> *                  1          does not raise A, no score
+//!   {clerk} -> office                       pruned: leaves (dancer, f) unchanged
+//! ```
+//!
+//! **Phase 2, other models**, once k-anonymity holds: the group that violates a model most can be changed by one
+//! generalization per column. The score is the information loss per record that moves out of violating groups.
+//!
+//! **Cost.** Both phases try at most one generalization per column in each step; the index bounds the cost of each.
 
 use super::{
     Criterion,
@@ -22,17 +34,17 @@ use crate::{
     search::{Observer, Stop, Task, taxonomy::Taxonomy},
 };
 
-/// What the climb did.
+/// Counters of work, reported with the result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct ClimbCounters {
     pub iterations: u64,
     pub trials: u64,
-    /// The most trials in one iteration: never more than there are columns.
+    /// Maximum trials in one iteration: at most the number of columns if `prune` is set.
     pub most_trials: u64,
     pub touched: u64,
 }
 
-/// On the way up.
+/// State of a climb.
 pub(super) struct Climb<'a> {
     task: Task<'a>,
     taxonomies: &'a [Taxonomy<'a>],
@@ -42,7 +54,7 @@ pub(super) struct Climb<'a> {
     index: Index,
     scoped: Vec<ScopedGroups<'a>>,
     candidates: Candidates,
-    /// The table as it would leave now.
+    /// The current recoding.
     pub cut: Cut,
     pub path: Vec<Step>,
     pub work: ClimbCounters,
@@ -73,8 +85,8 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// Climbs until the policy holds (then it is finished); whatever has to be suppressed for that is in the cut. None
-    /// where it does not hold at the roots either.
+    /// Climbs until the policy holds, and stores in the cut the tuples to suppress for that. Returns `None` if the
+    /// policy does not hold at the roots either.
     pub(super) fn climb_until_satisfied(&mut self, observer: &dyn Observer) -> Option<Stop> {
         while !self.satisfies_policy() {
             if let Some(stop) = observer.stop() {
@@ -87,12 +99,12 @@ impl<'a> Climb<'a> {
         Some(Stop::Finished)
     }
 
-    /// Climbs on to the roots.
+    /// Continues to the roots, to complete the generalization path.
     pub(super) fn climb_to_roots(&mut self, observer: &dyn Observer) {
         while observer.stop().is_none() && self.step() {}
     }
 
-    /// Whether the policy holds, with as many records suppressed as it allows.
+    /// Whether the policy holds, if necessary with suppressed records within the budget, which are stored in the cut.
     fn satisfies_policy(&mut self) -> bool {
         self.cut.suppressed.clear();
         if self.index.anonymity() >= self.k && self.scoped.iter().all(ScopedGroups::is_satisfied) {
@@ -111,7 +123,7 @@ impl<'a> Climb<'a> {
         true
     }
 
-    /// One generalization; none where all values are at the root.
+    /// Applies one generalization. Returns `false` if all values are at the root.
     fn step(&mut self) -> bool {
         let Some(chosen) = self.choose() else { return false };
         let (column, node) = chosen;
@@ -135,7 +147,7 @@ impl<'a> Climb<'a> {
         let violating = self.scoped.iter().position(|scoped| !scoped.is_satisfied());
         let scored = match violating {
             Some(violating) if anonymity >= self.k => self.score_by_models(violating),
-            // Where the policy holds already the climb goes on for the sake of the path: any anonymity counts.
+            // Once the policy holds, the climb only continues for the path, and any gain of anonymity counts.
             _ => self.score_by_anonymity(anonymity, if anonymity < self.k { self.k } else { u64::MAX }),
         };
         best(&scored).or_else(|| self.candidates.min_information())
@@ -150,7 +162,7 @@ impl<'a> Climb<'a> {
         self.information[column][node.index()]
     }
 
-    /// Those that raise the anonymity, where more than `cap` counts as `cap`.
+    /// Scores the generalizations that raise the anonymity; an anonymity above `cap` counts as `cap`.
     fn score_by_anonymity(&mut self, anonymity: u64, cap: u64) -> Vec<Scored> {
         let tried: Vec<Generalization> = if self.prune {
             let critical = self.index.critical_nodes(self.taxonomies).into_iter().enumerate();
@@ -159,7 +171,8 @@ impl<'a> Climb<'a> {
         } else {
             self.candidates.all()
         };
-        let (mut scored, mut trials) = (Vec::new(), 0);
+        let mut scored = Vec::new();
+        let mut trials = 0;
         for generalization in tried {
             let (column, node) = generalization;
             let touched = self.index.touched;
@@ -169,7 +182,7 @@ impl<'a> Climb<'a> {
             } else {
                 self.index.anonymity_after_full_scan(column, taxonomy, node).min(cap)
             };
-            // What brought nothing and is known to bring nothing still is not tried again.
+            // Nothing is read if a witness answered: that is not a trial.
             trials += usize::from(self.index.touched > touched);
             let gain = after - anonymity;
             if gain > 0 {
@@ -181,7 +194,7 @@ impl<'a> Climb<'a> {
         scored
     }
 
-    /// Those that change the group which breaks a model most.
+    /// Scores the generalizations that change the group which violates a model most.
     fn score_by_models(&mut self, violating: usize) -> Vec<Scored> {
         let critical = self.scoped[violating].critical_generalizations(self.taxonomies).into_iter();
         let tried: Vec<Generalization> = critical.filter(|&one| self.candidates.contains(one)).collect();
@@ -190,7 +203,7 @@ impl<'a> Climb<'a> {
         for generalization in tried {
             let gain = self.scoped[violating].repaired_records(generalization, self.taxonomies);
             let information = self.information(generalization);
-            // One that changes the group but does not mend it yet is still the way to go, if no other is.
+            // Without a gain the group still changes, so this is the last resort.
             let ratio = if gain > 0 { information / gain as f64 } else { f64::MAX };
             scored.push(Scored { ratio, information, generalization });
         }

@@ -1,8 +1,8 @@
 //! Index of the vids of some columns: a generalization is tried or applied by reading only the vids that it changes.
 //!
-//! **What.** A vid is a combination of current nodes with its number of records (`packed_vids`). Three structures refer to
-//! vids by number: lists of *carriers* (for every column and node, the vids that carry the node), a hash table that finds a
-//! vid by its nodes, and the vids by size (`sizes`).
+//! **What.** A vid is a combination of current nodes with its number of records (`packed_vids`). Three structures refer
+//! to vids by number: lists of *carriers* (for every column and node, the vids that carry the node), a hash table that
+//! finds a vid by its nodes, and the vids by size (`sizes`).
 //!
 //! ```text
 //! vid  job     sex  records    carriers by job         carriers by sex
@@ -24,13 +24,14 @@
 //!
 //! **How.** [`Index::apply`] reads the carriers of the children as above. [`Index::anonymity_after`] tries a
 //! generalization without applying it. It visits vids by increasing size, looks up the vids that each would merge with,
-//! and stops once the next vid is at least as large as the smallest result so far: vids never shrink. The first vid
-//! is usually enough to show that a generalization does not raise the anonymity. That vid is kept as a [`Witness`]: while
-//! its nodes and size are unchanged, the answer is the same, because no other vid can start to agree with it (a cut never
-//! contains both a node and a descendant of it, so a step that gives other vids one of its nodes changes the witness too).
+//! and stops once the next vid is at least as large as the smallest result so far: vids never shrink. The first vid is
+//! usually enough to show that a generalization does not raise the anonymity. That vid is kept as a [`Witness`]: while
+//! its nodes and size are unchanged, the answer is the same, because no other vid can start to agree with it (a cut
+//! never contains both a node and a descendant of it, so a step that gives other vids one of its nodes changes the
+//! witness too).
 //!
-//! **Cost.** O(v p) to build for v vids and p columns. A step costs the carriers of the children; trying one costs at most
-//! twice that. The hash table has at most a few times as many slots as there are vids. These are the bounds of the
+//! **Cost.** O(v p) to build for v vids and p columns. A step costs the carriers of the children; trying one costs at
+//! most twice that. The hash table has at most a few times as many slots as there are vids. These are the bounds of the
 //! paper's TEA index (Wang, Yu, Chakraborty 2004), which links vids in a tree instead.
 
 use hashbrown::HashTable;
@@ -192,8 +193,8 @@ impl Index {
         self.sizes.min_suppressed()
     }
 
-    /// For each column, the only node to which a generalization can raise the anonymity: the parent of the node that one
-    /// of the smallest vids carries. `None` if that vid carries the root.
+    /// For each column, the only node to which a generalization can raise the anonymity: the parent of the node that
+    /// one of the smallest vids carries. `None` if that vid carries the root.
     pub(super) fn critical_nodes(&mut self, taxonomies: &[Taxonomy<'_>]) -> Vec<Option<NodeId>> {
         let Some(size) = self.sizes.smallest() else { return vec![None; self.columns.len()] };
         let vids = self.by_size.with_size(size);
@@ -310,7 +311,8 @@ impl Index {
         (vids.iter().copied().zip(group_of.iter().copied()).collect(), groups.clone())
     }
 
-    /// Applies the generalization to `parent`. Of the vids that are merged, the survivor of [`Index::merged`] stays in use.
+    /// Applies the generalization to `parent`. Of the vids that are merged, the survivor of [`Index::merged`] stays in
+    /// use.
     pub(super) fn apply(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) {
         self.list_carriers(position, taxonomy);
         let carriers_of = self.carriers[position].as_deref_mut().unwrap_or_default();

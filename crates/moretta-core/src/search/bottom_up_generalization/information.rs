@@ -1,7 +1,7 @@
-//! What a generalization loses: `I(G)`, weighted by its column; and what a record loses that leaves as a node.
+//! Information loss `I(G)` of every generalization, weighted by column, and the precision loss of a record at a node.
 //!
-//! `I(G)` depends on the node alone and not on what else was generalised, because all records below a node carry it
-//! once it is reached; so it is computed once.
+//! `I(G)` depends on the node alone and not on the other generalizations applied: once `G` is applied, all records
+//! below the node carry it. So it is computed once, from counts per node that are summed from the leaves up.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ use crate::{
     },
 };
 
-/// By node of one column, `I` of the generalization of its children to it, times the column's weight; 0 for a leaf.
+/// By node of one column: `I(G)` of the generalization to it, times the weight of the column; 0 for a leaf.
 pub(super) type Information = Vec<f64>;
 
-/// `I` of every generalization of every column.
+/// `I(G)` of every generalization, by column.
 pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure: Criterion) -> Vec<Information> {
     let weight = |column: usize| profile.columns()[column].weight;
     if let Some(class) = profile.class().filter(|_| measure == Criterion::Class) {
@@ -37,8 +37,7 @@ pub(super) fn of_columns(profile: &Profile, taxonomies: &[Taxonomy<'_>], measure
     losses.par_iter().enumerate().map(column).collect()
 }
 
-/// By column and node, how much precision a record loses that leaves as the node, times the column's weight: LM, or
-/// NCP.
+/// By column and node: LM or NCP of a record that is released as the node, times the weight of the column.
 pub(super) fn node_losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: LossMetric) -> Vec<Vec<f64>> {
     let of_column = |(taxonomy, column): (&Taxonomy<'_>, &Column)| {
         let (tree, domain) = (taxonomy.tree(), taxonomy.domain());
@@ -49,7 +48,7 @@ pub(super) fn node_losses(profile: &Profile, taxonomies: &[Taxonomy<'_>], loss: 
     taxonomies.iter().zip(profile.columns()).map(of_column).collect()
 }
 
-/// For measures of cells, `I(G)` is by how much the table's mean rises.
+/// For LM and NCP, `I(G)` is the increase of the mean loss over all records.
 fn precision_information(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usize, losses: &[f64]) -> Information {
     let tree = taxonomy.tree();
     let records = taxonomy.records_below(profile, column);
@@ -59,11 +58,12 @@ fn precision_information(profile: &Profile, taxonomy: &Taxonomy<'_>, column: usi
     tree.nodes().map(|node| if tree.is_leaf(node) { 0.0 } else { risen(node).max(0.0) }).collect()
 }
 
-/// For the class, `I(G)` is as published: the entropy of the class below the node, less its mean below the children.
+/// For the class, `I(G)` is as published: the entropy of the class among the records below the node, minus the mean of
+/// the entropies below its children, weighted by records.
 fn class_information(taxonomy: &Taxonomy<'_>, mut histograms: Histograms, weight: f64) -> Information {
     let tree = taxonomy.tree();
     let mut information = vec![0.0; tree.len()];
-    // Sums over children of records times entropy.
+    // By node: sum over its children of records times entropy.
     let mut entropies = vec![0.0; tree.len()];
     for index in (0..tree.len()).rev() {
         let node = NodeId::from_index(index);
@@ -80,16 +80,16 @@ fn class_information(taxonomy: &Taxonomy<'_>, mut histograms: Histograms, weight
     information
 }
 
-/// How many records of each class are below each node.
+/// Number of records of each class below each node.
 enum Histograms {
-    /// Side by side, where that takes no more room than the profile itself.
+    /// An array, if it takes no more memory than the profile (4 entries per variant, and some in any case).
     Dense { classes: usize, records: Vec<u64> },
-    /// A map for each node, where there are about as many classes as records.
+    /// A map per node, if there are about as many classes as records.
     Sparse(Vec<BTreeMap<u32, u64>>),
 }
 
 impl Histograms {
-    /// Of each column, filled at its leaves in one pass over the table.
+    /// Histograms of each column with the counts of its leaves, from one pass over the table.
     fn of_leaves(profile: &Profile, taxonomies: &[Taxonomy<'_>], class: AttributeId) -> Vec<Self> {
         let classes = profile.attributes()[class.index()].values.len();
         let empty = |taxonomy: &Taxonomy<'_>| {
@@ -121,7 +121,7 @@ impl Histograms {
         }
     }
 
-    /// The records of a node, and the entropy of their class.
+    /// Number of records of a node, and the entropy of their class in bits.
     fn entropy(&self, node: usize) -> (u64, f64) {
         match self {
             Self::Dense { classes, records } => entropy(records[node * classes..(node + 1) * classes].iter().copied()),
@@ -129,7 +129,7 @@ impl Histograms {
         }
     }
 
-    /// Adds a child, which is not asked for again, to its parent.
+    /// Adds the counts of a child to its parent. The counts of the child are not valid afterwards.
     fn absorb(&mut self, parent: usize, child: usize) {
         match self {
             Self::Dense { classes, records } => {
@@ -138,7 +138,7 @@ impl Histograms {
                 }
             }
             Self::Sparse(maps) => {
-                // The smaller into the larger, so that a tree as deep as it has leaves is no trouble.
+                // The smaller map is added to the larger, which keeps deep trees from costing quadratic time.
                 let mut from = std::mem::take(&mut maps[child]);
                 if from.len() > maps[parent].len() {
                     std::mem::swap(&mut maps[parent], &mut from);

@@ -2,9 +2,9 @@
 //! holds (Wang, Yu, Chakraborty 2004).
 //!
 //! **What.** A global recoding (equal values are released as equal values) that satisfies every privacy model of the
-//! policy together. One step, a *generalization* `G = {children} -> node`, replaces all children of one node by the node
-//! in the whole column. A *vid* (the paper's word) is one combination of current nodes, that is, one group of the current
-//! table; the *anonymity* `A` is the number of records of the smallest vid. With k = 2:
+//! policy together. One step, a *generalization* `G = {children} -> node`, replaces all children of one node by the
+//! node in the whole column. A *vid* (the paper's word) is one combination of current nodes, that is, one group of the
+//! current table; the *anonymity* `A` is the number of records of the smallest vid. With k = 2:
 //!
 //! ```text
 //! taxonomy of Job         job     sex  records               job     sex  records
@@ -19,9 +19,9 @@
 //! the same labels, and its steps up to the roots are a generalization path: the trade-off for every k from one run.
 //!
 //! **How.** The climb (`climb`) takes the generalization with the least information loss per unit of anonymity gained,
-//! `IP(G) = I(G) / (min(A_G, k) - A)`, where `A_G` is the anonymity after `G`; if none raises `A`, the one with the least
-//! `I(G)`. Ties go to the lower `I`, then to the column declared first, then to the node first in preorder. `I(G)` is the
-//! loss of information about the class (as published), or the increase of NCP or LM (`information`).
+//! `IP(G) = I(G) / (min(A_G, k) - A)`, where `A_G` is the anonymity after `G`; if none raises `A`, the one with the
+//! least `I(G)`. Ties go to the lower `I`, then to the column declared first, then to the node first in preorder.
+//! `I(G)` is the loss of information about the class (as published), or the increase of NCP or LM (`information`).
 //!
 //! The index (`index`) makes a step cheap: it finds the vids that a generalization changes without reading the others,
 //! with the cost bounds of the paper's TEA index. Columns of free numbers climb a tree of halves (`taxonomy`).
@@ -30,8 +30,8 @@
 //! at most p generalizations are tried per step.
 //!
 //! **Beyond the paper**: generalizations that turn out not to be needed are reverted, and a seeded search looks for a
-//! better cut (`refine`); records may be suppressed within the budget of the policy; a node may replace only some of its
-//! children.
+//! better cut (`refine`); records may be suppressed within the budget of the policy; a node may replace only some of
+//! its children.
 
 mod candidates;
 mod climb;

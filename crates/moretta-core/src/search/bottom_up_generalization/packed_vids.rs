@@ -82,7 +82,8 @@ impl PackedVids {
         self.fields.clone()
     }
 
-    /// Creates vids `0..num_vids`; `records` writes the key of a vid and returns its records. Returns the hash of each vid.
+    /// Creates vids `0..num_vids`; `records` writes the key of a vid and returns its records. Returns the hash of each
+    /// vid.
     pub(super) fn fill(&mut self, num_vids: usize, records: impl Fn(u32, &mut [u64]) -> u64 + Sync) -> Vec<(u64, u32)> {
         self.words = vec![0; num_vids * self.width];
         let each = |(vid, words): (usize, &mut [u64])| {

@@ -1,7 +1,20 @@
-//! Groups that other models than k-anonymity judge, each by the columns that it takes to be known.
+//! Groups that models other than k-anonymity judge, each by the columns that it assumes the attacker knows (its
+//! *scope*).
 //!
-//! The method serves only models that are closed under union. So a generalization never makes one fail that held, and
-//! only groups that it merges need to be judged again.
+//! **Why.** A template on `job` judges the groups by job alone, whatever the other columns are. So every distinct scope
+//! has its own [`Index`] and its own list of violating groups, the worst first.
+//!
+//! ```text
+//! template: hiv at most 50 % given job      scope (job)   records  hiv
+//!                                           singer        5        3    violates, 60 %
+//!                                           dancer        6        0
+//! {singer, dancer} -> artist                artist        11       3    satisfies: 5 records repaired
+//! ```
+//!
+//! **How.** The method only supports models that are closed under union: merging groups that satisfy one gives a group
+//! that satisfies it. So only merged groups with a violating part are judged again.
+//!
+//! **Cost.** A step costs the vids that it changes, and the variants of the groups that are judged again.
 
 use std::{
     cmp::Ordering,
@@ -18,20 +31,21 @@ use crate::{
     search::{cluster::members_of, taxonomy::Taxonomy},
 };
 
-/// The groups by one set of columns, and the models that look at them.
+/// The groups of one scope, and the models that judge them.
 pub(super) struct ScopedGroups<'a> {
     profile: &'a Profile,
     models: Vec<&'a dyn BoundModel>,
     pub(super) index: Index,
+    /// By vid.
     members: Vec<Vec<VariantCount>>,
-    /// Groups that break a model, with their margins.
+    /// Vids of groups that violate a model, with their margins (negative, see [`BoundModel::margin`]).
     violating: HashMap<u32, f64>,
-    /// The same by margin, the worst first.
+    /// The same in order of margin, the worst first.
     by_margin: BTreeSet<(Margin, u32)>,
     violating_records: u64,
 }
 
-/// A margin in its order.
+/// A margin with a total order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Margin(f64);
 
@@ -50,7 +64,7 @@ impl Ord for Margin {
 }
 
 impl<'a> ScopedGroups<'a> {
-    /// For each set of columns that some of the models look at.
+    /// Builds the groups of every scope among the models.
     pub(super) fn of_models(
         profile: &'a Profile,
         taxonomies: &[Taxonomy<'_>],
@@ -80,14 +94,14 @@ impl<'a> ScopedGroups<'a> {
         scoped
     }
 
-    /// A group breaks a model.
+    /// Adds a group to the violating ones.
     fn mark_violating(&mut self, vid: u32, margin: f64) {
         self.violating.insert(vid, margin);
         self.by_margin.insert((Margin(margin), vid));
         self.violating_records += self.index.records(vid);
     }
 
-    /// A group no longer breaks a model, or is no more. Tells whether it did.
+    /// Removes a group from the violating ones. Returns whether it was one.
     fn unmark_violating(&mut self, vid: u32) -> bool {
         let Some(margin) = self.violating.remove(&vid) else { return false };
         self.by_margin.remove(&(Margin(margin), vid));
@@ -95,7 +109,7 @@ impl<'a> ScopedGroups<'a> {
         true
     }
 
-    /// The least margin of the models, where one is broken.
+    /// Smallest margin over the models; `None` if all are satisfied.
     fn violation_margin(&self, members: &[VariantCount]) -> Option<f64> {
         let group = Group::new(self.profile, members);
         if self.models.iter().all(|model| model.holds(&group)) {
@@ -108,12 +122,12 @@ impl<'a> ScopedGroups<'a> {
         self.violating.is_empty()
     }
 
-    /// How many records are in groups that break a model.
+    /// Number of records in groups that violate a model.
     pub(super) fn violating_records(&self) -> u64 {
         self.violating_records
     }
 
-    /// For each column, the generalization that would change the worst group.
+    /// The generalizations that would change the worst group, at most one per column.
     pub(super) fn critical_generalizations(&self, taxonomies: &[Taxonomy<'_>]) -> Vec<Generalization> {
         let Some(&(_, vid)) = self.by_margin.first() else { return Vec::new() };
         let columns = self.index.columns().iter().enumerate();
@@ -123,7 +137,7 @@ impl<'a> ScopedGroups<'a> {
         columns.filter_map(parent).collect()
     }
 
-    /// How many records fewer would be in groups that break a model.
+    /// Number of records by which a generalization would reduce those in violating groups.
     pub(super) fn repaired_records(&mut self, (column, node): Generalization, taxonomies: &[Taxonomy<'_>]) -> u64 {
         let Some(position) = self.index.position_of(column) else { return 0 };
         let (vids, groups) = self.index.merged(position, &taxonomies[column], node);
@@ -135,7 +149,7 @@ impl<'a> ScopedGroups<'a> {
         let mut gain = 0;
         for vids in merging.iter().filter(|vids| vids.len() > 1) {
             let before: u64 = vids.iter().filter(is_violating).map(|&vid| self.index.records(vid)).sum();
-            // Groups that hold still do when they are one.
+            // Without a violating part, the merged group satisfies the models (closed under union).
             if before > 0 {
                 let members: Vec<VariantCount> =
                     vids.iter().flat_map(|&vid| self.members[vid as usize].iter().copied()).collect();
@@ -171,7 +185,7 @@ impl<'a> ScopedGroups<'a> {
     }
 }
 
-/// Models by the columns that they take to be known.
+/// Models by scope.
 pub(super) fn by_scope<'a>(
     models: impl Iterator<Item = &'a dyn BoundModel>,
 ) -> BTreeMap<Vec<usize>, Vec<&'a dyn BoundModel>> {
