@@ -1,5 +1,5 @@
-//! What every state of the search shares: the tuples by column and code, what a record loses at each node, the classes
-//! of the tuples, and what the policy asks.
+//! Data that all states of the refinement share: tuples by column and code, the loss of a record at each node, the
+//! classes of the tuples, and the constraints of the policy.
 
 use hashbrown::HashMap;
 
@@ -20,9 +20,9 @@ use crate::{
 /// One number per measure that the refinement weighs: a loss, a weight, or a unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct ClassAndPrecision {
-    /// Records outside the majority class of their group, and all suppressed records (CM times the records).
+    /// As a loss: records outside the majority class of their group, and all suppressed records (CM times records).
     pub class: f64,
-    /// Sum of LM or NCP over all records and columns.
+    /// As a loss: sum of LM or NCP over all records and columns.
     pub precision: f64,
 }
 
@@ -37,35 +37,36 @@ impl ClassAndPrecision {
     }
 }
 
-/// So many classes are told apart, the most frequent; a record of another is never of its group's majority.
+/// Maximum number of classes that are counted, the most frequent ones; records of other classes always count as errors.
+/// Limits the memory per tuple and group; not tuned.
 const MAX_CLASSES: usize = 16;
 
-/// The context a search stands on.
+/// Data that all states of the refinement share.
 pub(super) struct RefineContext<'a> {
     pub profile: &'a Profile,
     task: Task<'a>,
     pub taxonomies: &'a [Taxonomy<'a>],
-    /// How many records may be suppressed.
+    /// Suppression budget of the policy, in records.
     pub max_suppressed: u64,
     pub k: u64,
-    /// Whether there are models beside k-anonymity.
+    /// Whether the policy has models other than k-anonymity.
     pub has_other_models: bool,
-    /// Those, by the columns that they take to be known.
+    /// Those models, by scope (the columns that they assume the attacker knows).
     pub scopes: Vec<(Vec<usize>, Vec<&'a dyn BoundModel>)>,
-    /// By column and node, how much precision a record loses that leaves as the node.
+    /// By column and node: weighted LM or NCP of a record that is released as the node.
     pub losses: Vec<Vec<f64>>,
-    /// How much precision a suppressed record loses.
+    /// Weighted LM or NCP of a suppressed record, over all columns.
     pub suppressed_loss: f64,
-    /// By column and node, whether the node prints `*`. A group that prints nothing else counts as suppressed in
-    /// measures, however it came to that.
+    /// By column and node, whether the node is released as `*`. Measures count a group with `*` in every column as
+    /// suppressed, so the losses here do, too.
     pub stars: Vec<Vec<bool>>,
-    /// How many classes there are; 0 where they do not count.
+    /// Number of counted classes; 0 if the class does not count.
     pub classes: usize,
-    /// By tuple and class, how many records.
+    /// By tuple and class, the number of records.
     class_records: Vec<u32>,
     /// By column, the tuples in order of their codes.
     by_code: Vec<Buckets>,
-    /// By column and code, how many records have a smaller code.
+    /// By column and code, the number of records with a smaller code.
     records_before: Vec<Vec<u64>>,
 }
 
@@ -93,17 +94,17 @@ impl<'a> RefineContext<'a> {
         }
     }
 
-    /// How many records of a tuple are of each class.
+    /// Number of records of a tuple, by class.
     pub(super) fn classes_of(&self, tuple: u32) -> &[u32] {
         &self.class_records[tuple as usize * self.classes..(tuple as usize + 1) * self.classes]
     }
 
-    /// How many of a group's records are not of its majority class; 0 where classes do not count.
+    /// Number of records outside the majority class of a group; 0 if the class does not count.
     pub(super) fn errors(&self, records: u64, classes: &[u64]) -> u64 {
         classes.iter().max().map_or(0, |majority| records - majority)
     }
 
-    /// What a group loses, or what it loses when it is suppressed or tells nothing.
+    /// Losses of a group, either as released (`precision` per record) or as suppressed.
     pub(super) fn loss(&self, records: u64, precision: f64, classes: &[u64], suppressed: bool) -> ClassAndPrecision {
         let n = records as f64;
         let all = if self.classes == 0 { 0.0 } else { n };
@@ -114,13 +115,13 @@ impl<'a> RefineContext<'a> {
         }
     }
 
-    /// The tuples with a value below a node.
+    /// Tuples with a value below a node.
     pub(super) fn tuples(&self, column: usize, node: NodeId) -> &[u32] {
         let (first, last) = self.taxonomies[column].tree().range(node);
         self.by_code[column].rows(first, last)
     }
 
-    /// How many records have a value below a node.
+    /// Number of records with a value below a node.
     pub(super) fn records(&self, column: usize, node: NodeId) -> u64 {
         let (first, last) = self.taxonomies[column].tree().range(node);
         let before = &self.records_before[column];
@@ -135,20 +136,20 @@ impl<'a> RefineContext<'a> {
         self.profile.tuple_records(TupleId(tuple))
     }
 
-    /// The cut of a choice of nodes, with nothing suppressed.
+    /// The cut with these nodes, by column and code, without suppression.
     pub(super) fn cut(&self, nodes: &[Vec<NodeId>]) -> Cut {
         let cells =
             |(taxonomy, nodes): (&Taxonomy<'_>, &Vec<NodeId>)| nodes.iter().map(|&node| taxonomy.cell(node)).collect();
         Cut { cells: self.taxonomies.iter().zip(nodes).map(cells).collect(), suppressed: Vec::new() }
     }
 
-    /// The cut of a choice of nodes, with what has to be suppressed; none where that is more than the policy allows.
+    /// The cut with these nodes and the necessary suppression; `None` if that exceeds the budget.
     pub(super) fn satisfying_cut(&self, nodes: &[Vec<NodeId>]) -> Option<Cut> {
         let cut = self.cut(nodes);
         Some(Cut { suppressed: self.task.suppressed(&cut)?, ..cut })
     }
 
-    /// What all records lose under a cut.
+    /// Losses of all records under a cut.
     pub(super) fn loss_of_cut(&self, nodes: &[Vec<NodeId>], cut: &Cut) -> ClassAndPrecision {
         let is_kept = |tuple: &u32| cut.suppressed.binary_search(&TupleId(*tuple)).is_err();
         let kept: Vec<u32> = (0..self.profile.tuples() as u32).filter(is_kept).collect();
@@ -162,7 +163,7 @@ impl<'a> RefineContext<'a> {
         for (&tuple, &group) in kept.iter().zip(&of_row) {
             let (_, records, classes) = &mut groups[group as usize];
             *records += self.tuple_records(tuple);
-            classes.iter_mut().zip(self.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+            classes.iter_mut().zip(self.classes_of(tuple)).for_each(|(sum, records)| *sum += u64::from(*records));
         }
         groups.sort_unstable();
         let of_tuple = |&tuple: &TupleId| self.loss(self.profile.tuple_records(tuple), 0.0, &[], true);
@@ -178,7 +179,7 @@ impl<'a> RefineContext<'a> {
         lost
     }
 
-    /// What the class loses in the table as it is: no cut does better.
+    /// Class errors of the original table: a lower bound for every cut.
     pub(super) fn min_errors(&self) -> f64 {
         let of_tuple = |tuple: u32| {
             let classes: Vec<u64> = self.classes_of(tuple).iter().map(|&records| u64::from(records)).collect();
@@ -188,11 +189,13 @@ impl<'a> RefineContext<'a> {
     }
 }
 
+/// By node, whether it is released as `*`.
 fn stars(taxonomy: &Taxonomy<'_>) -> Vec<bool> {
     let domain = taxonomy.domain();
     taxonomy.tree().nodes().map(|node| !domain.is_empty() && domain.is_star(taxonomy.cell(node))).collect()
 }
 
+/// Number of counted classes, and the records by tuple and class.
 fn class_records(profile: &Profile) -> (usize, Vec<u32>) {
     let Some(class) = profile.class() else { return (0, Vec::new()) };
     let everything = profile.everything();

@@ -1,8 +1,9 @@
-//! Down to a cut from which nothing can be taken back: best first, as long as the policy holds.
+//! Descent: reverts generalizations, best first, as long as the policy holds, until none can be reverted.
 //!
-//! What breaks the policy when it is taken back breaks it in every more precise cut too (groups only get smaller), so a
-//! move that fails is not tried again; neither is one that would cost more than it gains, which is a shortcut. What a move gains may change with what was taken back before it, so the best is
-//! tried once more before it is made, and goes back in line where another is better now.
+//! A reversal that violates the policy also violates it in every more precise cut, because groups only get smaller. So
+//! a reversal that fails is dropped for good. One that loses more than it gains is dropped as well, which is a
+//! heuristic. The gain of a reversal may change with each one applied, so the best of the queue is evaluated again
+//! before it is applied, and returns to the queue if another one is better now (lazy evaluation).
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 
@@ -15,26 +16,27 @@ use crate::{
     recoding::{Action, Step},
 };
 
-/// How a descent weighs moves: by gain, by chance, by what they use of the suppression budget.
+/// How a descent orders reversals: by gain, noise, and use of the suppression budget.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DescentParams {
-    /// Whether children may be taken out of a node one by one.
+    /// Whether the children of a node may be reverted one by one.
     pub partial: bool,
-    /// How much each measure counts.
+    /// Weight of each loss.
     pub weights: ClassAndPrecision,
-    /// How much chance there is in it: 0 for none.
+    /// Scale of the random factor of a gain, which is between `exp(-noise)` and `exp(noise)`; 0 for none.
     pub noise: f64,
-    /// How much less a gain counts that takes the whole budget.
+    /// Penalty on the use of the budget: a gain that uses all of it is divided by `1 + thrift`.
     pub thrift: f64,
 }
 
 impl DescentParams {
-    /// What getting from one state to another is worth; none where it is worth nothing or not allowed.
+    /// Weighted gain of a reversal, reduced by its use of the budget; `None` if there is no gain or the budget is
+    /// exceeded.
     fn priority(&self, state: &CutState<'_>, after: Evaluation) -> Option<f64> {
         let before = state.evaluation;
         let gain = before.lost.add_scaled(after.lost, -1.0).weighted_sum(self.weights);
         let used = after.records_below_k.saturating_sub(before.records_below_k);
-        // Losses are scaled to about 1 in all: what is less than this is rounding.
+        // Weights normalize losses to about 1, so smaller differences are rounding errors.
         let is_worthwhile = gain > ROUNDING || (gain > -ROUNDING && used == 0);
         let share = used as f64 / state.context.max_suppressed.max(1) as f64;
         (is_worthwhile && state.is_within_budget(after)).then(|| gain.max(0.0) / (1.0 + self.thrift * share))
@@ -45,12 +47,13 @@ const ROUNDING: f64 = 1e-12;
 
 struct QueueEntry {
     weight: f64,
-    /// SearchRng's part in the weight.
+    /// Random factor of the weight.
     noise_factor: f64,
     reversal: Reversal,
     after: Evaluation,
-    /// How many moves had been made when it was tried.
+    /// Number of reversals applied before `after` was evaluated.
     evaluated_at: usize,
+    /// Order of creation, for ties.
     number: u32,
 }
 
@@ -70,12 +73,12 @@ impl PartialOrd for QueueEntry {
 
 impl Ord for QueueEntry {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equal ones the one that was found first.
+        // Ties go to the entry that was created first.
         self.weight.total_cmp(&other.weight).then(other.number.cmp(&self.number))
     }
 }
 
-/// Takes back what can be, and tells what.
+/// Reverts generalizations until none can be reverted, or until `stop`. Returns the steps.
 pub(super) fn descend(
     state: &mut CutState<'_>,
     params: DescentParams,
@@ -124,7 +127,7 @@ pub(super) fn descend(
     steps
 }
 
-/// The moves that wait to be made, the best in front.
+/// Reversals that could be applied, the best first.
 struct ReversalQueue<'a> {
     heap: BinaryHeap<QueueEntry>,
     params: DescentParams,
@@ -133,17 +136,18 @@ struct ReversalQueue<'a> {
 }
 
 impl ReversalQueue<'_> {
-    /// The moves that take back a node.
-    fn push_reversals(&mut self, state: &mut CutState<'_>, column: usize, node: NodeId, made: usize) {
+    /// Adds the reversals of a node: all its children together and, if allowed, each child alone.
+    fn push_reversals(&mut self, state: &mut CutState<'_>, column: usize, node: NodeId, num_applied: usize) {
         let children = state.children(column, node);
         if children.is_empty() {
             return;
         }
-        let single = self.params.partial && children.len() > 2;
-        let single = children.into_iter().filter(|_| single).map(Some);
-        for child in std::iter::once(None).chain(single) {
+        // Reverting one of two children would leave a node for a single child: the same groups, with less precision.
+        let one_by_one = self.params.partial && children.len() > 2;
+        let single_children = children.into_iter().filter(|_| one_by_one).map(Some);
+        for child in std::iter::once(None).chain(single_children) {
             let reversal = Reversal { column, node, child };
-            // Who nobody carries is not worth a place of its own.
+            // A child without records would change nothing.
             if child.is_some_and(|child| state.context.records(column, child) == 0) {
                 continue;
             }
@@ -152,8 +156,14 @@ impl ReversalQueue<'_> {
             let noise_factor = if noise > 0.0 { (noise * ((self.random)() * 2.0 - 1.0)).exp() } else { 1.0 };
             self.number += 1;
             if let Some(priority) = self.params.priority(state, after) {
-                let (weight, number) = (noise_factor * priority, self.number);
-                self.heap.push(QueueEntry { weight, noise_factor, reversal, after, evaluated_at: made, number });
+                self.heap.push(QueueEntry {
+                    weight: noise_factor * priority,
+                    noise_factor,
+                    reversal,
+                    after,
+                    evaluated_at: num_applied,
+                    number: self.number,
+                });
             }
         }
     }

@@ -1,16 +1,29 @@
-//! After the climb: take back what is not needed, then look for a better cut elsewhere.
+//! Refinement after the climb: reverts generalizations that are not needed, then searches for a better cut.
 //!
-//! The greedy climb overshoots: its last step often leaps from anonymity 1 to far above k, and what it generalised
-//! before is then not needed any more. *Taking back* undoes generalizations, best first, as long as the policy
-//! holds ([`descent`]). It ends in a cut from which nothing can be taken back, one of very many. The *search* goes
-//! from one such cut to others: it generalises a little at random, takes back with some chance in the order, and goes
-//! on from there if that is not worse. Several searches start from the same cut, each with its own share of chance and
-//! its own weighing of the measures; the best of what they find is the result, which therefore does not depend on
-//! threads.
+//! **Why.** The greedy climb overshoots: its last step often leaps from anonymity 1 to far above k, so that earlier
+//! generalizations are no longer needed.
 //!
-//! **Never worse.** What counts is precision (LM or NCP), and where the method is to serve a classifier, also how many
-//! records are not of their group's majority class: CM, which sees all columns together where the climb's `I(G)` sees
-//! one at a time. A result has to be at or below the climb's in each of them; otherwise the climb's stays.
+//! **How.** A *descent* ([`descent`]) reverts generalizations, best first, as long as the policy holds. It ends in a
+//! cut from which nothing can be reverted, a local optimum. An *iterated local search* goes on from there: it
+//! generalizes some values at random (perturbation), descends again with some noise in the order, and continues from
+//! the new local optimum unless that is clearly worse:
+//!
+//! ```text
+//! cut of the climb --descent--> optimum --perturb--> coarser cut --descent--> another optimum --+
+//!                                  ^                                                            |
+//!                                  +------------ if not worse, start the next round here -------+
+//! ```
+//!
+//! Several such searches (*chains*) start from the same optimum, each with its own random numbers and weights. The best
+//! of their cuts is the result, so it does not depend on the number of threads.
+//!
+//! **Never worse.** Two losses count: precision (LM or NCP) and, if the criterion is the class, the records that are
+//! not of the majority class of their group. The second is CM, which sees all columns together, whereas `I(G)` of the
+//! climb sees one column at a time. A result must not exceed the climb in either of them; otherwise the cut of the
+//! climb is kept.
+//!
+//! **Cost.** A round costs the tuples below the nodes that it changes ([`state`]); the total is limited by
+//! [`TUPLES_PER_ROUND`]. Not in the paper.
 
 mod context;
 mod descent;
@@ -35,57 +48,58 @@ use crate::{
     search::{Observer, Task, rng::SearchRng, taxonomy::Taxonomy},
 };
 
-/// How much class and precision count in the result: the method is for a classifier.
+/// Weights of the losses when results are compared. The class has more weight, because the method is meant for
+/// classification; not tuned.
 const BALANCE: ClassAndPrecision = ClassAndPrecision { class: 2.0 / 3.0, precision: 1.0 / 3.0 };
-/// How much they count in each of the searches.
+/// Weights of the losses in each chain: different weights lead to different local optima. Not tuned.
 const WEIGHTS: [ClassAndPrecision; 4] = [
     BALANCE,
     ClassAndPrecision { class: 0.9, precision: 0.1 },
     ClassAndPrecision { class: 0.5, precision: 0.5 },
     ClassAndPrecision { class: 0.3, precision: 0.7 },
 ];
-/// A round is worth about so many tuples looked at: on large tables there are fewer rounds.
+/// Maximum work of a chain, in tuples read per round that the user allows: on large tables a chain ends after fewer
+/// rounds. Not tuned.
 const TUPLES_PER_ROUND: u64 = 100_000;
-/// A search ends when this share of its rounds, and a few more, brought nothing better.
+/// A chain ends after `rounds / PATIENCE + MIN_PATIENCE` rounds without a better result. Not tuned.
 const PATIENCE: u64 = 3;
 const MIN_PATIENCE: u64 = 10;
-/// What is worse by no more than this share of the climb's loss is gone on from, to get away from where nothing
-/// improves.
+/// A chain continues from a cut that is worse by up to this share of the climb's loss, to escape local optima.
 const SLACK: f64 = 0.002;
-/// One round in so many starts from the roots.
+/// One round in this many, on average, starts from the roots.
 const RESTART_ODDS: usize = 8;
-/// Less than this share of the climb's loss is rounding.
+/// Differences below this share of the climb's loss are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// What is not to be lost.
+/// Losses to minimize.
 pub(super) struct RefineObjective {
-    /// By column and node, how much precision a record loses that leaves as the node.
+    /// By column and node: weighted LM or NCP of a record that is released as the node.
     pub precision: Vec<Vec<f64>>,
-    /// How much precision a suppressed record loses.
+    /// Weighted LM or NCP of a suppressed record, over all columns.
     pub suppressed: f64,
-    /// Whether the class counts too.
+    /// Whether errors in the class count as well.
     pub class: bool,
 }
 
-/// How far to go.
+/// Options of the refinement, from the parameters of the method.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RefineOptions {
-    /// Whether some children of a node may be taken back without the others.
+    /// Whether one child of a node may be reverted without the others.
     pub partial: bool,
-    /// Rounds of each search.
+    /// Maximum rounds of each chain.
     pub rounds: u64,
 }
 
-/// What was found.
+/// Result of the refinement.
 pub(super) struct Refined {
-    /// A better cut, and the steps to it; none where nothing better was found.
+    /// A better cut and the steps to it from the cut of the climb; `None` if none was found.
     pub better: Option<(Cut, Vec<Step>)>,
     pub rounds: u64,
-    /// How many tuples were looked at.
+    /// Number of tuples read, a measure of work.
     pub touched: u64,
 }
 
-/// Looks for a cut that is better than the climb's.
+/// Searches for a cut that is better than that of the climb.
 pub(super) fn refine<'a>(
     task: &Task<'a>,
     taxonomies: &'a [Taxonomy<'a>],
@@ -108,7 +122,7 @@ pub(super) fn refine<'a>(
     }
     let chains: Vec<ChainResult> = (0..WEIGHTS.len())
         .into_par_iter()
-        .map(|number| search.run_chain(&state, reverted.as_ref(), number, SearchRng::new(task.seed, number as u64)))
+        .map(|index| search.run_chain(&state, reverted.as_ref(), index, SearchRng::new(task.seed, index as u64)))
         .collect();
     let rounds = chains.iter().map(|chain| chain.rounds).sum();
     let touched = state.work + chains.iter().map(|chain| chain.touched).sum::<u64>();
@@ -117,13 +131,14 @@ pub(super) fn refine<'a>(
     for best in chains.into_iter().filter_map(|chain| chain.best) {
         if search.is_better(best.lost, lowest_loss) {
             let path = steps.iter().cloned().chain([jump_to(taxonomies, &best.nodes)]).collect();
-            (lowest_loss, better) = (Some(best.lost), Some((best.cut, path)));
+            lowest_loss = Some(best.lost);
+            better = Some((best.cut, path));
         }
     }
     Refined { better, rounds, touched }
 }
 
-/// A cut that may be released, and is better than the climb's.
+/// A cut that satisfies the policy and is better than that of the climb.
 #[derive(Clone)]
 struct BestCut {
     nodes: Vec<Vec<NodeId>>,
@@ -131,7 +146,7 @@ struct BestCut {
     lost: ClassAndPrecision,
 }
 
-/// What one search came to.
+/// Result of one chain.
 struct ChainResult {
     best: Option<BestCut>,
     rounds: u64,
@@ -142,10 +157,11 @@ struct RefineSearch<'a> {
     context: &'a RefineContext<'a>,
     options: RefineOptions,
     observer: &'a dyn Observer,
-    /// What the climb lost.
+    /// Losses of the climb, which a result must not exceed.
     limits: ClassAndPrecision,
-    /// What would be 1 in each measure: how much the climb lost that need not be.
+    /// Avoidable losses of the climb, by which losses are divided before they are weighted.
     units: ClassAndPrecision,
+    /// Rounds of all chains so far, for progress.
     done: AtomicU64,
 }
 
@@ -162,12 +178,14 @@ impl<'a> RefineSearch<'a> {
         Self { context, options, observer, limits, units, done: AtomicU64::new(0) }
     }
 
+    /// Weights for losses in records: class errors and precision are divided by their units.
     fn normalized(&self, weights: ClassAndPrecision) -> ClassAndPrecision {
         let class = if self.context.classes > 0 { weights.class } else { 0.0 };
         ClassAndPrecision { class: class / self.units.class, precision: weights.precision / self.units.precision }
     }
 
-    /// Not worse than the climb in any measure, and better than another in the weighted sum.
+    /// Whether a loss is not worse than the climb in either measure, and better than `than` (default: the climb) in the
+    /// weighted sum.
     fn is_better(&self, lost: ClassAndPrecision, than: Option<ClassAndPrecision>) -> bool {
         let Self { limits, units, .. } = self;
         let weights = self.normalized(BALANCE);
@@ -176,7 +194,7 @@ impl<'a> RefineSearch<'a> {
             && lost.weighted_sum(weights) < than.unwrap_or(*limits).weighted_sum(weights) - ROUNDING
     }
 
-    /// What a state comes to, where that is better than another.
+    /// The cut of a state, if it satisfies the policy and is better than `than`.
     fn better_cut(&self, state: &CutState<'_>, than: Option<ClassAndPrecision>) -> Option<BestCut> {
         if !self.is_better(state.evaluation.lost, than) || !state.is_within_budget(state.evaluation) {
             return None;
@@ -185,7 +203,7 @@ impl<'a> RefineSearch<'a> {
         self.is_better(lost, than).then(|| BestCut { nodes: state.nodes.clone(), cut, lost })
     }
 
-    /// One search from a state, by its own chance and weights.
+    /// Runs one chain from a state, with its own random numbers and weights.
     fn run_chain(
         &self,
         start: &CutState<'_>,
@@ -194,25 +212,27 @@ impl<'a> RefineSearch<'a> {
         mut rng: SearchRng,
     ) -> ChainResult {
         let RefineOptions { partial, rounds } = self.options;
-        let weights = self.normalized(WEIGHTS[number]);
+        let weights = self.normalized(WEIGHTS[index]);
         let mut current = start.clone();
         current.work = 0;
         let mut chain = ChainResult { best: best.cloned(), rounds: 0, touched: 0 };
-        let mut improved = 0;
+        let mut improved_at = 0;
         while chain.rounds < rounds
-            && chain.rounds - improved < rounds / PATIENCE + MIN_PATIENCE
+            && chain.rounds - improved_at < rounds / PATIENCE + MIN_PATIENCE
             && chain.touched < rounds * TUPLES_PER_ROUND
             && self.observer.stop().is_none()
         {
             chain.rounds += 1;
             let mut next = current.clone();
             perturb(&mut next, &mut rng);
-            let (noise, thrift) = (rng.choose(&[0.0, 0.3, 1.0, 2.0]), rng.choose(&[0.0, 5.0, 20.0, 80.0]));
+            let noise = rng.choose(&[0.0, 0.3, 1.0, 2.0]);
+            let thrift = rng.choose(&[0.0, 5.0, 20.0, 80.0]);
             let params = DescentParams { partial, weights, noise, thrift };
             descend(&mut next, params, &mut || rng.unit(), &|| self.observer.stop().is_some());
             chain.touched = next.work;
             if let Some(best) = self.better_cut(&next, chain.best.as_ref().map(|best| best.lost)) {
-                (chain.best, improved) = (Some(best), chain.rounds);
+                chain.best = Some(best);
+                improved_at = chain.rounds;
             }
             if next.evaluation.lost.weighted_sum(weights) <= current.evaluation.lost.weighted_sum(weights) + SLACK {
                 current = next;
@@ -226,7 +246,7 @@ impl<'a> RefineSearch<'a> {
     }
 }
 
-/// Generalises a little at random, or once in a while everything.
+/// Generalizes one to three random values by one or more levels; sometimes everything to the roots before that.
 fn perturb(state: &mut CutState<'_>, rng: &mut SearchRng) {
     if rng.below(RESTART_ODDS) == 0 {
         (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));
@@ -246,6 +266,7 @@ fn perturb(state: &mut CutState<'_>, rng: &mut SearchRng) {
     state.regroup();
 }
 
+/// Returns the node of each code, by column.
 fn nodes_of(taxonomies: &[Taxonomy<'_>], cut: &Cut) -> Vec<Vec<NodeId>> {
     let node = |taxonomy: &Taxonomy<'_>, cell: &Cell| {
         cell.node().unwrap_or_else(|| taxonomy.tree().cover(cell.first, cell.last))
@@ -257,7 +278,7 @@ fn nodes_of(taxonomies: &[Taxonomy<'_>], cut: &Cut) -> Vec<Vec<NodeId>> {
         .collect()
 }
 
-/// To another cut at once: wide cells first, so that those inside them are put in their place.
+/// A single step to another cut. Wide cells come first, so that cells inside them override them.
 fn jump_to(taxonomies: &[Taxonomy<'_>], nodes: &[Vec<NodeId>]) -> Step {
     let mut changes = Vec::new();
     for (column, (taxonomy, nodes)) in taxonomies.iter().zip(nodes).enumerate() {

@@ -1,8 +1,8 @@
-//! Whether models beside k hold after a move.
+//! Checks whether models other than k-anonymity hold after a reversal.
 //!
-//! Without a suppression budget every group of a state holds, and only those that a move divides need to be judged
-//! again, each by the columns its model takes to be known: a look at the tuples below the node. With a budget, what
-//! has to be suppressed depends on all groups together, so all are judged.
+//! Without a suppression budget, every group of a state satisfies its models, and a reversal only splits the groups
+//! that carry its node. These are judged again, in each scope that contains the column: the cost is the tuples below
+//! the node. With a budget, the records to suppress depend on all groups together, so all groups are judged.
 
 use super::state::{CutState, Reversal};
 use crate::{
@@ -12,13 +12,13 @@ use crate::{
     search::{cluster::members_of, grouping::group_rows},
 };
 
-/// Judging a tuple's records takes so much longer than looking at the tuple.
+/// Work of judging the records of a tuple, relative to reading the tuple; a rough estimate.
 const JUDGE_WORK: u64 = 4;
-/// And finding out what has to be suppressed so much longer than judging.
+/// Work per variant of finding the records to suppress, relative to reading a tuple; a rough estimate.
 const SUPPRESS_WORK: u64 = 20;
 
 impl CutState<'_> {
-    /// Whether models beside k hold too after a move.
+    /// Whether the models other than k-anonymity hold after a reversal.
     pub(super) fn satisfies_after(&mut self, reversal: Reversal) -> bool {
         if self.context.max_suppressed == 0 {
             self.changed_groups_satisfy(reversal)

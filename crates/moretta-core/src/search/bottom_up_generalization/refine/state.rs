@@ -1,8 +1,23 @@
-//! A cut with its groups, so that taking a generalization back costs only the tuples below it.
+//! A cut with its groups. Evaluating or applying a reversal costs only the tuples below the reverted node.
 //!
-//! Every value leaves as a node above it or as itself. Below a node that is somebody's value, each child is either
-//! *in* (all its values leave as the node) or *out* (none does): that is what makes a cut, and what partial
-//! generalization keeps of one.
+//! **What.** Every code is released as a node above it or as its leaf. The children of a node whose values are released
+//! as the node are *in*, the others are *out*; a child is never partly in. That makes it a cut, and with partial
+//! generalization some children of a node may be in while others are out.
+//!
+//! **How.** A [`Reversal`] moves the records of one or all children of a node from the node to the child. With k = 2:
+//!
+//! ```text
+//! groups            revert singer (one child)       revert artist (both children)
+//! artist f  4       artist f  1  below k            dancer f  1  below k
+//! artist m  2       singer f  3                     singer f  3
+//! clerk  m  2       singer m  2                     singer m  2
+//!                   clerk  m  2  unchanged          clerk  m  2  unchanged
+//! ```
+//!
+//! [`CutState::evaluate`] counts how many records of each group lie below a child, and adds the changes of the affected
+//! groups to the current [`Evaluation`]; [`CutState::apply`] splits the groups.
+//!
+//! **Cost.** O(t c) for t tuples below the node and c classes; [`CutState::regroup`] reads all tuples.
 
 use super::context::{ClassAndPrecision, RefineContext};
 use crate::{
@@ -11,8 +26,8 @@ use crate::{
     search::grouping::{Groups, group_rows},
 };
 
-/// Taking back: the values below a node that leave as it, or only those below one of its children, leave as the
-/// child instead.
+/// Reversal of a generalization: the values that are released as `node` are released as its children instead; if
+/// `child` is given, only the values below that child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reversal {
     pub column: usize,
@@ -20,53 +35,58 @@ pub(super) struct Reversal {
     pub child: Option<NodeId>,
 }
 
-/// Records that leave alike.
+/// A group: records with the same nodes in all columns.
 #[derive(Debug, Clone, Copy, Default)]
 struct CutGroup {
     records: u64,
-    /// How much precision each of them loses.
+    /// Weighted LM or NCP per record.
     precision: f64,
-    /// In how many columns they print `*`.
+    /// Number of columns with `*`.
     stars: u32,
 }
 
-/// What a state amounts to.
+/// Figures by which a state is judged.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Evaluation {
-    /// Records in groups of fewer than k, which have to be suppressed.
+    /// Records in groups of fewer than k records, which must be suppressed.
     pub records_below_k: u64,
-    /// What all records lose, those that have to be suppressed everything.
+    /// Losses of all records; records below k count as suppressed.
     pub lost: ClassAndPrecision,
 }
 
-/// A cut with its groups.
+/// A cut with its groups and their losses.
 #[derive(Clone)]
 pub(super) struct CutState<'a> {
     pub context: &'a RefineContext<'a>,
-    /// By column and code.
+    /// By column and code, the node that it is released as.
     pub nodes: Vec<Vec<NodeId>>,
     groups: Vec<CutGroup>,
-    /// By group and class.
+    /// Records by group and class.
     classes: Vec<u64>,
-    /// By tuple.
+    /// Group of each tuple.
     group_of: Vec<u32>,
     pub evaluation: Evaluation,
-    /// How many tuples were looked at.
+    /// Number of tuples read, a measure of work.
     pub work: u64,
     scratch: Scratch,
 }
 
-/// By group, and which of them are in use.
+/// Buffers by group, all 0 or `NONE` between calls, and lists of the groups in use.
 #[derive(Clone, Default)]
 struct Scratch {
+    /// Records below the current child.
     child: GroupCounts,
+    /// Groups with records below the current child.
     touched: Vec<u32>,
+    /// Records below all children so far.
     moved: GroupCounts,
+    /// Groups with such records.
     moved_groups: Vec<u32>,
+    /// By group, the new group of its records below the current child.
     new_group: Vec<u32>,
 }
 
-/// Records of groups, by group, and by group and class.
+/// Numbers of records by group, and by group and class.
 #[derive(Clone, Default)]
 struct GroupCounts {
     records: Vec<u64>,
@@ -84,7 +104,7 @@ impl<'a> CutState<'a> {
         state
     }
 
-    /// Groups all tuples anew, after generalizations.
+    /// Groups all tuples again, which is necessary after generalizations.
     pub(super) fn regroup(&mut self) {
         let context = self.context;
         self.work += context.profile.tuples() as u64 * 2;
@@ -104,7 +124,7 @@ impl<'a> CutState<'a> {
         self.classes.resize(self.groups.len() * context.classes, 0);
         for (tuple, &group) in (0u32..).zip(&of_row) {
             let classes = &mut self.classes[group as usize * context.classes..][..context.classes];
-            classes.iter_mut().zip(context.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+            classes.iter_mut().zip(context.classes_of(tuple)).for_each(|(sum, records)| *sum += u64::from(*records));
             self.groups[group as usize].records += context.tuple_records(tuple);
         }
         self.group_of = of_row;
@@ -115,21 +135,22 @@ impl<'a> CutState<'a> {
         self.evaluation = evaluation;
     }
 
-    /// Makes all values below a node leave as it, whatever they left as.
+    /// Releases all values below a node as the node. The groups are out of date until [`CutState::regroup`].
     pub(super) fn generalize(&mut self, column: usize, node: NodeId) {
         let (first, last) = self.context.taxonomies[column].tree().range(node);
         self.nodes[column][first as usize..=last as usize].fill(node);
     }
 
-    /// Whether the policy can be met, as far as k is concerned.
+    /// Whether k-anonymity holds within the suppression budget. The suppressed records are a group of at least k, too.
     pub(super) fn is_within_budget(&self, evaluation: Evaluation) -> bool {
         evaluation.records_below_k == 0 || evaluation.records_below_k.max(self.context.k) <= self.context.max_suppressed
     }
 
-    /// The cut, with what has to be suppressed, and what it loses; none where the policy cannot be met by it.
+    /// The cut with the necessary suppression, and its losses; `None` if the policy cannot be satisfied within the
+    /// budget.
     pub(super) fn cut(&self) -> Option<(Cut, ClassAndPrecision)> {
         let Evaluation { records_below_k, lost } = self.evaluation;
-        // What is below k is suppressed, and is a group of at least k itself, or there is none.
+        // The records below k are suppressed; without other models this is enough if they are none or at least k.
         if !self.context.has_other_models && (records_below_k == 0 || records_below_k >= self.context.k) {
             let small = |tuple: &TupleId| self.groups[self.group_of[tuple.index()] as usize].records < self.context.k;
             let mut cut = self.context.cut(&self.nodes);
@@ -141,14 +162,14 @@ impl<'a> CutState<'a> {
         Some((cut, lost))
     }
 
-    /// The children of a node that are in.
+    /// The children of a node whose values are released as the node.
     pub(super) fn children(&self, column: usize, node: NodeId) -> Vec<NodeId> {
         let tree = self.context.taxonomies[column].tree();
         let is_in = |child: &NodeId| self.nodes[column][tree.range(*child).0 as usize] == node;
         tree.children(node).filter(is_in).collect()
     }
 
-    /// Whether a move is still there to be made.
+    /// Whether some values of the reversal are still released as its node.
     pub(super) fn is_possible(&self, reversal: Reversal) -> bool {
         let tree = self.context.taxonomies[reversal.column].tree();
         match reversal.child {
@@ -160,12 +181,12 @@ impl<'a> CutState<'a> {
         }
     }
 
-    /// The children that a move takes out of their node.
+    /// The children whose values the reversal changes.
     pub(super) fn reverted_children(&self, reversal: Reversal) -> Vec<NodeId> {
         reversal.child.map_or_else(|| self.children(reversal.column, reversal.node), |child| vec![child])
     }
 
-    /// What the state would amount to after a move.
+    /// Evaluates a reversal without applying it.
     pub(super) fn evaluate(&mut self, reversal: Reversal) -> Evaluation {
         let context = self.context;
         let width = context.classes;
@@ -174,27 +195,27 @@ impl<'a> CutState<'a> {
         for child in self.reverted_children(reversal) {
             self.count_below(reversal.column, child, &mut scratch);
             for &group in &scratch.touched {
-                let at = group as usize;
-                let records = std::mem::take(&mut scratch.child.records[at]);
-                let classes = &mut scratch.child.classes[at * width..][..width];
-                let part = CutGroup { records, ..self.groups[at].moved(context, reversal, child) };
+                let index = group as usize;
+                let records = std::mem::take(&mut scratch.child.records[index]);
+                let classes = &mut scratch.child.classes[index * width..][..width];
+                let part = CutGroup { records, ..self.groups[index].moved(context, reversal, child) };
                 evaluation.add_group(context, part, classes, 1.0);
-                if scratch.moved.records[at] == 0 {
+                if scratch.moved.records[index] == 0 {
                     scratch.moved_groups.push(group);
                 }
-                scratch.moved.records[at] += records;
-                let moved = &mut scratch.moved.classes[at * width..][..width];
+                scratch.moved.records[index] += records;
+                let moved = &mut scratch.moved.classes[index * width..][..width];
                 moved.iter_mut().zip(&mut *classes).for_each(|(moved, part)| *moved += std::mem::take(part));
             }
         }
         for group in scratch.moved_groups.drain(..) {
-            let at = group as usize;
-            let whole = self.groups[at];
-            let classes = &self.classes[at * width..][..width];
+            let index = group as usize;
+            let whole = self.groups[index];
+            let classes = &self.classes[index * width..][..width];
             evaluation.add_group(context, whole, classes, -1.0);
-            let left = &mut scratch.moved.classes[at * width..][..width];
+            let left = &mut scratch.moved.classes[index * width..][..width];
             left.iter_mut().zip(classes).for_each(|(moved, all)| *moved = all - *moved);
-            let records = whole.records - std::mem::take(&mut scratch.moved.records[at]);
+            let records = whole.records - std::mem::take(&mut scratch.moved.records[index]);
             evaluation.add_group(context, CutGroup { records, ..whole }, left, 1.0);
             left.fill(0);
         }
@@ -202,7 +223,7 @@ impl<'a> CutState<'a> {
         evaluation
     }
 
-    /// Makes a move whose trial came to these figures.
+    /// Applies a reversal with this evaluation.
     pub(super) fn apply(&mut self, reversal: Reversal, evaluation: Evaluation) {
         let context = self.context;
         let width = context.classes;
@@ -210,10 +231,10 @@ impl<'a> CutState<'a> {
         for child in self.reverted_children(reversal) {
             self.count_below(reversal.column, child, &mut scratch);
             for &group in &scratch.touched {
-                let at = group as usize;
-                let records = std::mem::take(&mut scratch.child.records[at]);
-                let part = &mut scratch.child.classes[at * width..][..width];
-                let whole = &mut self.groups[at];
+                let index = group as usize;
+                let records = std::mem::take(&mut scratch.child.records[index]);
+                let part = &mut scratch.child.classes[index * width..][..width];
+                let whole = &mut self.groups[index];
                 let moved = CutGroup { records, ..whole.moved(context, reversal, child) };
                 if records == whole.records {
                     *whole = moved;
@@ -221,17 +242,17 @@ impl<'a> CutState<'a> {
                     continue;
                 }
                 whole.records -= records;
-                scratch.new_group[at] = self.groups.len() as u32;
+                scratch.new_group[index] = self.groups.len() as u32;
                 self.groups.push(moved);
-                let all = &mut self.classes[at * width..][..width];
+                let all = &mut self.classes[index * width..][..width];
                 all.iter_mut().zip(&*part).for_each(|(all, part)| *all -= part);
                 self.classes.extend_from_slice(part);
                 part.fill(0);
             }
             for &tuple in context.tuples(reversal.column, child) {
                 let group = &mut self.group_of[tuple as usize];
-                let fresh = scratch.new_group[*group as usize];
-                *group = if fresh == NONE { *group } else { fresh };
+                let new_group = scratch.new_group[*group as usize];
+                *group = if new_group == NONE { *group } else { new_group };
             }
             for &group in &scratch.touched {
                 scratch.new_group[group as usize] = NONE;
@@ -242,7 +263,7 @@ impl<'a> CutState<'a> {
         self.evaluation = evaluation;
     }
 
-    /// How many records of each group lie below a child.
+    /// Counts in `scratch.child` the records of each group that lie below a child.
     fn count_below(&mut self, column: usize, child: NodeId, scratch: &mut Scratch) {
         let (groups, width) = (self.groups.len(), self.context.classes);
         if scratch.new_group.len() < groups {
@@ -263,13 +284,16 @@ impl<'a> CutState<'a> {
             }
             *part += self.context.tuple_records(tuple);
             let classes = &mut scratch.child.classes[group as usize * width..][..width];
-            classes.iter_mut().zip(self.context.classes_of(tuple)).for_each(|(all, own)| *all += u64::from(*own));
+            classes
+                .iter_mut()
+                .zip(self.context.classes_of(tuple))
+                .for_each(|(sum, records)| *sum += u64::from(*records));
         }
     }
 }
 
 impl Evaluation {
-    /// A group more, or one less.
+    /// Adds a group (`sign` 1) or removes it (`sign` -1).
     fn add_group(&mut self, context: &RefineContext<'_>, group: CutGroup, classes: &[u64], sign: f64) {
         if group.records == 0 {
             return;
@@ -286,7 +310,7 @@ impl Evaluation {
 }
 
 impl CutGroup {
-    /// The same with another node in one column.
+    /// The group with the child instead of the node of a reversal.
     fn moved(self, context: &RefineContext<'_>, reversal: Reversal, child: NodeId) -> Self {
         let (losses, stars) = (&context.losses[reversal.column], &context.stars[reversal.column]);
         Self {

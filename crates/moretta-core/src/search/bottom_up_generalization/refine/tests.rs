@@ -1,4 +1,4 @@
-//! Figures against a naive reference, the descent's end, the search against all cuts there are.
+//! Evaluations against a naive reference, the end of a descent, and the search against all cuts of small tables.
 
 use proptest::prelude::*;
 
@@ -38,7 +38,7 @@ fn roots(table: &TestTable) -> Vec<Vec<NodeId>> {
     table.profile.columns().iter().map(|column| vec![NodeId(0); column.domain.len()]).collect()
 }
 
-/// LM and CM of a cut, by the one implementation there is.
+/// LM and CM of a cut, by the implementation of the measures.
 fn measured(table: &TestTable, cut: &Cut) -> (f64, f64) {
     let records = table.profile.records();
     let recoding = Recoding::Global(cut.clone());
@@ -56,7 +56,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_trial_tells_what_making_the_move_comes_to(recipe in recipes(), free: bool, choices in prop::collection::vec(any::<u32>(), 30)) {
+    fn an_evaluation_equals_the_state_after_the_reversal(recipe in recipes(), free: bool, choices in prop::collection::vec(any::<u32>(), 30)) {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
         let context = RefineContext::new(&task(&table, 5), &taxonomies, refine_objective(&table, &taxonomies, true));
@@ -73,7 +73,7 @@ proptest! {
             let regrouped = CutState::new(&context, state.nodes.clone());
             prop_assert_eq!(evaluated.records_below_k, regrouped.evaluation.records_below_k);
             prop_assert!(are_close(evaluated.lost, regrouped.evaluation.lost));
-            // The naive reference: the cut with everything below k suppressed.
+            // The naive reference: the cut with all groups below k suppressed.
             let mut cut = context.cut(&state.nodes);
             cut.suppressed = small(&table, &cut, context.k);
             let lost = context.loss_of_cut(&state.nodes, &cut);
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn a_descent_ends_where_nothing_can_be_taken_back(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
+    fn a_descent_ends_where_nothing_can_be_reverted(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
         let table = table(&recipe, free);
         let taxonomies = Taxonomy::of_columns(&table.profile);
         let context = RefineContext::new(&task(&table, max_suppressed), &taxonomies, refine_objective(&table, &taxonomies, false));
@@ -130,7 +130,7 @@ proptest! {
         steps.iter().for_each(|step| walked.apply(step));
         prop_assert_eq!(&walked.cells, &context.cut(&state.nodes).cells);
         prop_assert!(state.is_within_budget(state.evaluation));
-        // Without a budget what failed once fails for good, so nothing may be left.
+        // Without a budget, a reversal that failed once always fails, so none may be possible at the end.
         for column in 0..state.nodes.len() {
             for node in state.nodes[column].clone() {
                 let children = state.children(column, node);
@@ -138,7 +138,7 @@ proptest! {
                 let single: Vec<_> = children.iter().copied().filter(|_| single).map(Some).collect();
                 for child in [None].into_iter().chain(single).filter(|_| max_suppressed == 0 && !children.is_empty()) {
                     let reversal = Reversal { column, node, child };
-                    // A child that nobody carries changes nothing.
+                    // A child without records changes nothing.
                     let carried = child.is_none_or(|child| context.records(column, child) > 0);
                     let after = state.evaluate(reversal);
                     prop_assert!(!carried || after.records_below_k > 0, "{reversal:?}");
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_after_the_climb_is_never_worse(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
+    fn refinement_is_never_worse_than_the_climb(recipe in recipes(), free: bool, partial: bool, max_suppressed in 0u64..20) {
         let table = table(&recipe, free);
         let task = task(&table, max_suppressed);
         let plain = BottomUpParams { take_back: false, ..BottomUpParams::default() };
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// The tuples in groups below k.
+/// Tuples in groups below k.
 fn small(table: &TestTable, cut: &Cut, k: u64) -> Vec<crate::ids::TupleId> {
     let key = |tuple: crate::ids::TupleId| -> Vec<crate::hierarchy::Cell> {
         table.profile.codes(tuple).iter().zip(&cut.cells).map(|(&code, cells)| cells[code as usize]).collect()
@@ -178,7 +178,7 @@ fn small(table: &TestTable, cut: &Cut, k: u64) -> Vec<crate::ids::TupleId> {
     tuples().filter(|&tuple| groups[&key(tuple)] < k).collect()
 }
 
-/// All cuts of a tree, as the node of each leaf.
+/// All cuts below a node, each as the node of every leaf.
 fn all_cuts(taxonomy: &Taxonomy<'_>, node: NodeId) -> Vec<Vec<NodeId>> {
     let tree = taxonomy.tree();
     let (first, last) = tree.range(node);
@@ -194,7 +194,7 @@ fn all_cuts(taxonomy: &Taxonomy<'_>, node: NodeId) -> Vec<Vec<NodeId>> {
     cuts
 }
 
-/// On tables so small that all cuts can be tried, the search finds the best there is.
+/// On tables that are small enough to try all cuts, the search finds the best one.
 #[test]
 fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
     let mut state = 5u64;
@@ -238,6 +238,6 @@ fn the_search_finds_the_best_of_all_cuts_of_small_tables() {
         greedy += u32::from(lm(0) > best + 1e-9);
         tried += 1;
     }
-    // Otherwise the test would show nothing.
-    assert!(greedy > 5, "taking back alone was the best in all but {greedy} of {tried}");
+    // Otherwise the test would not show that the search is needed.
+    assert!(greedy > 5, "reverting alone was the best in all but {greedy} of {tried}");
 }
