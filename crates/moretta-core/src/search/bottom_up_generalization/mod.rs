@@ -30,8 +30,8 @@
 //! at most p generalizations are tried per step.
 //!
 //! **Beyond the paper**: generalizations that turn out not to be needed are reverted, and a seeded search looks for a
-//! better cut (`refine`); records may be suppressed within the budget of the policy; a node may replace only some of
-//! its children.
+//! better cut (`refine`); records may be suppressed within the budget of the policy; with `partial`, a node may replace
+//! only some of its children.
 
 mod candidates;
 mod climb;

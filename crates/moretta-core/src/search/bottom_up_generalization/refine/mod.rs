@@ -204,13 +204,7 @@ impl<'a> RefineSearch<'a> {
     }
 
     /// Runs one chain from a state, with its own random numbers and weights.
-    fn run_chain(
-        &self,
-        start: &CutState<'_>,
-        best: Option<&BestCut>,
-        number: usize,
-        mut rng: SearchRng,
-    ) -> ChainResult {
+    fn run_chain(&self, start: &CutState<'_>, best: Option<&BestCut>, index: usize, mut rng: SearchRng) -> ChainResult {
         let RefineOptions { partial, rounds } = self.options;
         let weights = self.normalized(WEIGHTS[index]);
         let mut current = start.clone();

@@ -9,7 +9,8 @@ use super::{
     state::{CutState, Reversal},
 };
 use crate::{
-    ids::NodeId,
+    hierarchy::Cell,
+    ids::{NodeId, TupleId},
     measure::{MeasureContext, Measures},
     recoding::{Cut, Recoding},
     search::{
@@ -168,11 +169,11 @@ proptest! {
 }
 
 /// Tuples in groups below k.
-fn small(table: &TestTable, cut: &Cut, k: u64) -> Vec<crate::ids::TupleId> {
-    let key = |tuple: crate::ids::TupleId| -> Vec<crate::hierarchy::Cell> {
+fn small(table: &TestTable, cut: &Cut, k: u64) -> Vec<TupleId> {
+    let key = |tuple: TupleId| -> Vec<Cell> {
         table.profile.codes(tuple).iter().zip(&cut.cells).map(|(&code, cells)| cells[code as usize]).collect()
     };
-    let tuples = || (0..table.profile.tuples() as u32).map(crate::ids::TupleId);
+    let tuples = || (0..table.profile.tuples() as u32).map(TupleId);
     let mut groups = std::collections::BTreeMap::<_, u64>::new();
     tuples().for_each(|tuple| *groups.entry(key(tuple)).or_default() += table.profile.tuple_records(tuple));
     tuples().filter(|&tuple| groups[&key(tuple)] < k).collect()

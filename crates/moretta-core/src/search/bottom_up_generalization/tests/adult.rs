@@ -1,8 +1,9 @@
-//! The exact sequence of the reference on Adult, where the data is at hand.
+//! The exact sequence of the reference on Adult, if the data is available.
 
 use super::{plain, reference::Reference, run};
 use crate::{
     hierarchy::{Hierarchies, file},
+    ids::ColumnId,
     measure::{MeasureContext, Measures},
     search::{
         bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
@@ -14,7 +15,7 @@ use crate::{
 
 const COLUMNS: [&str; 7] = ["occupation", "education", "native-country", "marital-status", "sex", "race", "workclass"];
 
-/// Adult's training set with seven categorical columns and the class.
+/// Training set of Adult with seven categorical columns and the class; `None` if the data is not available.
 pub fn adult(privacy: &str, test: &str) -> Option<TestTable> {
     let text = data("adult/adult_train.csv", test)?;
     let mut policy = format!("{privacy}\n[columns]\nincome.role = \"class\"\n");
@@ -40,15 +41,13 @@ fn the_sequence_on_adult_is_that_of_the_reference() {
         let taxonomies = Taxonomy::of_columns(&table.profile);
         let expected = Reference::new(&table.profile).sequence(k);
         let found = outcome.path.iter().map(|step| step.changes.as_slice());
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|&(c, node)| [(crate::ids::ColumnId::from_index(c), taxonomies[c].cell(node))])
-            .collect();
+        let expected: Vec<_> =
+            expected.iter().map(|&(c, node)| [(ColumnId::from_index(c), taxonomies[c].cell(node))]).collect();
         assert!(found.eq(expected.iter().map(|change| change.as_slice())), "k = {k}: {:?}", outcome.path);
     }
 }
 
-/// LM, CM and the number of suppressed records.
+/// LM, CM and the number of suppressed records, with up to `share` of all records suppressed.
 fn measured(table: &TestTable, params: BottomUpParams, share: f64) -> (f64, f64, u64) {
     let allowed = (share * table.profile.records() as f64) as u64;
     let recoding = run(BottomUpGeneralization(params), table, allowed).unwrap().recoding;
@@ -64,18 +63,18 @@ fn the_default_is_never_worse_than_plain_and_clearly_better_at_both_ends() {
     for k in [10, 25, 50, 100, 250, 500] {
         let Some(table) = adult(&format!("privacy.k = {k}"), "the_default_is_never_worse_than_plain") else { return };
         let plain = measured(&table, plain().0, 0.0);
-        let taken_back = measured(&table, BottomUpParams { search: 0, ..BottomUpParams::default() }, 0.0);
+        let reverted = measured(&table, BottomUpParams { search: 0, ..BottomUpParams::default() }, 0.0);
         let default = measured(&table, BottomUpParams::default(), 0.0);
-        for better in [taken_back, default] {
+        for better in [reverted, default] {
             assert!(better.0 <= plain.0 && better.1 <= plain.1, "K = {k}: {plain:?} {better:?}");
         }
-        // The climb alone is known from a trial elsewhere.
+        // Expected LM of the climb alone.
         let known = [(10, 4.610), (500, 6.296)].into_iter().find(|(known, _)| *known == k);
         if let Some((_, lm)) = known {
             assert!((plain.0 - lm).abs() < 5e-4, "K = {k}: {plain:?}");
             assert!(default.0 < plain.0 - 0.5, "K = {k}: {plain:?} {default:?}");
         }
-        // A plain path that is stopped when so many records are below K: 3.97 and 3.66.
+        // LM of the climb alone if it stops once the records below k fit the budget: 3.97 and 3.66.
         for (share, stopped) in [(0.02, 3.97), (0.05, 3.66)].into_iter().filter(|_| k == 10) {
             let with_budget = measured(&table, BottomUpParams::default(), share);
             assert!(with_budget.0 < stopped - 1.0, "{share}: {with_budget:?}");

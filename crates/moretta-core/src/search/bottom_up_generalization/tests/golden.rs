@@ -1,10 +1,14 @@
-//! The example of the paper (spec 1).
+//! The example of the paper.
 
 use super::{plain, run, shown};
 use crate::{
-    ids::TupleId,
+    ids::{NodeId, TupleId},
     recoding::Recoding,
-    search::{Method, NoObserver, SearchError, Task, ValidPoint},
+    search::{
+        Method, NoObserver, SearchError, Task, ValidPoint,
+        bottom_up_generalization::{Criterion, candidates::Candidates, information},
+        taxonomy::Taxonomy,
+    },
     testing::TestTable,
 };
 
@@ -61,23 +65,22 @@ fn one_step_reaches_three() {
 #[test]
 fn five_generalizations_are_valid_at_the_start() {
     let table = table(3);
-    let taxonomies = super::super::Taxonomy::of_columns(&table.profile);
-    let information =
-        super::super::information::of_columns(&table.profile, &taxonomies, super::super::Criterion::Class);
-    let valid = super::super::candidates::Candidates::new(&taxonomies, &information).all();
-    let label = |&(column, node): &(usize, crate::ids::NodeId)| taxonomies[column].tree().label(node).to_owned();
+    let taxonomies = Taxonomy::of_columns(&table.profile);
+    let information = information::of_columns(&table.profile, &taxonomies, Criterion::Class);
+    let valid = Candidates::new(&taxonomies, &information).all();
+    let label = |&(column, node): &(usize, NodeId)| taxonomies[column].tree().label(node).to_owned();
     assert_eq!(valid.iter().map(label).collect::<Vec<_>>(), ["e1", "f1", "e2", "f2", "f3"]);
 }
 
 #[test]
-fn the_frontier_goes_through_the_stop_to_the_root() {
+fn the_generalization_path_continues_past_the_first_valid_step_to_the_root() {
     let table = table(3);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
     let path = plain().generalization_path(&task, &NoObserver).unwrap().unwrap();
     assert_eq!(path.first_valid, Some(ValidPoint { step: 1, suppressed_rows: 0 }));
     let steps = shown(&table.profile, &path.steps);
     assert_eq!(steps[0], "Race -> f2");
-    // Every inner node once: e, f, g and the root twice, f3, g3, h3 and the root.
+    // Every inner node once: e, f, g and the root in two columns; f3, g3, h3 and the root in the third.
     assert_eq!(steps.len(), 12);
     let mut once = steps.clone();
     once.sort();

@@ -8,6 +8,8 @@ mod reference;
 
 use super::{BottomUpGeneralization, BottomUpParams};
 use crate::{
+    hierarchy::Cell,
+    ids::ColumnId,
     profile::Profile,
     recoding::Step,
     search::{Method, NoObserver, Outcome, SearchError, Task},
@@ -23,16 +25,16 @@ fn run(method: BottomUpGeneralization, table: &TestTable, max_suppressed: u64) -
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed, seed: 1 };
     let outcome = method.run(&task, &NoObserver);
     if let Ok(outcome) = &outcome {
-        // The bound, on every run of every test.
-        let most = outcome.work.iter().find(|(name, _)| *name == "most_trials").expect("a counter").1;
-        assert!(!method.0.prune || most <= table.profile.columns().len() as u64, "{:?}", outcome.work);
+        // The bound on trials per step, checked in every run of every test.
+        let max_trials = outcome.work.iter().find(|(name, _)| *name == "most_trials").expect("a counter").1;
+        assert!(!method.0.prune || max_trials <= table.profile.columns().len() as u64, "{:?}", outcome.work);
     }
     outcome
 }
 
-/// Steps as column and label.
+/// Steps as text: column and label.
 fn shown(profile: &Profile, steps: &[Step]) -> Vec<String> {
-    let change = |(column, cell): &(crate::ids::ColumnId, crate::hierarchy::Cell)| {
+    let change = |(column, cell): &(ColumnId, Cell)| {
         format!("{} -> {}", profile.columns()[column.index()].name, profile.domain(*column).label(*cell))
     };
     steps.iter().map(|step| step.changes.iter().map(change).collect::<Vec<_>>().join(", ")).collect()

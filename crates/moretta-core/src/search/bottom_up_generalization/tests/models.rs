@@ -1,4 +1,4 @@
-//! Other models together with k.
+//! Other models together with k-anonymity, and suppression budgets.
 
 use super::{plain, run};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     verify::verify_against,
 };
 
-/// k alone holds at once; the template on `job` does not, and only climbing `job` mends it.
+/// The original table satisfies k-anonymity but not the template on `job`, and only generalizing `job` repairs it.
 #[test]
 fn templates_hold_together_with_k() {
     let policy = "[privacy]\nk = 2\n[[privacy.template]]\ngiven = [\"job\"]\ncolumn = \"ill\"\nvalues = [\"hiv\"]\n\
@@ -34,7 +34,7 @@ fn templates_hold_together_with_k() {
         let outcome = run(method, &table, 0).unwrap();
         let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
         let job = |code: u32| table.profile.columns()[0].domain.label(cut.cells[0][code as usize]);
-        // Singers were 60 % hiv; clerks are 50 %, which is allowed, and stay as they are.
+        // Singers were 60 % hiv. Clerks are 50 %, which is allowed, so they are not generalized.
         assert_eq!([0, 1, 2, 3].map(job), ["artist", "artist", "clerk", "lawyer"]);
         let sex = |code: u32| table.profile.columns()[1].domain.label(cut.cells[1][code as usize]);
         assert_eq!([0, 1].map(sex), ["f", "m"]);
@@ -42,14 +42,14 @@ fn templates_hold_together_with_k() {
     }
 }
 
-/// Five of a hundred are suppressed instead of a column climbing for their sake.
+/// Five of a hundred records are suppressed, and the other records are not generalized.
 #[test]
 fn a_budget_spares_the_others() {
     let policy = "privacy.k = 5\ncolumns.town.role = \"quasi-identifier\"\ncolumns.class.role = \"class\"";
     let rows = [("rome,y", 50), ("turin,n", 45), ("isola,y", 2), ("ponza,n", 2), ("gorgona,y", 1)];
     let table = TestTable::new(policy, &[], &rows);
     for method in [plain(), BottomUpGeneralization(BottomUpParams::default())] {
-        // One record short of what has to go: a suppressed group of four would be too small.
+        // Five records are in groups below k, one more than this budget.
         assert_eq!(run(method, &table, 4).unwrap().recoding.suppressed_records(&table.profile), 0);
         let outcome = run(method, &table, 5).unwrap();
         assert_eq!(outcome.recoding.suppressed_records(&table.profile), 5);
@@ -57,7 +57,7 @@ fn a_budget_spares_the_others() {
     }
 }
 
-/// A budget for everybody is no reason to suppress everybody: what the climb ends in at once is where the search begins.
+/// The climb stops at once if the budget covers all records; the refinement then suppresses far fewer.
 #[test]
 fn a_budget_for_all_is_not_used_up() {
     let policy = "privacy.k = 5\ncolumns.n.role = \"quasi-identifier\"";
@@ -69,10 +69,10 @@ fn a_budget_for_all_is_not_used_up() {
     assert!(outcome.recoding.suppressed_records(&table.profile) < 20);
 }
 
-/// Flat columns whose values go to `*` one by one may end in groups that print nothing else: these count as suppressed
-/// in CM, and the search knows it.
+/// In flat columns, partial generalization can produce groups with `*` in every column. CM counts these as suppressed,
+/// and so does the search.
 #[test]
-fn a_group_that_tells_nothing_is_no_gain() {
+fn a_group_with_stars_in_every_column_is_no_gain() {
     let policy = "privacy.k = 4\ncolumns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"\n\
                   columns.c.role = \"class\"";
     let mut state = 11u64;
@@ -96,7 +96,7 @@ fn a_group_that_tells_nothing_is_no_gain() {
     }
 }
 
-/// What may be suppressed need not be: beside other models than k, too, a budget never makes it worse.
+/// A suppression budget never makes the result worse, also with models other than k-anonymity.
 #[test]
 fn with_a_budget_no_more_is_lost_than_without() {
     let policy = "[privacy.lkc]\nl = 2\nk = 3\nc = 0.85\n[columns.a]\nrole = \"quasi-identifier\"\n[columns.b]\n\

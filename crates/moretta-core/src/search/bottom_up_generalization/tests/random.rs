@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::{plain, reference::Reference, run};
 use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
+    ids::{ColumnId, NodeId},
     recoding::{Action, Step},
     search::{
         bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
@@ -32,7 +33,7 @@ pub(crate) struct Recipe {
 pub(crate) fn recipes() -> impl Strategy<Value = Recipe> {
     let columns = prop::collection::vec(prop::collection::vec(0usize..40, 1..14), 1..5);
     let rows = prop::collection::vec((prop::collection::vec(any::<u32>(), 4), 0u32..3, 1u64..5), 1..60);
-    // Few values and counts, so that there are ties; sometimes one class only, so that nothing tells anything.
+    // Few values and counts, for ties; sometimes a single class, so that every generalization loses no information.
     (columns, rows, 2u64..12, any::<bool>()).prop_map(|(columns, mut rows, k, one_class)| {
         rows.iter_mut().filter(|_| one_class).for_each(|row| row.1 = 0);
         Recipe { columns, rows, k }
@@ -43,7 +44,7 @@ pub(crate) fn table(recipe: &Recipe, free: bool) -> TestTable {
     table_with(recipe, free, "")
 }
 
-/// With more in the policy.
+/// With further settings in the policy.
 pub(crate) fn table_with(recipe: &Recipe, free: bool, more: &str) -> TestTable {
     let mut policy = format!("{more}privacy.k = {}\ncolumns.class.role = \"class\"\n", recipe.k);
     let mut trees = Hierarchies::default();
@@ -89,9 +90,9 @@ proptest! {
         }
         let outcome = outcome.unwrap();
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let step = |(column, node): (usize, crate::ids::NodeId)| Step {
+        let step = |(column, node): (usize, NodeId)| Step {
             action: Action::Generalize,
-            changes: vec![(crate::ids::ColumnId::from_index(column), taxonomies[column].cell(node))],
+            changes: vec![(ColumnId::from_index(column), taxonomies[column].cell(node))],
         };
         let expected: Vec<Step> = Reference::new(&table.profile).sequence(recipe.k).into_iter().map(step).collect();
         prop_assert_eq!(&outcome.path, &expected);

@@ -1,4 +1,4 @@
-//! The method as the paper tells it, without an index: every valid generalization is tried on the whole table.
+//! The method as in the paper, without an index: every valid generalization is tried on the whole table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,7 +78,7 @@ impl<'a> Reference<'a> {
         current
     }
 
-    /// The whole sequence up to K, as (column, node).
+    /// The whole sequence of generalizations up to k, as (column, node).
     pub fn sequence(&mut self, k: u64) -> Vec<(usize, NodeId)> {
         let mut steps = Vec::new();
         let mut known: BTreeMap<(usize, NodeId), f64> = BTreeMap::new();
@@ -99,7 +99,7 @@ impl<'a> Reference<'a> {
             scored.retain(|one| close(one.0, ratio));
             let information = scored.iter().map(|one| one.1).fold(f64::INFINITY, f64::min);
             scored.retain(|one| close(one.1, information));
-            // Columns in order, nodes in preorder: the first.
+            // Columns are in order and nodes in preorder, so the first one wins ties.
             let (_, _, column, node) = scored[0];
             self.current = self.applied(column, node);
             steps.push((column, node));
