@@ -1,10 +1,10 @@
 //! What is told, column by column, and what could be told next.
 //!
 //! A column begins as one **source**: all its records leave as the whole column. A **candidate** is a disclosure: the
-//! values of a range leave their source and are told as a cell of their own. In a tree the candidates of a source are the
-//! children of its node, and the others stay what they were; told, a child is a source itself. Without a hierarchy
-//! that is the published method: every value is a child of the root, and the source is `*`. In a column of free numbers a
-//! source is an interval, its one candidate the split at the point that tells most, and both halves become sources.
+//! values of a range leave their source and are told as a cell of their own. In a tree the candidates of a source are
+//! the children of its node, and the others stay what they were; told, a child is a source itself. Without a hierarchy
+//! that is the published method: every value is a child of the root, and the source is `*`. In a column of free numbers
+//! a source is an interval, its one candidate the split at the point that tells most, and both halves become sources.
 //!
 //! A missing value is no number, so at first it is split from all of them.
 //!
@@ -169,7 +169,8 @@ fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<I
     })
 }
 
-/// Information gain of a split in two: `told` is the number and entropy of the records that leave, `classes` their classes.
+/// Information gain of a split in two: `told` is the number and entropy of the records that leave, `classes` their
+/// classes.
 fn class_gain(all: &ClassCounts, disclosed: (u64, f64), classes: &[(u32, u64)]) -> f64 {
     let rest = entropy(without(&all.classes, classes).map(|(_, records)| records)).1;
     let (records, leaving, staying) = (all.count as f64, disclosed.0 as f64, (all.count - disclosed.0) as f64);
@@ -361,8 +362,8 @@ impl<'a> CandidateSet<'a> {
         weight * (disclosed + rest)
     }
 
-    /// The points at which numbers up to `last` are best split from the others of their source, the best last. Both sides
-    /// must have as many records as any group needs.
+    /// The points at which numbers up to `last` are best split from the others of their source, the best last. Both
+    /// sides must have as many records as any group needs.
     fn points(&self, column: usize, source: usize, last: u32, others: bool) -> Vec<u32> {
         let counted = &self.code_counts[column];
         let Source { cell, first, records: ref all, .. } = self.sources[source];

@@ -1,4 +1,4 @@
-//! What the policy asks, by how it is looked after.
+//! The constraints of the policy, sorted by how the search checks them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::{
     search::Task,
 };
 
-/// In every group of records that are alike in the columns of the scope, the share of the value is limited.
+/// A limit on the share of a sensitive value in every group of records with equal values in the columns of the scope.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Template {
     pub(super) scope: Vec<usize>,
@@ -18,15 +18,15 @@ pub(super) struct Template {
     pub(super) share: ShareLimit,
 }
 
-/// Everything that is asked.
+/// The constraints of a policy. A scope is the set of columns that a model assumes the attacker knows.
 pub(super) struct Constraints<'a> {
-    /// Those of the same scope are neighbours; the same scope and value are there once.
+    /// In order of scope, at most one per scope and value.
     pub(super) templates: Vec<Template>,
-    /// By scope, the least number of records.
+    /// By scope, the minimum number of records per group.
     pub(super) min_records: BTreeMap<Vec<usize>, u64>,
     /// By scope, all other models.
     pub(super) other_models: BTreeMap<Vec<usize>, Vec<&'a dyn BoundModel>>,
-    /// By column, whether anybody is taken to know it.
+    /// By column, whether some scope contains it. Other columns are released unchanged.
     pub(super) masked: Vec<bool>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Constraints<'a> {
         let mut templates: BTreeMap<(Vec<usize>, AttributeId, u32), ShareLimit> = BTreeMap::new();
         let (mut min_records, mut other_models) = (BTreeMap::new(), BTreeMap::new());
         let mut masked = vec![false; task.profile.columns().len()];
-        // What follows from another template is looked after with that one.
+        // A model that follows from another one needs no check of its own.
         let redundant: HashSet<usize> = redundant(task.models).into_iter().map(|(model, _)| model).collect();
         for (_, model) in task.models.iter().enumerate().filter(|(index, _)| !redundant.contains(index)) {
             let scope: Vec<usize> = model.scope().iter().map(|column| column.index()).collect();
@@ -62,7 +62,7 @@ impl<'a> Constraints<'a> {
         Self { templates: templates.into_iter().map(template).collect(), min_records, other_models, masked }
     }
 
-    /// By column, the least number of records that any group that is told apart by it must have.
+    /// By column, the minimum number of records per group over all scopes that contain the column.
     pub(super) fn min_records_by_column(&self) -> Vec<u64> {
         let of_column = |column: usize| self.min_records.iter().filter(move |(scope, _)| scope.contains(&column));
         (0..self.masked.len())
@@ -70,7 +70,7 @@ impl<'a> Constraints<'a> {
             .collect()
     }
 
-    /// The sets of columns whose rows have to be told apart.
+    /// The distinct scopes of templates and minimum sizes.
     pub(super) fn scopes(&self) -> Vec<&Vec<usize>> {
         let mut scopes: Vec<&Vec<usize>> = self.templates.iter().map(|template| &template.scope).collect();
         scopes.extend(self.min_records.keys());
@@ -79,13 +79,13 @@ impl<'a> Constraints<'a> {
         scopes
     }
 
-    /// About how many bytes the counts of all rows take.
+    /// Estimated memory of the counts of all rows, in bytes.
     pub(super) fn bytes(&self, profile: &Profile) -> u64 {
         let rows = |scope: &[usize]| {
             let sizes = scope.iter().map(|&column| profile.columns()[column].domain.len() as u64);
             sizes.fold(1, u64::saturating_mul).min(profile.tuples() as u64)
         };
-        // Codes and places of the rows; a group and counts for each template.
+        // Per row: its codes, its index by code and its group; and a count for each template.
         let scopes = self.scopes();
         let row_bytes: u64 = scopes.iter().map(|scope| rows(scope).saturating_mul(8 * scope.len() as u64 + 12)).sum();
         let counts = self.templates.iter().map(|template| rows(&template.scope).saturating_mul(4));

@@ -1,8 +1,8 @@
-//! Models that are asked only when a candidate's turn has come: the least number of records, and whatever else a group
-//! must satisfy as a whole.
+//! Models that are checked only when a candidate is selected: minimum group sizes, and models that need all records of
+//! a group.
 //!
-//! Where two groups satisfy a model, so do their records taken together. So what breaks one now would break it in every
-//! finer table, and a candidate that was refused once is refused for good.
+//! All these models are closed under union: if two groups satisfy one, so do their records together. So a candidate
+//! that violates one now would violate it in every finer table, and a rejected candidate stays rejected.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -17,11 +17,14 @@ use crate::{
     search::cluster::members_of,
 };
 
-/// At least so many records in every group of a scope.
+/// A minimum number of records for every group of a scope.
 pub(super) struct MinRecordsGuard {
     rows: Arc<ProjectedRows>,
+    /// By row.
     records: Vec<u64>,
+    /// By row.
     group_of: Vec<u32>,
+    /// Records by group.
     sizes: Vec<u64>,
     min_records: u64,
 }
@@ -36,7 +39,7 @@ impl MinRecordsGuard {
         Self { group_of: vec![0; rows.len()], rows, records, sizes: vec![profile.records()], min_records }
     }
 
-    /// By group that the candidate occurs in, how many records would leave it.
+    /// By group that the candidate occurs in, the number of records that the disclosure would move to a new group.
     fn moved(&self, candidate: &Candidate) -> BTreeMap<u32, u64> {
         let mut moved = BTreeMap::new();
         for &row in self.rows.rows_of(candidate) {
@@ -45,7 +48,7 @@ impl MinRecordsGuard {
         moved
     }
 
-    /// Whether telling it would leave no group too small.
+    /// Whether all groups that the disclosure would split keep the minimum size on both sides.
     pub(super) fn allows(&self, candidate: &Candidate) -> bool {
         self.moved(candidate).into_iter().all(|(group, moved)| {
             let remaining = self.sizes[group as usize] - moved;
@@ -70,7 +73,7 @@ impl MinRecordsGuard {
     }
 }
 
-/// Models that need to see the records of a group.
+/// Models of one scope that need all records of a group.
 pub(super) struct ModelGuard<'a> {
     profile: &'a Profile,
     models: Vec<&'a dyn BoundModel>,
@@ -92,7 +95,7 @@ impl<'a> ModelGuard<'a> {
         members.is_empty() || self.models.iter().all(|model| model.holds(&group))
     }
 
-    /// The groups that a candidate occurs in, divided.
+    /// The groups that a candidate occurs in, each with the tuples that would move and those that would remain.
     fn split_groups(&self, candidate: &Candidate) -> impl Iterator<Item = (u32, Vec<TupleId>, Vec<TupleId>)> {
         let rows = self.rows.rows_of(candidate).iter();
         let mut groups: Vec<u32> = rows.map(|&row| self.group_of[row as usize]).collect();
@@ -109,7 +112,7 @@ impl<'a> ModelGuard<'a> {
         groups.into_iter().map(split)
     }
 
-    /// Whether every group that telling it would make satisfies every model.
+    /// Whether all groups that the disclosure would split satisfy the models on both sides.
     pub(super) fn allows(&self, candidate: &Candidate) -> bool {
         self.split_groups(candidate).all(|(_, moved, remaining)| {
             remaining.is_empty() || (self.models_hold(&moved) && self.models_hold(&remaining))

@@ -1,22 +1,34 @@
-//! Top-down disclosure (Wang, Fung, Yu 2005, 2007): begin with everything suppressed, and tell value by value what
-//! does not let anybody infer too much.
+//! Top-down disclosure: starts with everything suppressed and discloses one value at a time, as long as no template is
+//! violated (Wang, Fung, Yu 2005, 2007).
 //!
-//! Guarantees: a global recoding under which every confidence template holds, and every other model of the policy with
-//! it; after every step, so that it can be stopped at any time. For whom: a holder who can say what must not be inferred
-//! from what, and wants as much as possible told beyond that; no hierarchy is needed.
+//! **What.** A global recoding that satisfies every confidence template, and every other model of the policy, after
+//! each step, so the search can be stopped at any time. With the template "Discharged at most 50 % given the job", and
+//! records/discharged records per released value:
 //!
-//! **The search** tells, one at a time, the candidate (`candidates`) of the highest `Score = gain / (privacy loss + 1)`
-//! among those that keep every template and are of use. The gain is what the disclosure tells about the class, or the
-//! precision it brings; the privacy loss how much the highest confidences rise, on average over the templates that know
-//! the column. Of scores that differ by less than 1e-12 the first wins: by column, then by value.
+//! ```text
+//! original table       Cook 4/0   Artist 4/0   Doctor 6/0   Clerk 4/1   Trader 6/4
+//! start                * 24/5                                                          21 %
+//! after three steps    Cook 4/0   Artist 4/0   Doctor 6/0   * 10/5                     50 %
+//! disclose Clerk?      Cook 4/0   Artist 4/0   Doctor 6/0   Clerk 4/1   * 6/4          67 %: rejected
+//! ```
 //!
-//! **The index** (`confidences`) is a QID-tree for each set of known columns. Telling a value touches only the groups
-//! that it occurs in, splitting an interval those that have it. Cost: the rows of a value are counted once for each column
-//! of the set when it is told, and again at every level that it is told down a hierarchy; for p flat columns and v rows O(v
-//! p²) in all, and the open candidates of the groups that are split.
+//! **Why.** For data holders who can say which inferences must be prevented, and otherwise want to release as many
+//! values as possible. No hierarchy is needed.
 //!
-//! **Beyond the paper**: values are told down a hierarchy where there is one, numbers by splitting intervals; other
-//! models (`guards`) are asked when a candidate's turn has come.
+//! **How.** In each step, the search (`search`) discloses the candidate (`candidates`) with the highest `Score = gain /
+//! (privacy loss + 1)` among those that keep every template and are beneficial. The gain is the information gain about
+//! the class, or the gain of precision. The privacy loss is the increase of the highest confidence, averaged over the
+//! templates that contain the column. Of scores that differ by less than 1e-12, the first by column and value wins.
+//!
+//! The index (`confidences`) holds the current groups for each set of known columns, and what each candidate would do
+//! to them (the paper's QID-tree). Disclosing a value reads only the groups that it occurs in.
+//!
+//! **Cost.** The rows of a value are counted once for each column of the set when it is disclosed, and again at every
+//! level of a hierarchy at which it is disclosed: O(v p²) in total for p flat columns and v rows, plus the open
+//! candidates of the groups that are split.
+//!
+//! **Beyond the paper**: values are disclosed down a hierarchy, level by level, and numbers by splitting intervals;
+//! other models (`guards`) are checked when a candidate is selected.
 
 mod candidates;
 mod confidences;
@@ -64,20 +76,20 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     objectives: AcceptedObjectives::Fixed,
     build: |choice, _| {
         let params: TopDownParams = choice.read_parameters()?;
-        match params.tries {
-            0 => Err(choice.error("tries", "`tries` is 0; it must be a whole number of at least 1")),
-            _ => Ok(Box::new(TopDownDisclosure(params))),
+        if params.tries == 0 {
+            return Err(choice.error("tries", "`tries` is 0; it must be a whole number of at least 1"));
         }
+        Ok(Box::new(TopDownDisclosure(params)))
     },
 };
 
-/// The method's parameters.
+/// Parameters of the method in a policy.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct TopDownParams {
-    /// What is told first; what says most about the class where there is one, otherwise what is most precise.
+    /// Information to disclose first; `None` for the class, or NCP if the table has no class column.
     pub measure: Option<Criterion>,
-    /// At how many points the split of an interval is tried.
+    /// Maximum number of points at which the split of an interval is tried; at least 1.
     pub tries: u32,
 }
 
@@ -87,14 +99,14 @@ impl Default for TopDownParams {
     }
 }
 
-/// The method.
+/// Top-down disclosure with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct TopDownDisclosure(pub TopDownParams);
 
-/// More than this for the counts of all rows is refused.
-const MOST_BYTES: u64 = 8 << 30;
+/// Maximum estimated memory of the counts, in bytes: a table that needs more is refused before the search starts.
+const MAX_BYTES: u64 = 8 << 30;
 
-/// Scores that are closer than this are equal.
+/// Scores that differ by at most this are equal: it covers rounding errors.
 const TIE: f64 = 1e-12;
 
 impl TopDownDisclosure {
@@ -114,7 +126,7 @@ impl Method for TopDownDisclosure {
             return refuse("it counts up to 4,294,967,295 records");
         }
         let bytes = Constraints::of(task).bytes(task.profile);
-        if bytes > MOST_BYTES {
+        if bytes > MAX_BYTES {
             let reason = format!(
                 "its counts of guarded values, by set of known columns, would take about {} GB",
                 bytes.div_ceil(1 << 30)

@@ -1,4 +1,5 @@
-//! The rows of a few columns: what an attacker who knows these columns could tell apart in the raw table.
+//! The distinct combinations of values in a few columns: the records that an attacker who knows these columns can
+//! distinguish in the original table.
 
 use std::sync::Arc;
 
@@ -9,25 +10,25 @@ use crate::{
     search::grouping::{Buckets, Groups, group_tuples},
 };
 
-/// Distinct combinations of values of some columns, found by value.
+/// Distinct combinations of values in some columns (rows), with an index from values to rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProjectedRows {
-    /// The columns, in order.
+    /// In increasing order; a position is an index in this list.
     columns: Vec<usize>,
-    /// Row-major.
+    /// By row and position.
     codes: Vec<u32>,
-    /// By place, all rows in order of their codes.
+    /// By position, all rows in order of their codes.
     by_code: Vec<Buckets>,
 }
 
-/// The rows of some columns, and which of them each tuple is.
+/// The rows of some columns, and the row of each tuple.
 pub(super) struct Projection {
     pub(super) rows: Arc<ProjectedRows>,
     pub(super) row_of: Vec<u32>,
 }
 
 impl Projection {
-    /// Tuples that are alike in these columns are one row.
+    /// Projects all tuples to some columns; tuples with equal values there become one row.
     pub(super) fn of(profile: &Profile, columns: &[usize]) -> Self {
         let Groups { of_row, first_rows } = group_tuples(profile, columns);
         Self {
@@ -38,13 +39,13 @@ impl Projection {
 }
 
 impl ProjectedRows {
-    /// Of these columns, a row for each of some tuples.
+    /// One row for each of some tuples.
     pub(super) fn new(profile: &Profile, columns: &[usize], tuples: impl Iterator<Item = TupleId>) -> Self {
         let codes = tuples.flat_map(|tuple| columns.iter().map(move |&column| profile.codes(tuple)[column]));
         let codes: Vec<u32> = codes.collect();
         let by_code = |(position, &column): (usize, &usize)| {
-            let own = codes.iter().skip(position).step_by(columns.len()).copied();
-            Buckets::new(profile.columns()[column].domain.len(), own)
+            let column_codes = codes.iter().skip(position).step_by(columns.len()).copied();
+            Buckets::new(profile.columns()[column].domain.len(), column_codes)
         };
         let by_code = columns.iter().enumerate().map(by_code).collect();
         Self { columns: columns.to_vec(), codes, by_code }
@@ -58,24 +59,24 @@ impl ProjectedRows {
         &self.columns
     }
 
-    /// Where a column is among these.
+    /// Position of a column; `None` if it is not among the columns.
     pub(super) fn position_of(&self, column: usize) -> Option<usize> {
         self.columns.binary_search(&column).ok()
     }
 
-    /// The codes of a row, one for each of these columns.
+    /// Codes of a row, by position.
     pub(super) fn codes(&self, row: u32) -> &[u32] {
         let width = self.columns.len();
         &self.codes[row as usize * width..(row as usize + 1) * width]
     }
 
-    /// The rows that a candidate occurs in; none where its column is not among these.
+    /// Rows that a candidate occurs in; empty if its column is not among the columns.
     pub(super) fn rows_of(&self, candidate: &Candidate) -> &[u32] {
-        let with = |position| self.rows_with(position, candidate.first, candidate.last);
-        self.position_of(candidate.column).map_or(&[], with)
+        let rows_with = |position| self.rows_with(position, candidate.first, candidate.last);
+        self.position_of(candidate.column).map_or(&[], rows_with)
     }
 
-    /// The rows with a value from `first` to `last`.
+    /// Rows with a code from `first` to `last` at a position.
     pub(super) fn rows_with(&self, position: usize, first: u32, last: u32) -> &[u32] {
         self.by_code[position].rows(first, last)
     }

@@ -1,4 +1,7 @@
-//! The search: whose turn it is, whether it may be told, and what changes then.
+//! The search: selects the candidate with the highest score, checks it against the guards, and discloses or rejects it.
+//!
+//! Candidates that violate a template are rejected as soon as the confidence index finds them, so every open candidate
+//! keeps all templates. The guards are more expensive and are only asked about the selected candidate.
 
 use std::collections::BTreeMap;
 
@@ -19,22 +22,22 @@ use crate::{
     search::{Observer, Task, information::Criterion},
 };
 
-/// What is told so far, and what could be told next.
+/// State of the search: the disclosed cells and the open candidates.
 pub(super) struct TopDownSearch<'a> {
     pub(super) candidates: CandidateSet<'a>,
     pub(super) confidences: Confidences,
     size_guards: Vec<MinRecordsGuard>,
     model_guards: Vec<ModelGuard<'a>>,
-    /// The open candidates in order of column and value, with their scores.
+    /// Open candidates with their scores, in order of column and value.
     open: Vec<(u32, f64)>,
-    /// How many candidates there were when `open` was last brought up to date.
-    known: usize,
+    /// Number of candidates when `open` was last updated: later ones are not in it yet.
+    num_scored: usize,
     pub(super) path: Vec<Step>,
     pub(super) rescored: u64,
     pub(super) refused: u64,
 }
 
-/// Everything that anybody is taken to know is suppressed.
+/// The first step: suppresses every column that some model assumes to be known.
 pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
     let whole = |column: usize| Some(*cells[column].first()?).filter(|_| masked[column]);
     let hidden = (0..masked.len()).filter_map(|column| Some((ColumnId::from_index(column), whole(column)?)));
@@ -42,7 +45,7 @@ pub(super) fn first_step(cells: &[Vec<Cell>], masked: &[bool]) -> Step {
 }
 
 impl<'a> TopDownSearch<'a> {
-    /// With nothing told yet. None where it is stopped before it can begin.
+    /// Starts with nothing disclosed. Returns `None` if the observer stops it during the setup.
     pub(super) fn new(task: &Task<'a>, measure: Criterion, tries: u32, observer: &dyn Observer) -> Option<Self> {
         let constraints = Constraints::of(task);
         let profile = task.profile;
@@ -66,10 +69,17 @@ impl<'a> TopDownSearch<'a> {
             .collect();
         let others = constraints.other_models.into_iter();
         let model_guards = others.map(|(scope, models)| ModelGuard::new(profile, &scope, models)).collect();
-        let (open, known, path) = (Vec::new(), 0, vec![first]);
-        let (rescored, refused) = (0, 0);
-        let mut search =
-            Self { candidates, confidences, size_guards, model_guards, open, known, path, rescored, refused };
+        let mut search = Self {
+            candidates,
+            confidences,
+            size_guards,
+            model_guards,
+            open: Vec::new(),
+            num_scored: 0,
+            path: vec![first],
+            rescored: 0,
+            refused: 0,
+        };
         search.replace_violating(observer);
         Some(search)
     }
@@ -79,14 +89,15 @@ impl<'a> TopDownSearch<'a> {
         candidate.gain / (self.confidences.privacy_loss(candidate.column, id) + 1.0)
     }
 
-    /// New candidates come in. Those that break a template make way for others, until none does.
+    /// Adds new candidates to `open` and rejects those that violate a template, which may add further ones, until none
+    /// does.
     fn replace_violating(&mut self, observer: &dyn Observer) {
         loop {
-            if self.known < self.candidates.len() {
-                let new = self.known as u32..self.candidates.len() as u32;
+            if self.num_scored < self.candidates.len() {
+                let new = self.num_scored as u32..self.candidates.len() as u32;
                 let new: Vec<(u32, f64)> = new.map(|id| (id, self.score(id))).collect();
                 self.open.extend(new);
-                self.known = self.candidates.len();
+                self.num_scored = self.candidates.len();
                 let candidates = &self.candidates;
                 self.open.sort_by_key(|(id, _)| (candidates.get(*id).column, candidates.get(*id).first));
             }
@@ -98,6 +109,7 @@ impl<'a> TopDownSearch<'a> {
         }
     }
 
+    /// Rejects candidates and replaces them by their alternatives.
     fn reject(&mut self, ids: &[u32]) {
         let new = self.candidates.len();
         ids.iter().for_each(|&id| self.candidates.reject(id));
@@ -107,19 +119,19 @@ impl<'a> TopDownSearch<'a> {
         }
     }
 
-    /// How many candidates there were, and how many of them are still open.
+    /// Number of candidates so far, and how many of them are still open.
     pub(super) fn progress(&self) -> (u64, u64) {
         (self.candidates.len() as u64, self.open.len() as u64)
     }
 
-    /// The candidate whose turn it is.
+    /// The beneficial candidate with the highest score; of ties, the first.
     pub(super) fn next(&self) -> Option<u32> {
         let useful = || self.open.iter().filter(|(id, _)| self.candidates.is_beneficial(*id));
         let highest = useful().map(|(_, score)| *score).max_by(f64::total_cmp)?;
         useful().find(|(_, score)| *score >= highest - TIE).map(|(id, _)| *id)
     }
 
-    /// Tells a candidate, where every model allows it; otherwise it makes way.
+    /// Discloses a candidate if every model allows it; otherwise rejects it.
     pub(super) fn try_disclose(&mut self, id: u32, observer: &dyn Observer) {
         let candidate = self.candidates.get(id);
         let allowed = self.size_guards.par_iter().all(|guard| guard.allows(candidate))
@@ -133,7 +145,7 @@ impl<'a> TopDownSearch<'a> {
         self.replace_violating(observer);
     }
 
-    /// Tells a candidate, whatever follows from it.
+    /// Discloses a candidate without checking the models.
     pub(super) fn disclose(&mut self, id: u32) {
         let Candidate { column, disclosed, rest, source, .. } = *self.candidates.get(id);
         self.size_guards.par_iter_mut().for_each(|guard| guard.disclose(self.candidates.get(id)));
