@@ -1,18 +1,30 @@
-//! What is told, column by column, and what could be told next.
+//! The disclosed cells of each column, and the candidates for the next disclosure.
 //!
-//! A column begins as one **source**: all its records leave as the whole column. A **candidate** is a disclosure: the
-//! values of a range leave their source and are told as a cell of their own. In a tree the candidates of a source are
-//! the children of its node, and the others stay what they were; told, a child is a source itself. Without a hierarchy
-//! that is the published method: every value is a child of the root, and the source is `*`. In a column of free numbers
-//! a source is an interval, its one candidate the split at the point that tells most, and both halves become sources.
+//! A **source** is a cell of a column with the records that are released as it; a masked column starts as one source,
+//! the whole column. A **candidate** is a possible disclosure: the values of a range are separated from their source
+//! and released as a cell of their own.
 //!
-//! A missing value is no number, so at first it is split from all of them.
+//! ```text
+//! hierarchy of zip:  *                  free numbers, age:
+//!                  /   \
+//!                 a     b               source [0, 99]
+//!                / \   / \                one candidate: split at 40, the best point
+//!               a1 a2 b1 b2             disclosed: sources [0, 40] and [41, 99], one candidate each
 //!
-//! A candidate that may not be told makes way: a node for its children, each of which may still be told beside the
-//! others; a split for one at the next best point, a few times; numbers that must not be told from missing ones for a
-//! part of them, and the others stay `*`.
+//! source *, candidates a and b          rejected: one candidate, split at 37, the next best point
+//! a disclosed:  source a (candidates a1, a2), and source * (candidate b)
+//! a rejected:   source * (candidates a1, a2 and b)
+//! ```
 //!
-//! What a candidate would gain depends on its own column alone, so it is counted once and only changes with its source.
+//! In a tree, the candidates of a source are the children of its node; a disclosed child becomes a source, and the
+//! other records keep their cell. Without a hierarchy this is the published method: every value is a child of the root
+//! `*`. In a column of free numbers a source is an interval, and its only candidate is the split with the highest gain.
+//!
+//! A missing value is not a number, so the first candidate of such a column separates all numbers from it. If this is
+//! rejected, only the numbers up to a point are disclosed, and the others remain `*`.
+//!
+//! **Cost.** The gain of a candidate depends on its column alone: it is computed once, and again when its source
+//! changes.
 
 use rayon::prelude::*;
 
@@ -23,56 +35,56 @@ use crate::{
     search::information::{Criterion, entropy},
 };
 
-/// No candidate.
+/// Id of no candidate.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Values that could be told.
+/// A possible disclosure: the codes `first..=last` of a column.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    /// The column.
     pub(super) column: usize,
-    /// The first code that leaves the source.
     pub(super) first: u32,
-    /// The last one.
     pub(super) last: u32,
-    /// What they would be told as.
+    /// The cell that they would be released as.
     pub(super) disclosed: Cell,
-    /// Where they are now.
+    /// Index of their source.
     pub(super) source: usize,
-    /// What becomes of the others there: nothing new, or the other half of an interval.
+    /// The new cell of the other records of the source, if the disclosure splits an interval; otherwise they keep
+    /// theirs.
     pub(super) rest: Option<Cell>,
-    /// What would be gained.
+    /// Information gain about the class in bits, or gain of precision over all records; times the column's weight.
     pub(super) gain: f64,
     records: ClassCounts,
-    /// Further points at which an interval could be split, the best last.
+    /// Alternative points at which the interval could be split, the best last.
     points: Vec<u32>,
+    /// Neither disclosed nor rejected.
     open: bool,
 }
 
-/// Records that leave as one cell of a column.
+/// A cell of a column with the records that are released as it.
 #[derive(Debug, Clone)]
 struct Source {
     cell: Cell,
-    /// Of numbers, the first that is still in it.
+    /// For numbers: the first code that is still in the source.
     first: u32,
     records: ClassCounts,
-    /// Those that were, the open ones among them.
+    /// Ids of its candidates, the open ones and some that are not.
     candidates: Vec<u32>,
 }
 
-/// How many records are of each class, those that occur, in order.
+/// Number of records by class, in order of class.
 type Classes = Vec<(u32, u64)>;
 
-/// The records of some values, by class.
+/// Records of some values, by class.
 #[derive(Debug, Clone)]
 struct ClassCounts {
     count: u64,
     classes: Classes,
-    /// Entropy of the class.
+    /// Entropy of the class, in bits.
     entropy: f64,
 }
 
-/// By column and code, what it leaves as where nothing is told of the columns that are `masked`.
+/// By column and code, the released cell before the first disclosure: the whole column if it is `masked`, otherwise the
+/// value.
 pub(super) fn fully_masked_cells(profile: &Profile, masked: &[bool]) -> Vec<Vec<Cell>> {
     let of_column = |(column, masked): (&Column, &bool)| -> Vec<Cell> {
         let domain = &column.domain;
@@ -82,28 +94,28 @@ pub(super) fn fully_masked_cells(profile: &Profile, masked: &[bool]) -> Vec<Vec<
     profile.columns().iter().zip(masked).map(of_column).collect()
 }
 
-/// All columns.
+/// The candidates of all columns, and the cells disclosed so far.
 pub(super) struct CandidateSet<'a> {
     profile: &'a Profile,
     measure: Criterion,
-    /// At how many points the split of an interval is tried.
+    /// Maximum number of points at which the split of an interval is tried.
     tries: usize,
-    /// By column, the least number of records that anything told of it must have.
+    /// By column, the minimum number of records of a disclosed cell.
     min_records: Vec<u64>,
     class: Option<AttributeId>,
     code_counts: Vec<CodeCounts>,
     sources: Vec<Source>,
     candidates: Vec<Candidate>,
-    /// By column and code, the candidate that would tell it.
+    /// By column and code, the open candidate that would disclose it, or [`NONE`].
     candidate_by_code: Vec<Vec<u32>>,
-    /// By column and code, what it leaves as.
+    /// By column and code, the released cell.
     cells: Vec<Vec<Cell>>,
 }
 
-/// What occurs in a column.
+/// Number of records by code of a column, and by code and class.
 struct CodeCounts {
     records: Vec<u64>,
-    /// By code, where its classes begin.
+    /// By code, the start of its entries in `classes`.
     starts: Vec<usize>,
     classes: Vec<(u32, u64)>,
 }
@@ -160,7 +172,7 @@ fn entropy_of(classes: &[(u32, u64)]) -> f64 {
     entropy(classes.iter().map(|(_, records)| *records)).1
 }
 
-/// How many records of each class are left without some of them.
+/// Number of records by class that remain of `all` without `some`.
 fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<Item = (u32, u64)> + Clone + 'c {
     let mut some = some.iter().peekable();
     all.iter().map(move |&(class, records)| {
@@ -169,16 +181,16 @@ fn without<'c>(all: &'c [(u32, u64)], some: &'c [(u32, u64)]) -> impl Iterator<I
     })
 }
 
-/// Information gain of a split in two: `told` is the number and entropy of the records that leave, `classes` their
-/// classes.
+/// Information gain of a split in two, in bits: `disclosed` is the number and entropy of the separated records,
+/// `classes` their classes.
 fn class_gain(all: &ClassCounts, disclosed: (u64, f64), classes: &[(u32, u64)]) -> f64 {
     let rest = entropy(without(&all.classes, classes).map(|(_, records)| records)).1;
-    let (records, leaving, staying) = (all.count as f64, disclosed.0 as f64, (all.count - disclosed.0) as f64);
-    all.entropy - leaving / records * disclosed.1 - staying / records * rest
+    let (records, separated, remaining) = (all.count as f64, disclosed.0 as f64, (all.count - disclosed.0) as f64);
+    all.entropy - separated / records * disclosed.1 - remaining / records * rest
 }
 
 impl<'a> CandidateSet<'a> {
-    /// Nothing is told of the columns that are `masked`, and everything of the others.
+    /// Starts with nothing disclosed of the columns that are `masked`, and everything of the others.
     pub(super) fn new(
         profile: &'a Profile,
         measure: Criterion,
@@ -225,33 +237,33 @@ impl<'a> CandidateSet<'a> {
         &self.candidates[id as usize]
     }
 
-    /// Whether it is neither told nor given up.
+    /// Whether a candidate is neither disclosed nor rejected.
     pub(super) fn is_open(&self, id: u32) -> bool {
         self.candidates[id as usize].open
     }
 
-    /// By code, the candidate that would tell it.
+    /// By code, the open candidate that would disclose it, or [`NONE`].
     pub(super) fn candidate_by_code(&self, column: usize) -> &[u32] {
         &self.candidate_by_code[column]
     }
 
-    /// What every code leaves as.
+    /// By column and code, the released cell.
     pub(super) fn cells(&self) -> &[Vec<Cell>] {
         &self.cells
     }
 
-    /// The codes that are held by other candidates once this one is told or given up.
+    /// The codes whose candidate changes when this one is disclosed or rejected.
     pub(super) fn range_of_change(&self, id: u32) -> (u32, u32) {
         let Candidate { column, source, first, last, .. } = *self.get(id);
         (first, if self.is_free_number(column) { self.sources[source].cell.last } else { last })
     }
 
-    /// Whether a column has numbers without a hierarchy: then all that is left of a source gets new candidates, too.
+    /// Whether a column has numbers without a hierarchy: then the rest of a source gets a new candidate, too.
     pub(super) fn is_free_number(&self, column: usize) -> bool {
         self.domain(column).tree().is_none()
     }
 
-    /// Whether telling something of the candidate's source could be of use: its records are not all of one class.
+    /// Whether a disclosure from the candidate's source can carry information: its records are of more than one class.
     pub(super) fn is_beneficial(&self, id: u32) -> bool {
         let occurring = |source: &Source| source.records.classes.iter().filter(|(_, records)| *records > 0).count();
         self.measure != Criterion::Class || occurring(&self.sources[self.get(id).source]) > 1
@@ -271,7 +283,7 @@ impl<'a> CandidateSet<'a> {
         tree.children(node).for_each(|child| self.add_node(column, tree, child, source));
     }
 
-    /// A child that occurs, and that would not print `*` like the rest.
+    /// Adds a candidate for a node, unless it has no records or is released as `*` like its source.
     fn add_node(&mut self, column: usize, tree: &Tree, node: NodeId, source: usize) {
         let disclosed = self.domain(column).node_cell(node);
         let occurs =
@@ -282,7 +294,7 @@ impl<'a> CandidateSet<'a> {
         }
     }
 
-    /// What could be told of the numbers of a source: all of them apart from a missing value, or a split.
+    /// Adds the candidate of a source of numbers: all numbers without the missing value, or a split.
     fn add_numbers(&mut self, column: usize, source: usize) {
         let Source { cell, first, .. } = self.sources[source];
         let domain = self.domain(column);
@@ -304,7 +316,8 @@ impl<'a> CandidateSet<'a> {
         self.domain(column).missing().filter(|&missing| cell.contains(missing))
     }
 
-    /// The numbers up to a point are told: the others too, or stay what they are.
+    /// Adds the split at the best of `points`. The numbers above it get a cell of their own if `others`, or keep
+    /// theirs.
     fn add_split(&mut self, column: usize, source: usize, mut points: Vec<u32>, others: bool) {
         let Some(point) = points.pop() else { return };
         let Source { cell, first, .. } = self.sources[source];
@@ -345,7 +358,7 @@ impl<'a> CandidateSet<'a> {
         self.measure.loss().of(self.domain(column), cell)
     }
 
-    /// What it would gain now.
+    /// Current gain of a candidate.
     fn gain(&self, id: u32) -> f64 {
         let candidate = &self.candidates[id as usize];
         let source = &self.sources[candidate.source];
@@ -357,13 +370,13 @@ impl<'a> CandidateSet<'a> {
         }
         let before = self.loss(column, source.cell);
         let disclosed = candidate.records.count as f64 * (before - self.loss(column, candidate.disclosed));
-        let staying = (source.records.count - candidate.records.count) as f64;
-        let rest = candidate.rest.map_or(0.0, |rest| staying * (before - self.loss(column, rest)));
+        let remaining = (source.records.count - candidate.records.count) as f64;
+        let rest = candidate.rest.map_or(0.0, |rest| remaining * (before - self.loss(column, rest)));
         weight * (disclosed + rest)
     }
 
-    /// The points at which numbers up to `last` are best split from the others of their source, the best last. Both
-    /// sides must have as many records as any group needs.
+    /// The points at which to split the numbers up to `last` from the rest of their source, the best last. Both sides
+    /// have at least the minimum number of records.
     fn points(&self, column: usize, source: usize, last: u32, others: bool) -> Vec<u32> {
         let counted = &self.code_counts[column];
         let Source { cell, first, records: ref all, .. } = self.sources[source];
@@ -376,8 +389,8 @@ impl<'a> CandidateSet<'a> {
         for code in (first..last).filter(|&code| counted.records[code as usize] > 0) {
             left += counted.records[code as usize];
             for (class, more) in &counted.classes[counted.starts[code as usize]..counted.starts[code as usize + 1]] {
-                if let Ok(at) = left_classes.binary_search_by_key(class, |(class, _)| *class) {
-                    left_classes[at].1 += more;
+                if let Ok(index) = left_classes.binary_search_by_key(class, |(class, _)| *class) {
+                    left_classes[index].1 += more;
                 }
             }
             if left.min(records - left) < self.min_records[column].max(1) {
@@ -390,7 +403,7 @@ impl<'a> CandidateSet<'a> {
                 let rest = if others { self.loss(column, cell) - lost(code + 1, cell.last) } else { 0.0 };
                 disclosed + (records - left) as f64 * rest
             };
-            // What differs by less than scores may is equal, and then the first is the best.
+            // Gains are rounded so that ties go to the first point.
             scored.push(((gain / super::TIE).round(), code));
         }
         scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
@@ -404,7 +417,7 @@ impl<'a> CandidateSet<'a> {
         self.candidate_by_code[column][first as usize..=last as usize].fill(NONE);
     }
 
-    /// Tells a candidate. New candidates have the numbers from [`len`](Self::len) before.
+    /// Discloses a candidate. New candidates get the ids from the old [`len`](Self::len) on.
     pub(super) fn disclose(&mut self, id: u32) {
         self.close(id);
         let Candidate { source, column, first, last, disclosed, rest, .. } = self.candidates[id as usize];
@@ -415,10 +428,11 @@ impl<'a> CandidateSet<'a> {
             self.add_source(column, rest);
             return;
         }
-        let (leaving, remaining) = (&self.candidates[id as usize].records, &mut self.sources[source]);
-        let classes: Classes = without(&remaining.records.classes, &leaving.classes).collect();
-        let (count, entropy) = (remaining.records.count - leaving.count, entropy_of(&classes));
-        remaining.records = ClassCounts { count, classes, entropy };
+        let separated = &self.candidates[id as usize].records;
+        let remaining = &mut self.sources[source];
+        let classes: Classes = without(&remaining.records.classes, &separated.classes).collect();
+        let count = remaining.records.count - separated.count;
+        remaining.records = ClassCounts { count, entropy: entropy_of(&classes), classes };
         remaining.first = last + 1;
         remaining.candidates.retain(|&other| self.candidates[other as usize].open);
         for sibling in self.sources[source].candidates.clone() {
@@ -430,7 +444,7 @@ impl<'a> CandidateSet<'a> {
         }
     }
 
-    /// Gives a candidate up. Those that may be tried in its place have the numbers from [`len`](Self::len) before.
+    /// Rejects a candidate. Its alternatives get the ids from the old [`len`](Self::len) on.
     pub(super) fn reject(&mut self, id: u32) {
         self.close(id);
         let Candidate { source, column, disclosed, rest, .. } = self.candidates[id as usize];

@@ -1,15 +1,17 @@
-//! Sums by candidate, for one group at a time, in tables that are used again for the next.
+//! Sums of counts by candidate for one group, in buffers that are reused for the next group.
 
-/// Sums by candidate, for one group at a time.
+/// Sums of counts by candidate.
 #[derive(Default)]
 pub(super) struct EntrySums {
+    /// By candidate, as many numbers as a count has.
     sums: Vec<u32>,
+    /// By candidate.
     seen: Vec<bool>,
     candidates: Vec<u32>,
 }
 
 impl EntrySums {
-    /// The candidates with a sum, in the order in which they came.
+    /// The candidates with a sum, in order of their first count.
     pub(super) fn candidates(&self) -> &[u32] {
         &self.candidates
     }

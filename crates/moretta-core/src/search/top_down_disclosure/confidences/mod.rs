@@ -1,17 +1,37 @@
-//! What can be inferred now, and what could be once a candidate is told: a QID-tree for each set of known columns.
+//! The confidence index: the current groups for each set of known columns (scope), and how each candidate would split
+//! them. It gives the confidences of a disclosure without trying it on the table (the paper's QID-tree).
 //!
-//! A [`Scope`] groups the rows that print alike in its columns, each group with how many records it has and how many of
-//! them carry each guarded value; and for every open candidate that occurs in a group, the same counts of the records that
-//! would leave the group with it (an **entry**). Telling a candidate splits the groups that have an entry of it and
-//! touches no others; the entries of what leaves are counted from its rows, those of what stays by subtraction.
+//! **What.** A [`ScopeIndex`] groups the rows that are released with equal cells in its columns. A group has its number
+//! of records and, for each guarded value, the records with it. For every open candidate that occurs in a group there
+//! is an **entry**: the same counts, for the records that the disclosure would move to a new group. For the scope (Job,
+//! Country), as records/guarded records:
 //!
-//! **Confidences never fall.** When a group splits, one of its parts has at least its share of a value. So the highest
-//! confidence after telling a candidate is the running maximum over all entries it ever had, and only new ones are
-//! looked at. A group without any guarded value has none ever after, and is forgotten.
+//! ```text
+//! before                                   after disclosing Canada
+//! group (*, *) 24/5                        group (*, Canada) 5/1, counted from the rows
+//!   entries  Canada  5/1                     entries  Trader 1/0, Clerk 4/1
+//!            Trader  6/4                   group (*, *) 19/4 = 24/5 - 5/1
+//!            Clerk   4/1                     entries  Trader 5/4 = 6/4 - 1/0
+//!            Cook    4/0                              Clerk  dropped, 4/1 - 4/1
+//!            ..                                       Cook   4/0, unchanged
+//! disclosing Trader would give             disclosing Trader would give (Trader, *) 5/4 = 80 %,
+//! (Trader, *) 6/4 = 67 %                   which violates a limit of 75 %: rejected
+//! ```
 //!
-//! **Lowest shares never rise**, for the same reason. A candidate that breaks a lower limit in one group is given up at
-//! once, so no running minimum is kept; lower limits do not affect the score. A group without any guarded value violates
-//! every lower limit, so a scope with a lower limit never has such a group to forget.
+//! **Why.** Every step needs the confidences after each open candidate, for its score and to reject violating ones.
+//!
+//! **How.** A disclosure splits the groups that have an entry of it and reads no others. The entries of the moved
+//! records are counted from their rows, those of the remaining records by subtraction.
+//!
+//! *Confidences never fall*: when a group is split, one part has at least the share of the whole. So the highest
+//! confidence after a disclosure is the running maximum over all entries that the candidate ever had, and only new
+//! entries are evaluated. A group without guarded values stays without them and is no longer tracked.
+//!
+//! *Lowest shares never rise*, for the same reason. A candidate that violates a lower limit in one group is rejected at
+//! once, so no running minimum is kept; lower limits do not affect the score. A group without guarded values violates
+//! every lower limit, so a scope with a lower limit never has such a group.
+//!
+//! **Cost.** A disclosure costs its rows times the columns of the scope, and the entries of the groups that it splits.
 
 #[cfg(test)]
 mod audit;
@@ -27,62 +47,71 @@ use super::{
     constraints::Template,
     projected_rows::{ProjectedRows, Projection},
 };
-use crate::{ids::TupleId, privacy::ShareLimit, profile::Profile, search::Observer};
+use crate::{
+    ids::{AttributeId, TupleId},
+    privacy::ShareLimit,
+    profile::Profile,
+    search::Observer,
+};
 
-/// All sets of known columns.
+/// The indexes of all scopes.
 pub(super) struct Confidences {
     scopes: Vec<ScopeIndex>,
-    /// By column, the scopes that know it.
+    /// By column, the scopes that contain it.
     scopes_by_column: Vec<Vec<usize>>,
-    /// Groups that were split or told as something else.
+    /// Number of groups that were split or got another cell, a measure of work.
     pub(super) touched: u64,
-    /// Entries whose confidences were computed.
+    /// Number of entries whose confidences were computed, a measure of work.
     pub(super) computed: u64,
 }
 
-/// One set of known columns, and what it must not tell.
+/// The index of one scope. Counts are runs of numbers: all records, then those with each guarded value.
 #[derive(Default)]
 struct ScopeIndex {
     rows: Arc<ProjectedRows>,
-    /// By guarded value, the limit on its share.
+    /// By guarded value (template), the limit on its share.
     limits: Vec<ShareLimit>,
-    /// Whether one of them has a lower side.
+    /// Whether some limit has a lower bound.
     has_lower: bool,
-    /// By guarded value, the highest confidence in the table as it is told now.
+    /// By guarded value, the highest confidence in the current table.
     current: Vec<f64>,
-    /// By candidate and guarded value, the highest confidence in what telling it changes. Empty for other columns.
+    /// By candidate and guarded value, the highest confidence in the groups that the disclosure would change; empty for
+    /// candidates of other columns.
     after: Vec<Vec<f64>>,
-    /// By row: its records, and those of each guarded value.
+    /// Counts by row.
     counts: Vec<u32>,
+    /// By row, its group or [`UNGUARDED`].
     group_of: Vec<u32>,
     groups: Vec<EntryRange>,
-    /// By group: its records, and those of each guarded value.
+    /// Counts by group.
     sums: Vec<u32>,
-    /// A candidate, then the counts of what would leave with it.
+    /// All entries: the id of a candidate, then the counts of the records that it would move.
     arena: Vec<u32>,
-    /// How much of it was in use when it was last looked through.
+    /// Length of the arena after it was last compacted.
     used: usize,
     entry_sums: EntrySums,
-    /// Candidates that were found to break a limit.
+    /// Candidates that were found to violate a limit, not yet rejected.
     violating: Vec<u32>,
     touched: u64,
     computed: u64,
 }
 
-/// Where the entries of a group are.
+/// The entries of a group in the arena.
 #[derive(Debug, Clone, Copy, Default)]
 struct EntryRange {
     start: usize,
+    /// Number of entries.
     len: usize,
-    /// For how many there is room.
+    /// Number of entries that fit without moving them.
     capacity: usize,
 }
 
-/// The group of rows of which nothing guarded can be inferred any more.
+/// Group of all rows whose group has no guarded values; it is not tracked.
 const UNGUARDED: u32 = u32::MAX;
 
 impl Confidences {
-    /// `templates` of the same columns share a scope, whose rows are given. None where it was stopped.
+    /// `templates` with the same scope share an index over the rows of that scope. Returns `None` if the observer stops
+    /// it.
     pub(super) fn new(
         profile: &Profile,
         candidates: &CandidateSet<'_>,
@@ -116,8 +145,8 @@ impl Confidences {
         }
     }
 
-    /// Candidates of a column gave way to new ones, which have the numbers from `new` on ([`Columns::give_way`] comes
-    /// first).
+    /// Replaces rejected candidates by new ones, which have the ids from `new` on; [`CandidateSet::reject`] comes
+    /// first.
     pub(super) fn replace(&mut self, candidates: &CandidateSet<'_>, old: &[u32], new: usize) {
         for old in old.chunk_by(|a, b| candidates.get(*a).column == candidates.get(*b).column) {
             let column = candidates.get(old[0]).column;
@@ -126,13 +155,13 @@ impl Confidences {
         self.collect_counters();
     }
 
-    /// A candidate was told ([`Columns::tell`] comes first).
+    /// Updates the index after a disclosure; [`CandidateSet::disclose`] comes first.
     pub(super) fn disclose(&mut self, candidates: &CandidateSet<'_>, id: u32) {
         self.with_column(candidates.get(id).column).for_each(|scope| scope.disclose(candidates, id));
         self.collect_counters();
     }
 
-    /// Those that were found to break a template since the last time, in order of column and number.
+    /// Removes and returns the open candidates that were found to violate a template, in order of column and id.
     pub(super) fn take_violating(&mut self, candidates: &CandidateSet<'_>) -> Vec<u32> {
         let mut violating: Vec<u32> =
             self.scopes.iter_mut().flat_map(|scope| std::mem::take(&mut scope.violating)).collect();
@@ -142,7 +171,7 @@ impl Confidences {
         violating
     }
 
-    /// By how much the confidences would rise, on average over the templates that know its column.
+    /// Increase of the highest confidence by a disclosure, averaged over the templates that contain its column.
     pub(super) fn privacy_loss(&self, column: usize, id: u32) -> f64 {
         let (mut sum, mut templates) = (0.0, 0);
         for scope in self.scopes_by_column[column].iter().map(|&scope| &self.scopes[scope]) {
@@ -153,7 +182,7 @@ impl Confidences {
         if templates > 0 { sum / f64::from(templates as u32) } else { 0.0 }
     }
 
-    /// Whether two columns are known together somewhere.
+    /// Whether some scope contains both columns.
     pub(super) fn share_a_scope(&self, a: usize, b: usize) -> bool {
         self.scopes_by_column[a].iter().any(|scope| self.scopes_by_column[b].contains(scope))
     }
@@ -165,7 +194,7 @@ impl ScopeIndex {
         let width = 1 + templates.len();
         let mut counts = vec![0u32; rows.len() * width];
         let attributes = profile.attributes().len();
-        // By attribute and value, which of the templates guard it.
+        // By attribute, the guarded values with their template, in order of value.
         let mut guards: Vec<Vec<(u32, usize)>> = vec![Vec::new(); attributes];
         for (template_index, template) in templates.iter().enumerate() {
             guards[template.attribute.index()].push((template.value, template_index));
@@ -178,7 +207,7 @@ impl ScopeIndex {
             counts[0] += profile.tuple_records(tuple) as u32;
             for variant in profile.variants_of(tuple) {
                 for &attribute in &guarded {
-                    let value = profile.value(variant, crate::ids::AttributeId::from_index(attribute));
+                    let value = profile.value(variant, AttributeId::from_index(attribute));
                     let from = guards[attribute].partition_point(|(guarded, _)| *guarded < value);
                     let same = guards[attribute][from..].iter().take_while(|(guarded, _)| *guarded == value);
                     same.for_each(|(_, template_index)| {
@@ -227,7 +256,7 @@ impl ScopeIndex {
         }
     }
 
-    /// Sums the rows of a group by candidate, in all columns or in one.
+    /// Sums the counts of rows by candidate, in all columns or at one position.
     fn sum_entries(&mut self, candidates: &CandidateSet<'_>, rows: &[u32], position: Option<usize>) {
         let width = self.width();
         let positions = position.map_or(0..self.rows.columns().len(), |position| position..position + 1);
@@ -242,7 +271,7 @@ impl ScopeIndex {
         }
     }
 
-    /// The sums become the entries of a group.
+    /// Stores the sums as the entries of a group, and clears them.
     fn store_entries(&mut self, group: u32) {
         let width = self.width();
         let EntryRange { start, capacity, .. } = self.groups[group as usize];
@@ -258,7 +287,8 @@ impl ScopeIndex {
         self.entry_sums.clear(width);
     }
 
-    /// The confidences that telling any of a group's candidates would bring, those from number `from` on.
+    /// Raises the confidences after the candidates with ids from `from` on by the entries of a group, and collects
+    /// those that violate a limit.
     fn update_confidences(&mut self, candidates: &CandidateSet<'_>, group: u32, from: usize) {
         let width = self.width();
         let EntryRange { start, len, .. } = self.groups[group as usize];
@@ -268,13 +298,14 @@ impl ScopeIndex {
                 continue;
             }
             self.computed += 1;
-            let (moved, remaining) = (f64::from(entry[1]), f64::from(sums[0] - entry[1]));
+            let moved = f64::from(entry[1]);
+            let remaining = f64::from(sums[0] - entry[1]);
             let mut violates = false;
             for (template_index, after) in self.after[entry[0] as usize].iter_mut().enumerate() {
-                let disclosed = entry[2 + template_index];
-                let left = sums[1 + template_index] - disclosed;
-                // Nothing can be inferred of nobody: 0 / 0 is no number, and the maximum passes it over.
-                *after = after.max(f64::from(disclosed) / moved).max(f64::from(left) / remaining);
+                let moved_guarded = entry[2 + template_index];
+                let remaining_guarded = sums[1 + template_index] - moved_guarded;
+                // A part without records has no confidence: 0 / 0 is NaN, which `max` ignores.
+                *after = after.max(f64::from(moved_guarded) / moved).max(f64::from(remaining_guarded) / remaining);
                 violates |= self.limits[template_index].is_too_large(*after);
             }
             if violates || (self.has_lower && self.violates_lower(&entry[1..], sums)) {
@@ -283,17 +314,18 @@ impl ScopeIndex {
         }
     }
 
-    /// Whether splitting a group would make a part with too small a share of a value: of the counts `sums`, `leaving` go.
+    /// Whether moving the records counted in `moved` out of a group with the counts `sums` gives a part with too small
+    /// a share of a value.
     fn violates_lower(&self, moved: &[u32], sums: &[u32]) -> bool {
         let remaining = sums[0] - moved[0];
-        self.limits.iter().zip(moved[1..].iter().zip(&sums[1..])).any(|(limit, (&disclosed, &all))| {
-            // If all records leave, no group stays behind that could be judged.
-            limit.is_too_small(f64::from(disclosed) / f64::from(moved[0]))
-                || (remaining > 0 && limit.is_too_small(f64::from(all - disclosed) / f64::from(remaining)))
+        self.limits.iter().zip(moved[1..].iter().zip(&sums[1..])).any(|(limit, (&guarded, &all))| {
+            // If all records move, there is no remaining group to judge.
+            limit.is_too_small(f64::from(guarded) / f64::from(moved[0]))
+                || (remaining > 0 && limit.is_too_small(f64::from(all - guarded) / f64::from(remaining)))
         })
     }
 
-    /// Entries that were moved or are no longer needed leave gaps. Where most of the arena is such, it is made anew.
+    /// Rebuilds the arena without gaps if most of it is gaps, from entries that moved or were dropped.
     fn compact_arena(&mut self, candidates: &CandidateSet<'_>) {
         if self.arena.len() < 4 * self.used + (1 << 16) {
             return;
@@ -316,7 +348,7 @@ impl ScopeIndex {
         self.sums[group as usize * width + 1..(group as usize + 1) * width].iter().all(|&guarded| guarded == 0)
     }
 
-    /// The rows with values in some ranges by their group, the quiet ones left out.
+    /// Pairs of group and row for the rows with codes in some ranges, sorted; unguarded rows are left out.
     fn rows_by_group(&mut self, position: usize, ranges: impl Iterator<Item = (u32, u32)>) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
         for (first, last) in ranges {
@@ -329,12 +361,12 @@ impl ScopeIndex {
                 }
             }
         }
-        // As one number each they sort faster.
+        // Sorting by a single integer is faster than sorting pairs.
         found.sort_unstable_by_key(|&(group, row)| u64::from(group) << 32 | u64::from(row));
         found
     }
 
-    /// New candidates of one column take the place of others.
+    /// Replaces the entries of rejected candidates of one column by those of the candidates with ids from `new` on.
     fn replace(&mut self, candidates: &CandidateSet<'_>, old: &[u32], new: usize) {
         self.enter_candidates(candidates);
         let Some(position) = self.rows.position_of(candidates.get(old[0]).column) else { return };
@@ -363,7 +395,8 @@ impl ScopeIndex {
         let candidate = candidates.get(id);
         let Some(position) = self.rows.position_of(candidate.column) else { return };
         let rows = self.rows_by_group(position, std::iter::once(candidates.range_of_change(id)));
-        let (mut moved, mut remaining) = (Vec::new(), Vec::new());
+        let mut moved = Vec::new();
+        let mut remaining = Vec::new();
         for of_group in rows.chunk_by(|a, b| a.0 == b.0) {
             let group = of_group[0].0;
             moved.clear();
@@ -378,7 +411,7 @@ impl ScopeIndex {
         self.compact_arena(candidates);
     }
 
-    /// Some rows leave a group. Those that stay are given where candidates in their column are new, too.
+    /// Splits a group: some rows move to a new group. `remaining` are the other rows, if their candidate changes, too.
     fn split(&mut self, candidates: &CandidateSet<'_>, group: u32, moved: &[u32], remaining: Option<&Vec<u32>>) {
         let width = self.width();
         let mut sums = vec![0u32; width];
@@ -388,7 +421,7 @@ impl ScopeIndex {
         }
         let group_sums = group as usize * width..(group as usize + 1) * width;
         if sums[0] == self.sums[group_sums.start] || moved.is_empty() {
-            // All of them, or none: the group only prints otherwise.
+            // All rows move, or none: the group is not split, only its cell changes.
             let rows = if moved.is_empty() { remaining.map_or(&[][..], Vec::as_slice) } else { moved };
             self.sum_entries(candidates, rows, None);
             self.store_entries(group);
@@ -422,7 +455,7 @@ impl ScopeIndex {
         self.update_confidences(candidates, group, 0);
     }
 
-    /// What left is no longer in the entries of those that stay.
+    /// Subtracts the sums of the moved rows from the entries of their old group.
     fn subtract(&mut self, candidates: &CandidateSet<'_>, group: u32) {
         let width = self.width();
         let EntryRange { start, len, .. } = self.groups[group as usize];
@@ -433,8 +466,8 @@ impl ScopeIndex {
             if !candidates.is_open(id) {
                 continue;
             }
-            if let Some(left) = self.entry_sums.of(id, width) {
-                self.arena[from + 1..from + 1 + width].iter_mut().zip(left).for_each(|(sum, less)| *sum -= less);
+            if let Some(moved) = self.entry_sums.of(id, width) {
+                self.arena[from + 1..from + 1 + width].iter_mut().zip(moved).for_each(|(sum, less)| *sum -= less);
             }
             if self.arena[from + 1] > 0 {
                 self.arena.copy_within(from..from + 1 + width, start + kept * (1 + width));

@@ -39,7 +39,7 @@ fn search(table: &TestTable) -> TopDownSearch<'_> {
 }
 
 /// What prints so, a value for each known column.
-fn printed(table: &TestTable, labels: &[&str]) -> Vec<Cell> {
+fn released_cells(table: &TestTable, labels: &[&str]) -> Vec<Cell> {
     let cell = |(label, column): (&&str, &Column)| {
         let domain = &column.domain;
         let cells = (0..domain.len() as u32).map(|code| domain.cover(code, code));
@@ -91,10 +91,10 @@ fn the_counts_on_the_way() {
     let table = bank(&template("\"Job\", \"Country\"", 0.75));
     let mut search = search(&table);
     let counts = |search: &TopDownSearch<'_>, labels: &[&str]| {
-        search.confidences.kept(&search.candidates, &printed(&table, labels))
+        search.confidences.group_counts(&search.candidates, &released_cells(&table, labels))
     };
     assert_eq!(counts(&search, &["*", "*"]), [24, 5]);
-    assert_eq!(search.confidences.now(), [5.0 / 24.0]);
+    assert_eq!(search.confidences.current(), [5.0 / 24.0]);
     for value in ["Clerk", "Canada"] {
         let is_disclosed = |id: &u32| {
             let candidate = search.candidates.get(*id);
@@ -107,7 +107,7 @@ fn the_counts_on_the_way() {
     assert_eq!(counts(&search, &["*", "Canada"]), [1, 0]);
     assert_eq!(counts(&search, &["*", "*"]), [19, 4]);
     assert_eq!(counts(&search, &["Clerk", "Canada"]), [4, 1]);
-    assert_eq!(search.confidences.now(), [0.25]);
+    assert_eq!(search.confidences.current(), [0.25]);
 }
 
 #[test]

@@ -159,8 +159,8 @@ impl<'a> Reference<'a> {
         all
     }
 
-    /// For every interval of a column of free numbers, the best split that was not given up. Numbers that leave as `*` with
-    /// missing ones: all of them, and when that was given up the best part.
+    /// For every interval of a column of free numbers, the best split that was not given up. Numbers that leave as `*`
+    /// with missing ones: all of them, and when that was given up the best part.
     fn splits(&self, column: usize) -> Vec<Disclosure> {
         let domain = &self.profile.columns()[column].domain;
         let mut sources = self.cells[column].clone();
