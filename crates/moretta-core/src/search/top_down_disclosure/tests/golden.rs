@@ -1,4 +1,4 @@
-//! The examples of the spec, with every intermediate count.
+//! The example of the paper, with intermediate counts.
 
 use super::run;
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
     verify::{VerifyError, verify_against},
 };
 
-fn template(given: &str, most: f64) -> String {
+fn template(given: &str, max_confidence: f64) -> String {
     format!(
-        "[[privacy.template]]\ngiven = [{given}]\ncolumn = \"Bankruptcy\"\nvalues = [\"Discharged\"]\nmax-confidence = {most}\n"
+        "[[privacy.template]]\ngiven = [{given}]\ncolumn = \"Bankruptcy\"\nvalues = [\"Discharged\"]\nmax-confidence = {max_confidence}\n"
     )
 }
 
@@ -38,7 +38,7 @@ fn search(table: &TestTable) -> TopDownSearch<'_> {
     search
 }
 
-/// What prints so, a value for each known column.
+/// The cells with these labels, one for each known column.
 fn released_cells(table: &TestTable, labels: &[&str]) -> Vec<Cell> {
     let cell = |(label, column): (&&str, &Column)| {
         let domain = &column.domain;
@@ -70,7 +70,7 @@ fn one_template() {
     assert_eq!(disclosed(&table, &outcome), ["Cook", "Artist", "Doctor", "US", "France"]);
     assert_eq!(suppressed(&table, &outcome), ["Clerk", "Trader", "Canada", "UK"]);
     assert_eq!(confidence(&table, &outcome), ["confidence 0.500"]);
-    // Child is in no template, so it is told from the start; and the raw confidence is 80 %.
+    // Child is in no template, so it is disclosed from the start. The confidence in the original table is 80 %.
     assert_eq!(outcome.path[0].changes.len(), 2);
     let raw = verify_against(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy, 0);
     assert!(matches!(raw, Err(VerifyError::Broken(judgement)) if judgement.worst == "confidence 0.800"));
@@ -127,7 +127,7 @@ fn an_implied_template_is_dropped() {
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
     let kept = Constraints::of(&task).templates;
     assert_eq!(kept.iter().map(|template| &template.scope[..]).collect::<Vec<_>>(), [[0, 1]]);
-    // A looser one with more columns does not imply it.
+    // A looser template with more columns does not imply it.
     let table = bank(&(template("\"Job\", \"Country\"", 0.6) + &template("\"Job\"", 0.5)));
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
     assert_eq!(Constraints::of(&task).templates.len(), 2);

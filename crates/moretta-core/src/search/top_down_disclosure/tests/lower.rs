@@ -8,7 +8,7 @@ use crate::{
     testing::{NearShares, TestTable},
 };
 
-/// The places whose value is disclosed if the share of `ill` must be near that of the table.
+/// The disclosed places if the share of `ill` must be near that of the whole table.
 fn disclosed(rows: &[(&str, u64)], factor: u64) -> Vec<String> {
     let policy = "columns.place.role = \"quasi-identifier\"\ncolumns.state.role = \"sensitive\"\nprivacy.k = 2\n";
     let mut table = TestTable::new(policy, &[], rows);

@@ -1,4 +1,4 @@
-//! Numbers without a hierarchy, with and without missing ones.
+//! Numbers without a hierarchy, with and without missing values.
 
 use super::run;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     testing::TestTable,
 };
 
-/// `people` are ages with a class.
+/// `people` are pairs of an age and a class.
 fn table(k: u64, people: impl Iterator<Item = (String, String)>) -> TestTable {
     let policy = format!(
         "privacy.k = {k}\n[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"\nmissing = \"suppress\"\n\
@@ -17,7 +17,7 @@ fn table(k: u64, people: impl Iterator<Item = (String, String)>) -> TestTable {
     TestTable::new(&policy, &[], &rows)
 }
 
-/// What leaves, from left to right.
+/// Labels of the released cells, in order of the numbers.
 fn disclosed(table: &TestTable, outcome: &Outcome) -> Vec<String> {
     let crate::recoding::Recoding::Global(cut) = &outcome.recoding else { panic!("a global recoding") };
     let mut labels: Vec<String> =
@@ -36,25 +36,25 @@ fn a_few_missing_numbers_do_not_keep_all_others_suppressed() {
     let table = table(5, people.chain([("?".to_owned(), class(50)), ("?".to_owned(), class(1))]));
     let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     let disclosed = disclosed(&table, &outcome);
-    // Two alone would be found, so some of the numbers stay with them.
+    // Two records are fewer than k, so some numbers remain `*` with them.
     assert_eq!(disclosed.last().map(String::as_str), Some("*"));
     assert!(disclosed.len() > 10, "{disclosed:?}");
 }
 
 #[test]
-fn with_company_missing_numbers_are_split_off_at_first() {
+fn enough_missing_numbers_are_separated_first() {
     let people = (0..1000).map(|n| ((n % 100).to_string(), class(n)));
     let table = table(5, people.chain((0..20).map(|n| ("?".to_owned(), class(n * 10)))));
     let outcome = run(&table, TopDownParams::default()).expect("it can be met");
     let first: Vec<String> =
         outcome.path[1].changes.iter().map(|(column, cell)| table.profile.domain(*column).label(*cell)).collect();
     assert_eq!(first, ["[0, 99]", "*"]);
-    // Every age from 40 on; below it all are young, and no age tells more than that.
+    // Every age from 40 on. Below 40 all are young, so a single age carries no further information.
     assert_eq!(disclosed(&table, &outcome).len(), 62);
 }
 
 #[test]
-fn a_point_that_leaves_too_few_on_one_side_is_no_try() {
+fn a_point_with_too_few_records_on_one_side_does_not_count_as_a_try() {
     // The best points are all close to 3, where fewer than k are younger.
     let people = (0..100).map(|age| (age.to_string(), if age < 4 { "a" } else { ["a", "b"][age % 2] }.to_owned()));
     let table = table(20, people);

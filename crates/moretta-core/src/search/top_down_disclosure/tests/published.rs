@@ -1,4 +1,4 @@
-//! The exact sequence of the reference on the data of the paper, where it is at hand.
+//! The exact sequence of the reference on the data of the paper, if it is available.
 
 use rayon::prelude::*;
 
@@ -11,14 +11,14 @@ use crate::{
     testing::{TestTable, data, select},
 };
 
-/// All but the first `top` sensitive columns are known; their rarer values are guarded.
-fn table(text: &str, columns: &[&str], sensitive: &[&str], class: &str, most: f64) -> TestTable {
+/// All columns but the sensitive ones are known; the rarer half of the sensitive values is guarded.
+fn table(text: &str, columns: &[&str], sensitive: &[&str], class: &str, max_confidence: f64) -> TestTable {
     let known: Vec<&str> = columns.iter().copied().filter(|column| !sensitive.contains(column)).collect();
     let given: Vec<String> = known.iter().map(|name| format!("\"{name}\"")).collect();
     let mut policy = String::new();
     for column in sensitive {
         policy += &format!(
-            "[[privacy.template]]\ngiven = [{}]\ncolumn = \"{column}\"\nrarest = 0.5\nmax-confidence = {most}\n",
+            "[[privacy.template]]\ngiven = [{}]\ncolumn = \"{column}\"\nrarest = 0.5\nmax-confidence = {max_confidence}\n",
             given.join(", ")
         );
     }
@@ -35,7 +35,7 @@ fn table(text: &str, columns: &[&str], sensitive: &[&str], class: &str, most: f6
     TestTable::new(&policy, &[], &rows)
 }
 
-/// Every number of sensitive columns with every threshold.
+/// Compares the sequences for every number of sensitive columns and every threshold.
 fn same_sequences(text: &str, columns: &[&str], ranking: &[&str], class: &str) {
     let all = (1..=ranking.len()).flat_map(|top| (1..10).map(move |tenths| (top, tenths)));
     let disclosed: Vec<usize> = all

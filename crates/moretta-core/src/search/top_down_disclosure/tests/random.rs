@@ -1,4 +1,4 @@
-//! Against the naive reference on random tables, ties included; and what must hold after every step.
+//! The sequence of the naive reference on random tables, ties included, and invariants after every step.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
@@ -35,47 +35,49 @@ const OTHERS: [&str; 8] = [
 ];
 
 #[derive(Debug, Clone)]
-struct World {
+struct Case {
     rows: Vec<[u8; 7]>,
     spread: u8,
     templates: Vec<(u8, bool, u8, u8)>,
-    /// Models with lower limits: known columns, whether of `t` or of `s`, guarded values, and the factor.
+    /// Models with lower limits: known columns (bits), whether `t` (or `s`) is sensitive, guarded values, and the
+    /// factor.
     near: Vec<(u8, bool, usize, u64)>,
     others: usize,
     measure: usize,
     tries: u32,
-    /// Whether a missing zip and a missing age are suppressed, or values of their own.
+    /// Whether a missing zip and a missing age are suppressed (otherwise they are values of their own).
     missing: (bool, bool),
 }
 
-fn worlds() -> impl Strategy<Value = World> {
+fn cases() -> impl Strategy<Value = Case> {
     let rows = prop::collection::vec(any::<[u8; 7]>(), 1..60);
     let templates = prop::collection::vec((1u8..16, any::<bool>(), 0u8..3, 1u8..10), 0..4);
     let near = prop::collection::vec((1u8..16, any::<bool>(), 1usize..5, 2u64..12), 0..3);
     let choices = (0..OTHERS.len(), 0..MEASURES.len(), 1u32..4, any::<(bool, bool)>());
     let limits = (templates, near);
     (rows, 2u8..9, limits, choices).prop_map(|(rows, spread, (templates, near), (others, measure, tries, missing))| {
-        World { rows, spread, templates, near, others, measure, tries, missing }
+        Case { rows, spread, templates, near, others, measure, tries, missing }
     })
 }
 
-impl World {
+impl Case {
     fn params(&self) -> TopDownParams {
         TopDownParams { measure: MEASURES[self.measure], tries: self.tries }
     }
 
     fn table(&self) -> TestTable {
         let mut policy = format!("[privacy]\n{}", OTHERS[self.others]);
-        for (columns, second, value, most) in &self.templates {
+        for (columns, second, value, tenths) in &self.templates {
             let given: Vec<String> =
                 (0..4).filter(|bit| columns >> bit & 1 == 1).map(|bit| format!("\"{}\"", NAMES[bit])).collect();
-            let (column, most) = (if *second { "t" } else { "s" }, f64::from(*most) / 10.0);
+            let column = if *second { "t" } else { "s" };
+            let max_confidence = f64::from(*tenths) / 10.0;
             policy += &format!(
-                "[[privacy.template]]\ngiven = [{}]\ncolumn = \"{column}\"\nvalues = [\"{value}\"]\nmax-confidence = {most}\n",
+                "[[privacy.template]]\ngiven = [{}]\ncolumn = \"{column}\"\nvalues = [\"{value}\"]\nmax-confidence = {max_confidence}\n",
                 given.join(", ")
             );
         }
-        // Something must be asked for.
+        // A policy needs at least one model.
         if self.templates.is_empty() && self.others < 2 {
             policy += "[[privacy.template]]\ngiven = [\"job\", \"age\"]\ncolumn = \"s\"\nrarest = 0.5\nmax-confidence = 0.6\n";
         }
@@ -86,7 +88,7 @@ impl World {
             let text = format!("j{job},{},{age},{size},{},{},c{}", zips[usize::from(zip)], s % 3, t % 4, class % 3);
             (text, u64::from(dice[0] / 86) + 1)
         };
-        // Two rows that make both sensitive columns have values enough for any share of them.
+        // Two rows ensure that both sensitive columns have at least two values.
         let mut rows: Vec<(String, u64)> = self.rows.iter().map(row).collect();
         rows.extend([("j0,a1,0,0,0,1,c0".to_owned(), 1), ("j0,a1,0,0,1,0,c1".to_owned(), 1)]);
         let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
@@ -102,12 +104,12 @@ impl World {
     }
 }
 
-/// Asked so often, it stops the search.
-struct After {
+/// Stops the search after it was asked this many times.
+struct StopAfter {
     questions: AtomicUsize,
 }
 
-impl Observer for After {
+impl Observer for StopAfter {
     fn stop(&self) -> Option<Stop> {
         let left = self.questions.load(Relaxed);
         self.questions.store(left.saturating_sub(1), Relaxed);
@@ -119,10 +121,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn the_sequence_is_the_naive_references(world in worlds()) {
-        let table = world.table();
+    fn the_sequence_is_the_naive_references(case in cases()) {
+        let table = case.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.params());
+        let method = TopDownDisclosure(case.params());
         let outcome = match method.run(&task, &NoObserver) {
             Ok(outcome) => outcome,
             Err(SearchError::Impossible { .. }) => {
@@ -146,10 +148,10 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_is_what_the_rows_say(world in worlds()) {
-        let table = world.table();
+    fn the_index_equals_counts_from_the_rows(case in cases()) {
+        let table = case.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.params());
+        let method = TopDownDisclosure(case.params());
         let Some(mut search) = TopDownSearch::new(&task, method.measure(&task), method.0.tries, &NoObserver) else {
             return Err(TestCaseError::fail("the observer never stops"));
         };
@@ -161,13 +163,13 @@ proptest! {
     }
 
     #[test]
-    fn stopped_at_any_time_it_has_disclosed_what_it_would_have_disclosed_first(world in worlds(), after in 0usize..12) {
-        let table = world.table();
+    fn stopped_at_any_time_it_has_disclosed_what_it_would_have_disclosed_first(case in cases(), after in 0usize..12) {
+        let table = case.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.params());
+        let method = TopDownDisclosure(case.params());
         let Ok(whole) = method.run(&task, &NoObserver) else { return Ok(()) };
         prop_assert_eq!(whole.stop, Stop::Finished);
-        let stopped = method.run(&task, &After { questions: AtomicUsize::new(after) }).expect("stopping is no error");
+        let stopped = method.run(&task, &StopAfter { questions: AtomicUsize::new(after) }).expect("stopping is no error");
         prop_assert!(whole.path.starts_with(&stopped.path));
         prop_assert!(stopped.stop == Stop::Cancelled || stopped.path == whole.path);
         let verified = verify_against(&table.profile, stopped.recoding, &table.models, &table.policy, 0);
@@ -175,10 +177,10 @@ proptest! {
     }
 
     #[test]
-    fn after_every_step_the_policy_holds(world in worlds()) {
-        let table = world.table();
+    fn after_every_step_the_policy_holds(case in cases()) {
+        let table = case.table();
         let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 0 };
-        let method = TopDownDisclosure(world.params());
+        let method = TopDownDisclosure(case.params());
         let Ok(outcome) = method.run(&task, &NoObserver) else { return Ok(()) };
         let mut cut = Cut::identity(&table.profile);
         for step in &outcome.path {
@@ -186,7 +188,7 @@ proptest! {
             let verified = verify_against(&table.profile, Recoding::Global(cut.clone()), &table.models, &table.policy, 0);
             prop_assert!(verified.is_ok(), "{:?}", verified.err());
         }
-        // And nothing more can be told, nor anything that would come in the place of what cannot.
+        // In the end, no beneficial candidate is allowed, nor any alternative to a rejected one.
         let mut reference = Reference::new(&task, method.measure(&task), method.0.tries);
         reference.cells.clone_from(&cut.cells);
         loop {

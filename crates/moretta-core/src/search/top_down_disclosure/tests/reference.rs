@@ -1,4 +1,4 @@
-//! The method done naively: every candidate is tried on the whole table in every iteration.
+//! Naive reference: every candidate is tried on the whole table in every iteration.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -10,7 +10,8 @@ use crate::{
     search::{Task, information::Criterion, top_down_disclosure::constraints::Template},
 };
 
-/// A disclosure: the values inside `told` leave `source`, and the others there are told as `rest`.
+/// A disclosure: the values inside `disclosed` are separated from `source`; the others there are released as `rest`, or
+/// keep their cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Disclosure {
     pub column: usize,
@@ -33,7 +34,7 @@ pub struct Reference<'a> {
     tries: u32,
     templates: Vec<Template>,
     masked: Vec<bool>,
-    /// By column, the greatest k of a model that knows it.
+    /// By column, the highest k of a model whose scope contains it.
     min_records: Vec<u64>,
     pub cells: Vec<Vec<Cell>>,
     rejected: HashSet<(usize, Cell, Option<Cell>)>,
@@ -111,11 +112,11 @@ impl<'a> Reference<'a> {
         let Disclosure { column, disclosed, rest, source } = *disclosure;
         let described = &self.profile.columns()[column];
         let all = self.classes(column, |code| self.cells[column][code as usize] == source);
-        let leaving = self.classes(column, |code| disclosed.contains(code));
-        let staying: Vec<u64> = all.iter().zip(&leaving).map(|(all, leaving)| all - leaving).collect();
-        let [n, disclosed_n, rest_n] = [&all, &leaving, &staying].map(|counts| counts.iter().sum::<u64>() as f64);
+        let separated = self.classes(column, |code| disclosed.contains(code));
+        let remaining: Vec<u64> = all.iter().zip(&separated).map(|(all, separated)| all - separated).collect();
+        let [n, disclosed_n, rest_n] = [&all, &separated, &remaining].map(|counts| counts.iter().sum::<u64>() as f64);
         if self.measure == Criterion::Class && self.profile.class().is_some() {
-            let gain = entropy(&all) - disclosed_n / n * entropy(&leaving) - rest_n / n * entropy(&staying);
+            let gain = entropy(&all) - disclosed_n / n * entropy(&separated) - rest_n / n * entropy(&remaining);
             return described.weight * gain;
         }
         let ncp = self.measure == Criterion::Ncp;
@@ -130,7 +131,7 @@ impl<'a> Reference<'a> {
         self.measure != Criterion::Class || classes.iter().filter(|&&records| records > 0).count() > 1
     }
 
-    /// Everything that could be told next, in order.
+    /// All candidates for the next disclosure, in order of column and value.
     pub fn candidates(&self) -> Vec<Disclosure> {
         let mut all = Vec::new();
         for column in (0..self.masked.len()).filter(|&column| self.masked[column]) {
@@ -159,8 +160,8 @@ impl<'a> Reference<'a> {
         all
     }
 
-    /// For every interval of a column of free numbers, the best split that was not given up. Numbers that leave as `*`
-    /// with missing ones: all of them, and when that was given up the best part.
+    /// For every interval of a column of free numbers, the best split that was not rejected. If the source contains
+    /// missing values: all numbers, and after that was rejected, the best part of them.
     fn splits(&self, column: usize) -> Vec<Disclosure> {
         let domain = &self.profile.columns()[column].domain;
         let mut sources = self.cells[column].clone();
@@ -192,12 +193,12 @@ impl<'a> Reference<'a> {
                 let inside = self.variants().filter(|(_, codes)| (from..=to).contains(&codes[column]));
                 inside.map(|(variant, _)| self.profile.variant_records(variant)).sum()
             };
-            let enough = |split: &Disclosure| {
+            let has_min_records = |split: &Disclosure| {
                 let min_records = self.min_records[column];
                 let sides = [records(first, split.disclosed.last), records(split.disclosed.last + 1, source.last)];
                 sides.iter().all(|&records| records >= min_records)
             };
-            let splits = (first..last).map(split).filter(enough);
+            let splits = (first..last).map(split).filter(has_min_records);
             let rounded = |split: Disclosure| {
                 ((self.gain(&split) / described_weight(self.profile, column) / 1e-12).round(), split)
             };
@@ -221,9 +222,10 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// The lowest and the highest share of every template that knows the column, or of all.
+    /// The lowest and the highest share of every template whose scope contains the disclosed column, or of all
+    /// templates.
     fn shares(&self, disclosure: Option<&Disclosure>) -> Vec<Range> {
-        // A number for every cell of a column, so that what prints alike is one number, too.
+        // Number the cells of each column, so that equal cells have equal numbers.
         let numbers: Vec<Vec<u128>> = (0..self.cells.len())
             .map(|column| {
                 let mut numbers: HashMap<Cell, u128> = HashMap::new();
@@ -283,7 +285,7 @@ impl<'a> Reference<'a> {
         if rises.is_empty() { 0.0 } else { rises.iter().sum::<f64>() / rises.len() as f64 }
     }
 
-    /// Whether everything holds once it is told.
+    /// Whether all models hold after the disclosure.
     pub fn allows(&self, disclosure: Option<&Disclosure>) -> bool {
         self.all_hold(self.models.iter(), disclosure)
     }
@@ -317,7 +319,7 @@ impl<'a> Reference<'a> {
         self.rejected.insert((disclosure.column, disclosure.disclosed, disclosure.rest));
     }
 
-    /// To the end; what was told, in order.
+    /// Runs to the end. Returns the disclosures in order.
     pub fn run(&mut self) -> Vec<Disclosure> {
         let mut disclosed = Vec::new();
         loop {
@@ -340,7 +342,7 @@ impl<'a> Reference<'a> {
             let scored: Vec<(f64, Disclosure)> = useful.map(score).collect();
             let Some(highest) = scored.iter().map(|(score, _)| *score).max_by(f64::total_cmp) else { return disclosed };
             let (_, best) = *scored.iter().find(|(score, _)| *score >= highest - 1e-12).expect("the highest");
-            // Templates were looked at above.
+            // Templates were checked above.
             let is_template = |limits: Vec<Limit>| limits.iter().all(|limit| matches!(limit, Limit::Share { .. }));
             let others = self.models.iter().filter(|model| !model.limits().is_some_and(is_template));
             if self.all_hold(others, Some(&best)) {
