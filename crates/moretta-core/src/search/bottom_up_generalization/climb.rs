@@ -180,7 +180,7 @@ impl<'a> Climb<'a> {
             let after = if self.prune {
                 self.index.anonymity_after(column, taxonomy, node, cap)
             } else {
-                self.index.anonymity_after_full_scan(column, taxonomy, node).min(cap)
+                self.index.scan_anonymity_after(column, taxonomy, node).min(cap)
             };
             // Nothing is read if a witness answered: that is not a trial.
             trials += usize::from(self.index.touched > touched);

@@ -270,10 +270,10 @@ impl Index {
         lowest
     }
 
-    /// Like [`Index::anonymity_after_full_scan`], and keeps the last vid that stays at the smallest size as a witness.
+    /// Like [`Index::scan_anonymity_after`], and keeps the last vid that stays at the smallest size as a witness.
     /// Ties between generalizations go to the first node, so vids late in the list tend to stay unchanged longest.
     fn full_scan_with_witness(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) -> u64 {
-        let (smallest, after) = (self.anonymity(), self.anonymity_after_full_scan(position, taxonomy, parent));
+        let (smallest, after) = (self.anonymity(), self.scan_anonymity_after(position, taxonomy, parent));
         let unmerged = self.scratch.groups.iter().rfind(|group| group.records == smallest);
         if let Some(&MergedVid { survivor: vid, .. }) = unmerged {
             self.witnesses[position] = Some(Witness::new(&self.packed, parent, vid));
@@ -282,12 +282,7 @@ impl Index {
     }
 
     /// Anonymity after the generalization to `parent`, found by reading every vid that would change.
-    pub(super) fn anonymity_after_full_scan(
-        &mut self,
-        position: usize,
-        taxonomy: &Taxonomy<'_>,
-        parent: NodeId,
-    ) -> u64 {
+    pub(super) fn scan_anonymity_after(&mut self, position: usize, taxonomy: &Taxonomy<'_>, parent: NodeId) -> u64 {
         self.merge(position, taxonomy, parent);
         for &vid in &self.scratch.vids {
             self.sizes.remove(self.packed.records(vid));

@@ -1,5 +1,5 @@
-//! Models that are checked only when a candidate is selected: minimum group sizes, and models that need all records of
-//! a group.
+//! Models that are checked only when a candidate is selected: minimum group sizes, and models that need to see all
+//! records of a group.
 //!
 //! All these models are closed under union: if two groups satisfy one, so do their records together. So a candidate
 //! that violates one now would violate it in every finer table, and a rejected candidate stays rejected.

@@ -52,13 +52,14 @@ impl CutState<'_> {
             .filter(|&(code, _)| self.nodes[column][code as usize] == node)
             .map(|(code, tuple)| (part(code), tuple))
             .collect();
-        let mut looked_at = 0;
+        let mut tuples_judged = 0;
         let holds = context.scopes.iter().filter(|(scope, _)| scope.contains(&column)).all(|(scope, models)| {
-            looked_at += changing.len() as u64;
-            let sizes: Vec<usize> = scope.iter().map(|&of| context.losses[of].len()).collect();
-            let node = |row: usize, place: usize| match (changing[row], scope[place]) {
-                ((part, _), of) if of == column => part.0,
-                ((_, tuple), of) => self.nodes[of][context.codes(tuple)[of] as usize].0,
+            tuples_judged += changing.len() as u64;
+            let sizes: Vec<usize> = scope.iter().map(|&scoped| context.losses[scoped].len()).collect();
+            let node = |row: usize, position: usize| {
+                let (part, tuple) = changing[row];
+                let scoped = scope[position];
+                if scoped == column { part.0 } else { self.nodes[scoped][context.codes(tuple)[scoped] as usize].0 }
             };
             let groups = group_rows(changing.len(), &sizes, node).of_row;
             let mut keyed: Vec<(u32, u32)> = groups.into_iter().zip(changing.iter().map(|(_, tuple)| *tuple)).collect();
@@ -70,7 +71,7 @@ impl CutState<'_> {
                 models.iter().all(|model| model.holds(&group))
             })
         });
-        self.work += JUDGE_WORK * looked_at;
+        self.work += JUDGE_WORK * tuples_judged;
         holds
     }
 }

@@ -1,8 +1,8 @@
 //! A cut with its groups. Evaluating or applying a reversal costs only the tuples below the reverted node.
 //!
 //! **What.** Every code is released as a node above it or as its leaf. The children of a node whose values are released
-//! as the node are *in*, the others are *out*; a child is never partly in. That makes it a cut, and with partial
-//! generalization some children of a node may be in while others are out.
+//! as the node are *in*, the others are *out*; a child is never partly in. In a plain cut, all children of such a node
+//! are in; with partial generalization, some may be out.
 //!
 //! **How.** A [`Reversal`] moves the records of one or all children of a node from the node to the child. With k = 2:
 //!
