@@ -14,14 +14,14 @@ use moretta_core::{
 
 use super::{
     EvaluateError,
-    c45::{Column, Table, UNKNOWN},
+    c45::{Feature, TrainingSet, UNKNOWN},
 };
 
 /// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
 const MISSING: f64 = f64::NEG_INFINITY;
 
 /// A column of both tables, and its place in the policy.
-type Placed = (usize, (Column, Column));
+type Placed = (usize, (Feature, Feature));
 
 /// A table to train on and one to test with.
 pub(super) struct Pair<'a> {
@@ -58,7 +58,7 @@ impl<'a> Pair<'a> {
     }
 
     /// As they were, with these columns.
-    pub(super) fn raw(&self, quasi_identifiers: bool, sensitive: bool) -> (Table, Table) {
+    pub(super) fn raw(&self, quasi_identifiers: bool, sensitive: bool) -> (TrainingSet, TrainingSet) {
         let (train, test) = (self.train.everything(), self.test.everything());
         let (width, mut columns) = (self.train.columns().len(), Vec::new());
         if quasi_identifiers {
@@ -72,7 +72,7 @@ impl<'a> Pair<'a> {
     }
 
     /// As released, and the sensitive columns. The training table leaves as its own search says.
-    pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (Table, Table) {
+    pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (TrainingSet, TrainingSet) {
         let form = ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, ..saved.policy.release.clone() };
         let released = Released::of_recoding(self.train, recoding, &form);
         let (mut train, mut groups) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ impl<'a> Pair<'a> {
     }
 
     /// As a recoding from elsewhere releases them, and the sensitive columns: both tables leave by its cells alone.
-    pub(super) fn applied(&self, saved: &Saved) -> (Table, Table) {
+    pub(super) fn applied(&self, saved: &Saved) -> (TrainingSet, TrainingSet) {
         let train = self.train.everything();
         let labels = saved.labels(self.train);
         let label = |row: usize, column| applied_label(&labels, self.train.tuple_of(train[row].variant), column);
@@ -98,7 +98,7 @@ impl<'a> Pair<'a> {
         train: &[VariantCount],
         train_label: impl Fn(usize, usize) -> &'l str,
         saved: &'l Saved,
-    ) -> (Table, Table) {
+    ) -> (TrainingSet, TrainingSet) {
         let test = self.test.everything();
         let labels = saved.labels(self.test);
         let column = |column: usize| {
@@ -110,14 +110,14 @@ impl<'a> Pair<'a> {
         self.tables(self.places.iter().copied().zip(columns).collect(), train, &test)
     }
 
-    fn quasi_identifier(&self, column: usize, train: &[VariantCount], test: &[VariantCount]) -> (Column, Column) {
+    fn quasi_identifier(&self, column: usize, train: &[VariantCount], test: &[VariantCount]) -> (Feature, Feature) {
         let domain = |profile: &'a Profile| &profile.columns()[column].domain;
         let code = |profile: &Profile, member: &VariantCount| profile.codes(profile.tuple_of(member.variant))[column];
         if domain(self.train).kind().is_ordered() {
             let missing = if domain(self.train).missing().is_some() { MISSING } else { f64::NAN };
             let numbers = |profile: &'a Profile, members: &[VariantCount]| {
                 let number = |member: &VariantCount| domain(profile).number(code(profile, member)).unwrap_or(missing);
-                Column::Numeric(members.iter().map(number).collect())
+                Feature::Numeric(members.iter().map(number).collect())
             };
             return (numbers(self.train, train), numbers(self.test, test));
         }
@@ -128,7 +128,7 @@ impl<'a> Pair<'a> {
         )
     }
 
-    fn sensitive_columns(&self, train: &[VariantCount], test: &[VariantCount]) -> Vec<(Column, Column)> {
+    fn sensitive_columns(&self, train: &[VariantCount], test: &[VariantCount]) -> Vec<(Feature, Feature)> {
         let column = |&id: &AttributeId| {
             let known = &self.train.attributes()[id.index()];
             let train = train.iter().map(|member| self.train.value(member.variant, id));
@@ -137,11 +137,11 @@ impl<'a> Pair<'a> {
                 let now = numbers(&self.test.attributes()[id.index()], known);
                 let test = test.iter().map(|member| now[self.test.value(member.variant, id) as usize]);
                 return (
-                    Column::Numeric(train.map(|value| before[value as usize]).collect()),
-                    Column::Numeric(test.collect()),
+                    Feature::Numeric(train.map(|value| before[value as usize]).collect()),
+                    Feature::Numeric(test.collect()),
                 );
             }
-            (Column::Categorical(train.collect()), Column::Categorical(self.test_codes(id, test)))
+            (Feature::Categorical(train.collect()), Feature::Categorical(self.test_codes(id, test)))
         };
         self.sensitive.iter().map(column).collect()
     }
@@ -156,13 +156,18 @@ impl<'a> Pair<'a> {
     }
 
     /// The tables of columns that come with their places.
-    fn tables(&self, mut columns: Vec<Placed>, train: &[VariantCount], test: &[VariantCount]) -> (Table, Table) {
+    fn tables(
+        &self,
+        mut columns: Vec<Placed>,
+        train: &[VariantCount],
+        test: &[VariantCount],
+    ) -> (TrainingSet, TrainingSet) {
         columns.sort_by_key(|(place, _)| *place);
         let weights = |members: &[VariantCount]| members.iter().map(|member| member.records).collect();
-        let (before, after): (Vec<Column>, Vec<Column>) = columns.into_iter().map(|(_, columns)| columns).unzip();
+        let (before, after): (Vec<Feature>, Vec<Feature>) = columns.into_iter().map(|(_, columns)| columns).unzip();
         let classes = train.iter().map(|member| self.train.value(member.variant, self.class)).collect();
-        let train = Table::new(before, classes, weights(train));
-        (train, Table::new(after, self.test_codes(self.class, test), weights(test)))
+        let train = TrainingSet::new(before, classes, weights(train));
+        (train, TrainingSet::new(after, self.test_codes(self.class, test), weights(test)))
     }
 }
 
@@ -179,7 +184,7 @@ fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
 }
 
 /// Texts as codes of the first column's texts.
-fn categories<'a>(train: impl Iterator<Item = &'a str>, test: impl Iterator<Item = &'a str>) -> (Column, Column) {
+fn categories<'a>(train: impl Iterator<Item = &'a str>, test: impl Iterator<Item = &'a str>) -> (Feature, Feature) {
     let mut known: HashMap<&str, u32> = HashMap::new();
     let mut learn = |text: &'a str| {
         let next = known.len() as u32;
@@ -187,5 +192,5 @@ fn categories<'a>(train: impl Iterator<Item = &'a str>, test: impl Iterator<Item
     };
     let train = train.map(&mut learn).collect();
     let test = test.map(|text| known.get(text).copied().unwrap_or(UNKNOWN)).collect();
-    (Column::Categorical(train), Column::Categorical(test))
+    (Feature::Categorical(train), Feature::Categorical(test))
 }

@@ -216,8 +216,8 @@ pub fn errors_applied(train: &Profile, saved: &Saved, test: &Profile) -> Result<
     Ok(errors_of(&pair, pair.applied(saved)))
 }
 
-fn errors_of(pair: &Pair<'_>, released: (c45::Table, c45::Table)) -> Errors {
-    let error = |(train, test): (c45::Table, c45::Table)| Tree::fit(&train).error(&test);
+fn errors_of(pair: &Pair<'_>, released: (c45::TrainingSet, c45::TrainingSet)) -> Errors {
+    let error = |(train, test): (c45::TrainingSet, c45::TrainingSet)| Tree::fit(&train).error(&test);
     Errors {
         raw: error(pair.raw(true, true)),
         released: error(released),

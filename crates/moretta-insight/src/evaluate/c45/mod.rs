@@ -6,7 +6,7 @@
 //! Paper: Quinlan, *C4.5: Programs for Machine Learning*, 1993; the charge for the choice of a threshold is that of
 //! *Improved Use of Continuous Attributes in C4.5*, 1996 (release 8).
 //!
-//! Structure: [`Table`] columns become codes (numbers their rank) and equal rows one row with a weight; the rows of
+//! Structure: [`TrainingSet`] columns become codes (numbers their rank) and equal rows one row with a weight; the rows of
 //! a node are a range of one permutation; nodes are a list in which children come after their parent, so neither growing
 //! nor pruning nor classifying recurses.
 //!
@@ -27,29 +27,29 @@
 
 mod prune;
 mod split;
-mod table;
 #[cfg(test)]
 mod tests;
+mod training_set;
 
 pub use self::{
     prune::{CONFIDENCE, added_errors},
     split::MIN_RECORDS,
-    table::{Column, Table, UNKNOWN},
+    training_set::{Feature, TrainingSet, UNKNOWN},
 };
 use self::{
     split::{Split, Test},
-    table::Coded,
+    training_set::CodedSet,
 };
 
 /// A decision tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
     /// Parents before children; the first is the root.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Node {
+struct TreeNode {
     /// The majority class; the first of several.
     class: u32,
     records: u64,
@@ -86,15 +86,15 @@ impl Branches {
 
 impl Tree {
     /// The pruned tree of a training table.
-    pub fn fit(table: &Table) -> Self {
-        let mut tree = Self::grow(&Coded::of(table));
+    pub fn fit(table: &TrainingSet) -> Self {
+        let mut tree = Self::grow(&CodedSet::of(table));
         tree.prune();
         tree
     }
 
-    fn grow(table: &Coded<'_>) -> Self {
+    fn grow(table: &CodedSet<'_>) -> Self {
         let mut rows: Vec<u32> = (0..table.rows() as u32).collect();
-        let mut nodes = vec![Node::leaf(table, &rows)];
+        let mut nodes = vec![TreeNode::leaf(table, &rows)];
         let mut open = vec![(0, 0..rows.len())];
         while let Some((node, range)) = open.pop() {
             let inside = &mut rows[range.clone()];
@@ -107,7 +107,7 @@ impl Tree {
             for part in inside.chunk_by(|&a, &b| branch(a) == branch(b)) {
                 children.push((branch(part[0]), nodes.len()));
                 open.push((nodes.len(), start..start + part.len()));
-                nodes.push(Node::leaf(table, part));
+                nodes.push(TreeNode::leaf(table, part));
                 start += part.len();
             }
             nodes[node].branches = match test {
@@ -122,7 +122,7 @@ impl Tree {
     }
 
     /// The class of a row of a table that has the training table's columns.
-    pub fn classify(&self, table: &Table, row: usize) -> u32 {
+    pub fn classify(&self, table: &TrainingSet, row: usize) -> u32 {
         let mut node = &self.nodes[0];
         loop {
             let next = match &node.branches {
@@ -144,7 +144,7 @@ impl Tree {
     }
 
     /// The share of a table's records that are given another class than they have; 0 for a table without records.
-    pub fn error(&self, table: &Table) -> f64 {
+    pub fn error(&self, table: &TrainingSet) -> f64 {
         let wrong = |row: &usize| self.classify(table, *row) != table.classes[*row];
         let wrong: u64 = (0..table.rows()).filter(wrong).map(|row| table.weights[row]).sum();
         let all: u64 = table.weights.iter().sum();
@@ -163,8 +163,8 @@ impl Tree {
     }
 }
 
-impl Node {
-    fn leaf(table: &Coded<'_>, rows: &[u32]) -> Self {
+impl TreeNode {
+    fn leaf(table: &CodedSet<'_>, rows: &[u32]) -> Self {
         let classes = table.classes(rows);
         let records = classes.iter().map(|(_, records)| records).sum();
         // The last of the reversed maxima is the first class.

@@ -1,6 +1,6 @@
 //! Which column a node is split by.
 
-use super::table::Coded;
+use super::training_set::CodedSet;
 
 /// At least two branches of a split have so many records.
 pub const MIN_RECORDS: u64 = 2;
@@ -38,7 +38,7 @@ impl Test {
 }
 
 /// The split of the best gain ratio among those of at least average gain; none where nothing is gained.
-pub(super) fn best(table: &Coded<'_>, rows: &[u32]) -> Option<Split> {
+pub(super) fn best(table: &CodedSet<'_>, rows: &[u32]) -> Option<Split> {
     let classes = table.classes(rows);
     let of_column = |column| match table.is_numeric(column) {
         true => threshold(table, rows, column, &classes),
@@ -79,7 +79,7 @@ fn entropy(parts: impl Iterator<Item = u64>) -> f64 {
     weigh(all) - sum
 }
 
-fn values(table: &Coded<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
+fn values(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
     let cells = table.contingency(column, rows);
     let (mut sizes, mut after) = (Vec::new(), 0.0);
     for branch in cells.chunk_by(|a, b| a.0.0 == b.0.0) {
@@ -96,7 +96,7 @@ fn values(table: &Coded<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]
 }
 
 /// The threshold of the greatest gain, the first of several. Release 8: its choice among `t` costs `log2(t)` bits.
-fn threshold(table: &Coded<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
+fn threshold(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
     let cells = table.contingency(column, rows);
     let all: u64 = classes.iter().map(|(_, records)| records).sum();
     let before = entropy(classes.iter().map(|(_, records)| *records));

@@ -8,14 +8,14 @@ pub const UNKNOWN: u32 = u32::MAX;
 
 /// A column of features.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Column {
+pub enum Feature {
     /// Names, as codes: equal codes are equal values, and their order means nothing.
     Categorical(Vec<u32>),
     /// Numbers. NaN is an unknown one, in a table to classify; a training table should have none.
     Numeric(Vec<f64>),
 }
 
-impl Column {
+impl Feature {
     /// How many rows it has.
     pub fn rows(&self) -> usize {
         match self {
@@ -41,18 +41,18 @@ impl Column {
 
 /// Rows with a class each, and how many records carry them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Table {
-    pub(super) columns: Vec<Column>,
+pub struct TrainingSet {
+    pub(super) columns: Vec<Feature>,
     pub(super) classes: Vec<u32>,
     pub(super) weights: Vec<u64>,
 }
 
-impl Table {
+impl TrainingSet {
     /// A table. Rows of weight 0 count for nothing.
     ///
     /// # Panics
     /// Where columns, classes and weights have different numbers of rows.
-    pub fn new(columns: Vec<Column>, classes: Vec<u32>, weights: Vec<u64>) -> Self {
+    pub fn new(columns: Vec<Feature>, classes: Vec<u32>, weights: Vec<u64>) -> Self {
         let even = columns.iter().all(|column| column.rows() == classes.len()) && classes.len() == weights.len();
         assert!(even, "every row has a value in every column, a class and a weight");
         Self { columns, classes, weights }
@@ -65,9 +65,9 @@ impl Table {
 }
 
 /// A table with numbers as ranks, and equal rows as one.
-pub(super) struct Coded<'a> {
-    table: &'a Table,
-    /// Column by column.
+pub(super) struct CodedSet<'a> {
+    table: &'a TrainingSet,
+    /// Feature by column.
     codes: Vec<Vec<u32>>,
     /// For each column of numbers, the number of each rank.
     numbers: Vec<Vec<f64>>,
@@ -80,8 +80,8 @@ pub(super) struct Coded<'a> {
 /// A categorical column is scattered where it has so many values for each record of the training table.
 const SCATTERED: f64 = 0.3;
 
-impl<'a> Coded<'a> {
-    pub(super) fn of(table: &'a Table) -> Self {
+impl<'a> CodedSet<'a> {
+    pub(super) fn of(table: &'a TrainingSet) -> Self {
         let (codes, numbers): (Vec<Vec<u32>>, Vec<Vec<f64>>) = table.columns.iter().map(ranked).unzip();
         let key = |row: u32| {
             let values = codes.iter().map(move |codes| codes[row as usize]);
@@ -97,9 +97,9 @@ impl<'a> Coded<'a> {
         let taken = |from: &Vec<u32>| -> Vec<u32> { distinct.iter().map(|&row| from[row]).collect() };
         let codes: Vec<Vec<u32>> = codes.iter().map(taken).collect();
         let records = weights.iter().sum::<u64>() as f64;
-        let scattered = |(column, codes): (&Column, &Vec<u32>)| {
+        let scattered = |(column, codes): (&Feature, &Vec<u32>)| {
             let values: HashSet<u32> = codes.iter().copied().collect();
-            matches!(column, Column::Categorical(_)) && values.len() as f64 >= SCATTERED * records
+            matches!(column, Feature::Categorical(_)) && values.len() as f64 >= SCATTERED * records
         };
         let scattered = table.columns.iter().zip(&codes).map(scattered).collect();
         Self { table, codes, numbers, scattered, classes: taken(&table.classes), weights }
@@ -114,7 +114,7 @@ impl<'a> Coded<'a> {
     }
 
     pub(super) fn is_numeric(&self, column: usize) -> bool {
-        matches!(self.table.columns[column], Column::Numeric(_))
+        matches!(self.table.columns[column], Feature::Numeric(_))
     }
 
     pub(super) fn is_scattered(&self, column: usize) -> bool {
@@ -148,10 +148,10 @@ impl<'a> Coded<'a> {
 }
 
 /// Codes as they are; numbers as their ranks, and the number of each rank.
-fn ranked(column: &Column) -> (Vec<u32>, Vec<f64>) {
+fn ranked(column: &Feature) -> (Vec<u32>, Vec<f64>) {
     match column {
-        Column::Categorical(codes) => (codes.clone(), Vec::new()),
-        Column::Numeric(numbers) => {
+        Feature::Categorical(codes) => (codes.clone(), Vec::new()),
+        Feature::Numeric(numbers) => {
             // -0 and 0 are one number.
             let plain = |number: &f64| number + 0.0;
             let mut distinct: Vec<f64> = numbers.iter().map(plain).collect();
