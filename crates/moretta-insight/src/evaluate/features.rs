@@ -20,22 +20,22 @@ use super::{
 /// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
 const MISSING: f64 = f64::NEG_INFINITY;
 
-/// A column of both tables, and its place in the policy.
-type Placed = (usize, (Feature, Feature));
+/// A column of both tables, and its position in the policy.
+type PolicyOrdered = (usize, (Feature, Feature));
 
 /// A table to train on and one to test with.
-pub(super) struct Pair<'a> {
+pub(super) struct TrainAndTest<'a> {
     train: &'a Profile,
     test: &'a Profile,
     class: AttributeId,
     /// The sensitive columns.
     sensitive: Vec<AttributeId>,
-    /// For each quasi-identifier, then for each sensitive column, its place in the policy. Ties between columns go to the
+    /// For each quasi-identifier, then for each sensitive column, its position in the policy. Ties between columns go to the
     /// one declared first, whatever its role: so the same columns make the same tree in every role.
-    places: Vec<usize>,
+    policy_positions: Vec<usize>,
 }
 
-impl<'a> Pair<'a> {
+impl<'a> TrainAndTest<'a> {
     pub(super) fn new(train: &'a Profile, test: &'a Profile, policy: &Policy) -> Result<Self, EvaluateError> {
         let class = train.class().ok_or(EvaluateError::NoClass)?;
         for (profile, table) in [(train, "training"), (test, "test")] {
@@ -48,9 +48,9 @@ impl<'a> Pair<'a> {
             (0..train.attributes().len()).map(AttributeId::from_index).filter(sensitive).collect();
         let names = train.columns().iter().map(|column| &column.name);
         let names = names.chain(sensitive.iter().map(|id| &train.attributes()[id.index()].name));
-        let place = |name: &String| policy.columns.iter().position(|column| column.name == *name);
-        let places = names.map(|name| place(name).unwrap_or(usize::MAX)).collect();
-        Ok(Self { train, test, class, sensitive, places })
+        let position = |name: &String| policy.columns.iter().position(|column| column.name == *name);
+        let policy_positions = names.map(|name| position(name).unwrap_or(usize::MAX)).collect();
+        Ok(Self { train, test, class, sensitive, policy_positions })
     }
 
     pub(super) fn has_sensitive(&self) -> bool {
@@ -63,10 +63,10 @@ impl<'a> Pair<'a> {
         let (width, mut columns) = (self.train.columns().len(), Vec::new());
         if quasi_identifiers {
             let own = (0..width).map(|column| self.quasi_identifier(column, &train, &test));
-            columns.extend(self.places.iter().copied().zip(own));
+            columns.extend(self.policy_positions.iter().copied().zip(own));
         }
         if sensitive {
-            columns.extend(self.places[width..].iter().copied().zip(self.sensitive_columns(&train, &test)));
+            columns.extend(self.policy_positions[width..].iter().copied().zip(self.sensitive_columns(&train, &test)));
         }
         self.tables(columns, &train, &test)
     }
@@ -107,7 +107,7 @@ impl<'a> Pair<'a> {
         };
         let own = (0..self.train.columns().len()).map(column);
         let columns = own.chain(self.sensitive_columns(train, &test));
-        self.tables(self.places.iter().copied().zip(columns).collect(), train, &test)
+        self.tables(self.policy_positions.iter().copied().zip(columns).collect(), train, &test)
     }
 
     fn quasi_identifier(&self, column: usize, train: &[VariantCount], test: &[VariantCount]) -> (Feature, Feature) {
@@ -155,14 +155,14 @@ impl<'a> Pair<'a> {
         test.iter().map(|member| codes[value(member.variant)]).collect()
     }
 
-    /// The tables of columns that come with their places.
+    /// The tables of columns that come with their policy_positions.
     fn tables(
         &self,
-        mut columns: Vec<Placed>,
+        mut columns: Vec<PolicyOrdered>,
         train: &[VariantCount],
         test: &[VariantCount],
     ) -> (TrainingSet, TrainingSet) {
-        columns.sort_by_key(|(place, _)| *place);
+        columns.sort_by_key(|(position, _)| *position);
         let weights = |members: &[VariantCount]| members.iter().map(|member| member.records).collect();
         let (before, after): (Vec<Feature>, Vec<Feature>) = columns.into_iter().map(|(_, columns)| columns).unzip();
         let classes = train.iter().map(|member| self.train.value(member.variant, self.class)).collect();

@@ -42,7 +42,7 @@ use moretta_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use self::{c45::Tree, features::Pair, holdout::Split};
+use self::{c45::Tree, features::TrainAndTest, holdout::Split};
 
 /// Shares of the test records that are given a wrong class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -206,23 +206,23 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
 /// The errors of models of the class, trained on `train` and its release under `recoding`, on the records of `test`.
 /// `saved` is that recoding as it is applied to other tables.
 pub fn errors(train: &Profile, recoding: &Recoding, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
-    let pair = Pair::new(train, test, &saved.policy)?;
-    Ok(errors_of(&pair, pair.released(recoding, saved)))
+    let tables = TrainAndTest::new(train, test, &saved.policy)?;
+    Ok(errors_of(&tables, tables.released(recoding, saved)))
 }
 
 /// The same where the recoding was found on another table, such as both of these together: both leave by its cells.
 pub fn errors_applied(train: &Profile, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
-    let pair = Pair::new(train, test, &saved.policy)?;
-    Ok(errors_of(&pair, pair.applied(saved)))
+    let tables = TrainAndTest::new(train, test, &saved.policy)?;
+    Ok(errors_of(&tables, tables.applied(saved)))
 }
 
-fn errors_of(pair: &Pair<'_>, released: (c45::TrainingSet, c45::TrainingSet)) -> Errors {
+fn errors_of(tables: &TrainAndTest<'_>, released: (c45::TrainingSet, c45::TrainingSet)) -> Errors {
     let error = |(train, test): (c45::TrainingSet, c45::TrainingSet)| Tree::fit(&train).error(&test);
     Errors {
-        raw: error(pair.raw(true, true)),
+        raw: error(tables.raw(true, true)),
         released: error(released),
-        root: error(pair.raw(false, true)),
-        removed: pair.has_sensitive().then(|| error(pair.raw(true, false))),
+        root: error(tables.raw(false, true)),
+        removed: tables.has_sensitive().then(|| error(tables.raw(true, false))),
     }
 }
 

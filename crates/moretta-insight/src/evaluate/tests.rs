@@ -113,10 +113,10 @@ fn numbers_are_numbers_and_a_missing_one_is_a_value_of_its_own() {
                   age.missing = \"category\"\nrich.role = \"class\"";
     let train = TestTable::new(policy, &[], &[("20,no", 9), ("30,no", 9), ("50,yes", 9), ("?,yes", 9)]);
     let test = TestTable::new(policy, &[], &[("25,no", 2), ("49.5,yes", 1), ("70,yes", 1), ("?,yes", 1)]);
-    let pair = Pair::new(&train.profile, &test.profile, &train.policy).unwrap();
-    let (before, after) = pair.raw(true, true);
+    let tables = TrainAndTest::new(&train.profile, &test.profile, &train.policy).unwrap();
+    let (before, after) = tables.raw(true, true);
     assert_eq!(Tree::fit(&before).error(&after), 0.0);
-    assert!(!pair.has_sensitive());
+    assert!(!tables.has_sensitive());
 }
 
 #[test]
@@ -157,8 +157,8 @@ fn the_same_columns_make_the_same_tree_in_every_role() {
         let texts: Vec<(String, u64)> = rows.iter().map(turned).collect();
         let texts: Vec<(&str, u64)> = texts.iter().map(|(row, records)| (row.as_str(), *records)).collect();
         let table = TestTable::new(&policy, &[], &texts);
-        let pair = Pair::new(&table.profile, &table.profile, &table.policy).unwrap();
-        pair.raw(true, true).0
+        let tables = TrainAndTest::new(&table.profile, &table.profile, &table.policy).unwrap();
+        tables.raw(true, true).0
     };
     let (qi, sensitive) = ("quasi-identifier", "sensitive");
     assert_eq!(train(qi, sensitive), train(qi, qi));
