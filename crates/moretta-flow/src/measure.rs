@@ -10,7 +10,9 @@ use moretta_core::{
     released::Released,
 };
 use moretta_engine::LocalEngine;
-use moretta_insight::evaluate::queries::{self, Answers, Boxes, Draw, Original, Queries as Answered, QueryKind};
+use moretta_insight::evaluate::queries::{
+    self, Answers, Draw, Original, Queries as Answered, QueryKind, ReleaseEstimator,
+};
 
 use crate::{
     error::{ErrorKind, FlowError},
@@ -154,9 +156,9 @@ fn answer_own(
     own: Vec<queries::Own>,
 ) -> Result<Answers, FlowError> {
     let asked: Vec<_> = own.iter().map(|own| own.query.clone()).collect();
-    let boxes = Boxes::new(&both.original, &both.released, &policy.release)
+    let estimator = ReleaseEstimator::new(&both.original, &both.released, &policy.release)
         .map_err(|error| FlowError::input(&request.released, error))?;
-    let answered = queries::ask(&Original::new(&both.original), &boxes, &asked);
+    let answered = queries::ask(&Original::new(&both.original), &estimator, &asked);
     let named = |own: queries::Own| (QueryKind::of(own.query.aggregate, &both.original), own.conditions);
     Ok(Answers::Own(own.into_iter().map(named).zip(answered).collect()))
 }

@@ -4,7 +4,7 @@
 use moretta_core::{
     ids::ColumnId, profile::Profile, released::Released, testing::conformance::is_missing, verify::verify_against,
 };
-use moretta_insight::evaluate::queries::{Aggregate, Boxes, Condition, Draw, Original, Query, draw, summed};
+use moretta_insight::evaluate::queries::{Aggregate, Condition, Draw, Original, Query, ReleaseEstimator, draw, summed};
 use proptest::prelude::*;
 
 use crate::{
@@ -143,17 +143,17 @@ proptest! {
         let cells = |at: usize| rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
         let after: Vec<Vec<&str>> = world.quasi.iter().map(|spec| cells(at(&spec.name))).collect();
         let original = Original::new(&profile);
-        let boxes = Boxes::new(&profile, verified.released(), options).unwrap();
+        let estimator = ReleaseEstimator::new(&profile, verified.released(), options).unwrap();
         // As if it were read from the file.
         let file = crate::expand::group_and_count(&header, &rows, &Profile::grouped_columns(&world.policy));
         let file = Profile::of_release(&world.policy, &world.hierarchies, &file).unwrap();
-        let read = Boxes::new(&profile, &Released::of_opaque(&profile, &file), options).unwrap();
+        let read = ReleaseEstimator::new(&profile, &Released::of_opaque(&profile, &file), options).unwrap();
         let aggregates = [Some(Aggregate::Count), summed(&profile).map(Aggregate::Sum)];
         for aggregate in aggregates.into_iter().flatten() {
             for (query, truth) in draw(&original, aggregate, &Draw { count: 5, seed, columns }).queries {
                 prop_assert!(close(truth.answer, true_answer(&world, &profile, &query)), "{:?}", query);
                 let expected = answer(&world, &profile, &query, &after);
-                let found = boxes.answer(&query);
+                let found = estimator.answer(&query);
                 prop_assert!(close(found, expected), "{:?}: {} {}\n{:?}", query, found, expected, rows);
                 prop_assert!(close(read.answer(&query), found));
             }

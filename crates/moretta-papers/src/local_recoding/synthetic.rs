@@ -1,7 +1,7 @@
 //! Synthetic tables: penalties against how the values are spread, and what weights are good for.
 
 use moretta_core::{counts::Counts, hierarchy::Hierarchies, ids::ColumnId, schema::Kind, text::count};
-use moretta_insight::evaluate::queries::{self, Aggregate, Boxes, Condition, Original, Query};
+use moretta_insight::evaluate::queries::{self, Aggregate, Condition, Original, Query, ReleaseEstimator};
 use moretta_pages::chart::{Axis, Line};
 
 use super::{METHODS, policy};
@@ -134,10 +134,10 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
 fn errors(lab: &Lab<'_>, table: &Table, method: &str, weights: [u32; 4]) -> Result<Vec<f64>, PaperError> {
     let policy = policy(K, method, COLUMNS, &weights, &[])?;
     let run = lab.run(&policy, table)?;
-    let boxes = Boxes::new(&run.profile, &run.released, &policy.release)?;
+    let estimator = ReleaseEstimator::new(&run.profile, &run.released, &policy.release)?;
     let original = Original::new(&run.profile);
     let error = |columns: usize| {
-        let answered = queries::ask(&original, &boxes, &ranges(columns));
+        let answered = queries::ask(&original, &estimator, &ranges(columns));
         queries::errors(&answered).mean.unwrap_or(f64::NAN)
     };
     Ok((1..=COLUMNS.len()).map(error).collect())

@@ -13,10 +13,10 @@ use rayon::prelude::*;
 
 use super::{Aggregate, Condition, Original, Query, Truth};
 
-/// So many are drawn for each that is wanted, at most.
-const TRIES: u64 = 1000;
-/// So many at a time: how the draws are divided changes nothing.
-const BATCH: u64 = 4096;
+/// Draws per requested query before the drawing gives up: most draws of a sparse table have the answer 0. Not tuned.
+const MAX_DRAWS_PER_QUERY: u64 = 1000;
+/// Queries answered in parallel before the kept ones are counted; affects speed only.
+const QUERIES_PER_BATCH: u64 = 4096;
 
 /// Which queries to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct Draw {
 /// Queries whose true answer is not 0.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// The queries; fewer than wanted where a thousand times as many draws do not bring enough.
+    /// The queries; fewer than requested if [`MAX_DRAWS_PER_QUERY`] is reached.
     pub queries: Vec<(Query, Truth)>,
     /// How many were drawn, those with the answer 0 included.
     pub drawn: u64,
@@ -41,12 +41,12 @@ pub struct Drawn {
 /// Draws queries until there are enough whose true answer is not 0. Each has, in every column it asks about, a random
 /// range between two of the values that occur, or a random node of the hierarchy: a value or an inner node, not the root.
 pub fn draw(original: &Original<'_>, aggregate: Aggregate, plan: &Draw) -> Drawn {
-    let mut chance = Chance::new(plan.seed, aggregate);
-    let most = TRIES * plan.count as u64;
+    let mut rng = QueryRng::new(plan.seed, aggregate);
+    let max_draws = MAX_DRAWS_PER_QUERY * plan.count as u64;
     let mut found = Drawn { queries: Vec::with_capacity(plan.count), drawn: 0 };
-    while found.queries.len() < plan.count && found.drawn < most {
-        let batch = 0..BATCH.min(most - found.drawn);
-        let batch: Vec<Query> = batch.map(|_| chance.query(original.profile(), aggregate, plan.columns)).collect();
+    while found.queries.len() < plan.count && found.drawn < max_draws {
+        let batch = 0..QUERIES_PER_BATCH.min(max_draws - found.drawn);
+        let batch: Vec<Query> = batch.map(|_| rng.query(original.profile(), aggregate, plan.columns)).collect();
         let truths: Vec<Truth> = batch.par_iter().map(|query| original.answer(query)).collect();
         for (query, truth) in batch.into_iter().zip(truths) {
             if found.queries.len() < plan.count {
@@ -58,9 +58,9 @@ pub fn draw(original: &Original<'_>, aggregate: Aggregate, plan: &Draw) -> Drawn
     found
 }
 
-struct Chance(ChaCha8Rng);
+struct QueryRng(ChaCha8Rng);
 
-impl Chance {
+impl QueryRng {
     /// Queries that count and queries that sum are drawn apart.
     fn new(seed: u64, aggregate: Aggregate) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -75,13 +75,13 @@ impl Chance {
 
     fn query(&mut self, profile: &Profile, aggregate: Aggregate, columns: Option<usize>) -> Query {
         let mut order: Vec<usize> = (0..profile.columns().len()).collect();
-        let wanted = columns.unwrap_or(order.len()).min(order.len());
-        if wanted < order.len() {
-            for at in 0..wanted {
+        let num_columns = columns.unwrap_or(order.len()).min(order.len());
+        if num_columns < order.len() {
+            for at in 0..num_columns {
                 let other = at + self.below(order.len() - at);
                 order.swap(at, other);
             }
-            order.truncate(wanted);
+            order.truncate(num_columns);
             order.sort_unstable();
         }
         let asked = |column: usize| {

@@ -1,7 +1,7 @@
 //! How well a release answers the questions that a table is there for: how many, and how much in all.
 //!
 //! A [`Query`] has a range of values in some quasi-identifiers and asks for the number of records inside, or for the sum
-//! of a column of numbers over them. [`Original`] knows the true answer, [`Boxes`] what a recipient makes of a release:
+//! of a column of numbers over them. [`Original`] knows the true answer, [`ReleaseEstimator`] what a recipient makes of a release:
 //! each group gives its size times, in each column asked about, the share of its box that lies inside the query, as if
 //! values were spread evenly over the box; for a sum, also times the mean of what lies inside. What a box is:
 //!
@@ -22,9 +22,10 @@
 //! same.
 
 mod answers;
-mod boxes;
+
 mod draw;
 mod errors;
+mod estimator;
 mod file;
 mod original;
 #[cfg(test)]
@@ -35,9 +36,9 @@ use rayon::prelude::*;
 
 pub use self::{
     answers::{Answers, Conditions, Queries, QueryKind, written},
-    boxes::{Boxes, UnreadLabel},
     draw::{Draw, Drawn, draw},
     errors::{Answered, CLASSES, Class, Errors, errors, errors_by_class},
+    estimator::{ReleaseEstimator, UnreadLabel},
     file::{Own, QueryFileError, QueryFileProblem, column_to_sum, parse},
     original::{Original, Truth},
 };
@@ -76,8 +77,8 @@ pub fn summed(profile: &Profile) -> Option<ColumnId> {
 }
 
 /// The answers of a release to queries that somebody asks.
-pub fn ask(original: &Original<'_>, boxes: &Boxes, queries: &[Query]) -> Vec<Answered> {
-    let answered = |query: &Query| Answered::new(original.answer(query), boxes.answer(query));
+pub fn ask(original: &Original<'_>, estimator: &ReleaseEstimator, queries: &[Query]) -> Vec<Answered> {
+    let answered = |query: &Query| Answered::new(original.answer(query), estimator.answer(query));
     queries.par_iter().map(answered).collect()
 }
 
@@ -109,10 +110,11 @@ pub fn compare(
     sum: Option<ColumnId>,
     plan: &Draw,
 ) -> Result<Comparison, UnreadLabel> {
-    let (original, boxes) = (Original::new(profile), Boxes::new(profile, released, options)?);
+    let (original, estimator) = (Original::new(profile), ReleaseEstimator::new(profile, released, options)?);
     let workload = |aggregate: Aggregate| {
         let Drawn { queries, drawn } = draw(&original, aggregate, plan);
-        let answered = queries.par_iter().map(|(query, truth)| Answered::new(*truth, boxes.answer(query))).collect();
+        let answered =
+            queries.par_iter().map(|(query, truth)| Answered::new(*truth, estimator.answer(query))).collect();
         Workload { aggregate, drawn, answered }
     };
     let sum = sum.or_else(|| summed(profile)).map(|column| workload(Aggregate::Sum(column)));

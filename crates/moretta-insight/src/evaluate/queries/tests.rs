@@ -28,8 +28,8 @@ fn released(table: &TestTable) -> Released {
     Released::of_recoding(&table.profile, &cut, &ReleaseOptions::default())
 }
 
-fn boxes(table: &TestTable, released: &Released) -> Boxes {
-    Boxes::new(&table.profile, released, &ReleaseOptions::default()).unwrap()
+fn estimator(table: &TestTable, released: &Released) -> ReleaseEstimator {
+    ReleaseEstimator::new(&table.profile, released, &ReleaseOptions::default()).unwrap()
 }
 
 fn own(table: &TestTable, text: &str) -> Vec<Query> {
@@ -40,7 +40,7 @@ fn own(table: &TestTable, text: &str) -> Vec<Query> {
 #[test]
 fn shares_of_boxes() {
     let table = table();
-    let (original, boxes) = (Original::new(&table.profile), boxes(&table, &released(&table)));
+    let (original, estimator) = (Original::new(&table.profile), estimator(&table, &released(&table)));
     // Three in care and three in offices, all of [20, 29]; four in offices, all 40.
     let expected = [
         ("count = true", 10, 10.0, 10.0),
@@ -60,7 +60,7 @@ fn shares_of_boxes() {
     ];
     for (text, records, truth, answer) in expected {
         let query = own(&table, &format!("[[query]]\n{text}"));
-        let [found] = ask(&original, &boxes, &query)[..] else { panic!() };
+        let [found] = ask(&original, &estimator, &query)[..] else { panic!() };
         assert_eq!(found.truth, Truth { records, answer: truth }, "{text}");
         assert!((found.answer - answer).abs() < 1e-12, "{text}: {}", found.answer);
     }
@@ -73,9 +73,9 @@ fn numbers_that_are_not_whole_fill_their_box_evenly() {
     let cells = vec![vec![table.profile.domain(AGE).whole(); 3]];
     let cut = Recoding::Global(Cut { cells, suppressed: Vec::new() });
     let released = Released::of_recoding(&table.profile, &cut, &ReleaseOptions::default());
-    let boxes = boxes(&table, &released);
+    let estimator = estimator(&table, &released);
     let ask = |aggregate, low, high| {
-        boxes.answer(&Query { aggregate, conditions: vec![(AGE, Condition::Between(low, high))] })
+        estimator.answer(&Query { aggregate, conditions: vec![(AGE, Condition::Between(low, high))] })
     };
     assert_eq!(ask(Aggregate::Count, 0.5, 2.5), 2.0);
     assert_eq!(ask(Aggregate::Sum(AGE), 0.5, 2.5), 3.0);
@@ -83,9 +83,9 @@ fn numbers_that_are_not_whole_fill_their_box_evenly() {
     assert_eq!(ask(Aggregate::Count, 5.0, 9.0), 0.0);
     let cut = Recoding::identity(&table.profile);
     let released = Released::of_recoding(&table.profile, &cut, &ReleaseOptions::default());
-    let boxes = Boxes::new(&table.profile, &released, &ReleaseOptions::default()).unwrap();
+    let estimator = ReleaseEstimator::new(&table.profile, &released, &ReleaseOptions::default()).unwrap();
     let point = Query { aggregate: Aggregate::Count, conditions: vec![(AGE, Condition::Between(1.5, 4.5))] };
-    assert_eq!(boxes.answer(&point), 3.0, "a box of a single value is inside or not");
+    assert_eq!(estimator.answer(&point), 3.0, "a box of a single value is inside or not");
 }
 
 #[test]

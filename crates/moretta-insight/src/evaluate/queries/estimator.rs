@@ -12,24 +12,24 @@ use super::{Aggregate, Condition, Query};
 
 /// The groups of a release as boxes, column by column.
 #[derive(Debug, Clone)]
-pub struct Boxes {
+pub struct ReleaseEstimator {
     records: Vec<f64>,
-    columns: Vec<Column>,
+    columns: Vec<LabelColumn>,
 }
 
 #[derive(Debug, Clone)]
-struct Column {
+struct LabelColumn {
     /// From one value to the next, where all values lie on a grid.
     step: Option<f64>,
     /// What the column prints.
-    sides: Vec<Side>,
+    label_values: Vec<CoveredValues>,
     /// Which of them each group prints.
-    of_group: Vec<u32>,
+    group_labels: Vec<u32>,
 }
 
 /// A box in one column.
 #[derive(Debug, Clone, PartialEq)]
-enum Side {
+enum CoveredValues {
     /// Leaves from the first to the last, both inside.
     Node(u32, u32),
     /// Some leaves.
@@ -50,20 +50,20 @@ pub struct UnreadLabel {
     pub value: String,
 }
 
-impl Boxes {
+impl ReleaseEstimator {
     /// Of a release of `original` that was printed with these options.
     pub fn new(original: &Profile, released: &Released, options: &ReleaseOptions) -> Result<Self, UnreadLabel> {
         let groups = 0..released.groups();
         let column = |(index, column): (usize, &moretta_core::profile::Column)| {
             let unread = |label: &str| UnreadLabel { column: column.name.clone(), value: label.to_owned() };
             let labels = (0..).zip(released.labels(index).iter().map(|label| &**label));
-            let side = |(id, label): (u32, &str)| {
+            let read = |(id, label): (u32, &str)| {
                 let covered = released.covered(index, id);
-                side(&column.domain, covered, label, options).ok_or_else(|| unread(label))
+                covered_values(&column.domain, covered, label, options).ok_or_else(|| unread(label))
             };
-            let sides = labels.map(side).collect::<Result<_, _>>()?;
-            let of_group = groups.clone().map(|group| released.label_of(group, index)).collect();
-            Ok(Column { step: column.domain.step(), sides, of_group })
+            let label_values = labels.map(read).collect::<Result<_, _>>()?;
+            let group_labels = groups.clone().map(|group| released.label_of(group, index)).collect();
+            Ok(LabelColumn { step: column.domain.step(), label_values, group_labels })
         };
         let columns = original.columns().iter().enumerate().map(column).collect::<Result<_, _>>()?;
         Ok(Self { records: groups.clone().map(|group| released.records(group) as f64).collect(), columns })
@@ -74,19 +74,19 @@ impl Boxes {
         let mut factors: Vec<(&[u32], Vec<f64>)> = Vec::new();
         for (column, condition) in &query.conditions {
             let column = &self.columns[column.index()];
-            let shares = column.sides.iter().map(|side| side.share(condition, column.step)).collect();
-            factors.push((&column.of_group, shares));
+            let shares = column.label_values.iter().map(|values| values.share(condition, column.step)).collect();
+            factors.push((&column.group_labels, shares));
         }
         if let Aggregate::Sum(summed) = query.aggregate {
             let column = &self.columns[summed.index()];
-            let own = query.conditions.iter().find(|(asked, _)| *asked == summed).map(|(_, condition)| condition);
-            let means = column.sides.iter().map(|side| side.mean(own, column.step)).collect();
-            factors.push((&column.of_group, means));
+            let range = query.conditions.iter().find(|(column, _)| *column == summed).map(|(_, condition)| condition);
+            let means = column.label_values.iter().map(|values| values.mean(range, column.step)).collect();
+            factors.push((&column.group_labels, means));
         }
         let of_group = |(group, records): (usize, &f64)| {
             let mut part = *records;
-            for (of_group, factor) in &factors {
-                part *= factor[of_group[group] as usize];
+            for (group_labels, factor_of_label) in &factors {
+                part *= factor_of_label[group_labels[group] as usize];
                 if part == 0.0 {
                     break;
                 }
@@ -97,23 +97,28 @@ impl Boxes {
     }
 }
 
-fn side(domain: &Domain, covered: Option<Covered<'_>>, label: &str, options: &ReleaseOptions) -> Option<Side> {
+fn covered_values(
+    domain: &Domain,
+    covered: Option<Covered<'_>>,
+    label: &str,
+    options: &ReleaseOptions,
+) -> Option<CoveredValues> {
     let is_ordered = domain.kind().is_ordered();
     match covered {
-        Some(Covered::Set(codes)) => Some(Side::Set(codes.to_vec())),
-        Some(Covered::Cell(cell)) if !is_ordered => Some(Side::Node(cell.first, cell.last)),
+        Some(Covered::Set(codes)) => Some(CoveredValues::Set(codes.to_vec())),
+        Some(Covered::Cell(cell)) if !is_ordered => Some(CoveredValues::Node(cell.first, cell.last)),
         Some(Covered::Cell(cell)) => {
-            Some(domain.ends(cell).map_or(Side::Missing, |(low, high)| Side::Interval(low, high)))
+            Some(domain.ends(cell).map_or(CoveredValues::Missing, |(low, high)| CoveredValues::Interval(low, high)))
         }
         // One number for many need not be a value of the column.
         None if domain.kind() == Kind::Number && options.prints_group_values(Kind::Number) => {
-            domain.read_number(label).map(|number| Side::Interval(number, number))
+            domain.read_number(label).map(|number| CoveredValues::Interval(number, number))
         }
         None => None,
     }
 }
 
-impl Side {
+impl CoveredValues {
     fn share(&self, condition: &Condition, step: Option<f64>) -> f64 {
         match (self, *condition) {
             (Self::Node(first, last), Condition::Codes(from, to)) => {
