@@ -16,7 +16,9 @@ pub fn what(point: &Point) -> String {
     match (action, &point.changes[..], &columns[..]) {
         (Action::Generalize, [change], _) => format!("{} → {}", change.column, to(change)),
         (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} taken back", to(change)),
-        (Action::Disclose, [change], _) => format!("{}: {} told", change.column, change.told().unwrap_or("a value")),
+        (Action::Disclose, [change], _) => {
+            format!("{}: {} told", change.column, change.disclosed().unwrap_or("a value"))
+        }
         (Action::Disclose, _, [column]) => format!("{column}: an interval split"),
         (_, changes, _) => {
             columns.sort_unstable();
@@ -42,7 +44,7 @@ pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
         sentences
             .push(format!("This is the path of `{method}`; the policy names `{policy_method}`, which leaves none."));
     }
-    sentences.push(match (tradeoff.is_own(), tradeoff.takes_back) {
+    sentences.push(match (tradeoff.is_own(), tradeoff.reverts_steps) {
         (true, false) => "These are the prices of the climb alone.".to_owned(),
         (true, true) => "These are the prices of the climb alone. A release by `moretta anonymize` takes back what is \
                          not needed and searches on, and loses less, often much less; compare k by this, not the loss \

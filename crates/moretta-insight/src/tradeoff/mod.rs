@@ -10,9 +10,9 @@
 //! path only some points are measured: those near its end, where the anonymity rises, and others evenly between.
 
 mod describe;
-mod found;
 #[cfg(test)]
 mod tests;
+mod trade_off;
 mod walk;
 
 use moretta_core::{
@@ -30,7 +30,7 @@ use serde::Serialize;
 use self::walk::Walk;
 pub use self::{
     describe::{caveat, held, joined, lost, release, what, wrapped},
-    found::{TradeOff, TradeOffError, cut_at, outcome_at, refused},
+    trade_off::{TradeOff, TradeOffError, cut_at, outcome_at, refused},
 };
 
 /// A point of a path. Nothing is suppressed at it. What changed is told of the last step that led here.
@@ -67,7 +67,7 @@ pub struct Change {
     #[serde(skip)]
     whole: bool,
     #[serde(skip)]
-    told: bool,
+    disclosed: bool,
 }
 
 impl Change {
@@ -83,8 +83,8 @@ impl Change {
     }
 
     /// What the values leave as, where that has a name in a hierarchy and is not one of them.
-    pub fn told(&self) -> Option<&str> {
-        self.told.then_some(self.to.as_str())
+    pub fn disclosed(&self) -> Option<&str> {
+        self.disclosed.then_some(self.to.as_str())
     }
 
     fn of(profile: &Profile, before: &Cut, step: &Step) -> Vec<Self> {
@@ -101,7 +101,7 @@ impl Change {
                 to: shown(domain, *cell),
                 named: is_named(domain, wider.unwrap_or(*cell)),
                 whole: wider.unwrap_or(*cell) == domain.whole(),
-                told: is_named(domain, *cell),
+                disclosed: is_named(domain, *cell),
             }
         };
         step.changes.iter().map(change).collect()
@@ -120,31 +120,31 @@ fn is_named(domain: &Domain, cell: Cell) -> bool {
 
 /// So many points are measured at once, whatever the number of threads: what is merged when, and with it the last
 /// digits of a sum, must not depend on that.
-const AT_ONCE: usize = 8;
+const POINTS_PER_BATCH: usize = 8;
 
 /// Paths of no more steps than this are measured at every point.
-pub const MOST_POINTS: usize = 250;
+pub const MAX_POINTS: usize = 250;
 /// Of longer ones every point of the end, one in so many of all that are, and others evenly between.
-const LAST_POINTS: usize = 5;
+const LAST_POINTS_PART: usize = 5;
 
 /// How many points of a path are measured. One that discloses is as fine as the table towards its end, where each
 /// costs as much as there are tuples; so much should not cost more than everything else together.
-fn most_points(steps: &[Step], tuples: usize) -> usize {
+fn max_points(steps: &[Step], tuples: usize) -> usize {
     let discloses = steps.iter().any(|step| step.action == Action::Disclose);
-    let affordable = if discloses { 1_500_000 / tuples.max(1) } else { MOST_POINTS };
-    affordable.clamp(5, MOST_POINTS)
+    let affordable = if discloses { 1_500_000 / tuples.max(1) } else { MAX_POINTS };
+    affordable.clamp(5, MAX_POINTS)
 }
 
 /// Which steps of a path are measured, apart from those that have to be.
-fn sampled(steps: usize, most: usize, wanted: &[usize]) -> Vec<usize> {
-    if steps <= most {
+fn sampled_steps(steps: usize, max_points: usize, required: &[usize]) -> Vec<usize> {
+    if steps <= max_points {
         return (1..=steps).collect();
     }
-    let last = most / LAST_POINTS;
+    let last = max_points / LAST_POINTS_PART;
     let early = steps - last;
-    let evenly = (1..=most - last).map(|part| part * early / (most - last)).filter(|&step| step > 0);
-    let wanted = wanted.iter().copied().filter(|step| (1..=steps).contains(step));
-    let mut chosen: Vec<usize> = evenly.chain(early + 1..=steps).chain(wanted).collect();
+    let evenly = (1..=max_points - last).map(|part| part * early / (max_points - last)).filter(|&step| step > 0);
+    let required = required.iter().copied().filter(|step| (1..=steps).contains(step));
+    let mut chosen: Vec<usize> = evenly.chain(early + 1..=steps).chain(required).collect();
     chosen.sort_unstable();
     chosen.dedup();
     chosen
@@ -156,33 +156,33 @@ pub fn measured(
     profile: &Profile,
     policy: &Policy,
     steps: &[Step],
-    wanted: &[usize],
+    required: &[usize],
     observer: &dyn Observer,
 ) -> Option<Vec<Point>> {
     let mut walk = Walk::new(profile, &policy.release);
     let point = |(released, coarsened): (Released, &Profile)| {
         Point::new(&MeasureContext::of_coarsened(policy, profile, coarsened, &released))
     };
-    let mut points = vec![point(walk.look(walk.cut()))];
-    let shown = sampled(steps.len(), most_points(steps, profile.tuples()), wanted);
-    let up = steps.iter().take_while(|step| step.action == Action::Generalize).count();
-    let (up, after) = shown.split_at(shown.partition_point(|&step| step <= up));
-    for (index, part) in [up, after].into_iter().enumerate() {
+    let mut points = vec![point(walk.released_under(walk.cut()))];
+    let shown = sampled_steps(steps.len(), max_points(steps, profile.tuples()), required);
+    let generalizing = steps.iter().take_while(|step| step.action == Action::Generalize).count();
+    let (first_part, rest) = shown.split_at(shown.partition_point(|&step| step <= generalizing));
+    for (index, part) in [first_part, rest].into_iter().enumerate() {
         if index > 0 && !part.is_empty() {
-            walk.prepare(steps, part);
+            walk.look_ahead(steps, part);
         }
-        for some in part.chunks(AT_ONCE) {
+        for batch in part.chunks(POINTS_PER_BATCH) {
             if observer.stop().is_some() {
                 return None;
             }
             observer.progress(points[points.len() - 1].step as u64, steps.len() as u64);
-            let walked: Vec<(usize, Vec<Change>, Cut)> = some
+            let walked: Vec<(usize, Vec<Change>, Cut)> = batch
                 .iter()
                 .map(|&to| {
-                    walk.go(&steps[walk.at()..to - 1]);
+                    walk.advance(&steps[walk.step()..to - 1]);
                     let changes = Change::of(profile, walk.cut(), &steps[to - 1]);
-                    walk.go(&steps[to - 1..to]);
-                    walk.stand();
+                    walk.advance(&steps[to - 1..to]);
+                    walk.drop_unusable();
                     (to, changes, walk.cut().clone())
                 })
                 .collect();
@@ -190,9 +190,9 @@ pub fn measured(
                 step,
                 action: Some(steps[step - 1].action),
                 changes,
-                ..point(walk.look(&cut))
+                ..point(walk.released_under(&cut))
             }));
-            walk.settle(points[points.len() - 1].groups);
+            walk.coarsen(points[points.len() - 1].groups);
         }
     }
     Some(points)

@@ -11,7 +11,7 @@ use moretta_core::{
 };
 use proptest::prelude::*;
 
-use super::{Change, MOST_POINTS, Point, cut_at, measured, sampled};
+use super::{Change, MAX_POINTS, Point, cut_at, measured, sampled_steps};
 
 const ZIP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*\nc3;c;c;*";
 const POLICY: &str = "[columns.zip]\nrole = \"quasi-identifier\"\nhierarchy = \"zip.csv\"\n[columns.age]\n\
@@ -123,11 +123,11 @@ proptest! {
 
 #[test]
 fn of_a_long_path_some_points_are_measured_and_those_that_are_wanted() {
-    assert_eq!(sampled(3, MOST_POINTS, &[2]), [1, 2, 3]);
-    assert_eq!(sampled(100, 5, &[]), [24, 49, 74, 99, 100]);
-    assert_eq!(sampled(6, 5, &[]), [1, 2, 3, 5, 6]);
-    let chosen = sampled(100_000, MOST_POINTS, &[7, 99, 200_000]);
-    assert!(chosen.len() <= MOST_POINTS + 2 && chosen.is_sorted() && chosen.ends_with(&[99_999, 100_000]));
+    assert_eq!(sampled_steps(3, MAX_POINTS, &[2]), [1, 2, 3]);
+    assert_eq!(sampled_steps(100, 5, &[]), [24, 49, 74, 99, 100]);
+    assert_eq!(sampled_steps(6, 5, &[]), [1, 2, 3, 5, 6]);
+    let chosen = sampled_steps(100_000, MAX_POINTS, &[7, 99, 200_000]);
+    assert!(chosen.len() <= MAX_POINTS + 2 && chosen.is_sorted() && chosen.ends_with(&[99_999, 100_000]));
     assert!(chosen.contains(&7) && chosen.contains(&99) && chosen.contains(&99_950));
     // A path of a thousand steps, each a value of its own.
     let rows: Vec<(String, u64)> = (0..1001).map(|n| (n.to_string(), 1)).collect();
@@ -138,7 +138,7 @@ fn of_a_long_path_some_points_are_measured_and_those_that_are_wanted() {
     let steps: Vec<Step> = (1..=1000).map(step).collect();
     let points = measured(&table.profile, &table.policy, &steps, &[123], &NoObserver).expect("nobody stops it");
     assert!(points.iter().all(|point| point.groups == 1001 - point.step));
-    assert!(points.iter().any(|point| point.step == 123) && points.len() <= MOST_POINTS + 2);
+    assert!(points.iter().any(|point| point.step == 123) && points.len() <= MAX_POINTS + 2);
 }
 
 fn climbed() -> (TestTable, Vec<Step>) {
@@ -176,7 +176,7 @@ fn a_point_says_what_changed_in_json() {
         to: to.to_owned(),
         named: true,
         whole: to == "*",
-        told: to == "*",
+        disclosed: to == "*",
     };
     assert_eq!(points[3].changes, [change("zip", Some("a"), "a1"), change("zip", Some("a"), "a2")]);
     assert_eq!(points[3].changes[0].name(), Some("a"));

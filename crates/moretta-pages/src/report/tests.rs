@@ -223,7 +223,7 @@ fn the_page_on_a_path_tells_which_k_costs_what() {
     let mut found = TradeOff {
         method: HOSTILE,
         policy_method: "mondrian".to_owned(),
-        takes_back: true,
+        reverts_steps: true,
         rows: report.input.rows,
         max_suppressed_rows: 20,
         k: Some(7),

@@ -16,10 +16,10 @@ use serde::Serialize;
 use super::{Point, held, measured};
 
 /// The method with a generalization path, for policies that name another.
-const WITH_PATH: &str = "bottom-up-generalization";
+const PATH_METHOD: &str = "bottom-up-generalization";
 
 /// Values of k that are usual.
-const ASKED: [u64; 9] = [2, 5, 10, 25, 50, 100, 250, 500, 1000];
+const USUAL_KS: [u64; 9] = [2, 5, 10, 25, 50, 100, 250, 500, 1000];
 
 /// A path and what is known of it.
 #[derive(Debug, Clone, Serialize)]
@@ -30,7 +30,7 @@ pub struct TradeOff {
     pub policy_method: String,
     /// Whether a release by this method goes on where the path only climbs.
     #[serde(skip)]
-    pub takes_back: bool,
+    pub reverts_steps: bool,
     /// How many records the table has.
     pub rows: u64,
     /// How many of them the policy allows to be suppressed. At the points, none are.
@@ -55,7 +55,7 @@ impl TradeOff {
         Ok(Self {
             method,
             policy_method: policy.method.name.clone(),
-            takes_back: policy.method.parameters.get("take-back").and_then(|value| value.as_bool()) != Some(false),
+            reverts_steps: policy.method.parameters.get("take-back").and_then(|value| value.as_bool()) != Some(false),
             rows: task.profile.records(),
             max_suppressed_rows: task.max_suppressed,
             k: policy.privacy.k(),
@@ -71,10 +71,10 @@ impl TradeOff {
 
     /// Usual values of k and the policy's own, up to the number of records, each with the first point that reaches it.
     pub fn costs(&self) -> Vec<(u64, Option<&Point>)> {
-        let mut asked: Vec<u64> = ASKED.into_iter().filter(|k| *k <= self.rows).chain(self.k).collect();
-        asked.sort_unstable();
-        asked.dedup();
-        asked.into_iter().map(|k| (k, self.first_with(k))).collect()
+        let mut ks: Vec<u64> = USUAL_KS.into_iter().filter(|k| *k <= self.rows).chain(self.k).collect();
+        ks.sort_unstable();
+        ks.dedup();
+        ks.into_iter().map(|k| (k, self.first_with(k))).collect()
     }
 
     /// How many steps there are: of a long path not every point is measured.
@@ -119,7 +119,7 @@ fn steps(
     observer: &dyn Observer,
 ) -> Result<(&'static str, GeneralizationPath), TradeOffError> {
     let own = MethodChoice::clone(&policy.method);
-    for choice in [own, MethodChoice::new(WITH_PATH, Default::default())] {
+    for choice in [own, MethodChoice::new(PATH_METHOD, Default::default())] {
         let entry = METHODS.iter().find(|entry| entry.name == choice.name);
         let none = || TradeOffError::NoPoint(format!("there is no method `{}`", choice.name));
         let entry = entry.ok_or_else(none)?;
@@ -128,7 +128,7 @@ fn steps(
             return Ok((entry.name, steps));
         }
     }
-    Err(TradeOffError::NoPoint(format!("the method `{WITH_PATH}` leaves no path here")))
+    Err(TradeOffError::NoPoint(format!("the method `{PATH_METHOD}` leaves no path here")))
 }
 
 /// Returns `None` if the method has no path.
@@ -162,7 +162,7 @@ pub fn outcome_at(
         let own = &policy.method.name;
         return Err(TradeOffError::NoPoint(format!(
             "--at {at}: the policy's method `{own}` leaves no such path, so it has no such point; name \
-             `{WITH_PATH}` in `[method]`, which does"
+             `{PATH_METHOD}` in `[method]`, which does"
         )));
     };
     if at > steps.len() {
