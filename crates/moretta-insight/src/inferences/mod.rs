@@ -4,7 +4,7 @@
 //! share, its *confidence*, carries the sensitive value `pi`; so many of them, its *support*, do. [`find`] counts every
 //! inference with a support of at least one, exactly, and lists those with a confidence strictly above a threshold,
 //! with the same room for rounding as the privacy models: what is marked as broken here is what
-//! [`Template`] refuses. A record is *exposed* above a threshold if it is one of those that carry the `pi` of such an
+//! [`Template`] refuses. A record is *exposure* above a threshold if it is one of those that carry the `pi` of such an
 //! inference.
 //!
 //! Which columns are known and which values are guarded is a [`Question`]. Templates with the same known columns and the
@@ -47,12 +47,12 @@ pub struct Question {
     /// The sensitive or class column.
     pub attribute: AttributeId,
     /// The values not to be inferred, in order of their codes.
-    pub values: Vec<Guarded>,
+    pub values: Vec<GuardedValue>,
 }
 
 /// A value not to be inferred.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Guarded {
+pub struct GuardedValue {
     /// Its code.
     pub value: u32,
     /// The greatest confidence that the policy allows; none where it does not speak of the value.
@@ -77,7 +77,7 @@ impl Question {
     fn of_sensitive(known: &[Vec<ColumnId>], max_confidence: Option<f64>, profile: &Profile) -> Vec<Self> {
         let sensitive = profile.attributes().iter().enumerate().filter(|(_, column)| column.role == Role::Sensitive);
         let question = |(index, column): (usize, &Attribute)| {
-            let values = (0..column.values.len() as u32).map(|value| Guarded { value, max_confidence });
+            let values = (0..column.values.len() as u32).map(|value| GuardedValue { value, max_confidence });
             Self { known: known.to_vec(), attribute: AttributeId::from_index(index), values: values.collect() }
         };
         sensitive.map(question).collect()
@@ -96,18 +96,18 @@ impl Question {
             let known = &profile.attributes()[attribute.index()];
             let codes = template.values_in(profile)?.into_iter().filter_map(|value| known.code(&value));
             let max_confidence = Some(template.max_confidence);
-            questions[at].values.extend(codes.map(|value| Guarded { value, max_confidence }));
+            questions[at].values.extend(codes.map(|value| GuardedValue { value, max_confidence }));
         }
         for values in questions.iter_mut().map(|question| &mut question.values) {
             // Of several limits on a value the strictest counts.
-            let limit = |guarded: &Guarded| guarded.max_confidence.unwrap_or(1.0);
+            let limit = |guarded: &GuardedValue| guarded.max_confidence.unwrap_or(1.0);
             values.sort_by(|a, b| a.value.cmp(&b.value).then(limit(a).total_cmp(&limit(b))));
             values.dedup_by_key(|guarded| guarded.value);
         }
         Ok(questions)
     }
 
-    fn guarded(&self, value: u32) -> Option<&Guarded> {
+    fn guarded(&self, value: u32) -> Option<&GuardedValue> {
         self.values.binary_search_by_key(&value, |guarded| guarded.value).ok().map(|at| &self.values[at])
     }
 }
@@ -139,7 +139,7 @@ impl Inference {
 
     /// Whether the policy forbids it.
     pub fn is_broken(&self) -> bool {
-        self.max_confidence.is_some_and(|most| is_above(self.confidence(), most))
+        self.max_confidence.is_some_and(|limit| is_above(self.confidence(), limit))
     }
 
     fn is_stricter_than(&self, other: &Self) -> bool {
@@ -149,9 +149,9 @@ impl Inference {
 
     /// The order of the list.
     fn compare(&self, other: &Self) -> Ordering {
-        let place = |of: &Self| (of.question, of.set, of.tuple, of.value);
-        let surest = other.confidence().total_cmp(&self.confidence());
-        surest.then(other.support.cmp(&self.support)).then_with(|| place(self).cmp(&place(other)))
+        let position = |of: &Self| (of.question, of.set, of.tuple, of.value);
+        let by_confidence = other.confidence().total_cmp(&self.confidence());
+        by_confidence.then(other.support.cmp(&self.support)).then_with(|| position(self).cmp(&position(other)))
     }
 }
 
@@ -209,53 +209,53 @@ fn is_above(confidence: f64, threshold: f64) -> bool {
 }
 
 /// Counts all inferences and lists those with a confidence above `above`, or the first `most` of them.
-pub fn find(profile: &Profile, questions: &[Question], above: f64, most: Option<usize>) -> Inferences {
-    let exposed = || Exposed(vec![(0.0, false); profile.variants()]);
-    let mut search = Search {
+pub fn find(profile: &Profile, questions: &[Question], above: f64, max_listed: Option<usize>) -> Inferences {
+    let no_exposure = || Exposure(vec![(0.0, false); profile.variants()]);
+    let mut scan = InferenceScan {
         profile,
         questions,
         above,
-        most: most.unwrap_or(usize::MAX),
+        max_listed: max_listed.unwrap_or(usize::MAX),
         found: Inferences {
             all: Tallies::default(),
             by_question: vec![Tallies::default(); questions.len()],
             listed: Vec::new(),
         },
-        exposed: exposed(),
-        by_question: questions.iter().map(|question| (question.known.len() > 1).then(exposed)).collect(),
+        exposure: no_exposure(),
+        by_question: questions.iter().map(|question| (question.known.len() > 1).then(no_exposure)).collect(),
     };
-    let sets = |(question, of): (usize, &Question)| (0..of.known.len()).map(move |set| Asked { question, set });
-    let mut asked: Vec<Asked> = questions.iter().enumerate().flat_map(sets).collect();
-    let known = |asked: &Asked| &questions[asked.question].known[asked.set];
-    let attribute = |asked: &Asked| questions[asked.question].attribute;
+    let sets = |(question, of): (usize, &Question)| (0..of.known.len()).map(move |set| BoundQuestion { question, set });
+    let mut bound: Vec<BoundQuestion> = questions.iter().enumerate().flat_map(sets).collect();
+    let known = |bound: &BoundQuestion| &questions[bound.question].known[bound.set];
+    let attribute = |bound: &BoundQuestion| questions[bound.question].attribute;
     // Questions with the same known columns share their groups, and only one grouping is held at a time.
-    asked.sort_by(|a, b| known(a).cmp(known(b)).then(attribute(a).cmp(&attribute(b))));
+    bound.sort_by(|a, b| known(a).cmp(known(b)).then(attribute(a).cmp(&attribute(b))));
     let tuples = Grouping::of_tuples(profile);
-    for alike in asked.chunk_by(|a, b| known(a) == known(b)) {
-        let given = known(&alike[0]);
+    for same_columns in bound.chunk_by(|a, b| known(a) == known(b)) {
+        let given = known(&same_columns[0]);
         let coarse = (given.len() < profile.columns().len()).then(|| tuples.coarsened(given));
         let groups = coarse.as_ref().unwrap_or(&tuples);
         for members in (0..groups.len()).map(|group| groups.members(group)) {
             let group = Group::new(profile, members);
-            for asked in alike.chunk_by(|a, b| attribute(a) == attribute(b)) {
-                search.look(&group, members, attribute(&asked[0]), asked);
+            for bound in same_columns.chunk_by(|a, b| attribute(a) == attribute(b)) {
+                scan.scan_group(&group, members, attribute(&bound[0]), bound);
             }
         }
     }
-    search.finish()
+    scan.finish()
 }
 
 /// A question about one of its sets of columns.
 #[derive(Clone, Copy)]
-struct Asked {
+struct BoundQuestion {
     question: usize,
     set: usize,
 }
 
 /// Of each variant, the surest inference that it supports, and whether the policy forbids any of them.
-struct Exposed(Vec<(f64, bool)>);
+struct Exposure(Vec<(f64, bool)>);
 
-impl Exposed {
+impl Exposure {
     fn add(&mut self, variant: VariantId, inference: &Inference) {
         let (confidence, broken) = &mut self.0[variant.index()];
         *confidence = confidence.max(inference.confidence());
@@ -269,25 +269,31 @@ impl Exposed {
     }
 }
 
-struct Search<'a> {
+struct InferenceScan<'a> {
     profile: &'a Profile,
     questions: &'a [Question],
     above: f64,
-    most: usize,
+    max_listed: usize,
     found: Inferences,
     /// By all questions.
-    exposed: Exposed,
+    exposure: Exposure,
     /// By each that has several sets of known columns; with one set no record supports two inferences.
-    by_question: Vec<Option<Exposed>>,
+    by_question: Vec<Option<Exposure>>,
 }
 
-impl Search<'_> {
+impl InferenceScan<'_> {
     /// What questions with the same known columns and the same sensitive one find in a group.
-    fn look(&mut self, group: &Group<'_>, members: &[VariantCount], attribute: AttributeId, asked: &[Asked]) {
+    fn scan_group(
+        &mut self,
+        group: &Group<'_>,
+        members: &[VariantCount],
+        attribute: AttributeId,
+        bound: &[BoundQuestion],
+    ) {
         let Some(first) = members.first() else { return };
         let (questions, tuple, records) = (self.questions, self.profile.tuple_of(first.variant), group.records());
         let inferences = |value: u32, support: u64| {
-            asked.iter().filter_map(move |&Asked { question, set }| {
+            bound.iter().filter_map(move |&BoundQuestion { question, set }| {
                 let max_confidence = questions[question].guarded(value)?.max_confidence;
                 Some(Inference { question, set, tuple, value, support, records, max_confidence })
             })
@@ -310,9 +316,9 @@ impl Search<'_> {
         for variant in members.iter().map(|member| member.variant) {
             let value = self.profile.value(variant, attribute);
             for inference in inferences(value, group.records_with(attribute, value)) {
-                self.exposed.add(variant, &inference);
-                if let Some(exposed) = &mut self.by_question[inference.question] {
-                    exposed.add(variant, &inference);
+                self.exposure.add(variant, &inference);
+                if let Some(exposure) = &mut self.by_question[inference.question] {
+                    exposure.add(variant, &inference);
                 }
             }
         }
@@ -323,7 +329,7 @@ impl Search<'_> {
         const ROOM: usize = 10_000;
         if is_above(inference.confidence(), self.above) {
             self.found.listed.push(inference);
-            if self.found.listed.len() > self.most.saturating_add(ROOM) {
+            if self.found.listed.len() > self.max_listed.saturating_add(ROOM) {
                 self.shorten();
             }
         }
@@ -331,15 +337,15 @@ impl Search<'_> {
 
     fn shorten(&mut self) {
         self.found.listed.sort_unstable_by(Inference::compare);
-        self.found.listed.truncate(self.most);
+        self.found.listed.truncate(self.max_listed);
     }
 
     fn finish(mut self) -> Inferences {
         self.shorten();
-        self.exposed.count(self.profile, self.above, &mut self.found.all);
-        for (exposed, tallies) in self.by_question.iter().zip(&mut self.found.by_question) {
-            if let Some(exposed) = exposed {
-                exposed.count(self.profile, self.above, tallies);
+        self.exposure.count(self.profile, self.above, &mut self.found.all);
+        for (exposure, tallies) in self.by_question.iter().zip(&mut self.found.by_question) {
+            if let Some(exposure) = exposure {
+                exposure.count(self.profile, self.above, tallies);
             }
         }
         self.found

@@ -21,13 +21,13 @@ const BANK: &[(&str, u64)] = &[
 const BANK_COLUMNS: &str = "version = 1\n[columns]\njob.role = \"quasi-identifier\"\ncountry.role = \"quasi-identifier\"\n\
                             child.role = \"quasi-identifier\"\nbankruptcy.role = \"sensitive\"\n";
 
-struct Table {
+struct BoundTable {
     policy: Policy,
     profile: Profile,
     questions: Vec<Question>,
 }
 
-impl Table {
+impl BoundTable {
     /// None where the templates do not fit the table.
     fn bind(policy: &str, rows: &[(&str, u64)]) -> Option<Self> {
         let policy = Policy::parse(policy, &moretta_core::search::method_names()).expect("a policy");
@@ -45,8 +45,8 @@ impl Table {
     }
 
     /// What is listed, as texts.
-    fn listed(&self, found: &Inferences) -> Vec<Told> {
-        let told = |inference: &super::Inference| {
+    fn listed(&self, found: &Inferences) -> Vec<TextInference> {
+        let as_texts = |inference: &super::Inference| {
             let question = &self.questions[inference.question];
             let codes = self.profile.codes(inference.tuple);
             let text = |column: &moretta_core::ids::ColumnId| {
@@ -54,7 +54,7 @@ impl Table {
                 (known.name.clone(), known.domain.text(codes[column.index()]).to_owned())
             };
             let attribute = &self.profile.attributes()[question.attribute.index()];
-            Told {
+            TextInference {
                 given: question.known[inference.set].iter().map(text).collect(),
                 inferred: (attribute.name.clone(), attribute.values[inference.value as usize].to_string()),
                 support: inference.support,
@@ -62,13 +62,13 @@ impl Table {
                 broken: inference.is_broken(),
             }
         };
-        found.listed.iter().map(told).collect()
+        found.listed.iter().map(as_texts).collect()
     }
 }
 
 /// An inference as texts.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Told {
+struct TextInference {
     given: Vec<(String, String)>,
     inferred: (String, String),
     support: u64,
@@ -82,7 +82,7 @@ fn template(given: &str, rest: &str) -> String {
 
 #[test]
 fn the_banks_traders_are_found_out() {
-    let table = Table::bank(&template("\"country\", \"job\"", "values = [\"Discharged\"]\nmax-confidence = 0.75"));
+    let table = BoundTable::bank(&template("\"country\", \"job\"", "values = [\"Discharged\"]\nmax-confidence = 0.75"));
     let found = table.find(0.2);
     let listed = table.listed(&found);
     let pair =
@@ -98,7 +98,7 @@ fn the_banks_traders_are_found_out() {
 
 #[test]
 fn a_threshold_itself_is_not_above_it() {
-    let table = Table::bank(&template("\"job\", \"country\"", "values = [\"Discharged\"]\nmax-confidence = 0.8"));
+    let table = BoundTable::bank(&template("\"job\", \"country\"", "values = [\"Discharged\"]\nmax-confidence = 0.8"));
     assert_eq!(table.find(0.8).listed, []);
     assert_eq!(table.find(0.25).listed.len(), 1);
     assert_eq!(table.find(0.0).all.broken, Tally::default());
@@ -109,7 +109,7 @@ fn templates_that_say_the_same_count_once_and_the_strictest_decides() {
     let twice = template("\"job\", \"country\"", "values = [\"Discharged\", \"Never\"]\nmax-confidence = 0.9")
         + &template("\"country\", \"job\"", "values = [\"Discharged\"]\nmax-confidence = 0.1")
         + &template("\"job\"", "values = [\"Discharged\"]\nmax-confidence = 0.9");
-    let table = Table::bank(&twice);
+    let table = BoundTable::bank(&twice);
     assert_eq!(table.questions.len(), 2);
     let found = table.find(0.0);
     // Never: doctors, traders in the UK and in Canada, clerks. Discharged: traders in the UK, clerks; by job the same.
@@ -121,7 +121,7 @@ fn templates_that_say_the_same_count_once_and_the_strictest_decides() {
 
 #[test]
 fn without_templates_every_value_of_every_sensitive_column_is_asked_for() {
-    let table = Table::bank("[privacy]\nk = 2\n");
+    let table = BoundTable::bank("[privacy]\nk = 2\n");
     let found = table.find(0.0);
     assert_eq!((table.questions.len(), table.questions[0].values.len()), (1, 3));
     assert_eq!((found.listed.len(), found.all.listed.records), (8, 24));
@@ -130,14 +130,14 @@ fn without_templates_every_value_of_every_sensitive_column_is_asked_for() {
 
 #[test]
 fn lkc_asks_about_every_set_of_columns() {
-    let table = Table::bank("[privacy.lkc]\nl = 2\nk = 2\nc = 0.75\n");
+    let table = BoundTable::bank("[privacy.lkc]\nl = 2\nk = 2\nc = 0.75\n");
     assert_eq!((table.questions.len(), table.questions[0].known.len()), (1, 3));
     let found = table.find(0.75);
     let listed = table.listed(&found);
-    assert!(listed.iter().all(|told| told.given.len() == 2 && told.broken), "{listed:?}");
-    let discharged: Vec<&Told> = listed.iter().filter(|told| told.inferred.1 == "Discharged").collect();
+    assert!(listed.iter().all(|found| found.given.len() == 2 && found.broken), "{listed:?}");
+    let discharged: Vec<&TextInference> = listed.iter().filter(|found| found.inferred.1 == "Discharged").collect();
     // Trader and UK; job and child say the same of less, and UK and No the same of the same five.
-    let known: Vec<[&str; 2]> = discharged.iter().map(|told| [&*told.given[0].1, &*told.given[1].1]).collect();
+    let known: Vec<[&str; 2]> = discharged.iter().map(|found| [&*found.given[0].1, &*found.given[1].1]).collect();
     assert_eq!(known, [["Trader", "UK"], ["UK", "No"]]);
     assert_eq!((found.all.broken, found.by_question[0].broken), (found.all.listed, found.all.listed));
     // Everybody but one discharged clerk and one trader of the UK that never was.
@@ -147,12 +147,13 @@ fn lkc_asks_about_every_set_of_columns() {
 #[test]
 fn what_a_template_and_lkc_both_ask_counts_once_under_the_stricter_limit() {
     let template = template("\"job\", \"country\"", "values = [\"Discharged\"]\nmax-confidence = 0.2");
-    let with = |l: u64| Table::bank(&format!("{template}[privacy.lkc]\nl = {l}\nk = 2\nc = 0.9\n"));
+    let with = |l: u64| BoundTable::bank(&format!("{template}[privacy.lkc]\nl = {l}\nk = 2\nc = 0.9\n"));
     assert_eq!(with(9).find(0.0).all.listed.inferences, 2 + 8, "two for the pair, eight for all three columns");
     let table = with(2);
     let mut listed = table.listed(&table.find(0.0));
-    listed.retain(|told| told.inferred.1 == "Discharged" && told.given[0].0 == "job" && told.given[1].0 == "country");
-    assert_eq!(listed.iter().map(|told| (told.support, told.broken)).collect::<Vec<_>>(), [(4, true), (1, true)]);
+    listed
+        .retain(|found| found.inferred.1 == "Discharged" && found.given[0].0 == "job" && found.given[1].0 == "country");
+    assert_eq!(listed.iter().map(|found| (found.support, found.broken)).collect::<Vec<_>>(), [(4, true), (1, true)]);
 }
 
 /// The reference: every record on its own, every map by texts.
@@ -163,7 +164,7 @@ struct Naive {
 
 impl Naive {
     /// All ways to say in a sensitive column that a value is missing are one.
-    fn new(table: &Table, rows: &[(&str, u64)]) -> Self {
+    fn new(table: &BoundTable, rows: &[(&str, u64)]) -> Self {
         let header = Profile::grouped_columns(&table.policy);
         let record = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
         let mut records: Vec<Vec<String>> =
@@ -171,10 +172,10 @@ impl Naive {
         let first = table.policy.quasi_identifiers().count();
         for column in first..header.len() {
             let missing = |text: &str| text.is_empty() || text == "?";
-            let speaker = records.iter().map(|record| record[column].clone()).filter(|text| missing(text)).min();
+            let representative = records.iter().map(|record| record[column].clone()).filter(|text| missing(text)).min();
             for record in &mut records {
                 if missing(&record[column]) {
-                    record[column] = speaker.clone().expect("just seen");
+                    record[column] = representative.clone().expect("just seen");
                 }
             }
         }
@@ -195,13 +196,13 @@ impl Naive {
     }
 
     /// Every inference for known columns and guarded values with their limits, and the records that support it.
-    fn ask(&self, given: &[&str], column: &str, values: &BTreeMap<String, f64>) -> Vec<(Told, Vec<usize>)> {
+    fn ask(&self, given: &[&str], column: &str, values: &BTreeMap<String, f64>) -> Vec<(TextInference, Vec<usize>)> {
         let mut groups: BTreeMap<Vec<(String, String)>, Vec<usize>> = BTreeMap::new();
         for (index, record) in self.records.iter().enumerate() {
             let known = |name: &&str| ((*name).to_owned(), self.cell(record, name).to_owned());
             groups.entry(given.iter().map(known).collect()).or_default().push(index);
         }
-        let mut told = Vec::new();
+        let mut inferences = Vec::new();
         for (given, members) in groups {
             for (value, limit) in values {
                 let carries = |index: &&usize| self.cell(&self.records[**index], column) == value;
@@ -212,22 +213,22 @@ impl Naive {
                 let (support, records) = (carriers.len() as u64, members.len() as u64);
                 let broken = support as f64 > limit * records as f64 + 1e-9;
                 let inferred = (column.to_owned(), value.clone());
-                told.push((Told { given: given.clone(), inferred, support, records, broken }, carriers));
+                inferences.push((TextInference { given: given.clone(), inferred, support, records, broken }, carriers));
             }
         }
-        told
+        inferences
     }
 }
 
-fn tally(told: &[(Told, Vec<usize>)], counts: impl Fn(&Told) -> bool) -> Tally {
-    let counted: Vec<_> = told.iter().filter(|(told, _)| counts(told)).collect();
+fn tally(inferences: &[(TextInference, Vec<usize>)], counts: impl Fn(&TextInference) -> bool) -> Tally {
+    let counted: Vec<_> = inferences.iter().filter(|(found, _)| counts(found)).collect();
     let records: BTreeSet<usize> = counted.iter().flat_map(|(_, carriers)| carriers).copied().collect();
     Tally { inferences: counted.len() as u64, records: records.len() as u64 }
 }
 
 /// In whole numbers, where nothing is rounded.
-fn is_above(told: &Told, tenths: u64) -> bool {
-    10 * told.support > tenths * told.records
+fn is_above(found: &TextInference, tenths: u64) -> bool {
+    10 * found.support > tenths * found.records
 }
 
 const GIVEN: [&[&str]; 4] = [&["a"], &["a", "b"], &["b", "c"], &["a", "b", "c"]];
@@ -238,18 +239,18 @@ const COLUMNS: &str = "version = 1\n[columns]\na.role = \"quasi-identifier\"\nb.
                        t = { role = \"sensitive\", missing = \"category\" }\n[privacy]\nk = 2\n";
 
 /// A template by its places in [`GIVEN`] and [`VALUES`], its column, and its limit in tenths.
-type Drawn = (usize, &'static str, usize, u64);
+type DrawnTemplate = (usize, &'static str, usize, u64);
 /// The greatest confidence in tenths, given any so many columns.
-type Any = Option<(usize, u64)>;
+type AnyColumns = Option<(usize, u64)>;
 /// Known columns and sensitive column, with each guarded value's strictest limit.
-type Asked = BTreeMap<(&'static [&'static str], &'static str), BTreeMap<String, f64>>;
+type LimitsByQuestion = BTreeMap<(&'static [&'static str], &'static str), BTreeMap<String, f64>>;
 
 /// By how many columns of three are known.
 const SETS: [&[&[&str]]; 3] =
     [&[&["a"], &["b"], &["c"]], &[&["a", "b"], &["a", "c"], &["b", "c"]], &[&["a", "b", "c"]]];
 
-fn policy(templates: &[Drawn], any: Any) -> String {
-    let template = |&(given, column, values, limit): &Drawn| {
+fn policy(templates: &[DrawnTemplate], any: AnyColumns) -> String {
+    let template = |&(given, column, values, limit): &DrawnTemplate| {
         let (given, values, limit) = (GIVEN[given], VALUES[values], limit as f64 / 10.0);
         format!(
             "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{column}\"\n{values}\nmax-confidence = {limit:.1}\n"
@@ -259,8 +260,8 @@ fn policy(templates: &[Drawn], any: Any) -> String {
     COLUMNS.to_owned() + &templates.iter().map(template).collect::<String>() + &lkc.unwrap_or_default()
 }
 
-fn asked(naive: &Naive, templates: &[Drawn]) -> Asked {
-    let mut asked = Asked::new();
+fn limits_of_templates(naive: &Naive, templates: &[DrawnTemplate]) -> LimitsByQuestion {
+    let mut limits = LimitsByQuestion::new();
     for &(given, column, values, limit) in templates {
         let all = naive.rarest(column, 1.0);
         let values: Vec<String> = match values {
@@ -270,17 +271,17 @@ fn asked(naive: &Naive, templates: &[Drawn]) -> Asked {
             3 => naive.rarest(column, 0.5).into_iter().collect(),
             _ => all.into_iter().collect(),
         };
-        let guarded = asked.entry((GIVEN[given], column)).or_default();
+        let guarded = limits.entry((GIVEN[given], column)).or_default();
         for value in values {
-            let most = guarded.entry(value).or_insert(1.0);
-            *most = most.min(limit as f64 / 10.0);
+            let strictest = guarded.entry(value).or_insert(1.0);
+            *strictest = strictest.min(limit as f64 / 10.0);
         }
     }
-    asked
+    limits
 }
 
 /// Every value of each sensitive column with the same limit.
-fn asked_of_all(naive: &Naive, sets: &[&'static [&'static str]], limit: f64) -> Asked {
+fn limits_of_all(naive: &Naive, sets: &[&'static [&'static str]], limit: f64) -> LimitsByQuestion {
     let values = |column| naive.rarest(column, 1.0).into_iter().map(|value| (value, limit)).collect();
     sets.iter().flat_map(|given| ["s", "t"].map(|column| ((*given, column), values(column)))).collect()
 }
@@ -301,54 +302,54 @@ proptest! {
         }).collect();
         let rows: Vec<(&str, u64)> = texts.iter().map(|(text, times)| (text.as_str(), *times)).collect();
         // Half of a single value is none of them: refused, and nothing to compare.
-        let Some(table) = Table::bind(&policy(&templates, any), &rows) else { return Ok(()) };
+        let Some(table) = BoundTable::bind(&policy(&templates, any), &rows) else { return Ok(()) };
         let naive = Naive::new(&table, &rows);
-        let of_templates = asked(&naive, &templates);
+        let of_templates = limits_of_templates(&naive, &templates);
         let of_all = match any {
-            Some((l, c)) => asked_of_all(&naive, SETS[l.min(3) - 1], c as f64 / 10.0),
-            None if templates.is_empty() => asked_of_all(&naive, SETS[2], f64::INFINITY),
-            None => Asked::new(),
+            Some((l, c)) => limits_of_all(&naive, SETS[l.min(3) - 1], c as f64 / 10.0),
+            None if templates.is_empty() => limits_of_all(&naive, SETS[2], f64::INFINITY),
+            None => LimitsByQuestion::new(),
         };
-        let mut asked = of_templates.clone();
+        let mut limits = of_templates.clone();
         for (key, values) in &of_all {
-            let guarded = asked.entry(*key).or_default();
+            let guarded = limits.entry(*key).or_default();
             for (value, limit) in values {
-                let most = guarded.entry(value.clone()).or_insert(f64::INFINITY);
-                *most = most.min(*limit);
+                let strictest = guarded.entry(value.clone()).or_insert(f64::INFINITY);
+                *strictest = strictest.min(*limit);
             }
         }
-        let told: Vec<(Told, Vec<usize>)> =
-            asked.iter().flat_map(|((given, column), values)| naive.ask(given, column, values)).collect();
+        let inferences: Vec<(TextInference, Vec<usize>)> =
+            limits.iter().flat_map(|((given, column), values)| naive.ask(given, column, values)).collect();
 
         let found = table.find(tenths as f64 / 10.0);
         let mut listed = table.listed(&found);
-        let share = |told: &Told| told.support as f64 / told.records as f64;
+        let share = |found: &TextInference| found.support as f64 / found.records as f64;
         prop_assert!(listed.is_sorted_by(|a, b| (share(a), a.support) >= (share(b), b.support)));
-        let mut expected: Vec<Told> =
-            told.iter().map(|(told, _)| told).filter(|told| is_above(told, tenths)).cloned().collect();
+        let mut expected: Vec<TextInference> =
+            inferences.iter().map(|(found, _)| found).filter(|found| is_above(found, tenths)).cloned().collect();
         listed.sort();
         expected.sort();
         prop_assert_eq!(listed, expected);
         for (threshold, above) in THRESHOLDS.iter().zip(found.all.above) {
             let tenths = (threshold * 10.0).round() as u64;
-            prop_assert_eq!(above, tally(&told, |told| is_above(told, tenths)));
+            prop_assert_eq!(above, tally(&inferences, |found| is_above(found, tenths)));
         }
-        prop_assert_eq!(found.all.listed, tally(&told, |told| is_above(told, tenths)));
-        prop_assert_eq!(found.all.broken, tally(&told, |told| told.broken));
+        prop_assert_eq!(found.all.listed, tally(&inferences, |found| is_above(found, tenths)));
+        prop_assert_eq!(found.all.broken, tally(&inferences, |found| found.broken));
         let shorter = find(&table.profile, &table.questions, tenths as f64 / 10.0, Some(3));
         prop_assert_eq!(&shorter.listed[..], &found.listed[..found.listed.len().min(3)]);
         prop_assert_eq!((shorter.all, &shorter.by_question), (found.all, &found.by_question));
         prop_assert_eq!(table.questions.len(), of_templates.len() + if of_all.is_empty() { 0 } else { 2 });
         for (index, (question, of)) in table.questions.iter().zip(&found.by_question).enumerate() {
             let column = &table.profile.attributes()[question.attribute.index()].name;
-            let asked = if index < of_templates.len() { &of_templates } else { &of_all };
+            let limits = if index < of_templates.len() { &of_templates } else { &of_all };
             let mut own = Vec::new();
             for known in &question.known {
                 let given: Vec<&str> = known.iter().map(|c| &*table.profile.columns()[c.index()].name).collect();
-                own.extend(naive.ask(&given, column, &asked[&(&given[..], &**column)]));
+                own.extend(naive.ask(&given, column, &limits[&(&given[..], &**column)]));
             }
-            prop_assert_eq!(of.listed, tally(&own, |told| is_above(told, tenths)));
-            prop_assert_eq!(of.broken, tally(&own, |told| told.broken));
+            prop_assert_eq!(of.listed, tally(&own, |found| is_above(found, tenths)));
+            prop_assert_eq!(of.broken, tally(&own, |found| found.broken));
         }
     }
 }

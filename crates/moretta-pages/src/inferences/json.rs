@@ -1,7 +1,7 @@
 //! Everything, for programs.
 
 use moretta_core::privacy::{Lkc, Template};
-use moretta_insight::inferences::{Guarded, Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns};
+use moretta_insight::inferences::{GuardedValue, Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns};
 use serde_json::{Value, json};
 
 use crate::json::{in_order, pretty};
@@ -34,8 +34,7 @@ fn add_counts(to: &mut Value, listing: &Listing, tallies: &Tallies) {
 
 fn question(listing: &Listing, question: &Question, tallies: &Tallies) -> Value {
     let attribute = listing.attribute(question);
-    let guarded =
-        |of: &Guarded| json!({ "value": attribute.values[of.value as usize], "max_confidence": of.max_confidence });
+    let guarded = |of: &GuardedValue| json!({ "value": attribute.values[of.value as usize], "max_confidence": of.max_confidence });
     let mut asked = json!({ "given": listing.names(&columns(question)).collect::<Vec<_>>() });
     if question.known.len() > 1 {
         // Any choice of so many of them; otherwise all of them are known.
