@@ -290,7 +290,7 @@ impl Report {
 
     /// Whether any value of a quasi-identifier is disclosed. LM decides: it is 1 in every column of a fully generalized
     /// record, while NCP is 0 in a column that has only one value.
-    pub fn tells(&self) -> bool {
+    pub fn discloses_anything(&self) -> bool {
         self.columns.iter().any(|column| column.losses.get("lm").is_none_or(|lm| lm < 1.0))
     }
 
@@ -400,12 +400,12 @@ mod tests {
     fn a_release_of_stars_discloses_nothing_even_in_a_column_of_one_value() {
         let policy = "privacy.k = 2\ncolumns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"";
         let TestTable { policy, profile, models } = TestTable::new(policy, &[], &[("1,x", 2), ("1,y", 2)]);
-        let tells = |cut: Cut| {
+        let discloses = |cut: Cut| {
             let verified = verify_against(&profile, Recoding::Global(cut), &models, &policy, 4).unwrap();
-            Report::of(&policy, &profile, &verified, (Stop::Finished, &[]), 1, 2).tells()
+            Report::of(&policy, &profile, &verified, (Stop::Finished, &[]), 1, 2).discloses_anything()
         };
         let identity = Cut::identity(&profile);
         let suppressed = (0..profile.tuples()).map(TupleId::from_index).collect();
-        assert!(tells(identity.clone()) && !tells(Cut { suppressed, ..identity }));
+        assert!(discloses(identity.clone()) && !discloses(Cut { suppressed, ..identity }));
     }
 }

@@ -128,7 +128,7 @@ pub fn release(report: &Report, output: &Output) -> String {
         Stop::Cancelled => Some("by hand"),
     };
     if let Some(stopped) = stopped {
-        let so_far = match report.tells() {
+        let so_far = match report.discloses_anything() {
             true => "valid, but not as good as it could be",
             false => "before it found anything to tell, so nothing is told; give it more time",
         };
