@@ -25,7 +25,7 @@ use moretta_core::{ids::TupleId, policy::Policy, profile::Profile, released::Rel
 use serde::Serialize;
 
 /// Without a k, a risk above 1 in 5 is high: groups of five are a common rule for health data.
-const LEAST_WITHOUT_K: u64 = 5;
+const MIN_GROUP_WITHOUT_K: u64 = 5;
 
 /// The risk of being found, before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -83,30 +83,30 @@ pub struct Marketer {
 impl Risk {
     /// Of a table and its release.
     pub fn of(policy: &Policy, profile: &Profile, released: &Released) -> Self {
-        let least = policy.privacy.k().unwrap_or(LEAST_WITHOUT_K).max(1);
+        let min_group = policy.privacy.k().unwrap_or(MIN_GROUP_WITHOUT_K).max(1);
         // A recoding may be applied to more records than the population it was found for.
         let population = policy.input.population.filter(|&population| population >= profile.records());
         let before = (0..profile.tuples()).map(|tuple| profile.tuple_records(TupleId::from_index(tuple)));
         let after = (0..released.groups()).map(|group| released.records(group));
         Self {
             population,
-            threshold: 1.0 / least as f64,
-            before: Risks::of(before, population, least),
-            after: Risks::of(after, population, least),
+            threshold: 1.0 / min_group as f64,
+            before: Risks::of(before, population, min_group),
+            after: Risks::of(after, population, min_group),
         }
     }
 }
 
 impl Risks {
-    /// From the sizes of groups. A group of fewer than `least` records is at high risk.
-    fn of(sizes: impl Iterator<Item = u64>, population: Option<u64>, least: u64) -> Self {
+    /// From the sizes of groups. A group of fewer than `min_group` records is at high risk.
+    fn of(sizes: impl Iterator<Item = u64>, population: Option<u64>, min_group: u64) -> Self {
         let sizes: Vec<u64> = sizes.filter(|&size| size > 0).collect();
         let (mut groups, mut records, mut smallest, mut few, mut unique) = (0u64, 0u64, u64::MAX, 0u64, 0u64);
         for &size in &sizes {
             groups += 1;
             records += size;
             smallest = smallest.min(size);
-            few += if size < least { size } else { 0 };
+            few += if size < min_group { size } else { 0 };
             unique += u64::from(size == 1);
         }
         if records == 0 {
@@ -220,9 +220,9 @@ mod tests {
     #[test]
     fn without_k_one_in_five_is_high() {
         let sizes = [4, 5, 6].into_iter();
-        let least = LEAST_WITHOUT_K;
-        assert_eq!(Risks::of(sizes, None, least).prosecutor.above_threshold, 4.0 / 15.0);
-        assert_eq!(Risks::of([].into_iter(), Some(5), least), Risks::default(), "an empty table has no risk");
+        let min_group = MIN_GROUP_WITHOUT_K;
+        assert_eq!(Risks::of(sizes, None, min_group).prosecutor.above_threshold, 4.0 / 15.0);
+        assert_eq!(Risks::of([].into_iter(), Some(5), min_group), Risks::default(), "an empty table has no risk");
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Bars over numbers and dates, which begin at round values and tell neither the least nor the greatest.
 //!
 //! Numbers: steps of 1, 2 or 5 times a power of ten. Dates: days, months, quarters, years, decades and so on. The step
-//! is the least that divides the middle of the records into about [`MOST_BINS`] parts. The middle leaves out one record
+//! is the least that divides the middle of the records into about [`MAX_BINS`] parts. The middle leaves out one record
 //! of a hundred at either end, and in a small table as many as a bar needs but one, so that its ends are never those of
 //! one person. What lies beyond is in the first and the last bar, which are open: a single very large value neither
 //! shows nor squeezes all others into one bar. Where the middle is one value, there is one bar.
@@ -13,18 +13,18 @@
 use chrono::{DateTime, Datelike, NaiveDate};
 use moretta_core::{hierarchy::Domain, schema::Kind};
 
-use super::{Bar, Seen, spread};
+use super::{Bar, ColumnCounts, spread};
 
 /// More bars than this are hard to take in.
-const MOST_BINS: f64 = 16.0;
+const MAX_BINS: f64 = 16.0;
 
 /// The share of the records that is left out at either end when the step is chosen.
-const TAIL: f64 = 0.01;
+const TAIL_SHARE: f64 = 0.01;
 
 const DAY: f64 = 86_400.0;
 
 /// Steps of the calendar in years. The longest is enough for all years that a date can have here, about 500,000.
-const YEARS: [i64; 15] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
+const YEAR_STEPS: [i64; 15] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
 
 /// Bins one after the other: from each edge to just before the next.
 #[derive(Debug, Clone)]
@@ -38,8 +38,10 @@ pub(super) struct Bins {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
-    /// So many times ten to the power of the second.
-    Number(u32, i32),
+    /// 1, 2 or 5 times `10^power`.
+    Decimal {
+        power: i32,
+    },
     Day,
     Month,
     Quarter,
@@ -49,13 +51,13 @@ pub(super) enum Step {
 }
 
 /// The bars of a column of numbers or dates.
-pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
-    let bins = Bins::new(domain, seen.before, floor);
-    let before = bins.count(domain, seen.before);
-    let after = spread::over_bins(domain, seen, &bins);
+pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Vec<Bar> {
+    let bins = Bins::new(domain, counts.before, floor);
+    let before = bins.count(domain, counts.before);
+    let after = spread::over_bins(domain, counts, &bins);
     let bar = |(bin, before)| Bar { label: bins.label(bin), before, after: after.bins[bin], sure: after.sure[bin] };
     let mut bars: Vec<Bar> = before.into_iter().enumerate().map(bar).collect();
-    add_missing(&mut bars, seen.missing(domain), after.missing, floor);
+    add_missing(&mut bars, counts.missing(domain), after.missing, floor);
     bars
 }
 
@@ -172,13 +174,13 @@ impl Bins {
     }
 
     fn is_date(&self) -> bool {
-        !matches!(self.step, Step::Number(..) | Step::Whole)
+        !matches!(self.step, Step::Decimal { .. } | Step::Whole)
     }
 
     /// What is the last before an edge, where there is such a thing.
     fn before(&self, edge: f64) -> Option<String> {
         match self.step {
-            Step::Number(..) => self.grid.map(|grid| self.text(edge - grid)),
+            Step::Decimal { .. } => self.grid.map(|grid| self.text(edge - grid)),
             // A second before midnight is still on the last day, month or year.
             _ => Some(self.text(edge - 1.0)),
         }
@@ -187,7 +189,7 @@ impl Bins {
     fn text(&self, edge: f64) -> String {
         let date = || DateTime::from_timestamp(edge as i64, 0).map(|at| at.date_naive()).unwrap_or_default();
         match self.step {
-            Step::Number(_, power) => number_text(edge, power),
+            Step::Decimal { power } => number_text(edge, power),
             Step::Day => date().to_string(),
             Step::Month => date().format("%Y-%m").to_string(),
             Step::Quarter => format!("{}-Q{}", date().year(), date().month().div_ceil(3)),
@@ -215,46 +217,46 @@ fn middle(domain: &Domain, before: &[u64], floor: u64) -> Option<(f64, f64)> {
         before.iter().enumerate().filter_map(number).filter(|(_, records)| *records > 0)
     };
     let records: u64 = values().map(|(_, records)| records).sum();
-    let at = |rank: u64| {
-        let mut seen = 0;
+    let value_at = |rank: u64| {
+        let mut passed = 0;
         values().find_map(|(value, here)| {
-            seen += here;
-            (seen > rank).then_some(value)
+            passed += here;
+            (passed > rank).then_some(value)
         })
     };
     let between = |tail: u64| {
-        let (low, high) = (at(tail)?, at(records.checked_sub(tail + 1)?)?);
+        let (low, high) = (value_at(tail)?, value_at(records.checked_sub(tail + 1)?)?);
         (low < high).then_some((low, high))
     };
-    let least = floor.saturating_sub(1);
-    between(least.max((records as f64 * TAIL) as u64)).or_else(|| between(least))
+    let min_tail = floor.saturating_sub(1);
+    between(min_tail.max((records as f64 * TAIL_SHARE) as u64)).or_else(|| between(min_tail))
 }
 
 /// Edges at multiples of 1, 2 or 5 times a power of ten; none where there is nothing to divide.
 fn numbers(low: f64, high: f64, grid: Option<f64>) -> Option<(Vec<f64>, Step)> {
     // Halves, so that a range near the greatest number does not overflow.
-    let wanted = (high / 2.0 - low / 2.0) / (MOST_BINS / 2.0);
-    let least = grid.map_or(wanted, |grid| wanted.max(grid));
-    if !(wanted > 0.0 && least.is_normal()) {
+    let ideal_step = (high / 2.0 - low / 2.0) / (MAX_BINS / 2.0);
+    let min_step = grid.map_or(ideal_step, |grid| ideal_step.max(grid));
+    if !(ideal_step > 0.0 && min_step.is_normal()) {
         return None;
     }
     // One power lower than it could be, against rounding.
-    let start = least.log10().floor() as i32 - 1;
+    let start = min_step.log10().floor() as i32 - 1;
     let steps = (start..=start + 3).flat_map(|power| [1, 2, 5].map(|digit| (digit, power)));
-    let times = |times: f64, digit: u32, power: i32| -> f64 {
+    let multiple = |factor: f64, digit: u32, power: i32| -> f64 {
         // Read as a decimal: 3 x 0.1 is to be 0.3.
-        format!("{}e{power}", times * f64::from(digit)).parse().unwrap_or(f64::INFINITY)
+        format!("{}e{power}", factor * f64::from(digit)).parse().unwrap_or(f64::INFINITY)
     };
     let (digit, power) = steps.into_iter().find(|&(digit, power)| {
-        let step = times(1.0, digit, power);
-        step >= least && grid.is_none_or(|_| power >= 0)
+        let step = multiple(1.0, digit, power);
+        step >= min_step && grid.is_none_or(|_| power >= 0)
     })?;
-    let step = times(1.0, digit, power);
+    let step = multiple(1.0, digit, power);
     let first = (low / step + 1e-9).floor();
-    let last = (high / step + 1e-9).floor().min(first + MOST_BINS + 1.0);
+    let last = (high / step + 1e-9).floor().min(first + MAX_BINS + 1.0);
     let edges: Vec<f64> =
-        (0..=(last - first) as u32 + 1).map(|at| times(first + f64::from(at), digit, power)).collect();
-    ascend(&edges).then_some((edges, Step::Number(digit, power)))
+        (0..=(last - first) as u32 + 1).map(|index| multiple(first + f64::from(index), digit, power)).collect();
+    ascend(&edges).then_some((edges, Step::Decimal { power }))
 }
 
 fn ascend(edges: &[f64]) -> bool {
@@ -268,13 +270,13 @@ pub(super) fn dates(low: f64, high: f64) -> Option<(Vec<f64>, Step)> {
     if first == last {
         return None;
     }
-    if last - first < MOST_BINS {
+    if last - first < MAX_BINS {
         let days = (last - first) as u32 + 1;
         return Some(((0..=days).map(|day| (first + f64::from(day)) * DAY).collect(), Step::Day));
     }
     let (first, last) = (months_of(low)?, months_of(high)?);
-    let fits = |(months, _): &(i64, Step)| last.div_euclid(*months) - first.div_euclid(*months) < MOST_BINS as i64;
-    let years = YEARS.map(|years| (years * 12, Step::Years(years)));
+    let fits = |(months, _): &(i64, Step)| last.div_euclid(*months) - first.div_euclid(*months) < MAX_BINS as i64;
+    let years = YEAR_STEPS.map(|years| (years * 12, Step::Years(years)));
     let (months, step) = [(1, Step::Month), (3, Step::Quarter)].into_iter().chain(years).find(fits)?;
     let parts = first.div_euclid(months)..=last.div_euclid(months) + 1;
     let edges: Vec<f64> = parts.map(|part| seconds_of(part * months)).collect::<Option<_>>()?;

@@ -7,27 +7,27 @@ use moretta_core::{
     ids::NodeId,
 };
 
-use super::{Bar, Seen, rounded, spread};
+use super::{Bar, ColumnCounts, rounded, spread};
 
 /// More bars than this are hard to take in.
-const MOST_BARS: usize = 14;
+const MAX_BARS: usize = 14;
 
 /// What may be named: a range of leaves.
-struct Part {
+struct LeafRange {
     label: String,
     first: u32,
     last: u32,
 }
 
 /// The bars of a column of categories, in the order of its hierarchy; what may not be named is the last.
-pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
+pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Vec<Bar> {
     let parts = parts(domain);
-    let over = spread::over_leaves(domain, seen, &part_of(domain, &parts));
+    let over = spread::over_leaves(domain, counts, &part_of(domain, &parts));
     let mut bars: Vec<Bar> = Vec::new();
     let mut others = Bar { label: "other values".to_owned(), before: 0, after: 0.0, sure: 0.0 };
     for part in parts {
         let range = part.first as usize..part.last as usize + 1;
-        let before = seen.before[range.clone()].iter().sum();
+        let before = counts.before[range.clone()].iter().sum();
         let (after, sure) = (over.leaves[range.clone()].iter().sum(), over.sure[range].iter().sum());
         let bar = Bar { label: part.label, before, after, sure };
         if before >= floor {
@@ -39,7 +39,7 @@ pub(super) fn bars(domain: &Domain, seen: &Seen<'_>, floor: u64) -> Vec<Bar> {
     // The least frequent go, so that the rest can be taken in; and one must go where the others would be a few people.
     let mut frequent: Vec<(usize, Bar)> = bars.into_iter().enumerate().collect();
     frequent.sort_by_key(|(place, bar)| (Reverse(bar.before), *place));
-    for (_, gone) in frequent.drain(frequent.len().min(MOST_BARS)..) {
+    for (_, gone) in frequent.drain(frequent.len().min(MAX_BARS)..) {
         join(&mut others, &gone);
     }
     while (1..floor).contains(&others.before)
@@ -66,7 +66,7 @@ fn join(others: &mut Bar, bar: &Bar) {
 }
 
 /// For each leaf, the part that has it.
-fn part_of(domain: &Domain, parts: &[Part]) -> Vec<usize> {
+fn part_of(domain: &Domain, parts: &[LeafRange]) -> Vec<usize> {
     // What is in no part is in none with anything else.
     let mut part_of: Vec<usize> = (parts.len()..parts.len() + domain.len()).collect();
     for (place, part) in parts.iter().enumerate() {
@@ -77,29 +77,29 @@ fn part_of(domain: &Domain, parts: &[Part]) -> Vec<usize> {
 
 /// The values; where these are many, the nodes of the lowest level that has few enough; where none has, the values.
 /// A missing value is a part of its own unless it has its place below one of these nodes.
-fn parts(domain: &Domain) -> Vec<Part> {
-    let leaf = |code: u32| Part { label: domain.text(code).to_owned(), first: code, last: code };
+fn parts(domain: &Domain) -> Vec<LeafRange> {
+    let leaf = |code: u32| LeafRange { label: domain.text(code).to_owned(), first: code, last: code };
     let is_missing = |code: &u32| domain.missing() == Some(*code);
-    let many = domain.len() - usize::from(domain.missing().is_some()) > MOST_BARS;
+    let many = domain.len() - usize::from(domain.missing().is_some()) > MAX_BARS;
     let level = domain.tree().filter(|_| many).and_then(|tree| level(tree, domain.missing()));
-    let mut parts: Vec<Part> = match (domain.tree(), level) {
+    let mut parts: Vec<LeafRange> = match (domain.tree(), level) {
         (Some(tree), Some(nodes)) => nodes.into_iter().map(|node| of_node(tree, node)).collect(),
         _ => (0..domain.len() as u32).filter(|code| !is_missing(code)).map(leaf).collect(),
     };
     if let Some(code) = domain.missing()
         && !parts.iter().any(|part| part.first <= code && code <= part.last)
     {
-        parts.push(Part { label: "missing".to_owned(), first: code, last: code });
+        parts.push(LeafRange { label: "missing".to_owned(), first: code, last: code });
     }
     parts
 }
 
-fn of_node(tree: &Tree, node: NodeId) -> Part {
+fn of_node(tree: &Tree, node: NodeId) -> LeafRange {
     let (first, last) = tree.range(node);
-    Part { label: tree.label(node).to_owned(), first, last }
+    LeafRange { label: tree.label(node).to_owned(), first, last }
 }
 
-/// The nodes of the lowest level with at most [`MOST_BARS`], leaves that end above it included; none where that is the
+/// The nodes of the lowest level with at most [`MAX_BARS`], leaves that end above it included; none where that is the
 /// root. Levels only grow downwards.
 fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
     let missing = missing.map(|code| tree.leaf(code));
@@ -113,10 +113,10 @@ fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
             } else {
                 // One more than may be says enough.
                 let children = tree.children(node).filter(|child| Some(*child) != missing);
-                below.extend(children.take(MOST_BARS + 1));
+                below.extend(children.take(MAX_BARS + 1));
             }
         }
-        if below.len() > MOST_BARS || below == nodes {
+        if below.len() > MAX_BARS || below == nodes {
             return found;
         }
         // A level of one node says no more than the root does.

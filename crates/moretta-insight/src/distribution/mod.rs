@@ -33,7 +33,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 /// No bar stands for fewer records of the table than this, however small k is.
-const FEWEST: u64 = 10;
+const MIN_RECORDS_PER_BAR: u64 = 10;
 
 /// How the records of a column are spread, before and after.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -65,10 +65,11 @@ pub fn all(policy: &Policy, profile: &Profile, released: &Released) -> Vec<Distr
     (0..profile.columns().len())
         .into_par_iter()
         .map(|column| {
-            let seen = Seen::of(profile, released, column);
+            let counts = ColumnCounts::of(profile, released, column);
             let domain = &profile.columns()[column].domain;
             let ordered = domain.kind().is_ordered();
-            let bars = if ordered { bins::bars(domain, &seen, floor) } else { categories::bars(domain, &seen, floor) };
+            let bars =
+                if ordered { bins::bars(domain, &counts, floor) } else { categories::bars(domain, &counts, floor) };
             let bars =
                 bars.into_iter().map(|bar| Bar { after: rounded(bar.after), sure: rounded(bar.sure), ..bar }).collect();
             Distribution { floor, ordered, bars }
@@ -83,29 +84,29 @@ fn rounded(records: f64) -> f64 {
 
 /// How many records of the table a bar stands for at least.
 fn floor(policy: &Policy) -> u64 {
-    policy.privacy.k().unwrap_or(0).max(FEWEST)
+    policy.privacy.k().unwrap_or(0).max(MIN_RECORDS_PER_BAR)
 }
 
 /// What is counted of one column.
-struct Seen<'a> {
+struct ColumnCounts<'a> {
     /// Records of the original table, by code.
     before: &'a [u64],
     /// Labels of the release.
-    after: Vec<SeenLabel<'a>>,
+    after: Vec<LabelCount<'a>>,
 }
 
 /// A label of the release.
-struct SeenLabel<'a> {
+struct LabelCount<'a> {
     text: &'a str,
     /// As [`Released::covered`] says.
     covered: Option<Covered<'a>>,
     records: f64,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> ColumnCounts<'a> {
     fn of(profile: &'a Profile, released: &'a Released, column: usize) -> Self {
         let labels = (0..).zip(released.labels(column)).zip(released.label_records(column));
-        let after = labels.map(|((label, text), records)| SeenLabel {
+        let after = labels.map(|((label, text), records)| LabelCount {
             text,
             covered: released.covered(column, label),
             records: records as f64,

@@ -8,7 +8,7 @@ use moretta_core::{
     released::Covered,
 };
 
-use super::{Seen, SeenLabel, bins::Bins};
+use super::{ColumnCounts, LabelCount, bins::Bins};
 
 /// Records over bins of numbers or dates.
 pub(super) struct OverBins {
@@ -20,16 +20,16 @@ pub(super) struct OverBins {
 }
 
 /// Over numbers or dates.
-pub(super) fn over_bins(domain: &Domain, seen: &Seen<'_>, bins: &Bins) -> OverBins {
-    let mut over = Spread::new(bins);
+pub(super) fn over_bins(domain: &Domain, counts: &ColumnCounts<'_>, bins: &Bins) -> OverBins {
+    let mut over = BinSums::new(bins);
     let mut missing = 0.0;
-    for label in &seen.after {
+    for label in &counts.after {
         let records = label.records;
-        match side(domain, label) {
-            Side::Missing => missing += records,
-            Side::Value(value) => over.within(bins.bin(value), records),
-            Side::Printed(low, high) => over.interval(low, high, records),
-            Side::Touched(low, high) => over.touched(bins.bin(low), bins.bin(high), records),
+        match extent(domain, label) {
+            LabelExtent::Missing => missing += records,
+            LabelExtent::Value(value) => over.within(bins.bin(value), records),
+            LabelExtent::Printed(low, high) => over.interval(low, high, records),
+            LabelExtent::Touched(low, high) => over.touched(bins.bin(low), bins.bin(high), records),
         }
     }
     let sure = over.sure.clone();
@@ -44,11 +44,11 @@ pub(super) struct OverLeaves {
 }
 
 /// Over the leaves of a column of categories, whose leaves are in parts. A missing value is a leaf like any other.
-pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>, part_of: &[usize]) -> OverLeaves {
+pub(super) fn over_leaves(domain: &Domain, counts: &ColumnCounts<'_>, part_of: &[usize]) -> OverLeaves {
     let (mut leaves, mut sure) = (vec![0.0; domain.len()], vec![0.0; domain.len()]);
-    let mut changes = vec![0.0; domain.len() + 1];
+    let mut density_changes = vec![0.0; domain.len() + 1];
     let one_part = |first: u32, last: u32| part_of[first as usize] == part_of[last as usize];
-    for &SeenLabel { covered, records, .. } in &seen.after {
+    for &LabelCount { covered, records, .. } in &counts.after {
         match covered {
             Some(Covered::Set(codes)) => {
                 codes.iter().for_each(|&code| leaves[code as usize] += records / codes.len() as f64);
@@ -66,14 +66,14 @@ pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>, part_of: &[usize]) -
                     leaves[cell.first as usize] += records;
                 } else {
                     let part = records / f64::from(cell.last - cell.first + 1);
-                    changes[cell.first as usize] += part;
-                    changes[cell.last as usize + 1] -= part;
+                    density_changes[cell.first as usize] += part;
+                    density_changes[cell.last as usize + 1] -= part;
                 }
             }
         }
     }
     let mut density = 0.0;
-    for (leaf, change) in leaves.iter_mut().zip(changes) {
+    for (leaf, change) in leaves.iter_mut().zip(density_changes) {
         density += change;
         *leaf += f64::max(density, 0.0);
     }
@@ -81,7 +81,7 @@ pub(super) fn over_leaves(domain: &Domain, seen: &Seen<'_>, part_of: &[usize]) -
 }
 
 /// What a label stands for in a column of numbers or dates.
-enum Side {
+enum LabelExtent {
     /// One value, which prints.
     Value(f64),
     /// From the first to the second, both of which print.
@@ -92,41 +92,41 @@ enum Side {
     Missing,
 }
 
-fn side(domain: &Domain, label: &SeenLabel<'_>) -> Side {
+fn extent(domain: &Domain, label: &LabelCount<'_>) -> LabelExtent {
     let cell = match label.covered {
         Some(Covered::Cell(cell)) => cell,
         // One number for many need not be a value of the column.
         _ => match domain.read_number(label.text) {
-            Some(number) => return Side::Value(number),
+            Some(number) => return LabelExtent::Value(number),
             None => domain.whole(),
         },
     };
-    let Some((low, high)) = domain.ends(cell) else { return Side::Missing };
+    let Some((low, high)) = domain.ends(cell) else { return LabelExtent::Missing };
     let printed =
         interval_ends(label.text).and_then(|(low, high)| Some((domain.read_number(low)?, domain.read_number(high)?)));
     match printed {
         // What prints may be more than the values that occur, which the release does not tell.
-        Some((from, to)) if from <= low && high <= to => Side::Printed(from, to),
-        _ if low == high => Side::Value(low),
-        _ => Side::Touched(low, high),
+        Some((from, to)) if from <= low && high <= to => LabelExtent::Printed(from, to),
+        _ if low == high => LabelExtent::Value(low),
+        _ => LabelExtent::Touched(low, high),
     }
 }
 
 /// Sums over bins while they are made.
-struct Spread<'a> {
+struct BinSums<'a> {
     bins: &'a Bins,
     /// What falls into a bin as it is.
     whole: Vec<f64>,
     /// The records of labels that lie within a bin.
     sure: Vec<f64>,
     /// How much more there is in each half unit of length from this bin on than in the one before.
-    changes: Vec<f64>,
+    density_changes: Vec<f64>,
 }
 
-impl<'a> Spread<'a> {
+impl<'a> BinSums<'a> {
     fn new(bins: &'a Bins) -> Self {
         let none = vec![0.0; bins.len()];
-        Self { bins, whole: none.clone(), sure: none, changes: vec![0.0; bins.len() + 1] }
+        Self { bins, whole: none.clone(), sure: none, density_changes: vec![0.0; bins.len() + 1] }
     }
 
     fn edge(&self, at: usize) -> f64 {
@@ -149,8 +149,8 @@ impl<'a> Spread<'a> {
         let density = records / (high - low);
         self.whole[first] += (self.edge(first + 1) - low) * density;
         self.whole[last] += (high - self.edge(last)) * density;
-        self.changes[first + 1] += density;
-        self.changes[last] -= density;
+        self.density_changes[first + 1] += density;
+        self.density_changes[last] -= density;
     }
 
     /// Over all bins from the first to the last, by how wide they are; an open one counts as one step wide.
@@ -159,14 +159,14 @@ impl<'a> Spread<'a> {
             return self.within(first, records);
         }
         let density = records / (self.edge(last + 1) - self.edge(first));
-        self.changes[first] += density;
-        self.changes[last + 1] -= density;
+        self.density_changes[first] += density;
+        self.density_changes[last + 1] -= density;
     }
 
     fn finish(mut self) -> Vec<f64> {
         let mut density = 0.0;
         for bin in 0..self.bins.len() {
-            density += self.changes[bin];
+            density += self.density_changes[bin];
             self.whole[bin] += f64::max(density, 0.0) * (self.edge(bin + 1) - self.edge(bin));
         }
         self.whole

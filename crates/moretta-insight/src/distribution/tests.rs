@@ -240,12 +240,12 @@ fn the_noise_of_sums_is_no_bar() {
     let tree = domain.tree().unwrap();
     let label = |(text, records)| {
         let node = tree.nodes().find(|&node| tree.label(node) == text).unwrap();
-        SeenLabel { text, covered: Some(Covered::Cell(domain.node_cell(node))), records }
+        LabelCount { text, covered: Some(Covered::Cell(domain.node_cell(node))), records }
     };
     let after = [("n3", 2.0), ("n2", 1.0), ("n1", 1.0)].map(label).into();
-    let seen = Seen { after, ..Seen::of(&table.profile, &released, 0) };
-    assert!(spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves[7] > 0.0);
-    assert_eq!(categories::bars(domain, &seen, 10).len(), 7);
+    let counts = ColumnCounts { after, ..ColumnCounts::of(&table.profile, &released, 0) };
+    assert!(spread::over_leaves(domain, &counts, &vec![0; domain.len()]).leaves[7] > 0.0);
+    assert_eq!(categories::bars(domain, &counts, 10).len(), 7);
 }
 
 /// A random table of one column, and groups of its records with the least cells around them.
@@ -403,15 +403,15 @@ proptest! {
         let table = random.table();
         let released = release(&table, &random.groups(&table));
         let domain = &table.profile.columns()[0].domain;
-        let (seen, floor) = (Seen::of(&table.profile, &released, 0), floor(&table.policy));
+        let (counts, floor) = (ColumnCounts::of(&table.profile, &released, 0), floor(&table.policy));
         let (found, expected) = if domain.kind().is_ordered() {
-            let bins = bins::Bins::new(domain, seen.before, floor);
-            let found = spread::over_bins(domain, &seen, &bins);
+            let bins = bins::Bins::new(domain, counts.before, floor);
+            let found = spread::over_bins(domain, &counts, &bins);
             let (expected, missing) = reference(domain, &released, Some(&bins));
             prop_assert!((found.missing - missing).abs() < 1e-6);
             (found.bins, expected)
         } else {
-            (spread::over_leaves(domain, &seen, &vec![0; domain.len()]).leaves, reference(domain, &released, None).0)
+            (spread::over_leaves(domain, &counts, &vec![0; domain.len()]).leaves, reference(domain, &released, None).0)
         };
         prop_assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
