@@ -25,10 +25,12 @@ pub(super) fn strictly(margin: f64) -> f64 {
 
 /// A limit of 0 has no shares: there the distance itself is the margin.
 fn share_of_limit(distance: f64, limit: f64) -> f64 {
-    match distance.abs() < TOLERANCE * limit.max(1.0) {
-        true => 0.0,
-        false if limit > 0.0 => distance / limit,
-        false => distance,
+    if distance.abs() < TOLERANCE * limit.max(1.0) {
+        0.0
+    } else if limit > 0.0 {
+        distance / limit
+    } else {
+        distance
     }
 }
 

@@ -98,12 +98,12 @@ impl Privacy {
     /// Reads `[privacy]` and every section below it.
     pub fn read(policy: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Self, PolicyError> {
         let Some(table) = section(policy.table, "privacy")? else {
-            return Err(policy.error("the policy has no [privacy]: it states no guarantee").help(ask()));
+            return Err(policy.error("the policy has no [privacy]: it states no guarantee").help(guarantee_help()));
         };
         let fields = Fields::new(table, "[privacy]", &Self::keys())?;
         let columns = Columns::new(columns);
-        let right = "a share of the records, from 0 to 1 (usual: 0 to 0.05)";
-        let max_suppressed = fields.number(MAX_SUPPRESSED, right, |share| (0.0..=1.0).contains(&share))?;
+        let accepted = "a share of the records, from 0 to 1 (usual: 0 to 0.05)";
+        let max_suppressed = fields.number(MAX_SUPPRESSED, accepted, |share| (0.0..=1.0).contains(&share))?;
         let mut privacy = Self { max_suppressed: max_suppressed.unwrap_or(0.0), models: Vec::new() };
         for entry in MODELS {
             for fields in sections(&fields, entry)? {
@@ -138,7 +138,7 @@ impl Privacy {
             None if self.models.is_empty() => fields.error("[privacy] states no guarantee"),
             _ => fields.error("[privacy] guarantees nothing: every table satisfies what it asks for"),
         };
-        Err(error.help(ask()))
+        Err(error.help(guarantee_help()))
     }
 }
 
@@ -160,7 +160,7 @@ fn sections<'t>(privacy: &Fields<'t>, entry: &ModelEntry) -> Result<Vec<Fields<'
 }
 
 /// Help for a policy without a guarantee.
-fn ask() -> String {
+fn guarantee_help() -> String {
     let others = MODELS.iter().filter(|entry| entry.form != SectionForm::Key).map(ModelEntry::header);
     let others: Vec<String> = others.collect();
     let (last, others) = others.split_last().expect("models other than k");

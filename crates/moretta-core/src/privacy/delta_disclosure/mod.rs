@@ -78,9 +78,9 @@ struct BoundDeltaDisclosure {
 
 fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
     let column = columns.guarded(fields)?;
-    let right = "a number of bits from 0.000001 to 1000 (1 is less than twice and more than half as frequent)";
-    let delta = fields.number("delta", right, |delta| (1e-6..=1e3).contains(&delta))?;
-    Ok(Arc::new(DeltaDisclosure { column, delta: fields.required("delta", right, delta)? }))
+    let accepted = "a number of bits from 0.000001 to 1000 (1 is less than twice and more than half as frequent)";
+    let delta = fields.number("delta", accepted, |delta| (1e-6..=1e3).contains(&delta))?;
+    Ok(Arc::new(DeltaDisclosure { column, delta: fields.required("delta", accepted, delta)? }))
 }
 
 impl PrivacyModel for DeltaDisclosure {

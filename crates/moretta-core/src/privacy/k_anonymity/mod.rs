@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The values that `k` may have, here and in other models.
-pub(super) const RIGHT: &str = "a whole number of at least 1 (usual: 5 to 50)";
+pub(super) const ACCEPTED_K: &str = "a whole number of at least 1 (usual: 5 to 50)";
 
 pub(super) const ENTRY: ModelEntry = ModelEntry {
     name: "k-anonymity",
@@ -30,7 +30,7 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     keys: &[],
     summary: "every released combination of quasi-identifier values is shared by at least k records",
     example: "[privacy]\nk = 10",
-    read: |fields, _| Ok(Arc::new(KAnonymity { k: fields.required("k", RIGHT, fields.whole("k", RIGHT)?)? })),
+    read: |fields, _| Ok(Arc::new(KAnonymity { k: fields.required("k", ACCEPTED_K, fields.whole("k", ACCEPTED_K)?)? })),
     draft: |_| None,
     #[cfg(any(test, feature = "testing"))]
     random: conformance::random,

@@ -39,36 +39,36 @@ fn draft(columns: &DraftColumns<'_>) -> Option<String> {
 
 fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Word {
+    enum KindName {
         Distinct,
         Entropy,
         Recursive,
     }
-    const WORDS: &[(&str, Word)] =
-        &[("distinct", Word::Distinct), ("entropy", Word::Entropy), ("recursive", Word::Recursive)];
+    const KIND_NAMES: &[(&str, KindName)] =
+        &[("distinct", KindName::Distinct), ("entropy", KindName::Entropy), ("recursive", KindName::Recursive)];
 
     let column = columns.guarded(fields)?;
-    let word = fields.choice("kind", WORDS)?.unwrap_or(Word::Distinct);
-    let (least, right) = match word {
-        Word::Distinct => (1.0, "a whole number of at least 1 (usual: 2 to 10)"),
-        Word::Entropy => (1.0, "a number of at least 1 (usual: 2 to 10)"),
-        Word::Recursive => (2.0, "a whole number of at least 2 (usual: 2 to 10)"),
+    let kind_name = fields.choice("kind", KIND_NAMES)?.unwrap_or(KindName::Distinct);
+    let (min_l, accepted) = match kind_name {
+        KindName::Distinct => (1.0, "a whole number of at least 1 (usual: 2 to 10)"),
+        KindName::Entropy => (1.0, "a number of at least 1 (usual: 2 to 10)"),
+        KindName::Recursive => (2.0, "a whole number of at least 2 (usual: 2 to 10)"),
     };
-    let fits = |l: f64| l >= least && (word == Word::Entropy || l.fract() == 0.0);
-    let l = fields.required("l", right, fields.number("l", right, fits)?)?;
-    let right = "a number above 0 (usual: 1 to 5)";
-    let c = fields.number("c", right, |c| c > 0.0)?;
-    let kind = match (word, c, fields.get("c")) {
-        (Word::Recursive, Some(c), _) => LDiversityKind::Recursive { c },
-        (Word::Recursive, None, _) => {
-            return Err(fields.error(format!("recursive l-diversity needs `c`, which must be {right}")));
+    let fits = |l: f64| l >= min_l && (kind_name == KindName::Entropy || l.fract() == 0.0);
+    let l = fields.required("l", accepted, fields.number("l", accepted, fits)?)?;
+    let accepted = "a number above 0 (usual: 1 to 5)";
+    let c = fields.number("c", accepted, |c| c > 0.0)?;
+    let kind = match (kind_name, c, fields.get("c")) {
+        (KindName::Recursive, Some(c), _) => LDiversityKind::Recursive { c },
+        (KindName::Recursive, None, _) => {
+            return Err(fields.error(format!("recursive l-diversity needs `c`, which must be {accepted}")));
         }
         (_, _, Some(c)) => {
             let message = "`c` is only for kind = \"recursive\"; leave it out, or set that";
             return Err(PolicyError::new(&c.key_span, message));
         }
-        (Word::Distinct, ..) => LDiversityKind::Distinct,
-        (Word::Entropy, ..) => LDiversityKind::Entropy,
+        (KindName::Distinct, ..) => LDiversityKind::Distinct,
+        (KindName::Entropy, ..) => LDiversityKind::Entropy,
     };
     Ok(Arc::new(LDiversity { column, l, kind }))
 }

@@ -19,8 +19,8 @@ pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<V
     let quasi = printed.quasi_identifiers();
     let sensitive: Vec<PrintedColumn<'_>> = printed.sensitive().into_iter().map(|name| printed.column(name)).collect();
     let holds = |group: &[usize]| {
-        let most = sensitive.iter().flat_map(|column| column.counts(group).into_values().collect::<Vec<_>>());
-        let confidence = most.max().unwrap_or(0) as f64 / group.len() as f64;
+        let counts = sensitive.iter().flat_map(|column| column.counts(group).into_values().collect::<Vec<_>>());
+        let confidence = counts.max().unwrap_or(0) as f64 / group.len() as f64;
         group.len() as u64 >= model.k && confidence <= model.c + ROUNDING
     };
     let largest = (model.l as usize).min(quasi.len());

@@ -5,7 +5,7 @@
 //! set of at most `l` columns; only the sets of exactly `min(l, p)` of the `p` columns are judged, because records
 //! alike in fewer columns are a union of such groups, and both conditions are closed under union.
 //!
-//! There is one bound model for each set, at most [`Lkc::MOST_SETS`]; they are parts of one judgement.
+//! There is one bound model for each set, at most [`Lkc::MAX_SETS`]; they are parts of one judgement.
 
 #[cfg(any(test, feature = "testing"))]
 mod conformance;
@@ -46,7 +46,7 @@ struct BoundLkc {
     limit: Arc<str>,
     /// The known columns; `None` if all are known, whose names add nothing.
     given: Option<String>,
-    sensitive: Arc<[Guarded]>,
+    sensitive: Arc<[GuardedColumn]>,
     names: Arc<Names>,
     /// Records of the whole table.
     records: u64,
@@ -59,7 +59,7 @@ struct Names {
     sensitive: Vec<String>,
 }
 
-struct Guarded {
+struct GuardedColumn {
     attribute: AttributeId,
     name: String,
     values: u32,
@@ -134,14 +134,14 @@ impl PrivacyModel for Lkc {
         for attribute in profile.attributes().iter().filter(|attribute| attribute.role == Role::Sensitive) {
             let values = attribute.values.len() as u32;
             let id = attribute_named(profile, &attribute.name)?;
-            sensitive.push(Guarded { attribute: id, name: attribute.name.clone(), values });
+            sensitive.push(GuardedColumn { attribute: id, name: attribute.name.clone(), values });
         }
         let limit: Arc<str> = self.limit(sets[0].len(), columns).into();
         let names = Arc::new(Names {
             quasi_identifiers: profile.columns().iter().map(|column| column.name.clone()).collect(),
             sensitive: sensitive.iter().map(|guarded| guarded.name.clone()).collect(),
         });
-        let sensitive: Arc<[Guarded]> = sensitive.into();
+        let sensitive: Arc<[GuardedColumn]> = sensitive.into();
         let bound = |scope: Vec<ColumnId>| -> Box<dyn BoundModel> {
             let given: Vec<&str> = scope.iter().map(|column| &*profile.columns()[column.index()].name).collect();
             Box::new(BoundLkc {
@@ -163,8 +163,8 @@ impl BoundLkc {
     fn inferred(&self, group: &Group<'_>) -> (f64, &str) {
         let mut best = (0.0, "");
         for guarded in self.sensitive.iter() {
-            let most = group.histogram(guarded.attribute).iter().map(|(_, records)| *records).max().unwrap_or(0);
-            let confidence = most as f64 / group.records().max(1) as f64;
+            let largest = group.histogram(guarded.attribute).iter().map(|(_, records)| *records).max().unwrap_or(0);
+            let confidence = largest as f64 / group.records().max(1) as f64;
             if confidence > best.0 {
                 best = (confidence, &guarded.name);
             }
@@ -217,7 +217,7 @@ impl BoundModel for BoundLkc {
     fn limits(&self) -> Option<Vec<Limit>> {
         let share = ShareLimit::at_most(self.model.c);
         let mut limits = vec![Limit::Records(self.model.k)];
-        for &Guarded { attribute, values, .. } in self.sensitive.iter() {
+        for &GuardedColumn { attribute, values, .. } in self.sensitive.iter() {
             limits.extend((0..values).map(|value| Limit::Share { attribute, value, share }));
         }
         Some(limits)

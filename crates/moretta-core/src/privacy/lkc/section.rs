@@ -36,11 +36,11 @@ fn draft(columns: &DraftColumns<'_>) -> Option<String> {
 }
 
 fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
-    let right = "a whole number of at least 1: how many quasi-identifiers an attacker may know (usual: 2 to 4)";
-    let l = fields.required("l", right, fields.whole("l", right)?)?;
-    let k = fields.required("k", k_anonymity::RIGHT, fields.whole("k", k_anonymity::RIGHT)?)?;
-    let right = "a number above 0, up to 1 (0.6 is 60 %)";
-    let c = fields.required("c", right, fields.number("c", right, above_zero_to_one)?)?;
+    let accepted = "a whole number of at least 1: how many quasi-identifiers an attacker may know (usual: 2 to 4)";
+    let l = fields.required("l", accepted, fields.whole("l", accepted)?)?;
+    let k = fields.required("k", k_anonymity::ACCEPTED_K, fields.whole("k", k_anonymity::ACCEPTED_K)?)?;
+    let accepted = "a number above 0, up to 1 (0.6 is 60 %)";
+    let c = fields.required("c", accepted, fields.number("c", accepted, above_zero_to_one)?)?;
     if k == 1 && c >= 1.0 {
         let error =
             fields.error("[privacy.lkc] guarantees nothing: `k` is 1 and `c` is 1, which every table satisfies");
@@ -50,26 +50,26 @@ fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyMod
         let error = fields.error("[privacy.lkc] guards no column: `c` is for those with role \"sensitive\"");
         return Err(error.help("give a column that role, or ask for `k` under [privacy] instead"));
     }
-    few_enough_sets(fields, l, columns.of_role(Role::QuasiIdentifier))?;
+    check_number_of_sets(fields, l, columns.of_role(Role::QuasiIdentifier))?;
     Ok(Arc::new(Lkc { l, k, c }))
 }
 
 /// Each set of `l` columns is judged on its own, so there must not be too many.
-fn few_enough_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
-    const COUNTED: u64 = 1_000_000_000;
-    let found = Lkc::sets(columns, l, COUNTED);
-    if found <= Lkc::MOST_SETS {
+fn check_number_of_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
+    const COUNT_CAP: u64 = 1_000_000_000;
+    let found = Lkc::num_sets(columns, l, COUNT_CAP);
+    if found <= Lkc::MAX_SETS {
         return Ok(());
     }
-    let many = if found < COUNTED { count(found) } else { format!("more than {}", count(COUNTED - 1)) };
+    let many = if found < COUNT_CAP { count(found) } else { format!("more than {}", count(COUNT_CAP - 1)) };
     let message = format!(
         "`l` is {l}: there are {many} sets of {l} of the {columns} quasi-identifiers, and at most {} are judged; lower `l`",
-        count(Lkc::MOST_SETS)
+        count(Lkc::MAX_SETS)
     );
     let fits = (1..l.min(columns))
         .rev()
-        .map(|l| (l, Lkc::sets(columns, l, COUNTED)))
-        .find(|(_, sets)| *sets <= Lkc::MOST_SETS);
+        .map(|l| (l, Lkc::num_sets(columns, l, COUNT_CAP)))
+        .find(|(_, sets)| *sets <= Lkc::MAX_SETS);
     let help = fits.map(|(l, sets)| format!("`l = {l}` has {}", counted(sets, "set", "sets")));
     Err(PolicyError::new(fields.span("l"), message).maybe_help(help))
 }

@@ -5,18 +5,18 @@ use crate::{ids::ColumnId, privacy::every_column, profile::Profile};
 
 impl Lkc {
     /// More sets of columns than this are refused: each is regrouped and judged on its own.
-    pub const MOST_SETS: u64 = 5_000;
+    pub const MAX_SETS: u64 = 5_000;
 
     /// How many sets of `chosen` columns there are among `columns`; from `enough` on it is only known to be no fewer.
-    pub(crate) fn sets(columns: u64, chosen: u64, enough: u64) -> u64 {
+    pub(crate) fn num_sets(columns: u64, chosen: u64, cap: u64) -> u64 {
         let chosen = chosen.min(columns);
         let chosen = chosen.min(columns - chosen);
         let mut sets = 1u64;
         for index in 0..chosen {
             // A binomial of its own after each step, and the next is never smaller.
             match sets.checked_mul(columns - index) {
-                Some(product) if product / (index + 1) < enough => sets = product / (index + 1),
-                _ => return enough,
+                Some(product) if product / (index + 1) < cap => sets = product / (index + 1),
+                _ => return cap,
             }
         }
         sets
@@ -26,14 +26,14 @@ impl Lkc {
 /// Every choice of `chosen` of the columns, in order.
 fn choices(columns: &[ColumnId], chosen: usize) -> Vec<Vec<ColumnId>> {
     let mut all = Vec::new();
-    let mut places: Vec<usize> = (0..chosen).collect();
+    let mut positions: Vec<usize> = (0..chosen).collect();
     loop {
-        all.push(places.iter().map(|&place| columns[place]).collect());
-        let room = |at: &usize| places[*at] < columns.len() - chosen + *at;
-        let Some(at) = (0..chosen).rev().find(room) else { return all };
-        places[at] += 1;
-        for next in at + 1..chosen {
-            places[next] = places[next - 1] + 1;
+        all.push(positions.iter().map(|&position| columns[position]).collect());
+        let can_advance = |index: &usize| positions[*index] < columns.len() - chosen + *index;
+        let Some(index) = (0..chosen).rev().find(can_advance) else { return all };
+        positions[index] += 1;
+        for next in index + 1..chosen {
+            positions[next] = positions[next - 1] + 1;
         }
     }
 }
@@ -59,13 +59,13 @@ mod tests {
                     .iter()
                     .map(|set| set.iter().map(|column| 1 << column.index()).sum())
                     .collect();
-                assert_eq!(Lkc::sets(columns.into(), chosen.into(), 1000), naive.len() as u64);
+                assert_eq!(Lkc::num_sets(columns.into(), chosen.into(), 1000), naive.len() as u64);
                 found.sort_unstable();
                 assert_eq!(found, naive);
             }
         }
-        assert_eq!(Lkc::sets(30, 5, 1_000_000), 142_506);
-        assert_eq!(Lkc::sets(5000, 2500, u64::MAX), u64::MAX);
-        assert_eq!(Lkc::sets(3, 9, 1000), 1);
+        assert_eq!(Lkc::num_sets(30, 5, 1_000_000), 142_506);
+        assert_eq!(Lkc::num_sets(5000, 2500, u64::MAX), u64::MAX);
+        assert_eq!(Lkc::num_sets(3, 9, 1000), 1);
     }
 }

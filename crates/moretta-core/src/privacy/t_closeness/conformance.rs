@@ -105,9 +105,10 @@ fn earth_movers(mut supply: Vec<u64>, mut demand: Vec<u64>, ground: impl Fn(usiz
         let back = path.windows(2).filter(|step| step[0] >= n).map(|step| flow[step[1]][step[0] - n]);
         let moved = back.chain([supply[path[0]], demand[end]]).min().unwrap_or(0);
         for step in path.windows(2) {
-            match step[0] < n {
-                true => flow[step[0]][step[1] - n] += moved,
-                false => flow[step[1]][step[0] - n] -= moved,
+            if step[0] < n {
+                flow[step[0]][step[1] - n] += moved;
+            } else {
+                flow[step[1]][step[0] - n] -= moved;
             }
         }
         supply[path[0]] -= moved;

@@ -63,7 +63,7 @@ struct BoundTCloseness {
     model: TCloseness,
     attribute: AttributeId,
     table: Vec<f64>,
-    up_to: Sums,
+    cumulative: CumulativeShares,
     tree: Option<Tree>,
     scope: Vec<ColumnId>,
 }
@@ -106,9 +106,9 @@ impl PrivacyModel for TCloseness {
         let column = &profile.attributes()[attribute.index()];
         check_distance(self, column)?;
         let table = profile.shares(attribute);
-        let (tree, up_to) = (column.tree.clone(), Sums::of(&table));
+        let (tree, cumulative) = (column.tree.clone(), CumulativeShares::of(&table));
         let (model, scope) = (self.clone(), every_column(profile));
-        Ok(BoundModels::of_group(BoundTCloseness { model, attribute, table, up_to, tree, scope }))
+        Ok(BoundModels::of_group(BoundTCloseness { model, attribute, table, cumulative, tree, scope }))
     }
 }
 
@@ -139,7 +139,7 @@ impl BoundTCloseness {
                 shares.for_each(|(code, share)| difference[code] += share);
                 hierarchical(tree, &difference)
             }
-            (Distance::Ordered, _) => self.up_to.ordered(shares),
+            (Distance::Ordered, _) => self.cumulative.ordered(shares),
             _ => equal(&self.table, shares),
         }
     }
@@ -157,14 +157,14 @@ fn equal(table: &[f64], shares: impl Iterator<Item = (usize, f64)>) -> f64 {
 
 /// What the table has up to each value, and the sums of that: a group's distance then takes time by the values it
 /// has itself, not by all there are.
-struct Sums {
+struct CumulativeShares {
     /// The share of the values up to and with each.
     shares: Vec<f64>,
     /// The sum of `shares` before each position.
     before: Vec<f64>,
 }
 
-impl Sums {
+impl CumulativeShares {
     fn of(table: &[f64]) -> Self {
         let running = |sum: &mut f64, share: &f64| {
             *sum += share;
@@ -277,7 +277,7 @@ mod tests {
             }
             let shares = || group.iter().copied().enumerate().filter(|(_, share)| *share > 0.0);
             let difference: Vec<f64> = group.iter().zip(&table).map(|(group, table)| group - table).collect();
-            prop_assert!((Sums::of(&table).ordered(shares()) - ordered(&difference)).abs() < 1e-9);
+            prop_assert!((CumulativeShares::of(&table).ordered(shares()) - ordered(&difference)).abs() < 1e-9);
             let half = difference.iter().map(|d| d.abs()).sum::<f64>() / 2.0;
             prop_assert!((equal(&table, shares()) - half).abs() < 1e-9);
         }

@@ -42,7 +42,7 @@ fn draft(columns: &DraftColumns<'_>) -> Option<String> {
 
 fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
     let column = columns.guarded(fields)?;
-    let right = "a number from 0 to 1 (usual: 0.1 to 0.3)";
-    let t = fields.required("t", right, fields.number("t", right, |t| (0.0..=1.0).contains(&t))?)?;
+    let accepted = "a number from 0 to 1 (usual: 0.1 to 0.3)";
+    let t = fields.required("t", accepted, fields.number("t", accepted, |t| (0.0..=1.0).contains(&t))?)?;
     Ok(Arc::new(TCloseness { column, t, distance: fields.required_choice("distance", DISTANCES)? }))
 }

@@ -50,8 +50,9 @@ fn rarest(column: &PrintedColumn<'_>, share: f64) -> Vec<String> {
     let everything = column.everything();
     let counts = column.counts(&everything);
     let text = |value: &str| {
-        let own = column.texts.iter().zip(&column.values).filter(|(_, known)| *known == value).map(|(text, _)| *text);
-        own.min_by_key(|text| (text.len(), *text)).unwrap_or("").to_owned()
+        let spellings =
+            column.texts.iter().zip(&column.values).filter(|(_, known)| *known == value).map(|(text, _)| *text);
+        spellings.min_by_key(|text| (text.len(), *text)).unwrap_or("").to_owned()
     };
     let mut order: Vec<(usize, String, &str)> =
         counts.iter().map(|(value, count)| (*count, text(value), *value)).collect();

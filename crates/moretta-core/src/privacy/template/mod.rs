@@ -231,8 +231,8 @@ impl BoundModel for BoundTemplate {
 
     fn figure(&self, group: &Group<'_>) -> Figure {
         // More digits if three would seem to be within the limit.
-        let (found, most) = (self.inferred(group), self.max_confidence());
-        let digits = if found > most && (found * 1000.0).round() <= most * 1000.0 { 9 } else { 3 };
+        let (found, limit) = (self.inferred(group), self.max_confidence());
+        let digits = if found > limit && (found * 1000.0).round() <= limit * 1000.0 { 9 } else { 3 };
         Figure::new(found, format!("confidence {found:.digits$}"))
     }
 

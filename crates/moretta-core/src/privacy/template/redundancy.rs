@@ -14,18 +14,19 @@ use crate::{
 };
 
 /// What a template guards: a column, and a value by its code or, where the table does not have it, by its text.
-type Guarded = (String, Result<u32, String>);
+type GuardedValue = (String, Result<u32, String>);
 
 struct KnownTemplate<'a> {
     model: usize,
     scope: &'a [ColumnId],
-    most: f64,
+    max_confidence: f64,
 }
 
 impl KnownTemplate<'_> {
     /// Both in order.
     fn follows_from(&self, other: &KnownTemplate<'_>) -> bool {
-        other.most <= self.most && self.scope.iter().all(|column| other.scope.binary_search(column).is_ok())
+        other.max_confidence <= self.max_confidence
+            && self.scope.iter().all(|column| other.scope.binary_search(column).is_ok())
     }
 
     /// Of two that follow from each other the first stays.
@@ -37,7 +38,7 @@ impl KnownTemplate<'_> {
 /// Each redundant template and one that it follows from, by their places among the models, in order. What it follows
 /// from is never redundant itself, and is the first such.
 pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
-    let mut templates: HashMap<Guarded, Vec<KnownTemplate<'_>>> = HashMap::new();
+    let mut templates: HashMap<GuardedValue, Vec<KnownTemplate<'_>>> = HashMap::new();
     for (index, model) in models.iter().enumerate() {
         let facts = model.facts();
         let Some(TemplateFacts { template, value }) = facts.get() else { continue };
@@ -45,7 +46,7 @@ pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
             Limit::Share { value, .. } => Some(value),
             Limit::Records(_) => None,
         });
-        let known = KnownTemplate { model: index, scope: model.scope(), most: template.max_confidence };
+        let known = KnownTemplate { model: index, scope: model.scope(), max_confidence: template.max_confidence };
         templates.entry((template.column.clone(), code.ok_or_else(|| value.clone()))).or_default().push(known);
     }
     let mut found = Vec::new();
@@ -70,10 +71,10 @@ mod tests {
     const COLUMNS: &str = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\nc.role = \
                            \"quasi-identifier\"\ns.role = \"sensitive\"\nt.role = \"sensitive\"\n";
 
-    fn template(given: &[&str], column: &str, value: &str, most: f64) -> String {
+    fn template(given: &[&str], column: &str, value: &str, max_confidence: f64) -> String {
         format!(
             "[[privacy.template]]\ngiven = {given:?}\ncolumn = \"{column}\"\nvalues = [\"{value}\"]\nmax-confidence = \
-             {most:?}\n"
+             {max_confidence:?}\n"
         )
     }
 
@@ -123,7 +124,7 @@ mod tests {
                 ["a", "b", "c"].into_iter().enumerate().filter(|(i, _)| set >> i & 1 == 1).map(|(_, name)| name).collect()
             };
             let texts: Vec<String> = drawn.iter()
-                .map(|&(set, most, seven)| template(&given(set), "s", if seven { "7" } else { "8" }, f64::from(most) / 4.0))
+                .map(|&(set, max_confidence, seven)| template(&given(set), "s", if seven { "7" } else { "8" }, f64::from(max_confidence) / 4.0))
                 .collect();
             let found = found(&texts);
             let implies = |by: usize, what: usize| {

@@ -44,27 +44,27 @@ pub(in crate::privacy) fn above_zero_to_one(number: f64) -> bool {
 }
 
 fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
-    let right = "a list of columns with role \"quasi-identifier\", at least one";
-    let given = fields.required("given", right, fields.texts("given", right)?)?;
+    let accepted = "a list of columns with role \"quasi-identifier\", at least one";
+    let given = fields.required("given", accepted, fields.texts("given", accepted)?)?;
     if let (true, Some(item)) = (given.is_empty(), fields.item("given")) {
-        return Err(wrong("given", item, right));
+        return Err(wrong("given", item, accepted));
     }
     for (name, span) in &given {
-        let right = "columns with role \"quasi-identifier\"";
-        columns.require("given", name, span, right, |role| role == Role::QuasiIdentifier)?;
+        let accepted = "columns with role \"quasi-identifier\"";
+        columns.require("given", name, span, accepted, |role| role == Role::QuasiIdentifier)?;
     }
     let column = columns.guarded(fields)?;
     let values = template_values(fields)?;
-    let right = "a number above 0, up to 1 (0.75 is 75 %)";
-    let max_confidence = fields.number("max-confidence", right, above_zero_to_one)?;
-    let max_confidence = fields.required("max-confidence", right, max_confidence)?;
+    let accepted = "a number above 0, up to 1 (0.75 is 75 %)";
+    let max_confidence = fields.number("max-confidence", accepted, above_zero_to_one)?;
+    let max_confidence = fields.required("max-confidence", accepted, max_confidence)?;
     let given = given.into_iter().map(|(name, _)| name.to_owned()).collect();
     Ok(Arc::new(Template { given, column, values, max_confidence }))
 }
 
 fn template_values(fields: &Fields<'_>) -> Result<TemplateValues, PolicyError> {
-    let right = "a list of the values to guard, at least one";
-    let values = fields.texts("values", right)?;
+    let accepted = "a list of the values to guard, at least one";
+    let values = fields.texts("values", accepted)?;
     let share = "a share of the column's values, above 0, up to 1 (0.5 is the rarer half)";
     let rarest = fields.number("rarest", share, above_zero_to_one)?;
     match (values, rarest) {
@@ -77,7 +77,7 @@ fn template_values(fields: &Fields<'_>) -> Result<TemplateValues, PolicyError> {
             Err(PolicyError::new(span, "the template has both `values` and `rarest`; it must have one of them"))
         }
         (_, None) => match fields.item("values") {
-            Some(item) => Err(wrong("values", item, right)),
+            Some(item) => Err(wrong("values", item, accepted)),
             None => Err(fields
                 .error("the template does not say which values it guards")
                 .help("it needs values = [\"..\"], or rarest = 0.5 for the rarer half")),
