@@ -79,8 +79,8 @@ impl<'a> Verified<'a> {
         observer.stage(Stage::Writing);
         let rewrite = rewrite_plan::rewrite(self, counts, order, seed);
         let dropped = |name: &&String| self.policy().identifiers().any(|column| column.name == **name);
-        let columns = engine.columns().iter().filter(|name| !dropped(name)).cloned().collect();
-        Ok(Written { verified: self, columns, staged: engine.rewrite(&rewrite, target, observer)? })
+        let expected_columns = engine.columns().iter().filter(|name| !dropped(name)).cloned().collect();
+        Ok(Written { verified: self, expected_columns, staged: engine.rewrite(&rewrite, target, observer)? })
     }
 }
 
@@ -88,8 +88,7 @@ impl<'a> Verified<'a> {
 #[derive(Debug)]
 pub struct Written<'a, S> {
     verified: &'a Verified<'a>,
-    /// The columns it should have.
-    columns: Vec<String>,
+    expected_columns: Vec<String>,
     staged: S,
 }
 
@@ -128,17 +127,17 @@ impl<S: Staged> Written<'_, S> {
     /// Checks the file that was written, not what was meant to be written.
     pub fn read_back(self, hierarchies: &Hierarchies, observer: &dyn Observer) -> Result<ReadBack<S>, ReadBackError> {
         observer.stage(Stage::Checking);
-        let Self { verified, columns, staged } = self;
+        let Self { verified, expected_columns, staged } = self;
         let policy = verified.policy();
         let records = staged.open()?;
-        if *records.columns() != *columns {
+        if *records.columns() != *expected_columns {
             return Err(ReadBackError::Columns);
         }
         let counts = records.count(&Profile::grouped_columns(policy), observer)?;
         drop(records);
         let file = Profile::of_release(policy, hierarchies, &counts)?;
         drop(counts);
-        readback::compare(verified, &file)?;
+        readback::compare_with_verified(verified, &file)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &file, ..verified.tables() })?;
         match verify::check(&bound).into_iter().find(|judgement| !judgement.holds) {
             Some(broken) => Err(ReadBackError::Broken(broken.model.to_string())),

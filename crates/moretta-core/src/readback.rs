@@ -1,6 +1,6 @@
 //! Reading a release back: is the file what was verified, and does it speak the language of releases?
 //!
-//! [`compare`] holds the counts of a written file against the very table that was verified: the same groups, and in
+//! [`compare_with_verified`] holds the counts of a written file against the very table that was verified: the same groups, and in
 //! each the same sensitive and class values as often. [`check_forms`] accepts exactly the released forms, for files
 //! whose original is not at hand.
 
@@ -24,7 +24,7 @@ use crate::{
 pub struct Mismatch(&'static str);
 
 /// Holds the file's profile ([`Profile::of_release`]) against what was verified of the original's.
-pub fn compare(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> {
+pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> {
     let (original, released) = (verified.profile(), verified.released());
     if original.records() != file.records() {
         return Err(Mismatch("the number of records differs"));
@@ -37,17 +37,17 @@ pub fn compare(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> 
         return Err(Mismatch("the number of groups differs"));
     }
     let p = original.columns().len();
-    let mut by_labels: HashMap<Vec<&str>, usize> = HashMap::new();
+    let mut group_by_labels: HashMap<Vec<&str>, usize> = HashMap::new();
     for group in 0..released.groups() {
-        by_labels.insert((0..p).map(|column| released.label(group, column)).collect(), group);
+        group_by_labels.insert((0..p).map(|column| released.label(group, column)).collect(), group);
     }
     for tuple in (0..file.tuples() as u32).map(TupleId) {
         let labels: Vec<&str> =
             file.codes(tuple).iter().zip(file.columns()).map(|(&code, column)| column.domain.text(code)).collect();
-        let group = *by_labels.get(&labels).ok_or(Mismatch("a combination of released values differs"))?;
-        let members = released.grouping().members(group).iter().map(|member| (member.variant, member.records));
-        let variants = file.variants_of(tuple).map(|variant| (variant, file.variant_records(variant)));
-        if tally(original, members) != tally(file, variants) {
+        let group = *group_by_labels.get(&labels).ok_or(Mismatch("a combination of released values differs"))?;
+        let verified_values = released.grouping().members(group).iter().map(|member| (member.variant, member.records));
+        let written_values = file.variants_of(tuple).map(|variant| (variant, file.variant_records(variant)));
+        if value_counts(original, verified_values) != value_counts(file, written_values) {
             return Err(Mismatch("the sensitive or class values of a group differ"));
         }
     }
@@ -55,16 +55,16 @@ pub fn compare(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> 
 }
 
 /// How often each combination of sensitive and class values occurs.
-fn tally(profile: &Profile, members: impl Iterator<Item = (VariantId, u64)>) -> Vec<(Vec<u32>, u64)> {
+fn value_counts(profile: &Profile, variants: impl Iterator<Item = (VariantId, u64)>) -> Vec<(Vec<u32>, u64)> {
     let attributes = 0..profile.attributes().len() as u32;
-    let mut tally: Vec<(Vec<u32>, u64)> = members
+    let mut counts: Vec<(Vec<u32>, u64)> = variants
         .map(|(variant, records)| {
             (attributes.clone().map(|a| profile.value(variant, AttributeId(a))).collect(), records)
         })
         .collect();
-    tally.sort_unstable();
-    merge_counts(&mut tally);
-    tally
+    counts.sort_unstable();
+    merge_counts(&mut counts);
+    counts
 }
 
 /// A cell that is no released form of its column.
@@ -85,7 +85,7 @@ pub struct FormError {
 pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -> Result<(), FormError> {
     for (position, (declared, column)) in policy.quasi_identifiers().zip(file.columns()).enumerate() {
         let texts: Vec<&str> = (0..column.domain.len() as u32).map(|code| column.domain.text(code)).collect();
-        let forms = Forms::new(policy, declared, hierarchies.get(&declared.name)).fitted(&texts);
+        let forms = ReleasedForms::new(policy, declared, hierarchies.get(&declared.name)).guess_dates(&texts);
         for code in 0..column.domain.len() as u32 {
             let text = column.domain.text(code);
             if !forms.accept(text) {
@@ -105,14 +105,14 @@ pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -
     Ok(())
 }
 
-struct Forms<'a> {
+struct ReleasedForms<'a> {
     declared: &'a ColumnPolicy,
     missing: &'a [String],
     labels: Option<HashSet<&'a str>>,
     reading: ValueParser,
 }
 
-impl<'a> Forms<'a> {
+impl<'a> ReleasedForms<'a> {
     fn new(policy: &'a Policy, declared: &'a ColumnPolicy, tree: Option<&'a Tree>) -> Self {
         let labels = tree.map(|tree| tree.nodes().map(|node| tree.label(node)).collect());
         let by_hierarchy = if declared.hierarchy.is_for_numbers() { Kind::Number } else { Kind::Category };
@@ -121,10 +121,10 @@ impl<'a> Forms<'a> {
     }
 
     /// What the policy leaves open is told by the texts: intervals may be of dates as well as of numbers.
-    fn fitted(self, texts: &[&str]) -> Self {
-        let open = self.declared.kind.is_none()
+    fn guess_dates(self, texts: &[&str]) -> Self {
+        let is_open = self.declared.kind.is_none()
             && matches!(self.declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Built(_));
-        if !open || texts.iter().all(|text| self.accept(text)) {
+        if !is_open || texts.iter().all(|text| self.accept(text)) {
             return self;
         }
         let dates = Self { reading: self.declared.parser(Kind::Date), labels: self.labels.clone(), ..self };
@@ -201,7 +201,7 @@ mod tests {
     fn accepted<'t>(declared: &str, texts: &[&'t str]) -> Vec<&'t str> {
         let text = format!("version = 1\nprivacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\n{declared}");
         let policy = Policy::parse(&text, &crate::search::method_names()).unwrap();
-        let forms = Forms::new(&policy, &policy.columns[0], None);
+        let forms = ReleasedForms::new(&policy, &policy.columns[0], None);
         texts.iter().copied().filter(|text| forms.accept(text)).collect()
     }
 

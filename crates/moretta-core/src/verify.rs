@@ -84,7 +84,7 @@ impl<'a> ReleasedLabels<'a> {
 }
 
 /// How many failing groups are named.
-const NAMED: usize = 5;
+const MAX_NAMED_GROUPS: usize = 5;
 
 impl Judgement {
     /// A judgement before any group was judged.
@@ -110,34 +110,34 @@ impl Judgement {
     }
 
     /// The judgement of every model: those of groups in their order, parts of a model together, then those of the table.
-    fn of_all(
+    fn judge_all(
         profile: &Profile,
         grouping: &Grouping,
         labels: ReleasedLabels<'_>,
         Models { of_groups: models, of_table }: Models<'_>,
     ) -> Vec<Self> {
-        let (mut tallies, places) = tallies(models);
+        let (mut tallies, tally_indices) = tallies(models);
         // In the order of their scopes, so that models of the same scope share the regrouping, and only one regrouping
         // is in memory at a time.
         let mut order: Vec<usize> = (0..models.len()).collect();
         order.sort_by_key(|&index| models[index].scope());
-        for alike in order.chunk_by(|&a, &b| models[a].scope() == models[b].scope()) {
-            let scope = models[alike[0]].scope();
+        for same_scope in order.chunk_by(|&a, &b| models[a].scope() == models[b].scope()) {
+            let scope = models[same_scope[0]].scope();
             let coarse = (scope.len() < profile.columns().len()).then(|| grouping.coarsened(scope));
-            let view = View { profile, grouping: coarse.as_ref().unwrap_or(grouping), scope, labels };
-            for &index in alike {
-                tallies[places[index]].add(&view, &*models[index]);
+            let groups = ScopedGroups { profile, grouping: coarse.as_ref().unwrap_or(grouping), scope, labels };
+            for &index in same_scope {
+                tallies[tally_indices[index]].add(&groups, &*models[index]);
             }
         }
         let mut judgements: Vec<Self> = tallies.into_iter().map(Tally::finish).collect();
         // All parts of a model say the same, so the last one may speak for them.
-        for (place, model) in places.iter().zip(models).rev() {
-            let Self { smallest_group, confidence, .. } = judgements[*place];
-            let finding = &mut judgements[*place].finding;
+        for (&index, model) in tally_indices.iter().zip(models).rev() {
+            let Self { smallest_group, confidence, .. } = judgements[index];
+            let finding = &mut judgements[index].finding;
             *finding = finding.take().or_else(|| model.finding(smallest_group, confidence));
         }
         for (model, by) in redundant(models) {
-            judgements[places[model]].implied_by = Some(places[by]);
+            judgements[tally_indices[model]].implied_by = Some(tally_indices[by]);
         }
         let sizes = GroupSizes::of((0..grouping.len()).map(|group| grouping.records(group)));
         judgements.extend(of_table.iter().map(|model| Self::of_table(&**model, &sizes)));
@@ -160,7 +160,7 @@ impl Judgement {
 }
 
 /// The groups that a model judges, and what they look like.
-struct View<'a> {
+struct ScopedGroups<'a> {
     profile: &'a Profile,
     grouping: &'a Grouping,
     /// The columns of the grouping's keys.
@@ -168,12 +168,12 @@ struct View<'a> {
     labels: ReleasedLabels<'a>,
 }
 
-impl View<'_> {
+impl ScopedGroups<'_> {
     /// Judges one group with its released labels.
     fn with_group<T>(&self, index: usize, judge: impl FnOnce(&Group<'_>) -> T) -> T {
         let label = |column: ColumnId| {
-            let place = self.scope.binary_search(&column).ok()?;
-            Some(self.labels.text(column, self.grouping.key(index)[place]))
+            let position = self.scope.binary_search(&column).ok()?;
+            Some(self.labels.text(column, self.grouping.key(index)[position]))
         };
         judge(&Group::new(self.profile, self.grouping.members(index)).released(&label))
     }
@@ -182,52 +182,52 @@ impl View<'_> {
 /// A judgement in the making.
 struct Tally {
     judgement: Judgement,
-    failing: Worst,
+    failing: WorstGroups,
 }
 
 /// The worst failing groups by margin and first record, the worst first, none with the same record as another. There
 /// may be thousands of sets of columns with as many groups each, so no more are kept than are named.
 #[derive(Default)]
-struct Worst(Vec<(f64, u64)>);
+struct WorstGroups(Vec<(f64, u64)>);
 
-impl Worst {
+impl WorstGroups {
     fn add(&mut self, margin: f64, record: u64) {
-        let worse = |(other, of): &(f64, u64)| other.total_cmp(&margin).then(of.cmp(&record)).is_le();
-        let place = self.0.partition_point(worse);
-        if place == NAMED || self.0[..place].iter().any(|(_, other)| *other == record) {
+        let is_worse = |known: &(f64, u64)| known.0.total_cmp(&margin).then(known.1.cmp(&record)).is_le();
+        let index = self.0.partition_point(is_worse);
+        if index == MAX_NAMED_GROUPS || self.0[..index].iter().any(|(_, other)| *other == record) {
             return;
         }
         self.0.retain(|(_, other)| *other != record);
-        self.0.insert(place, (margin, record));
-        self.0.truncate(NAMED);
+        self.0.insert(index, (margin, record));
+        self.0.truncate(MAX_NAMED_GROUPS);
     }
 }
 
 /// A tally for each model, one for all neighboring parts of a model; and the index of each model's tally.
 fn tallies(models: &[Box<dyn BoundModel>]) -> (Vec<Tally>, Vec<usize>) {
     let mut tallies: Vec<Tally> = Vec::new();
-    let mut places = Vec::with_capacity(models.len());
+    let mut tally_indices = Vec::with_capacity(models.len());
     for model in models {
         let description = model.describe();
         let same = |tally: &Tally| tally.judgement.overlapping && tally.judgement.model == description;
         if !(model.is_part() && tallies.last().is_some_and(same)) {
             let judgement = Judgement { overlapping: model.is_part(), ..Judgement::new(description, model.facts()) };
-            tallies.push(Tally { judgement, failing: Worst::default() });
+            tallies.push(Tally { judgement, failing: WorstGroups::default() });
         }
-        places.push(tallies.len() - 1);
+        tally_indices.push(tallies.len() - 1);
     }
-    (tallies, places)
+    (tallies, tally_indices)
 }
 
 impl Tally {
-    fn add(&mut self, view: &View<'_>, model: &dyn BoundModel) {
+    fn add(&mut self, groups: &ScopedGroups<'_>, model: &dyn BoundModel) {
         let judgement = &mut self.judgement;
-        let View { profile, grouping, .. } = *view;
+        let ScopedGroups { profile, grouping, .. } = *groups;
         let mut worst_group = None;
         for index in 0..grouping.len() {
             let records = grouping.records(index);
             let (margin, holds, confidence) =
-                view.with_group(index, |group| (model.margin(group), model.holds(group), model.confidence(group)));
+                groups.with_group(index, |group| (model.margin(group), model.holds(group), model.confidence(group)));
             if margin < judgement.worst_margin {
                 (judgement.worst_margin, worst_group) = (margin, Some(index));
             }
@@ -235,7 +235,7 @@ impl Tally {
                 if judgement.groups == 0 { records } else { judgement.smallest_group.min(records) };
             judgement.groups += 1;
             if let Some(confidence) = confidence {
-                judgement.confidence = Some(judgement.confidence.map_or(confidence, |most| most.max(confidence)));
+                judgement.confidence = Some(judgement.confidence.map_or(confidence, |highest| highest.max(confidence)));
             }
             if !holds {
                 judgement.holds = false;
@@ -247,7 +247,7 @@ impl Tally {
             }
         }
         if let Some(index) = worst_group {
-            let figure = view.with_group(index, |group| model.figure(group));
+            let figure = groups.with_group(index, |group| model.figure(group));
             (judgement.worst, judgement.worst_figure) = (figure.words, figure.value);
         }
     }
@@ -264,7 +264,7 @@ impl Tally {
 pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
     let file = bound.profile();
     let labels = ReleasedLabels::File(file);
-    Judgement::of_all(file, &Grouping::of_tuples(file), labels, Models::of(bound))
+    Judgement::judge_all(file, &Grouping::of_tuples(file), labels, Models::of(bound))
 }
 
 /// A recoding that was found to satisfy every model of its policy. Only [`verify`] makes one.
@@ -356,7 +356,7 @@ fn broken(Judgement { model, groups, failing_groups, worst, .. }: &Judgement) ->
 
 /// Makes a recoding a [`Verified`], or returns why it must not be released.
 pub fn verify<'a>(bound: &BoundPolicy<'a>, recoding: Recoding) -> Result<Verified<'a>, VerifyError> {
-    judge(bound.policy(), bound.tables(), recoding, Models::of(bound), bound.max_suppressed())
+    verify_with(bound.policy(), bound.tables(), recoding, Models::of(bound), bound.max_suppressed())
 }
 
 /// Verifies against any models, for tests that need a released table and no guarantee.
@@ -368,17 +368,17 @@ pub fn verify_against<'a>(
     policy: &'a Policy,
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
-    judge(policy, Tables::of(profile), recoding, Models { of_groups: models, of_table: &[] }, max_suppressed)
+    verify_with(policy, Tables::of(profile), recoding, Models { of_groups: models, of_table: &[] }, max_suppressed)
 }
 
 /// Every model's judgement of a file, by any models.
 #[cfg(any(test, feature = "testing"))]
 pub fn check_against(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
     let models = Models { of_groups: models, of_table: &[] };
-    Judgement::of_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models)
+    Judgement::judge_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models)
 }
 
-fn judge<'a>(
+fn verify_with<'a>(
     policy: &'a Policy,
     tables: Tables<'a>,
     recoding: Recoding,
@@ -388,7 +388,7 @@ fn judge<'a>(
     let profile = tables.table;
     match &recoding {
         Recoding::Global(cut) => check_cut(profile, cut)?,
-        Recoding::Local(groups) => check_groups(profile, groups)?,
+        Recoding::Local(groups) => check_local(profile, groups)?,
     }
     let released = Released::of_recoding(profile, &recoding, &policy.release);
     let found: u64 = (0..released.groups()).map(|group| released.records(group)).sum();
@@ -400,7 +400,7 @@ fn judge<'a>(
         return Err(VerifyError::Suppressed { found: suppressed, allowed: max_suppressed });
     }
     let labels = ReleasedLabels::Recoding(&released);
-    let judgements = Judgement::of_all(profile, released.grouping(), labels, models);
+    let judgements = Judgement::judge_all(profile, released.grouping(), labels, models);
     if let Some(broken) = judgements.iter().find(|judgement| !judgement.holds) {
         return Err(VerifyError::Broken(Box::new(broken.clone())));
     }
@@ -412,13 +412,12 @@ fn not_covered(profile: &Profile, column: usize) -> VerifyError {
 }
 
 fn check_cut(profile: &Profile, cut: &Cut) -> Result<(), VerifyError> {
-    for (column, described) in profile.columns().iter().enumerate() {
-        let domain = &described.domain;
-        let cells = cut.cells.get(column).filter(|cells| cells.len() == domain.len());
-        let cells = cells.ok_or_else(|| not_covered(profile, column))?;
-        let in_place = cells.iter().all(|cell| domain.is_valid(*cell)) && nest(cells);
-        if !in_place {
-            return Err(not_covered(profile, column));
+    for (index, column) in profile.columns().iter().enumerate() {
+        let domain = &column.domain;
+        let cells = cut.cells.get(index).filter(|cells| cells.len() == domain.len());
+        let cells = cells.ok_or_else(|| not_covered(profile, index))?;
+        if !(cells.iter().all(|cell| domain.is_valid(*cell)) && are_properly_nested(cells)) {
+            return Err(not_covered(profile, index));
         }
     }
     if !cut.suppressed.is_sorted_by(|a, b| a < b) || cut.suppressed.iter().any(|t| t.index() >= profile.tuples()) {
@@ -429,7 +428,7 @@ fn check_cut(profile: &Profile, cut: &Cut) -> Result<(), VerifyError> {
 
 /// Whether every code leaves as the smallest of all the cells that cover it, and no two cells cross: then a value's
 /// cell can be told from the list of cells alone, in this table and in any other.
-fn nest(cells: &[Cell]) -> bool {
+fn are_properly_nested(cells: &[Cell]) -> bool {
     let mut distinct = cells.to_vec();
     distinct.sort_unstable_by_key(|cell| (cell.first, Reverse(cell.last), *cell));
     distinct.dedup();
@@ -447,18 +446,18 @@ fn nest(cells: &[Cell]) -> bool {
     })
 }
 
-fn check_groups(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyError> {
+fn check_local(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyError> {
     let p = profile.columns().len();
     let count = groups.boxes.len() / p;
-    let mut left: Vec<i128> =
+    let mut unassigned: Vec<i128> =
         (0..profile.variants() as u32).map(|v| i128::from(profile.variant_records(VariantId(v)))).collect();
     for assignment in &groups.assignments {
         let known =
-            assignment.group.index() < count && assignment.variant.index() < left.len() && assignment.records > 0;
+            assignment.group.index() < count && assignment.variant.index() < unassigned.len() && assignment.records > 0;
         if !known {
             return Err(VerifyError::Records { found: 0, expected: profile.records() });
         }
-        left[assignment.variant.index()] -= i128::from(assignment.records);
+        unassigned[assignment.variant.index()] -= i128::from(assignment.records);
         if groups.suppressed == Some(assignment.group) {
             continue;
         }
@@ -470,7 +469,7 @@ fn check_groups(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyE
             }
         }
     }
-    if left.iter().any(|records| *records != 0) {
+    if unassigned.iter().any(|records| *records != 0) {
         let found = groups.assignments.iter().fold(0u64, |found, assignment| found.saturating_add(assignment.records));
         return Err(VerifyError::Records { found, expected: profile.records() });
     }
@@ -481,7 +480,7 @@ fn check_groups(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyE
 mod tests {
     use proptest::prelude::*;
 
-    use super::{NAMED, Worst, check_against};
+    use super::{MAX_NAMED_GROUPS, WorstGroups, check_against};
     use crate::testing::TestTable;
 
     #[test]
@@ -504,16 +503,16 @@ mod tests {
     proptest! {
         #[test]
         fn the_worst_are_those_of_a_full_list(groups in prop::collection::vec((-4i8..0, 1u64..12), 0..40)) {
-            let mut worst = Worst::default();
+            let mut worst = WorstGroups::default();
             let mut all: Vec<(f64, u64)> = groups.iter().map(|&(margin, record)| (f64::from(margin), record)).collect();
             for &(margin, record) in &all {
                 worst.add(margin, record);
-                prop_assert!(worst.0.len() <= NAMED);
+                prop_assert!(worst.0.len() <= MAX_NAMED_GROUPS);
             }
             all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
             let mut expected: Vec<u64> = Vec::new();
             for (_, record) in all {
-                if expected.len() < NAMED && !expected.contains(&record) {
+                if expected.len() < MAX_NAMED_GROUPS && !expected.contains(&record) {
                     expected.push(record);
                 }
             }

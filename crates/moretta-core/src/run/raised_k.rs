@@ -31,24 +31,25 @@ pub(super) fn search(
     }
     check_whole_table(bound)?;
     let records = bound.profile().records();
-    let asked = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
-    let (mut failing, mut found) = (asked, None);
-    while found.is_none() && failing < records && observer.stop().is_none() {
-        let k = failing.saturating_mul(2).min(records);
+    let policy_k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
+    let mut failing_k = policy_k;
+    let mut found = None;
+    while found.is_none() && failing_k < records && observer.stop().is_none() {
+        let k = failing_k.saturating_mul(2).min(records);
         match with_k(bound, method, task, k, observer)? {
             Some(outcome) => found = Some((k, outcome)),
-            None => failing = k,
+            None => failing_k = k,
         }
     }
     // Nothing was found because the search was stopped, or at the last k: verification refuses the first result.
     let Some((mut k, mut outcome)) = found else { return Ok(stopped(first, observer)) };
-    while k - failing > (failing / PRECISION).max(1) && observer.stop().is_none() {
-        let middle = failing + (k - failing) / 2;
+    while k - failing_k > (failing_k / PRECISION).max(1) && observer.stop().is_none() {
+        let middle = failing_k + (k - failing_k) / 2;
         match with_k(bound, method, task, middle, observer)? {
             // A search that was stopped returns less than it could find: the complete one with a larger k is better.
             Some(partial) if partial.stop != Stop::Finished => break,
             Some(better) => (k, outcome) = (middle, better),
-            None => failing = middle,
+            None => failing_k = middle,
         }
     }
     observer.note(&Note::RaisedK(k));
@@ -124,15 +125,15 @@ mod tests {
             };
             let whole = loss(run::search(&bound, 1, &NoObserver).unwrap()).unwrap();
             let mut found = 0;
-            for asked in 0..400 {
-                let observer = After::asked(asked);
+            for checks in 0..400 {
+                let observer = After::asked(checks);
                 let outcome = run::search(&bound, 1, &observer).unwrap();
-                assert_eq!(outcome.stop != Stop::Finished, observer.stopped(), "{method}, {asked}");
+                assert_eq!(outcome.stop != Stop::Finished, observer.stopped(), "{method}, {checks}");
                 let raised = outcome.work.iter().any(|(name, _)| *name == "raised_k");
                 found += u32::from(raised && observer.stopped());
                 let loss = loss(outcome);
-                assert!(!raised || loss.is_some(), "{method}, {asked}: it must hold");
-                assert!(observer.stopped() || loss == Some(whole), "{method}, {asked}");
+                assert!(!raised || loss.is_some(), "{method}, {checks}: it must hold");
+                assert!(observer.stopped() || loss == Some(whole), "{method}, {checks}");
             }
             assert!(found > 0 || method != "mondrian", "no stop within the bisection");
         }
