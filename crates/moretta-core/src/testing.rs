@@ -26,7 +26,7 @@ use crate::{
     search::{Observer, Stop, method_names},
 };
 
-/// Bank customers, spec 2: job, country, child, bankruptcy, rating.
+/// Bank customers of Wang, Fung, Yu (2007): job, country, child, bankruptcy, rating.
 pub const BANK: &[(&str, u64)] = &[
     ("Cook,US,No,Current,Bad", 4),
     ("Artist,France,No,Current,Good", 1),
@@ -40,7 +40,7 @@ pub const BANK: &[(&str, u64)] = &[
     ("Clerk,Canada,No,Discharged,Good", 1),
 ];
 
-/// Twenty points, spec 5: x, y, class. Cut after x = 7.5 and y = 3.5, three are not of their group's majority.
+/// Twenty points: x, y, class. If x is split after 7.5 and y after 3.5, three points are not of their group's majority class.
 pub const POINTS: &[(&str, u64)] = &[
     ("0,0,+", 4),
     ("3,2,+", 3),

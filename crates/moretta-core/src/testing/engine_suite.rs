@@ -36,15 +36,15 @@ pub trait EngineUnderTest {
 /// Runs the suite on small random tables.
 pub fn engine_suite(kind: &impl EngineUnderTest) {
     for seed in 1..40 {
-        let mut dice = Dice(seed);
-        let table = random_table(&mut dice);
+        let mut rng = Lcg(seed);
+        let table = random_table(&mut rng);
         let engine = kind.engine(&table);
         assert_eq!(engine.columns(), table.columns);
         assert_eq!(engine.sample(3).expect("sample").rows, table.rows[..table.rows.len().min(3)]);
-        counting(&engine, &table, &mut dice);
+        counting(&engine, &table, &mut rng);
         for order in [RecordOrder::Shuffled, RecordOrder::Input] {
             if order == RecordOrder::Shuffled || engine.keeps_order() {
-                rewriting(kind, &engine, &table, order, &mut dice);
+                rewriting(kind, &engine, &table, order, &mut rng);
             }
         }
     }
@@ -76,24 +76,24 @@ fn shuffling(kind: &impl EngineUnderTest) {
 }
 
 /// Any numbers, the same every time.
-struct Dice(u64);
+struct Lcg(u64);
 
-impl Dice {
+impl Lcg {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % end
     }
 }
 
-fn random_table(dice: &mut Dice) -> TextTable {
+fn random_table(rng: &mut Lcg) -> TextTable {
     let columns = ["id", "a", "b c", "d"].map(str::to_owned).to_vec();
     let values = ["x", "y", "1", "01", "", "z,z", "q\"q", "ä"];
-    let row = |number: usize, dice: &mut Dice| {
-        let mut cell = |end| values[dice.below(end)].to_owned();
+    let row = |number: usize, rng: &mut Lcg| {
+        let mut cell = |end| values[rng.below(end)].to_owned();
         vec![number.to_string(), cell(3), cell(8), cell(5)]
     };
-    let records = 1 + dice.below(60);
-    TextTable { columns, rows: (0..records).map(|number| row(number, dice)).collect() }
+    let records = 1 + rng.below(60);
+    TextTable { columns, rows: (0..records).map(|number| row(number, rng)).collect() }
 }
 
 fn picked(table: &TextTable, names: &[String]) -> Vec<Vec<String>> {
@@ -102,8 +102,8 @@ fn picked(table: &TextTable, names: &[String]) -> Vec<Vec<String>> {
     table.rows.iter().map(|row| places.iter().map(|&place| row[place].clone()).collect()).collect()
 }
 
-fn counting(engine: &impl Engine, table: &TextTable, dice: &mut Dice) {
-    let names: Vec<String> = table.columns.iter().rev().filter(|_| dice.below(3) > 0).cloned().collect();
+fn counting(engine: &impl Engine, table: &TextTable, rng: &mut Lcg) {
+    let names: Vec<String> = table.columns.iter().rev().filter(|_| rng.below(3) > 0).cloned().collect();
     let counts = engine.count(&names, &NoObserver).expect("counts");
     assert_eq!(counts.records, table.rows.len() as u64);
     assert_eq!(counts.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>(), names);
@@ -122,10 +122,10 @@ fn counting(engine: &impl Engine, table: &TextTable, dice: &mut Dice) {
 }
 
 /// Records of `a` and `b c` become labels, `id` is dropped, `d` is copied.
-fn rewriting<K: EngineUnderTest>(kind: &K, engine: &K::Engine, table: &TextTable, order: RecordOrder, dice: &mut Dice) {
+fn rewriting<K: EngineUnderTest>(kind: &K, engine: &K::Engine, table: &TextTable, order: RecordOrder, rng: &mut Lcg) {
     let names = ["a", "b c", "d"].map(str::to_owned);
     let counts = engine.count(&names, &NoObserver).expect("counts");
-    let changes = [by_map(&counts, dice, false), by_map(&counts, dice, true), by_shares(&counts, dice)];
+    let changes = [by_map(&counts, rng, false), by_map(&counts, rng, true), by_shares(&counts, rng)];
     for (change, expected) in changes {
         let key = |(at, column): (usize, &crate::counts::CountedColumn)| KeyColumn {
             name: column.name.clone(),
@@ -165,15 +165,15 @@ fn tally(counts: &Counts) -> Tally {
 }
 
 /// A label for each value, all `*` in some rows; and what the release then has.
-fn by_map(counts: &Counts, dice: &mut Dice, suppress: bool) -> (Change, Tally) {
+fn by_map(counts: &Counts, rng: &mut Lcg, suppress: bool) -> (Change, Tally) {
     let labels: Vec<Vec<Box<str>>> = counts.columns[..2]
         .iter()
-        .map(|column| column.values.iter().map(|_| ["[1, 2]", "*", "v"][dice.below(3)].into()).collect())
+        .map(|column| column.values.iter().map(|_| ["[1, 2]", "*", "v"][rng.below(3)].into()).collect())
         .collect();
     let (mut suppressed, mut expected) = (Vec::new(), Tally::new());
     for row in 0..counts.rows() {
         let (codes, texts) = (counts.row(row), counts.texts(row).collect::<Vec<_>>());
-        let is_suppressed = suppress && dice.below(4) == 0;
+        let is_suppressed = suppress && rng.below(4) == 0;
         let label = |column: usize| if is_suppressed { "*" } else { &*labels[column][codes[column] as usize] };
         let cells = vec![label(0).to_owned(), label(1).to_owned(), texts[2].to_owned()];
         *expected.entry(cells).or_default() += counts.counts[row];
@@ -185,15 +185,15 @@ fn by_map(counts: &Counts, dice: &mut Dice, suppress: bool) -> (Change, Tally) {
 }
 
 /// Rows are shared out among three groups; and what the release then has.
-fn by_shares(counts: &Counts, dice: &mut Dice) -> (Change, Tally) {
+fn by_shares(counts: &Counts, rng: &mut Lcg) -> (Change, Tally) {
     let labels: Vec<Vec<Box<str>>> =
         [["g0", "g1", "g2"], ["[0, 9]", "*", "h"]].map(|of| of.map(Box::from).to_vec()).to_vec();
     let (mut rows, mut offsets, mut shares, mut expected) = (Vec::new(), vec![0], Vec::new(), Tally::new());
     for row in 0..counts.rows() {
         rows.extend(counts.row(row));
-        let (mut left, mut group) = (counts.counts[row], dice.below(3));
+        let (mut left, mut group) = (counts.counts[row], rng.below(3));
         while left > 0 {
-            let records = 1 + dice.below(left as usize) as u64;
+            let records = 1 + rng.below(left as usize) as u64;
             shares.push(Share { group: group as u32, records });
             let cells = [&labels[0][group], &labels[1][group], counts.texts(row).nth(2).unwrap_or_default()];
             *expected.entry(cells.map(|cell| cell.to_string()).to_vec()).or_default() += records;
@@ -213,7 +213,7 @@ impl Observer for Cancelled {
 }
 
 fn cancelling(kind: &impl EngineUnderTest) {
-    let table = random_table(&mut Dice(3));
+    let table = random_table(&mut Lcg(3));
     let (engine, target) = (kind.engine(&table), kind.target());
     let names = ["a".to_owned()];
     assert!(matches!(engine.count(&names, &Cancelled), Err(EngineFault::Cancelled)));

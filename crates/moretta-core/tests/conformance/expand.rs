@@ -9,10 +9,10 @@ use moretta_core::{
     verify::Verified,
 };
 
-use crate::world::{Rows, World};
+use crate::world::{TextRows, World};
 
 /// One `GROUP BY`, codes and rows in order of first sight.
-pub fn group_and_count(header: &[String], rows: &Rows, columns: &[String]) -> Counts {
+pub fn group_and_count(header: &[String], rows: &TextRows, columns: &[String]) -> Counts {
     let at: Vec<usize> = columns.iter().map(|name| header.iter().position(|known| known == name).unwrap()).collect();
     let mut counts = Counts { records: rows.len() as u64, ..Counts::default() };
     for name in columns {
@@ -67,7 +67,7 @@ pub fn shuffled(counts: &Counts, dice: &mut Dice) -> Counts {
 }
 
 /// Every record as a row of its own.
-pub fn one_by_one(header: &[String], rows: &Rows, counts: &Counts) -> Counts {
+pub fn one_by_one(header: &[String], rows: &TextRows, counts: &Counts) -> Counts {
     let mut other = Counts { columns: counts.columns.clone(), records: counts.records, ..Counts::default() };
     for (record, row) in (1u64..).zip(rows) {
         for column in &counts.columns {
@@ -81,7 +81,7 @@ pub fn one_by_one(header: &[String], rows: &Rows, counts: &Counts) -> Counts {
 }
 
 /// The released table: its header, and its rows in the order of the records.
-pub fn rewrite(header: &[String], rows: &Rows, rewrite: &Rewrite) -> (Vec<String>, Rows) {
+pub fn rewrite(header: &[String], rows: &TextRows, rewrite: &Rewrite) -> (Vec<String>, TextRows) {
     let at: Vec<usize> =
         rewrite.key.iter().map(|key| header.iter().position(|known| *known == key.name).unwrap()).collect();
     let code = |key: &KeyColumn, text: &str| key.values.iter().position(|known| **known == *text).unwrap() as u32;
@@ -125,7 +125,7 @@ fn shares_left(change: &Change, width: usize) -> BTreeMap<Vec<u32>, Vec<u32>> {
 }
 
 /// The release of a verified recoding, as it prints.
-pub fn printed(world: &World, counts: &Counts, verified: &Verified<'_>) -> (Vec<String>, Rows, Change) {
+pub fn printed(world: &World, counts: &Counts, verified: &Verified<'_>) -> (Vec<String>, TextRows, Change) {
     let plan = rewrite_plan::rewrite(verified, counts, RecordOrder::Input, 1);
     let (header, rows) = rewrite(&world.header, &world.rows, &plan);
     (header, rows, plan.change)

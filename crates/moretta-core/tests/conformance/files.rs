@@ -19,7 +19,7 @@ use crate::{
     losses,
     methods::methods,
     random_cut::random_cut,
-    world::{Rows, World, cases, worlds},
+    world::{TextRows, World, cases, worlds},
 };
 
 fn verdict(judgement: &Judgement) -> Verdict {
@@ -30,7 +30,7 @@ fn verdict(judgement: &Judgement) -> Verdict {
 }
 
 /// The file's profile; its judgements equal the naive verdicts.
-fn checked(world: &World, header: &[String], rows: &Rows) -> Result<Profile, TestCaseError> {
+fn checked(world: &World, header: &[String], rows: &TextRows) -> Result<Profile, TestCaseError> {
     let counts = group_and_count(header, rows, &Profile::grouped_columns(&world.policy));
     let profile = Profile::of_release(&world.policy, &world.hierarchies, &counts).expect("a file of these columns");
     let models = bind_all(&world.policy, &profile).expect("the models fit the file");

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moretta_core::testing::conformance::{Printed, Shape, Spec, is_missing};
+use moretta_core::testing::conformance::{ColumnSpec, Printed, Shape, is_missing};
 
 use crate::world::World;
 
 /// One quasi-identifier of the original table.
 pub struct Original<'a> {
-    pub spec: &'a Spec,
+    pub spec: &'a ColumnSpec,
     pub cells: Vec<&'a str>,
 }
 
@@ -166,9 +166,12 @@ impl<'a> Original<'a> {
     /// Non-uniform entropy of the released labels, which may be in another order than the original cells.
     fn entropy(&self, released: &[&str]) -> f64 {
         let shape = &self.spec.shape;
-        let equal = |a: &str, b: &str| match is_missing(a) || is_missing(b) {
-            true => is_missing(a) && is_missing(b),
-            false => a == b || (shape.is_ordered() && same(shape, a, b)),
+        let equal = |a: &str, b: &str| {
+            if is_missing(a) || is_missing(b) {
+                is_missing(a) && is_missing(b)
+            } else {
+                a == b || (shape.is_ordered() && same(shape, a, b))
+            }
         };
         // Equal texts count alike: each is looked at once.
         let bits = |texts: &[&str], counts_for: &dyn Fn(&str, &str) -> bool| -> f64 {

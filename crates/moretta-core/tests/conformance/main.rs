@@ -35,5 +35,5 @@ pub const PARAMETERS: &[(&str, &str)] = &[
 ];
 
 /// What stands in for the defaults of a method that would otherwise search for long, thousands of times.
-pub const SHORT: &[(&str, &str)] =
+pub const SHORT_PARAMETERS: &[(&str, &str)] =
     &[("bottom-up-generalization", "search = 8"), ("genetic", "population = 12\niterations = 40")];

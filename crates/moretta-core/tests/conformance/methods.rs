@@ -16,10 +16,10 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    PARAMETERS, SHORT,
+    PARAMETERS, SHORT_PARAMETERS,
     expand::{self, printed},
     losses::Original,
-    world::{Rows, World, cases, worlds},
+    world::{TextRows, World, cases, worlds},
 };
 
 /// Every method with its defaults (or what stands in for them) and with each other set of parameters.
@@ -27,7 +27,8 @@ pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
     let mut all = Vec::new();
     for entry in METHODS {
         let own = PARAMETERS.iter().filter(|(name, _)| *name == entry.name).map(|(_, parameters)| *parameters);
-        let defaults = SHORT.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, parameters)| *parameters);
+        let defaults =
+            SHORT_PARAMETERS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, parameters)| *parameters);
         for parameters in std::iter::once(defaults).chain(own) {
             let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
             // Of those that can be told what is to be little, also with the other measure.
@@ -44,8 +45,8 @@ pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
     all
 }
 
-/// Rows out are rows in, other columns are untouched, and every cell covers its original.
-pub fn check_cells(world: &World, header: &[String], rows: &Rows, change: &Change) -> Result<(), TestCaseError> {
+/// TextRows out are rows in, other columns are untouched, and every cell covers its original.
+pub fn check_cells(world: &World, header: &[String], rows: &TextRows, change: &Change) -> Result<(), TestCaseError> {
     prop_assert_eq!(rows.len(), world.rows.len());
     prop_assert!(!header.contains(&"id".to_owned()));
     let printed = world.printed(header, rows);

@@ -23,7 +23,7 @@ use proptest::{prelude::*, strategy::ValueTree};
 use crate::{
     expand::{group_and_count, printed},
     losses::Original,
-    world::{Rows, World, cases, worlds},
+    world::{TextRows, World, cases, worlds},
 };
 
 /// A random part of the table.
@@ -306,7 +306,7 @@ fn by_every_method(
     world: &World,
     model: Arc<dyn PrivacyModel>,
     others: &[Arc<SecondTable>],
-    naive: impl Fn(&World, &[String], &Rows) -> bool,
+    naive: impl Fn(&World, &[String], &TextRows) -> bool,
 ) -> Result<(), TestCaseError> {
     let counts = world.counts();
     let profile = world.profile(&counts);
@@ -338,7 +338,7 @@ fn by_every_method(
 }
 
 /// Whether at least `k` people fit every printed group, by their texts.
-fn fits_enough_people(world: &World, population: &Rows, k: u64, header: &[String], rows: &Rows) -> bool {
+fn fits_enough_people(world: &World, population: &TextRows, k: u64, header: &[String], rows: &TextRows) -> bool {
     let people = World { rows: population.clone(), ..world.clone() };
     let originals = Original::all(&people);
     let printed = world.printed(header, rows);
@@ -352,7 +352,8 @@ fn fits_enough_people(world: &World, population: &Rows, k: u64, header: &[String
 }
 
 fn short(method: &str) -> toml::Table {
-    let short = crate::SHORT.iter().find(|(name, _)| *name == method).map_or("", |(_, parameters)| *parameters);
+    let short =
+        crate::SHORT_PARAMETERS.iter().find(|(name, _)| *name == method).map_or("", |(_, parameters)| *parameters);
     short.parse().expect("parameters in TOML")
 }
 
@@ -362,7 +363,7 @@ proptest! {
     #[test]
     fn models_of_the_whole_table_hold(world in worlds(), most in prop::sample::select(vec![0.05, 0.2, 0.5])) {
         let model = AverageRisk { most };
-        let naive = |world: &World, header: &[String], rows: &Rows| model.holds_naively(&world.printed(header, rows));
+        let naive = |world: &World, header: &[String], rows: &TextRows| model.holds_naively(&world.printed(header, rows));
         by_every_method(&world, Arc::new(model), &[], naive)?;
     }
 
@@ -372,7 +373,7 @@ proptest! {
             let column = column.name.clone();
             let model = LaxDisclosure { column, delta, claims_closure: false };
             let lax = model.clone();
-            let naive = |world: &World, header: &[String], rows: &Rows| lax.holds_naively(&world.printed(header, rows));
+            let naive = |world: &World, header: &[String], rows: &TextRows| lax.holds_naively(&world.printed(header, rows));
             by_every_method(&world, Arc::new(model), &[], naive)?;
         }
     }
@@ -386,7 +387,7 @@ proptest! {
         // Values of the population that a hierarchy does not know are an error, as in the table itself.
         if let Ok(population) = SecondTable::build("register", &world.policy, &world.hierarchies, &counts) {
             let model = KMap { k, population: "register".to_owned() };
-            let naive = |world: &World, header: &[String], found: &Rows| {
+            let naive = |world: &World, header: &[String], found: &TextRows| {
                 fits_enough_people(world, &rows, k, header, found)
             };
             by_every_method(&world, Arc::new(model), &[Arc::new(population)], naive)?;

@@ -21,7 +21,7 @@ use crate::{
     losses::Original,
     methods::{check_cells, methods},
     random_cut::random_cut,
-    world::{Rows, World, cases, worlds},
+    world::{TextRows, World, cases, worlds},
 };
 
 /// Strict methods' results and a cut: recodings that send equal tuples the same way.
@@ -40,7 +40,7 @@ fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
 }
 
 /// Where each record leaves when a saved recoding is applied to a table; none where verification refuses.
-fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, TestCaseError> {
+fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextRows>, TestCaseError> {
     let mut counts = group_and_count(&world.header, rows, &Profile::grouped_columns(&saved.policy));
     let profile = match saved.profile(&mut counts) {
         Ok(profile) => profile,
@@ -72,7 +72,7 @@ fn applied(saved: &Saved, world: &World, rows: &Rows) -> Result<Option<Rows>, Te
 }
 
 /// Whether a record would fit what another group printed too; sets and means do not say what box they stand for.
-fn overlap(world: &World, rows: &Rows) -> bool {
+fn overlap(world: &World, rows: &TextRows) -> bool {
     let originals = Original::all(world);
     let boxes: BTreeSet<&[String]> = rows.iter().map(|row| &row[..world.quasi.len()]).collect();
     let fits = |record: usize, cells: &[String]| {
@@ -117,7 +117,7 @@ proptest! {
             // leaves as it did.
             let own = |row: &Vec<String>| row[..world.quasi.len()].to_vec();
             if unsuppressed && !alike && (name == "cut" || !overlap(&world, &before)) {
-                let (before, again): (Rows, Rows) = (before.iter().map(own).collect(), again.iter().map(own).collect());
+                let (before, again): (TextRows, TextRows) = (before.iter().map(own).collect(), again.iter().map(own).collect());
                 prop_assert_eq!(before, again, "{}", name);
             }
         }

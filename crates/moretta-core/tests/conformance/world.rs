@@ -9,7 +9,7 @@ use moretta_core::{
     privacy::{BoundModel, MODELS, ModelEntry, PrivacyModel},
     profile::Profile,
     search::method_names,
-    testing::conformance::{Dice, Printed, RandomColumns, Spec, Verdict},
+    testing::conformance::{ColumnSpec, Dice, Printed, RandomColumns, Verdict},
 };
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ use crate::{
     recipe::{only, privacy, release},
 };
 
-pub type Rows = Vec<Vec<String>>;
+pub type TextRows = Vec<Vec<String>>;
 
 #[derive(Clone)]
 pub struct World {
@@ -26,13 +26,13 @@ pub struct World {
     pub policy: Policy,
     pub files: Vec<(String, String)>,
     pub hierarchies: Hierarchies,
-    pub quasi: Vec<Spec>,
-    pub attributes: Vec<Spec>,
+    pub quasi: Vec<ColumnSpec>,
+    pub attributes: Vec<ColumnSpec>,
     pub class: Option<String>,
     pub header: Vec<String>,
-    pub rows: Rows,
+    pub rows: TextRows,
     /// Another table of the same columns.
-    pub other: Rows,
+    pub other: TextRows,
     /// For whatever else is to be chosen.
     pub dice: Dice,
 }
@@ -74,12 +74,13 @@ impl World {
     }
 
     fn with(mut dice: Dice, privacy: impl Fn(&mut Dice, &RandomColumns<'_>) -> String) -> Self {
-        let quasi: Vec<Spec> = (0..1 + dice.below(5)).map(|index| Spec::quasi_identifier(&mut dice, index)).collect();
-        let mut attributes: Vec<Spec> =
-            (0..dice.below(3)).map(|index| Spec::attribute(&mut dice, &format!("s{index}"))).collect();
+        let quasi: Vec<ColumnSpec> =
+            (0..1 + dice.below(5)).map(|index| ColumnSpec::quasi_identifier(&mut dice, index)).collect();
+        let mut attributes: Vec<ColumnSpec> =
+            (0..dice.below(3)).map(|index| ColumnSpec::attribute(&mut dice, &format!("s{index}"))).collect();
         let class = dice.chance(50).then(|| "class".to_owned());
         if let Some(name) = &class {
-            attributes.push(Spec::attribute(&mut dice, name));
+            attributes.push(ColumnSpec::attribute(&mut dice, name));
         }
         let mut text = "version = 1\n".to_owned();
         text += &privacy(&mut dice, &RandomColumns { quasi: &quasi, attributes: &attributes });
@@ -99,7 +100,7 @@ impl World {
         }
         let parsed = |(name, text): &(String, String)| (name.clone(), file::parse(text).expect("a sound hierarchy"));
         let hierarchies = files.iter().map(parsed).collect();
-        let specs: Vec<&Spec> = quasi.iter().chain(&attributes).collect();
+        let specs: Vec<&ColumnSpec> = quasi.iter().chain(&attributes).collect();
         let mut header: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
         header.extend(["id".to_owned(), "note".to_owned()]);
         let rows = draw(&mut dice, &specs);
@@ -124,12 +125,12 @@ impl World {
     }
 
     /// A table of texts with this world's columns.
-    pub fn printed<'a>(&'a self, header: &'a [String], rows: &'a Rows) -> Printed<'a> {
+    pub fn printed<'a>(&'a self, header: &'a [String], rows: &'a TextRows) -> Printed<'a> {
         Printed { quasi: &self.quasi, attributes: &self.attributes, header, rows }
     }
 
     /// The naive verdicts of the policy's models of the registry, in their order.
-    pub fn verdicts(&self, header: &[String], rows: &Rows) -> Vec<Verdict> {
+    pub fn verdicts(&self, header: &[String], rows: &TextRows) -> Vec<Verdict> {
         let printed = self.printed(header, rows);
         let entry = |key: &str| MODELS.iter().find(|entry| entry.key == key);
         let verdicts = |model: &Arc<dyn PrivacyModel>| {
@@ -139,7 +140,7 @@ impl World {
     }
 
     /// Whether every model holds, naively.
-    pub fn holds(&self, header: &[String], rows: &Rows) -> bool {
+    pub fn holds(&self, header: &[String], rows: &TextRows) -> bool {
         self.verdicts(header, rows).iter().all(|verdict| verdict.holds)
     }
 
@@ -149,13 +150,14 @@ impl World {
 }
 
 /// 1 to 60 records, many of them repeated.
-fn draw(dice: &mut Dice, specs: &[&Spec]) -> Rows {
-    let mut rows: Rows = Vec::new();
+fn draw(dice: &mut Dice, specs: &[&ColumnSpec]) -> TextRows {
+    let mut rows: TextRows = Vec::new();
     let repeat = *dice.one(&[0, 30, 70]);
     for id in 0..1 + dice.below(60) {
-        let mut row: Vec<String> = match rows.is_empty() || !dice.chance(repeat) {
-            true => specs.iter().map(|spec| spec.cell(dice)).collect(),
-            false => dice.one(&rows)[..specs.len()].to_vec(),
+        let mut row: Vec<String> = if rows.is_empty() || !dice.chance(repeat) {
+            specs.iter().map(|spec| spec.cell(dice)).collect()
+        } else {
+            dice.one(&rows)[..specs.len()].to_vec()
         };
         row.extend([format!("id{id}"), format!("note {}", id % 7)]);
         rows.push(row);

@@ -358,10 +358,13 @@ fn with_end(ages: &[(u8, u64)], end: i64, hidden: u8) -> Vec<Bar> {
     let cell = |code: u32| {
         let tree = domain.tree().unwrap();
         match domain.number(code) {
-            Some(age) if age as i64 == end || age as u64 % 4 < u64::from(hidden % 4) => match hidden < 4 {
-                true => domain.whole(),
-                false => domain.node_cell(tree.parent(tree.leaf(code)).unwrap()),
-            },
+            Some(age) if age as i64 == end || age as u64 % 4 < u64::from(hidden % 4) => {
+                if hidden < 4 {
+                    domain.whole()
+                } else {
+                    domain.node_cell(tree.parent(tree.leaf(code)).unwrap())
+                }
+            }
             _ => domain.cover(code, code),
         }
     };

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::{Inferences, Question, THRESHOLDS, Tally, find};
 
-/// Bank customers, spec 2.
+/// Bank customers of Wang, Fung, Yu (2007).
 const BANK: &[(&str, u64)] = &[
     ("Cook,US,No,Current", 4),
     ("Artist,France,No,Current", 4),

@@ -166,13 +166,14 @@ fn true_answer(world: &World, profile: &Profile, query: &Query) -> f64 {
     let (originals, ranges) = (losses::Original::all(world), ranges(world, query));
     let value = |column: usize, text: &str| {
         let domain = profile.domain(ColumnId::from_index(column));
-        let same = |code: &u32| match is_missing(text) {
-            true => domain.missing() == Some(*code),
-            false => domain.text(*code) == text,
+        let same = |code: &u32| {
+            if is_missing(text) { domain.missing() == Some(*code) } else { domain.text(*code) == text }
         };
-        match originals[column].spec.shape.is_ordered() {
-            true => Some(text).filter(|text| !is_missing(text)).and_then(|t| originals[column].spec.shape.number(t)),
-            false => (0..domain.len() as u32).find(same).map(f64::from),
+        let shape = &originals[column].spec.shape;
+        if shape.is_ordered() {
+            Some(text).filter(|text| !is_missing(text)).and_then(|text| shape.number(text))
+        } else {
+            (0..domain.len() as u32).find(same).map(f64::from)
         }
     };
     let mut total = 0.0;

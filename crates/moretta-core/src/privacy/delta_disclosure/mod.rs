@@ -208,7 +208,7 @@ mod tests {
         verify::check_against,
     };
 
-    /// Spec 7: four groups by age and sex.
+    /// Four groups by age and sex; only the young men have all three illnesses.
     const TINY: &[(&str, u64)] = &[
         ("young,m,flu", 2),
         ("young,m,hiv", 1),

@@ -6,7 +6,7 @@ mod spec;
 
 pub use self::dice::Dice;
 pub use self::printed::{Printed, PrintedColumn, ROUNDING, Verdict};
-pub use self::spec::{MISSING, Paths, Shape, Spec, is_missing};
+pub use self::spec::{ColumnSpec, MISSING, Paths, Shape, is_missing};
 use crate::privacy::PrivacyModel;
 
 /// A random section of a policy that asks for a model; `None` if the columns do not allow it.
@@ -19,14 +19,14 @@ pub type NaiveVerdicts = fn(&dyn PrivacyModel, &Printed<'_>) -> Vec<Verdict>;
 #[derive(Debug, Clone, Copy)]
 pub struct RandomColumns<'a> {
     /// The quasi-identifiers.
-    pub quasi: &'a [Spec],
+    pub quasi: &'a [ColumnSpec],
     /// The sensitive columns, and the class, which is named `class`.
-    pub attributes: &'a [Spec],
+    pub attributes: &'a [ColumnSpec],
 }
 
 impl<'a> RandomColumns<'a> {
     /// A random sensitive or class column.
-    pub fn guarded(&self, dice: &mut Dice) -> Option<&'a Spec> {
+    pub fn guarded(&self, dice: &mut Dice) -> Option<&'a ColumnSpec> {
         (!self.attributes.is_empty()).then(|| dice.one(self.attributes))
     }
 }

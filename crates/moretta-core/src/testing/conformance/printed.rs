@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::spec::{Spec, is_missing};
+use super::spec::{ColumnSpec, is_missing};
 
 /// Rounding tolerance of figures that equal their limit.
 pub const ROUNDING: f64 = 1e-9;
@@ -24,9 +24,9 @@ pub struct Verdict {
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
     /// The quasi-identifiers.
-    pub quasi: &'a [Spec],
+    pub quasi: &'a [ColumnSpec],
     /// The sensitive columns, and the class, which is named `class`.
-    pub attributes: &'a [Spec],
+    pub attributes: &'a [ColumnSpec],
     /// The names of all columns.
     pub header: &'a [String],
     /// One row per record.
@@ -81,7 +81,7 @@ impl<'a> Printed<'a> {
 #[derive(Debug, Clone)]
 pub struct PrintedColumn<'a> {
     /// The test's own description of the column.
-    pub spec: &'a Spec,
+    pub spec: &'a ColumnSpec,
     /// One text per record.
     pub texts: Vec<&'a str>,
     /// The values, one for each cell.
@@ -89,7 +89,7 @@ pub struct PrintedColumn<'a> {
 }
 
 /// Equal numbers and dates are one value however they are written, and so are all texts for a missing value.
-fn canonical(spec: &Spec, text: &str) -> String {
+fn canonical(spec: &ColumnSpec, text: &str) -> String {
     match spec.shape.number(text) {
         _ if is_missing(text) => "?".to_owned(),
         Some(number) if spec.shape.is_ordered() => format!("{number}"),

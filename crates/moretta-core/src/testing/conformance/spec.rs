@@ -49,7 +49,7 @@ const INTERVALS_OF_DATES: [&str; 4] = ["\"free\"", "\"iotf\"", "\"han\"", "{ met
 
 /// A random column.
 #[derive(Debug, Clone)]
-pub struct Spec {
+pub struct ColumnSpec {
     /// Name in the table.
     pub name: String,
     /// The type of its values, and its hierarchy.
@@ -102,7 +102,7 @@ impl Shape {
     }
 }
 
-impl Spec {
+impl ColumnSpec {
     /// A random quasi-identifier.
     pub fn quasi_identifier(dice: &mut Dice, index: usize) -> Self {
         let (shape, pool) = match dice.below(10) {

@@ -40,9 +40,9 @@ impl Test {
 /// The split of the best gain ratio among those of at least average gain; none where nothing is gained.
 pub(super) fn best(table: &CodedSet<'_>, rows: &[u32]) -> Option<Split> {
     let classes = table.classes(rows);
-    let of_column = |column| match table.is_numeric(column) {
-        true => threshold(table, rows, column, &classes),
-        false => values(table, rows, column, &classes),
+    let of_column = |column| {
+        let split = if table.is_numeric(column) { best_threshold } else { split_by_values };
+        split(table, rows, column, &classes)
     };
     choose((0..table.columns()).filter_map(of_column).collect(), |column| table.is_scattered(column))
 }
@@ -64,7 +64,7 @@ pub(super) fn choose(mut splits: Vec<Split>, scattered: impl Fn(usize) -> bool) 
 }
 
 /// `x log2 x`, 0 at 0: entropies of counts are differences of these.
-fn weigh(records: u64) -> f64 {
+fn x_log2_x(records: u64) -> f64 {
     let x = records as f64;
     if records == 0 { 0.0 } else { x * x.log2() }
 }
@@ -74,12 +74,12 @@ fn entropy(parts: impl Iterator<Item = u64>) -> f64 {
     let (mut all, mut sum) = (0, 0.0);
     for records in parts {
         all += records;
-        sum += weigh(records);
+        sum += x_log2_x(records);
     }
-    weigh(all) - sum
+    x_log2_x(all) - sum
 }
 
-fn values(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
+fn split_by_values(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
     let cells = table.contingency(column, rows);
     let (mut sizes, mut after) = (Vec::new(), 0.0);
     for branch in cells.chunk_by(|a, b| a.0.0 == b.0.0) {
@@ -96,21 +96,21 @@ fn values(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u6
 }
 
 /// The threshold of the greatest gain, the first of several. Release 8: its choice among `t` costs `log2(t)` bits.
-fn threshold(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
+fn best_threshold(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
     let cells = table.contingency(column, rows);
     let all: u64 = classes.iter().map(|(_, records)| records).sum();
     let before = entropy(classes.iter().map(|(_, records)| *records));
     let mut right: Vec<u64> = classes.iter().map(|(_, records)| *records).collect();
     let mut left = vec![0u64; right.len()];
-    // Sums of `weigh` over the classes of each side, kept up to date class by class.
-    let (mut left_sum, mut right_sum) = (0.0, right.iter().map(|&records| weigh(records)).sum::<f64>());
+    // Sums of `x log2 x` over the classes of each side, kept up to date class by class.
+    let (mut left_sum, mut right_sum) = (0.0, right.iter().map(|&records| x_log2_x(records)).sum::<f64>());
     let (mut below, mut tries) = (0, 0u32);
     let mut best: Option<(f64, u32, u64)> = None;
     for value in cells.chunk_by(|a, b| a.0.0 == b.0.0) {
         for ((_, class), records) in value {
             let class = classes.binary_search_by_key(class, |(class, _)| *class).expect("a class of these rows");
-            left_sum += weigh(left[class] + records) - weigh(left[class]);
-            right_sum += weigh(right[class] - records) - weigh(right[class]);
+            left_sum += x_log2_x(left[class] + records) - x_log2_x(left[class]);
+            right_sum += x_log2_x(right[class] - records) - x_log2_x(right[class]);
             left[class] += records;
             right[class] -= records;
             below += records;
@@ -119,7 +119,7 @@ fn threshold(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32,
             continue;
         }
         tries += 1;
-        let after = weigh(below) - left_sum + weigh(all - below) - right_sum;
+        let after = x_log2_x(below) - left_sum + x_log2_x(all - below) - right_sum;
         let gain = (before - after) / all as f64;
         if best.is_none_or(|(greatest, ..)| gain > greatest + EPSILON) {
             best = Some((gain, value[0].0.0, below));

@@ -156,9 +156,10 @@ fn a_deep_tree_needs_no_stack() {
     let depth = 500_000;
     let node = |index: usize| {
         let at = (index / 2) as f64;
-        let branches = match index.is_multiple_of(2) && index < 2 * depth {
-            true => Branches::Threshold { column: 0, at, nodes: [index + 1, index + 2] },
-            false => Branches::Leaf,
+        let branches = if index.is_multiple_of(2) && index < 2 * depth {
+            Branches::Threshold { column: 0, at, nodes: [index + 1, index + 2] }
+        } else {
+            Branches::Leaf
         };
         TreeNode { class: index as u32, records: 4, errors: 2 * u64::from(index.is_multiple_of(2)), branches }
     };
