@@ -1,16 +1,29 @@
 //! From a verified recoding to a published release: write, read back, publish.
 //!
 //! ```text
-//! Policy + Profile + Recoding ──verify──▶ Verified ──write──▶ Written ──read_back──▶ ReadBack ──publish──▶ release
+//! Policy + Profile + Recoding
+//!     │  verify::verify            every model holds in the recoded table
+//!     ▼
+//! Verified
+//!     │  Verified::write           the engine writes the file, still hidden from recipients
+//!     ▼
+//! Written
+//!     │  Written::read_back        1. the file is opened, its columns are compared
+//!     │                            2. Profile::of_release: the file is grouped and counted
+//!     │                            3. readback::compare_with_verified: same groups, same values
+//!     │                            4. verify::check: every model holds in the file alone
+//!     ▼
+//! ReadBack
+//!     │  ReadBack::publish         the engine moves the file to its target
+//!     ▼
+//! release
 //! ```
 //!
-//! Each step takes only what the previous one returned, so a release cannot be published unless it was read back, and not
-//! be read back as anything but what was verified. [`Written::read_back`] compares the file with the verified table
-//! (columns, records, and in the quasi-identifier, sensitive and class columns every value) and asks every model of the
-//! policy again, on the file alone. Columns that are copied are not compared.
+//! Each step takes only the result of the previous one, so the type checker enforces the order: a file that was not read
+//! back cannot be published. [`Staged::publish`] needs a [`ReadBackProof`], and only [`Written::read_back`] makes one.
 //!
-//! An engine cannot be made to publish what was not read back: [`Staged::publish`] wants a [`ReadBackProof`], and only
-//! a read-back makes one.
+//! Every value of the quasi-identifier, sensitive and class columns is compared. Insensitive columns, which are copied, are
+//! not.
 //!
 //! ```
 //! use moretta_core::{engine::{EngineFault, Staged}, hierarchy::Hierarchies, observer::NoObserver};
@@ -67,7 +80,8 @@ use crate::{
 };
 
 impl<'a> Verified<'a> {
-    /// Second pass: writes the records that `counts` was made of, where only the data holder can reach them.
+    /// Second pass over the input: writes the release where only the data holder can reach it. `counts` is the result of the
+    /// first pass over the same records.
     pub fn write<E: Engine>(
         &'a self,
         engine: &E,
@@ -84,7 +98,7 @@ impl<'a> Verified<'a> {
     }
 }
 
-/// A release that is written, and nothing else is known of it yet.
+/// A release that was written but not yet checked.
 #[derive(Debug)]
 pub struct Written<'a, S> {
     verified: &'a Verified<'a>,
@@ -92,7 +106,7 @@ pub struct Written<'a, S> {
     staged: S,
 }
 
-/// A release that was read back and found to be what was verified.
+/// A written release that equals the verified table.
 #[derive(Debug)]
 pub struct ReadBack<S> {
     staged: S,
@@ -106,13 +120,13 @@ pub enum ReadBackError {
     /// The file could not be read.
     #[error(transparent)]
     Engine(#[from] EngineFault),
-    /// Columns are missing, or there are others.
+    /// The file has other columns than expected.
     #[error("unexpected columns in the written file")]
     Columns,
     /// A sensitive or class value that the policy does not allow.
     #[error(transparent)]
     Domain(#[from] DomainError),
-    /// Other groups or values than those that were verified.
+    /// The file has other groups or values than the verified table.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// A model does not fit the file.
@@ -124,7 +138,7 @@ pub enum ReadBackError {
 }
 
 impl<S: Staged> Written<'_, S> {
-    /// Checks the file that was written, not what was meant to be written.
+    /// Opens the written file and checks it: columns, groups, values and every privacy model.
     pub fn read_back(self, hierarchies: &Hierarchies, observer: &dyn Observer) -> Result<ReadBack<S>, ReadBackError> {
         observer.stage(Stage::Checking);
         let Self { verified, expected_columns, staged } = self;

@@ -1,8 +1,10 @@
-//! Reading a release back: is the file what was verified, and does it speak the language of releases?
+//! Checks of a released file.
 //!
-//! [`compare_with_verified`] holds the counts of a written file against the very table that was verified: the same groups, and in
-//! each the same sensitive and class values as often. [`check_forms`] accepts exactly the released forms, for files
-//! whose original is not at hand.
+//! - [`compare_with_verified`] compares a written file with the table that was verified: same groups, and in each group the
+//!   same sensitive and class values, equally often. [`Written::read_back`](crate::publish::Written::read_back) calls it;
+//!   `publish.rs` shows where this happens in the flow.
+//! - [`check_forms`] checks that every cell has a form that a release can have (a value, an interval, a label of the
+//!   hierarchy, ..). `moretta check` uses it for files whose original is not available.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -18,12 +20,14 @@ use crate::{
     verify::Verified,
 };
 
-/// A written file that is not what was verified. It must not get a name.
+/// A written file that differs from the verified table. It must not be published.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the written file is not what was verified: {0}")]
 pub struct Mismatch(&'static str);
 
-/// Holds the file's profile ([`Profile::of_release`]) against what was verified of the original's.
+/// Compares the profile of a written file ([`Profile::of_release`]) with the verified table.
+///
+/// Groups are matched by their labels, so the order of the file's records does not matter.
 pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<(), Mismatch> {
     let (original, released) = (verified.profile(), verified.released());
     if original.records() != file.records() {
@@ -54,7 +58,7 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
     Ok(())
 }
 
-/// How often each combination of sensitive and class values occurs.
+/// Records of each combination of sensitive and class values, sorted by combination.
 fn value_counts(profile: &Profile, variants: impl Iterator<Item = (VariantId, u64)>) -> Vec<(Vec<u32>, u64)> {
     let attributes = 0..profile.attributes().len() as u32;
     let mut counts: Vec<(Vec<u32>, u64)> = variants
@@ -71,17 +75,17 @@ fn value_counts(profile: &Profile, variants: impl Iterator<Item = (VariantId, u6
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("column `{column}`{}: `{value}` is not a released form; it should be {expected}", at_record(*.record))]
 pub struct FormError {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// The first record with it (from 1), where records have numbers.
+    /// Number of the first record with this cell (from 1), if the engine numbers records.
     pub record: Option<u64>,
-    /// The cell.
+    /// Text of the cell.
     pub value: String,
-    /// What would be right.
+    /// The accepted forms, in words.
     pub expected: &'static str,
 }
 
-/// Accepts exactly the released forms of the policy's columns.
+/// Checks that every cell of the quasi-identifiers has a released form of its column.
 pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -> Result<(), FormError> {
     for (position, (declared, column)) in policy.quasi_identifiers().zip(file.columns()).enumerate() {
         let texts: Vec<&str> = (0..column.domain.len() as u32).map(|code| column.domain.text(code)).collect();
@@ -105,9 +109,12 @@ pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -
     Ok(())
 }
 
+/// The forms that the cells of one column may have in a release.
 struct ReleasedForms<'a> {
     declared: &'a ColumnPolicy,
+    /// The texts of a missing value.
     missing: &'a [String],
+    /// Labels of the hierarchy file, if the column has one.
     labels: Option<HashSet<&'a str>>,
     reading: ValueParser,
 }
@@ -120,7 +127,8 @@ impl<'a> ReleasedForms<'a> {
         Self { declared, missing: &policy.input.missing, labels, reading }
     }
 
-    /// What the policy leaves open is told by the texts: intervals may be of dates as well as of numbers.
+    /// If the policy does not declare the type, intervals may be of numbers or of dates: chooses dates if only dates accept all
+    /// texts.
     fn guess_dates(self, texts: &[&str]) -> Self {
         let is_open = self.declared.kind.is_none()
             && matches!(self.declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Built(_));
@@ -131,7 +139,7 @@ impl<'a> ReleasedForms<'a> {
         if texts.iter().all(|text| dates.accept(text)) { dates } else { self }
     }
 
-    /// The levels of the calendar that a column of dates may be released on; none where it has another hierarchy.
+    /// The calendar levels that dates may be generalized to; `None` if the column has another hierarchy.
     fn levels(&self) -> Option<&[DateLevel]> {
         match &self.declared.hierarchy {
             HierarchyChoice::Dates(levels) => Some(levels),
@@ -158,7 +166,7 @@ impl<'a> ReleasedForms<'a> {
             },
             (None, false) => match &self.declared.hierarchy {
                 HierarchyChoice::Prefix(lengths) => prefix::is_form(text, lengths),
-                // Without a hierarchy or a type there is nothing to hold the text against.
+                // Without a hierarchy or a type any text may be a value.
                 _ => true,
             },
         }
@@ -178,7 +186,7 @@ impl<'a> ReleasedForms<'a> {
         }
     }
 
-    /// `24`, `[24, 32]`, or `[24, 32)` as widths print over fractions.
+    /// Accepts `24`, `[24, 32]`, and `[24, 32)`, the form of `widths` for numbers with fractions.
     fn is_interval(&self, text: &str) -> bool {
         let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']').or_else(|| rest.strip_suffix(')')));
         let number = |text: &str| self.reading.number(text);
@@ -197,7 +205,7 @@ fn braced(text: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    /// Which of these texts may be released in a column that is declared so.
+    /// The texts that may be released in a column with this declaration.
     fn accepted<'t>(declared: &str, texts: &[&'t str]) -> Vec<&'t str> {
         let text = format!("version = 1\nprivacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\n{declared}");
         let policy = Policy::parse(&text, &crate::search::method_names()).unwrap();

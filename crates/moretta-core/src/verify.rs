@@ -1,9 +1,15 @@
-//! Verification: does the policy hold in what is about to leave?
+//! Verification: checks that a recoding satisfies the policy before anything is written.
 //!
-//! [`verify`] regroups the profile under a recoding from scratch, without any index of the search that found it, by
-//! what will be printed; checks that every cell covers what it stands for and every record leaves exactly once; and
-//! lets every privacy model judge every group. Only this makes a [`Verified`], and only a `Verified` can be released.
-//! [`check`] asks the same of a file as it stands.
+//! [`verify`] trusts nothing that the search computed. From the profile and the recoding alone it checks that
+//!
+//! 1. every cell covers the values that it replaces (`check_cut`, `check_local`);
+//! 2. every record is released exactly once, and no more are suppressed than the policy allows;
+//! 3. every privacy model holds in every group, where groups are formed by the labels that will be printed.
+//!
+//! Only [`verify`] makes a [`Verified`], and only a `Verified` can be written (`Verified::write` in `publish.rs`, which shows
+//! the whole flow). [`check`] judges an existing file: the read-back of a written release and `moretta check` use it.
+//!
+//! Cost: one regrouping of the tuples for each distinct scope (set of columns that a model assumes known).
 
 use std::cmp::Reverse;
 
@@ -17,7 +23,7 @@ use crate::{
     released::{Grouping, Released},
 };
 
-/// How a table fares under one privacy model.
+/// Result of one privacy model for a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
     /// The model, in words.
@@ -26,35 +32,36 @@ pub struct Judgement {
     pub facts: ModelFacts,
     /// Whether the model holds.
     pub holds: bool,
-    /// Groups that were judged: for a model of several sets of columns, those by each of them.
+    /// Groups that were judged. A model over several sets of columns counts the groups of each set.
     pub groups: usize,
-    /// Records of the smallest of them.
+    /// Records of the smallest judged group.
     pub smallest_group: u64,
-    /// Groups that violate the model. A model of the whole table may be violated although no single group does it.
+    /// Groups that violate the model: 0 for a model of the whole table, even if it is violated.
     pub failing_groups: usize,
-    /// Records in those, a record once for each of its groups.
+    /// Records of these groups. A record in several of them counts several times.
     pub failing_records: u64,
     /// The smallest margin of all groups, as a share of the limit.
     pub worst_margin: f64,
     /// The figure with the smallest margin, in words.
     pub worst: String,
-    /// The same as a number; not finite if the model's definition has none.
+    /// The same figure as a number; not finite if the model's definition gives none.
     pub worst_figure: f64,
     /// The highest confidence of inferring a guarded value, if the model limits that.
     pub confidence: Option<f64>,
-    /// A sentence on what was found, if the worst figure does not say all.
+    /// A sentence about the result, for models whose worst figure does not say all.
     pub finding: Option<Sentence>,
     /// Whether a record may be in several of the groups, by several sets of columns.
     pub overlapping: bool,
     /// Whether the model judges the table as a whole, so that no group is the worst.
     pub of_table: bool,
-    /// For some failing groups (the worst first), the number of their first record (from 1). No values: where, not who.
+    /// Number of the first record (from 1) of the worst failing groups, worst first. Numbers only: a message must not quote
+    /// values.
     pub where_: Vec<u64>,
-    /// The judgement (its index among all) on a template that this one follows from.
+    /// Index of the judgement of a template that implies this one.
     pub implied_by: Option<usize>,
 }
 
-/// The models that judge a table.
+/// The models to check: those that judge each group, and those that judge the table as a whole.
 #[derive(Clone, Copy)]
 struct Models<'a> {
     of_groups: &'a [Box<dyn BoundModel>],
@@ -83,7 +90,7 @@ impl<'a> ReleasedLabels<'a> {
     }
 }
 
-/// How many failing groups are named.
+/// Maximum of failing groups that a judgement names; more do not help to find the cause. Not tuned.
 const MAX_NAMED_GROUPS: usize = 5;
 
 impl Judgement {
@@ -109,7 +116,8 @@ impl Judgement {
         }
     }
 
-    /// The judgement of every model: those of groups in their order, parts of a model together, then those of the table.
+    /// Judges every model. Judgements are in the order of the models, group models first; neighboring parts of a model share
+    /// one judgement.
     fn judge_all(
         profile: &Profile,
         grouping: &Grouping,
@@ -117,8 +125,7 @@ impl Judgement {
         Models { of_groups: models, of_table }: Models<'_>,
     ) -> Vec<Self> {
         let (mut tallies, tally_indices) = tallies(models);
-        // In the order of their scopes, so that models of the same scope share the regrouping, and only one regrouping
-        // is in memory at a time.
+        // Sorted by scope: models with the same scope share a regrouping, and only one regrouping is in memory at a time.
         let mut order: Vec<usize> = (0..models.len()).collect();
         order.sort_by_key(|&index| models[index].scope());
         for same_scope in order.chunk_by(|&a, &b| models[a].scope() == models[b].scope()) {
@@ -130,7 +137,7 @@ impl Judgement {
             }
         }
         let mut judgements: Vec<Self> = tallies.into_iter().map(Tally::finish).collect();
-        // All parts of a model say the same, so the last one may speak for them.
+        // All parts of a model return the same finding, so that of the last part is used.
         for (&index, model) in tally_indices.iter().zip(models).rev() {
             let Self { smallest_group, confidence, .. } = judgements[index];
             let finding = &mut judgements[index].finding;
@@ -159,7 +166,7 @@ impl Judgement {
     }
 }
 
-/// The groups that a model judges, and what they look like.
+/// Groups formed by the labels of some columns (the scope of a model).
 struct ScopedGroups<'a> {
     profile: &'a Profile,
     grouping: &'a Grouping,
@@ -179,14 +186,14 @@ impl ScopedGroups<'_> {
     }
 }
 
-/// A judgement in the making.
+/// A judgement while groups are added to it.
 struct Tally {
     judgement: Judgement,
     failing: WorstGroups,
 }
 
-/// The worst failing groups by margin and first record, the worst first, none with the same record as another. There
-/// may be thousands of sets of columns with as many groups each, so no more are kept than are named.
+/// Margin and first record of the worst failing groups, worst first, with distinct records. At most [`MAX_NAMED_GROUPS`] are
+/// kept, because there may be thousands of sets of columns with thousands of groups each.
 #[derive(Default)]
 struct WorstGroups(Vec<(f64, u64)>);
 
@@ -203,7 +210,7 @@ impl WorstGroups {
     }
 }
 
-/// A tally for each model, one for all neighboring parts of a model; and the index of each model's tally.
+/// Returns one tally per model, or per run of parts of the same model, and the tally's index for each model.
 fn tallies(models: &[Box<dyn BoundModel>]) -> (Vec<Tally>, Vec<usize>) {
     let mut tallies: Vec<Tally> = Vec::new();
     let mut tally_indices = Vec::with_capacity(models.len());
@@ -259,15 +266,14 @@ impl Tally {
     }
 }
 
-/// Every model's judgement of a file as it stands. The policy is bound to the file's own profile
-/// ([`Profile::of_release`]).
+/// Judges a file by every model. The policy is bound to the profile of the file itself ([`Profile::of_release`]).
 pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
     let file = bound.profile();
     let labels = ReleasedLabels::File(file);
     Judgement::judge_all(file, &Grouping::of_tuples(file), labels, Models::of(bound))
 }
 
-/// A recoding that was found to satisfy every model of its policy. Only [`verify`] makes one.
+/// A recoding that satisfies every model of its policy. Only [`verify`] makes one.
 #[derive(Debug)]
 pub struct Verified<'a> {
     policy: &'a Policy,
@@ -278,17 +284,17 @@ pub struct Verified<'a> {
 }
 
 impl<'a> Verified<'a> {
-    /// The policy it satisfies.
+    /// The policy that the recoding satisfies.
     pub fn policy(&self) -> &'a Policy {
         self.policy
     }
 
-    /// The table it recodes.
+    /// The original table.
     pub fn profile(&self) -> &'a Profile {
         self.tables.table
     }
 
-    /// The table, and the second tables that models looked at.
+    /// The original table, and the second tables that models need.
     pub fn tables(&self) -> Tables<'a> {
         self.tables
     }
@@ -298,17 +304,17 @@ impl<'a> Verified<'a> {
         &self.recoding
     }
 
-    /// The table that will leave.
+    /// The table to be released.
     pub fn released(&self) -> &Released {
         &self.released
     }
 
-    /// The recoding and the table under it, for figures: these cannot be released.
+    /// Gives up the proof: the parts can be measured, but not released.
     pub fn into_parts(self) -> (Recoding, Released) {
         (self.recoding, self.released)
     }
 
-    /// How it fares under each model.
+    /// The judgement of each model.
     pub fn judgements(&self) -> &[Judgement] {
         &self.judgements
     }
@@ -318,13 +324,13 @@ impl<'a> Verified<'a> {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// A cell that is no node or interval of its column, or does not cover a value it stands for.
+    /// A cell is no node or interval of its column, or does not cover a value that it replaces.
     #[error("column `{column}`: a released cell does not cover the value it stands for")]
     NotCovered {
         /// The column.
         column: String,
     },
-    /// Records that would leave more than once, or not at all.
+    /// Records would be released more than once, or not at all.
     #[error("{found} of {expected} records would leave")]
     Records {
         /// Records in all groups.
@@ -337,12 +343,12 @@ pub enum VerifyError {
         "{found} records would be suppressed; the policy allows {allowed} (`max-suppressed` is the share it allows)"
     )]
     Suppressed {
-        /// How many.
+        /// Suppressed records.
         found: u64,
-        /// How many may be.
+        /// Records that the policy allows to suppress.
         allowed: u64,
     },
-    /// A privacy model that does not hold.
+    /// A privacy model does not hold.
     #[error("{}", broken(.0))]
     Broken(Box<Judgement>),
 }
@@ -354,12 +360,12 @@ fn broken(Judgement { model, groups, failing_groups, worst, .. }: &Judgement) ->
     }
 }
 
-/// Makes a recoding a [`Verified`], or returns why it must not be released.
+/// Checks a recoding against the policy; an error says why it must not be released.
 pub fn verify<'a>(bound: &BoundPolicy<'a>, recoding: Recoding) -> Result<Verified<'a>, VerifyError> {
     verify_with(bound.policy(), bound.tables(), recoding, Models::of(bound), bound.max_suppressed())
 }
 
-/// Verifies against any models, for tests that need a released table and no guarantee.
+/// Like [`verify`], with the given models instead of the policy's. For tests, whose tables often need no guarantee.
 #[cfg(any(test, feature = "testing"))]
 pub fn verify_against<'a>(
     profile: &'a Profile,
@@ -371,7 +377,7 @@ pub fn verify_against<'a>(
     verify_with(policy, Tables::of(profile), recoding, Models { of_groups: models, of_table: &[] }, max_suppressed)
 }
 
-/// Every model's judgement of a file, by any models.
+/// Like [`check`], with the given models. For tests.
 #[cfg(any(test, feature = "testing"))]
 pub fn check_against(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
     let models = Models { of_groups: models, of_table: &[] };
@@ -426,8 +432,8 @@ fn check_cut(profile: &Profile, cut: &Cut) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Whether every code leaves as the smallest of all the cells that cover it, and no two cells cross: then a value's
-/// cell can be told from the list of cells alone, in this table and in any other.
+/// Whether every code is released as the smallest cell that covers it, and no two cells overlap partly. Then the list of
+/// cells determines the cell of any value, also of values in other tables.
 fn are_properly_nested(cells: &[Cell]) -> bool {
     let mut distinct = cells.to_vec();
     distinct.sort_unstable_by_key(|cell| (cell.first, Reverse(cell.last), *cell));
