@@ -1,10 +1,10 @@
-//! Statements of a model about itself and a group, for reports: typed values for programs, and words for people.
+//! How a model describes itself and a group in reports: typed values for programs, words for people.
 
 use std::{any::Any, fmt, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-/// The facts of a model for programs: a struct of the model's own, in a report its JSON.
+/// Parameters of a model, for programs: a struct that each model defines; reports contain it as JSON.
 #[derive(Debug, Clone)]
 pub struct ModelFacts(Arc<dyn AnyFacts>);
 
@@ -18,18 +18,18 @@ impl<T: Any + fmt::Debug + Send + Sync + Serialize> AnyFacts for T {
     }
 }
 
-/// A model's own struct as JSON.
+/// Serializes the struct of a model.
 pub(super) fn to_json(value: &impl Serialize) -> serde_json::Value {
     serde_json::to_value(value).expect("a model has texts and numbers, whose keys are texts")
 }
 
 impl ModelFacts {
-    /// Facts of a model's own type.
+    /// Wraps the struct that a model defines.
     pub fn new<T: Any + fmt::Debug + Send + Sync + Serialize>(facts: T) -> Self {
         Self(Arc::new(facts))
     }
 
-    /// The facts, if they are of this type.
+    /// Returns the struct if it has this type.
     pub fn get<T: Any>(&self) -> Option<&T> {
         (&*self.0 as &dyn Any).downcast_ref()
     }
@@ -47,19 +47,19 @@ impl Serialize for ModelFacts {
     }
 }
 
-/// A model in words: its name and its limit. Prints as `k-anonymity (k = 5)`.
+/// Name and limit of a model. Prints as `k-anonymity (k = 5)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
-    /// The key under `[privacy]`.
+    /// Key under `[privacy]`.
     pub key: &'static str,
-    /// The name of the model, with its kind: `entropy l-diversity`.
+    /// Name with the kind: `entropy l-diversity`.
     pub name: String,
-    /// The limit: `diagnosis, l = 3`.
+    /// Limit in words: `diagnosis, l = 3`.
     pub limit: String,
 }
 
 impl Description {
-    /// A model of a policy's key.
+    /// `key` is the one in the policy.
     pub fn new(key: &'static str, name: impl Into<String>, limit: impl Into<String>) -> Self {
         Self { key, name: name.into(), limit: limit.into() }
     }
@@ -74,14 +74,14 @@ impl fmt::Display for Description {
 /// The figure of a group or a table that a model compares with its limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// As a number; not finite if the definition has none (a logarithm of 0).
+    /// Not finite if the definition gives no number (a logarithm of 0).
     pub value: f64,
     /// In words: `3 records`.
     pub words: String,
 }
 
 impl Figure {
-    /// A number and its words.
+    /// `words` includes the number and its unit.
     pub fn new(value: f64, words: impl Into<String>) -> Self {
         Self { value, words: words.into() }
     }

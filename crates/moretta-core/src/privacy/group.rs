@@ -1,4 +1,4 @@
-//! A group of records, as a model looks at it.
+//! The view of a group of records that a model judges.
 
 use std::cell::OnceCell;
 
@@ -13,12 +13,12 @@ pub struct Group<'a> {
     profile: &'a Profile,
     members: &'a [VariantCount],
     records: u64,
-    /// By attribute. Many models may look at one column (a template for each of its values): it is counted once.
+    /// By attribute. Cached because many models may judge one column (a template for each of its values).
     histograms: OnceCell<Box<[OnceCell<Histogram>]>>,
     labels: Option<&'a dyn Fn(ColumnId) -> Option<&'a str>>,
 }
 
-/// Records by value, in order of the values; values without records are left out.
+/// Pairs of value code and records, sorted by code; values without records are left out.
 pub type Histogram = Vec<(u32, u64)>;
 
 impl<'a> Group<'a> {
@@ -33,27 +33,27 @@ impl<'a> Group<'a> {
         Self { labels: Some(labels), ..self }
     }
 
-    /// The table that the group is part of.
+    /// The profile that the group is part of.
     pub fn profile(&self) -> &'a Profile {
         self.profile
     }
 
-    /// The variants of the group with their records.
+    /// The variants of the group and the records of each in it.
     pub fn members(&self) -> &'a [VariantCount] {
         self.members
     }
 
-    /// Records of the group.
+    /// Number of records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// The released label of a column; `None` during a search, and for columns that the model does not look at.
+    /// The released label of a column; `None` during a search, and for columns outside the model's scope.
     pub fn label(&self, column: ColumnId) -> Option<&'a str> {
         self.labels.and_then(|labels| labels(column))
     }
 
-    /// Records by value of a sensitive or class column.
+    /// Histogram of a sensitive or class column.
     pub fn histogram(&self, attribute: AttributeId) -> &Histogram {
         let all = self.histograms.get_or_init(|| self.profile.attributes().iter().map(|_| OnceCell::new()).collect());
         all[attribute.index()].get_or_init(|| self.count(attribute))
@@ -87,12 +87,12 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The sizes of all groups of a released table.
+/// Sizes of all groups of a released table: pairs of size and number of groups, small sizes first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupSizes(Vec<(u64, u64)>);
 
 impl GroupSizes {
-    /// From the records of each group, in any order.
+    /// Takes the records of each group, in any order.
     pub fn of(records: impl Iterator<Item = u64>) -> Self {
         let mut sizes: Vec<(u64, u64)> = records.map(|records| (records, 1)).collect();
         sizes.sort_unstable();
@@ -105,7 +105,7 @@ impl GroupSizes {
         Self(sizes)
     }
 
-    /// Each size with its number of groups, small sizes first.
+    /// Pairs of size and number of groups, small sizes first.
     pub fn sizes(&self) -> &[(u64, u64)] {
         &self.0
     }

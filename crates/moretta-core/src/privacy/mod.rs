@@ -1,20 +1,25 @@
 //! Privacy models: conditions on the groups of a table that must hold before it is released.
 //!
-//! A model is one folder. It has the policy section with its parser, the sentence for pages, the columns it guards and
-//! those it assumes known, the bound model that judges groups, typed facts for reports, and for the conformance suite
-//! random sections and a naive verdict. [`MODELS`] is the only list of models: the policy parser, `init`, `check`,
-//! pages, `moretta models` and the conformance suite follow it.
+//! Each model is one folder, with
+//!
+//! - the parser of its policy section and its registry entry ([`ModelEntry`]);
+//! - the model as declared ([`PrivacyModel`]): guarded columns, columns assumed known, a sentence for pages;
+//! - the model bound to a table ([`BoundModel`]), which judges groups;
+//! - for the conformance suite, random sections and a naive verdict.
+//!
+//! [`MODELS`] is the only list of models: the policy parser, `init`, `check`, pages, `moretta models` and the conformance
+//! suite follow it.
 //!
 //! ```text
 //! [privacy.…]  ──read──▶  PrivacyModel  ──bind(tables)──▶  BoundModel       judges each group
 //!                                                          BoundTableModel  judges the sizes of all groups
 //! ```
 //!
-//! Most models are *closed under union*: if two groups satisfy one, so do their records together. A bound model says
-//! whether it is; methods that merge groups rely on it and refuse a model that is not.
+//! Most models are *closed under union*: if two groups satisfy the model, so does their union. A bound model says whether it
+//! is closed; methods that merge groups rely on it and refuse a model that is not.
 //!
-//! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other
-//! group knows that the person is among them. A release with one suppressed record has a group of one.
+//! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other group
+//! knows that the person is among the suppressed. A release with one suppressed record has a group of size 1.
 
 mod delta_disclosure;
 mod facts;
@@ -65,27 +70,27 @@ pub const MODELS: &[ModelEntry] =
 /// A privacy model's entry in the registry.
 #[derive(Clone, Copy)]
 pub struct ModelEntry {
-    /// The name of the model.
+    /// Name in reports and messages.
     pub name: &'static str,
-    /// Its key under `[privacy]`.
+    /// Key under `[privacy]`.
     pub key: &'static str,
-    /// How a policy writes its section.
+    /// Form of the section in a policy.
     pub form: SectionForm,
-    /// The keys of its section.
+    /// Keys allowed in the section.
     pub keys: &'static [&'static str],
-    /// One line on what it guarantees.
+    /// The guarantee in one line.
     pub summary: &'static str,
-    /// The lines of a policy that ask for it.
+    /// Lines of a policy that ask for the model.
     pub example: &'static str,
-    /// Reads its section; for [`SectionForm::Key`], `[privacy]` itself.
+    /// Parses the section; for [`SectionForm::Key`], `[privacy]` itself.
     pub read: ReadSection,
     /// A section for a draft policy, with a comment before it; `None` if the columns give no reason for one.
     pub draft: fn(&DraftColumns<'_>) -> Option<String>,
     /// A random section for the conformance suite.
     #[cfg(any(test, feature = "testing"))]
     pub random: RandomSection,
-    /// The verdict on a table of texts, straight from the definition: the conformance suite compares every judgement
-    /// with it. It must not share code with the bound model.
+    /// The verdict on a table of texts, computed from the definition. The conformance suite compares every judgement with it,
+    /// so it must not share code with the bound model.
     #[cfg(any(test, feature = "testing"))]
     pub verdicts: NaiveVerdicts,
 }
@@ -93,19 +98,19 @@ pub struct ModelEntry {
 /// Turns a section of a policy into a model.
 pub type ReadSection = fn(&Fields<'_>, &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError>;
 
-/// How a policy writes the section of a model.
+/// Form of a model's section in a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionForm {
-    /// As a key of `[privacy]`: `k = 5`.
+    /// A key of `[privacy]`: `k = 5`.
     Key,
-    /// As a table: `[privacy.lkc]`.
+    /// A table: `[privacy.lkc]`.
     Table,
-    /// As a list of tables: `[[privacy.template]]`.
+    /// A list of tables: `[[privacy.template]]`.
     List,
 }
 
 impl ModelEntry {
-    /// The first line of its section: `[[privacy.template]]`.
+    /// First line of the section: `[[privacy.template]]`.
     pub fn header(&self) -> String {
         match self.form {
             SectionForm::Key => "[privacy]".to_owned(),
@@ -129,22 +134,22 @@ pub struct DraftColumns<'a> {
 /// A column to guard in a draft policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DraftColumn {
-    /// The name, quoted as a TOML text.
+    /// Name, quoted as a TOML text.
     pub name: String,
-    /// The type of its values.
+    /// Type of the values.
     pub kind: Kind,
     /// Number of distinct values.
     pub distinct: u64,
 }
 
 impl DraftColumns<'_> {
-    /// The first category with at least two values, for models that count values.
+    /// The first guarded category with at least two values, for models that count values.
     pub fn category(&self) -> Option<&DraftColumn> {
         self.guarded.iter().find(|column| column.kind == Kind::Category && column.distinct > 1)
     }
 }
 
-/// The k of a model that asks for a number of records alike in all quasi-identifiers, and for nothing else.
+/// Returns k if the model requires k records per group and nothing else, with all quasi-identifiers assumed known.
 pub fn only_k(model: &dyn BoundModel, profile: &Profile) -> Option<u64> {
     if model.scope().len() < profile.columns().len() {
         return None;
@@ -155,19 +160,19 @@ pub fn only_k(model: &dyn BoundModel, profile: &Profile) -> Option<u64> {
     }
 }
 
-/// All columns: the scope of models that assume an attacker to know the whole quasi-identifier.
+/// Returns all columns: the scope of models whose attacker knows every quasi-identifier.
 pub fn every_column(profile: &Profile) -> Vec<ColumnId> {
     (0..profile.columns().len()).map(ColumnId::from_index).collect()
 }
 
-/// The sensitive or class column of a name.
+/// Returns the sensitive or class column of this name.
 pub fn attribute_named(profile: &Profile, name: &str) -> Result<AttributeId, ModelError> {
     profile
         .attribute(name)
         .ok_or_else(|| ModelError(format!("column `{name}` is neither sensitive nor a class column of this table")))
 }
 
-/// The names of the columns of a role.
+/// Returns the names of the columns with this role.
 pub fn names_of(columns: &[ColumnPolicy], role: Role) -> Vec<String> {
     columns.iter().filter(|column| column.role == role).map(|column| column.name.clone()).collect()
 }

@@ -14,25 +14,25 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// The key under `[privacy]`.
     fn key(&self) -> &'static str;
 
-    /// The section as the policy writes it. Read back, it gives the same model.
+    /// The section of the policy. Parsing it returns the same model.
     fn section(&self) -> serde_json::Value;
 
     /// The guarantee as a sentence, for pages.
     fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence;
 
-    /// The sensitive and class columns that it guards.
+    /// Names of the sensitive and class columns that the model guards.
     fn guards(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// The quasi-identifiers that it assumes an attacker to know.
+    /// Names of the quasi-identifiers that the attacker is assumed to know.
     fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// Whether every table satisfies it, so that it guarantees nothing: a policy of such models is refused.
+    /// Whether every table satisfies the model. A policy with only such models guarantees nothing and is refused.
     fn is_trivial(&self) -> bool;
 
-    /// Binds it to the table to be released.
+    /// Binds the model to the table to be released.
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError>;
 
-    /// The files of the second tables that it needs (a population, an earlier release), relative to the policy; for
+    /// The files of the second tables that the model needs (a population, an earlier release), relative to the policy; for
     /// `apply`, relative to the recoding file, which has the policy. They are read by the policy's rules, so a policy that
     /// needs one should declare the `type` of every quasi-identifier.
     fn second_tables(&self) -> Vec<String> {
@@ -49,8 +49,8 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The model with the values that it chose from the table (such as the rarest ones), so that it guards the same values
-    /// of any other table; `None` if it chose none. Shares are always those of the table at hand.
+    /// The model with the values that it chose from the table (such as the rarest ones) written out, so that it guards the same
+    /// values in other tables; `None` if it chose none.
     fn fixed(&self, _table: &Profile) -> Option<std::sync::Arc<dyn PrivacyModel>> {
         None
     }
@@ -63,7 +63,7 @@ impl dyn PrivacyModel {
     }
 }
 
-/// Two models are equal if a policy writes them alike.
+/// Two models are equal if their policy sections are.
 impl PartialEq for dyn PrivacyModel {
     fn eq(&self, other: &dyn PrivacyModel) -> bool {
         self.key() == other.key() && self.section() == other.section()
@@ -73,7 +73,7 @@ impl PartialEq for dyn PrivacyModel {
 /// A model bound to a table: the parts that judge each group, and those that judge the table as a whole.
 #[derive(Default)]
 pub struct BoundModels {
-    /// Each judges every group for itself.
+    /// Each judges one group at a time.
     pub of_groups: Vec<Box<dyn BoundModel>>,
     /// Each judges the sizes of all groups.
     pub of_table: Vec<Box<dyn BoundTableModel>>,
@@ -97,15 +97,16 @@ impl BoundModels {
     }
 }
 
-/// A model that judges the groups of one table, each for itself.
+/// A model that judges one group of a table at a time.
 pub trait BoundModel: Send + Sync {
     /// The model in words, for messages and reports.
     fn describe(&self) -> Description;
 
-    /// The columns whose released values an attacker is assumed to know: records alike in these are one group.
+    /// The columns whose released values the attacker is assumed to know, sorted. Records with equal labels in these columns form
+    /// a group.
     fn scope(&self) -> &[ColumnId];
 
-    /// Whether the records of two groups that satisfy the model always satisfy it together. Searches that merge groups
+    /// Whether the union of two groups that satisfy the model always satisfies it. Searches that merge groups
     /// rely on it and refuse a model that is not closed; a property test over the registry checks the claim.
     fn is_closed_under_union(&self) -> bool;
 
@@ -117,18 +118,18 @@ pub trait BoundModel: Send + Sync {
         self.margin(group) >= 0.0
     }
 
-    /// The figure that is compared with the limit; of several, the one with the smallest margin.
+    /// The figure that is compared with the limit; if there are several, the one with the smallest margin.
     fn figure(&self, group: &Group<'_>) -> Figure;
 
     /// The facts of the model, for programs.
     fn facts(&self) -> ModelFacts;
 
-    /// No group with fewer records satisfies the model: lets a search dismiss a group before it looks inside.
+    /// Lower bound on the records of a group that satisfies the model. A search rejects smaller groups without counting values.
     fn min_records(&self) -> u64 {
         1
     }
 
-    /// The model as limits on a group's counts, if it is nothing else: lets a search keep counts instead of records.
+    /// Limits on a group's counts that are equivalent to the model, so that a search can keep counts instead of records.
     /// `None` if only [`margin`](Self::margin) can decide.
     fn limits(&self) -> Option<Vec<Limit>> {
         None
@@ -139,8 +140,8 @@ pub trait BoundModel: Send + Sync {
         None
     }
 
-    /// Whether it is one of several parts of a model, by other columns. Parts that follow each other and describe
-    /// themselves alike have one judgement.
+    /// Whether this is one of several parts of a model, each with its own scope. Consecutive parts with the same description
+    /// share one judgement.
     fn is_part(&self) -> bool {
         false
     }
@@ -151,8 +152,8 @@ pub trait BoundModel: Send + Sync {
         None
     }
 
-    /// A sentence on what was found, if the worst figure does not say all. `smallest` is the smallest group,
-    /// `confidence` the highest confidence.
+    /// A sentence about the result, for models whose worst figure does not say all. `smallest` is the records of the smallest
+    /// group, `confidence` the highest confidence.
     fn finding(&self, _smallest: u64, _confidence: Option<f64>) -> Option<Sentence> {
         None
     }

@@ -43,7 +43,7 @@ impl Privacy {
         self.all().next()
     }
 
-    /// The k of k-anonymity, if it is asked for.
+    /// The k of k-anonymity; `None` if the policy does not ask for it.
     pub fn k(&self) -> Option<u64> {
         self.first::<KAnonymity>().map(|model| model.k)
     }
@@ -66,7 +66,7 @@ impl Privacy {
         self.guarantees().all(|model| model.get::<KAnonymity>().is_some())
     }
 
-    /// How many of a number of records may be suppressed.
+    /// Maximum number of suppressed records in a table with this many records.
     pub fn allowed_records(&self, records: u64) -> u64 {
         // A share such as 0.02 is not exact in binary: 2 % of 100 is 2.
         (self.max_suppressed * records as f64 + 1e-9).floor() as u64
@@ -81,7 +81,7 @@ impl Privacy {
         Ok(bound)
     }
 
-    /// The sensitive columns that no guarantee is about.
+    /// The sensitive columns that no model guards.
     pub fn unguarded<'c>(&self, columns: &'c [ColumnPolicy]) -> Vec<&'c str> {
         let guarded: Vec<String> = self.guarantees().flat_map(|model| model.guards(columns)).collect();
         let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive);
@@ -167,8 +167,8 @@ fn guarantee_help() -> String {
     format!("ask for `k` of at least 2 (usual: 5 to 50), or add {} or {last}", others.join(", "))
 }
 
-/// As the policy writes it: the models under their keys, in the order of the registry. A model that only a program has
-/// comes last; a policy that was written with it cannot be read back, because its key is unknown.
+/// Writes the section as in a policy: the models under their keys, in the order of the registry. Models that are not in the
+/// registry come last; a policy with such a model cannot be parsed again, because its key is unknown.
 impl Serialize for Privacy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

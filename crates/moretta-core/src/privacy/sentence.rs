@@ -13,9 +13,9 @@ pub struct Sentence(Vec<Part>);
 pub enum Part {
     /// Words.
     Text(String),
-    /// The name of a column, or a value.
+    /// Name of a column, or a value.
     Name(String),
-    /// Several of them; the word stands before the last: `a, b and c`.
+    /// Several names, with a word before the last: `a, b and c`.
     Names(Vec<String>, &'static str),
     /// A limit that is a share of 1.
     Share(f64),
@@ -68,7 +68,7 @@ impl fmt::Display for Sentence {
                 _ if index + 1 == names.len() => write!(f, " {last} `{name}`"),
                 _ => write!(f, ", `{name}`"),
             }),
-            // Twelve digits: 0.07 times 100 is not 7.
+            // Rounded to twelve digits, because 0.07 * 100 is not exactly 7.
             Part::Share(share) => write!(f, "{} %", (share * 1e14).round() / 1e12),
             Part::Measured(share) => write!(f, "{:.1} %", share * 100.0),
             Part::Records(1) => f.write_str("1 record"),

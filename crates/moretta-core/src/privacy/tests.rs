@@ -26,7 +26,7 @@ fn the_banks_traders_are_found_out() {
     assert!((judgement.worst_margin - (0.75 - 0.8) / 0.75).abs() < 1e-12);
     assert_eq!((judgement.worst.as_str(), judgement.where_.as_slice()), ("confidence 0.800", &[15][..]));
     assert!(judgement.facts.get().is_some_and(|facts: &TemplateFacts| facts.value == "Discharged"));
-    // Nothing but the table as it is: refused.
+    // The original table is refused.
     let result = verify_against(&table.profile, Recoding::identity(&table.profile), &table.models, &table.policy, 0);
     assert!(matches!(result, Err(VerifyError::Broken(_))));
 }

@@ -1,5 +1,5 @@
-//! Search and verification in one call, for callers that need the figures of a release and not the release: comparisons
-//! of methods, errors on held-out records, the experiments of the papers. The result is [`Verified`] like a release.
+//! Search and verification in one call, for callers that need the measures of a release but not the file: comparisons of
+//! methods, errors on held-out records, the experiments of the papers. The result is [`Verified`], as for a release.
 
 mod raised_k;
 
@@ -17,17 +17,17 @@ use crate::{
 /// The verified result of a method.
 #[derive(Debug)]
 pub struct VerifiedRun<'a> {
-    /// The recoding, and the table under it.
+    /// The recoding and the recoded table.
     pub verified: Verified<'a>,
     /// Why the search ended.
     pub stop: Stop,
-    /// The steps of the search, if it went step by step.
+    /// The generalization steps; empty if the method has none.
     pub path: Vec<Step>,
     /// Counters of the search, by name.
     pub work: Vec<(&'static str, u64)>,
 }
 
-/// Why nothing was found.
+/// Why a run has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
@@ -40,18 +40,19 @@ pub enum RunError {
     /// The method cannot serve the policy.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
-    /// There is nothing to be found.
+    /// The search found no recoding.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// The recoding does not satisfy the policy.
+    /// The recoding that was found does not satisfy the policy.
     #[error("what was found does not hold: {0}")]
     Verify(#[from] VerifyError),
 }
 
 /// Runs the policy's method, if it can serve the policy.
 ///
-/// Searches see models that judge each group. If a model judges the table as a whole, or is not closed under union,
-/// the result is judged here, and the method runs again with a larger k until all models hold.
+/// A search only sees the models that judge one group at a time. If a model judges the table as a whole, or is not closed
+/// under union, the result is verified here and the method runs again with a larger k until all models hold
+/// (`raised_k.rs`).
 pub fn search(bound: &BoundPolicy<'_>, seed: u64, observer: &dyn Observer) -> Result<Outcome, RunError> {
     let (entry, method) = (entry_of(bound.policy())?, method_of(bound.policy())?);
     let task = Task::of(bound, seed);
@@ -70,7 +71,7 @@ impl<'a> VerifiedRun<'a> {
         Self::with_tables(policy, Tables::of(profile), seed, observer)
     }
 
-    /// The same for models that need a second table.
+    /// Like [`VerifiedRun::run`], for models that need a second table.
     pub fn with_tables(
         policy: &'a Policy,
         tables: Tables<'a>,
@@ -83,12 +84,12 @@ impl<'a> VerifiedRun<'a> {
         Ok(Self { verified, stop: outcome.stop, path: outcome.path, work: outcome.work })
     }
 
-    /// Every measure of what a release of this would lose.
+    /// All measures of the recoded table.
     pub fn measures(&self) -> Measures {
         Measures::of(&self.context())
     }
 
-    /// The weighted sum of the policy's `[measure]`; `None` if it has none.
+    /// The weighted sum of the policy's `[measure]` objectives; `None` if it has no such section.
     pub fn objective_value(&self) -> Option<f64> {
         let context = self.context();
         let value = |objective: &Objective| objective.value(&context).map(|value| objective.weight * value);
@@ -99,7 +100,7 @@ impl<'a> VerifiedRun<'a> {
         MeasureContext::of_recoding(self.verified.policy(), self.verified.profile(), self.verified.released())
     }
 
-    /// One of the counters of what was done; 0 where there is none of that name.
+    /// The search counter of this name; 0 if there is none.
     pub fn worked(&self, name: &str) -> u64 {
         self.work.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
     }

@@ -1,9 +1,18 @@
-//! Searches again with a larger k, for models that a search cannot judge: those of the table as a whole, and models that
-//! are not closed under union if several groups of the search have the same labels and are one group of the release.
+//! Repeats a search with a larger k, for models that the search itself cannot judge:
 //!
-//! k is doubled until all models hold, and then bisected. A heuristic search need not be monotone in k, so the result is
-//! the smallest k of those that were tried. If a model of the table is closed under union and all records in one group
-//! violate it, no release can satisfy it. Cost: about `2 log2(k)` searches.
+//! - models of the table as a whole;
+//! - models that are not closed under union: groups of the search that get the same labels are one group of the release.
+//!
+//! k is doubled until all models hold, then bisected:
+//!
+//! ```text
+//! policy k = 5 fails;  double:  10 fails, 20 fails, 40 holds
+//!                      bisect:  30 holds, 25 fails, 27 fails, 28 fails, 29 fails;  result: k = 30
+//! ```
+//!
+//! The result is the smallest k tried that holds; a smaller one may exist, because a heuristic search need not be monotone in
+//! k. If a model of the table is closed under union and all records in one group violate it, no release can satisfy it, and
+//! the search ends with an error. Cost: about `2 log2(k)` searches.
 
 use super::{Outcome, RunError};
 use crate::{
@@ -15,10 +24,11 @@ use crate::{
     verify::{VerifyError, verify},
 };
 
-/// Bisection ends when the range is at most this part of its lower end: the last steps cost a search each and gain little.
+/// Bisection stops when the range is at most 1/16 of its lower end: each further step costs a search and gains little. Not
+/// tuned.
 const PRECISION: u64 = 16;
 
-/// `first` is the result without a larger k.
+/// Returns `first`, the result for the policy's own k, if it satisfies every model.
 pub(super) fn search(
     bound: &BoundPolicy<'_>,
     method: &dyn Method,
@@ -41,12 +51,12 @@ pub(super) fn search(
             None => failing_k = k,
         }
     }
-    // Nothing was found because the search was stopped, or at the last k: verification refuses the first result.
+    // No k holds, or the search was stopped: returns the first result, which the caller's verification refuses.
     let Some((mut k, mut outcome)) = found else { return Ok(stopped(first, observer)) };
     while k - failing_k > (failing_k / PRECISION).max(1) && observer.stop().is_none() {
         let middle = failing_k + (k - failing_k) / 2;
         match with_k(bound, method, task, middle, observer)? {
-            // A search that was stopped returns less than it could find: the complete one with a larger k is better.
+            // A stopped search returns a partial result: the complete one with a larger k is better.
             Some(partial) if partial.stop != Stop::Finished => break,
             Some(better) => (k, outcome) = (middle, better),
             None => failing_k = middle,
@@ -57,13 +67,13 @@ pub(super) fn search(
     Ok(stopped(outcome, observer))
 }
 
-/// The outcome says so if the observer stopped the searches between two of them.
+/// Marks the outcome as stopped if the observer stopped between two searches.
 fn stopped(outcome: Outcome, observer: &dyn Observer) -> Outcome {
     let stop = observer.stop().unwrap_or(outcome.stop);
     Outcome { stop, ..outcome }
 }
 
-/// The result with groups of at least `k` records, if it satisfies every model.
+/// Searches with groups of at least `k` records; `None` if the result violates a model.
 fn with_k(
     bound: &BoundPolicy<'_>,
     method: &dyn Method,
@@ -85,8 +95,8 @@ fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, RunError>
     }
 }
 
-/// An error if a model of the table is violated by all records in one group, and so by every release. A model that is
-/// not closed under union may hold in smaller groups.
+/// Returns an error if all records in one group violate a model that is closed under union: then every release violates it.
+/// (A model that is not closed may hold in smaller groups.)
 fn check_whole_table(bound: &BoundPolicy<'_>) -> Result<(), SearchError> {
     let records = bound.profile().records();
     let whole = GroupSizes::of([records].into_iter());
@@ -108,7 +118,7 @@ mod tests {
         testing::{After, TestTable, models::AverageRisk},
     };
 
-    /// Wherever it is stopped, the outcome says so, and a complete result is not replaced by a partial one.
+    /// Wherever the search is stopped, the outcome reports it, and a partial result never replaces a complete one.
     #[test]
     fn a_stop_is_reported_and_keeps_the_best_result() {
         let rows: Vec<String> = (0..60).map(|n| format!("{},{}", n * 7 % 40, n * n % 9)).collect();

@@ -3,7 +3,7 @@
 //!
 //! With `q` the share of a value in a group and `p` its share in the table, `|log2(q / p)| < delta` for **every** value
 //! of the table, strictly. A value that a group lacks has `log2 0`, which violates every delta: that no record of a
-//! group has hiv is a disclosure, too. (ARX and pycanon pass over such values. That reading is not closed under union:
+//! group has hiv is a disclosure, too. (ARX and pycanon ignore such values. That reading is not closed under union:
 //! with p = 0.2 and delta = 1, a group without the value and one with a share of 0.12 would hold, and both together have
 //! 0.06 < 0.1.)
 //!
@@ -152,7 +152,7 @@ impl BoundModel for BoundDeltaDisclosure {
         true
     }
 
-    /// That of the worst share, -1 if a value is missing: so the worst of several groups is known, too.
+    /// Margin of the worst share; -1 if a value is missing.
     fn margin(&self, group: &Group<'_>) -> f64 {
         let shares = (0u32..).zip(&self.values);
         let margins = shares.map(|(value, (_, limit))| limit.margin(group.share_of(self.attribute, value)));
@@ -177,7 +177,7 @@ impl BoundModel for BoundDeltaDisclosure {
     fn min_records(&self) -> u64 {
         let rarest = self.values.iter().map(|(share, _)| *share).fold(1.0, f64::min);
         let above = 1.0 / (rarest * self.model.delta.exp2());
-        // Rounded down where floats are not sure: a search must not dismiss a group that holds.
+        // Rounded down by the tolerance: a search must not reject a group that satisfies the model.
         ((above * (1.0 - TOLERANCE)).floor() as u64 + 1).max(self.values.len() as u64)
     }
 

@@ -25,7 +25,7 @@ use crate::{
 /// Each group holds at least `l` well-represented values of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LDiversity {
-    /// The column that is guarded: sensitive or class.
+    /// The guarded column: sensitive or class.
     pub column: String,
     /// At least 1. Whole for distinct and recursive, at least 2 for recursive.
     #[serde(serialize_with = "whole_if_possible")]
@@ -50,7 +50,7 @@ pub enum LDiversityKind {
     },
 }
 
-/// A policy that says `l = 3` is written back as that, not as `3.0`.
+/// Writes `l = 3` as 3, not as 3.0.
 fn whole_if_possible<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     const EXACT: f64 = (1_u64 << 53) as f64;
     if number.fract() == 0.0 && number.abs() < EXACT {
@@ -115,7 +115,7 @@ impl PrivacyModel for LDiversity {
 }
 
 impl BoundLDiversity {
-    /// The group's figure, and the limit that it must reach.
+    /// The figure of the group, and the limit that it must reach.
     fn figure_and_limit(&self, group: &Group<'_>) -> (f64, f64) {
         let mut counts: Vec<u64> = group.histogram(self.attribute).iter().map(|(_, records)| *records).collect();
         let l = self.model.l;

@@ -13,7 +13,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
     Some(format!("[privacy.lkc]\nl = {l}\nk = {k}\nc = {c:?}\n"))
 }
 
-/// Every set of at most `l` columns; the verdict is on the largest ones, for these must decide.
+/// Judges every set of at most `l` columns. The verdict is that of the largest sets, which must imply the smaller ones.
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &Lkc = model.get().expect("a model of this folder");
     let quasi = printed.quasi_identifiers();

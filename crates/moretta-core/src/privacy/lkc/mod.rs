@@ -44,7 +44,7 @@ pub struct Lkc {
 struct BoundLkc {
     model: Lkc,
     limit: Arc<str>,
-    /// The known columns; `None` if all are known, whose names add nothing.
+    /// Names of the known columns, for messages; `None` if all columns are known.
     given: Option<String>,
     sensitive: Arc<[GuardedColumn]>,
     names: Arc<Names>,
@@ -53,7 +53,7 @@ struct BoundLkc {
     scope: Vec<ColumnId>,
 }
 
-/// The names of the columns that a sentence speaks of.
+/// Names of the columns in the model's sentence.
 struct Names {
     quasi_identifiers: Vec<String>,
     sensitive: Vec<String>,
@@ -66,7 +66,7 @@ struct GuardedColumn {
 }
 
 impl Lkc {
-    /// `None` promises nothing.
+    /// The guarantee with these limits. A limit that is `None` is left out of the sentence.
     fn sentence_with(&self, names: &Names, records: Option<u64>, confidence: Option<Part>) -> Sentence {
         let both = records.is_some() && confidence.is_some();
         let mut sentence = Sentence::default().text("an attacker who knows ");
@@ -159,7 +159,7 @@ impl PrivacyModel for Lkc {
 }
 
 impl BoundLkc {
-    /// The value that is inferred best: its confidence and its column.
+    /// Highest confidence of inferring a sensitive value, and its column.
     fn inferred(&self, group: &Group<'_>) -> (f64, &str) {
         let mut best = (0.0, "");
         for guarded in self.sensitive.iter() {

@@ -54,7 +54,7 @@ fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyMod
     Ok(Arc::new(Lkc { l, k, c }))
 }
 
-/// Each set of `l` columns is judged on its own, so there must not be too many.
+/// Refuses an `l` with more than [`Lkc::MAX_SETS`] sets of columns.
 fn check_number_of_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
     const COUNT_CAP: u64 = 1_000_000_000;
     let found = Lkc::num_sets(columns, l, COUNT_CAP);

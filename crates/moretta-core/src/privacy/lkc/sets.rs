@@ -4,16 +4,16 @@ use super::Lkc;
 use crate::{ids::ColumnId, privacy::every_column, profile::Profile};
 
 impl Lkc {
-    /// More sets of columns than this are refused: each is regrouped and judged on its own.
+    /// Maximum number of sets of columns: each is regrouped and judged on its own. Not tuned.
     pub const MAX_SETS: u64 = 5_000;
 
-    /// How many sets of `chosen` columns there are among `columns`; from `enough` on it is only known to be no fewer.
+    /// Number of sets of `chosen` columns among `columns`, or `cap` if there are at least that many.
     pub(crate) fn num_sets(columns: u64, chosen: u64, cap: u64) -> u64 {
         let chosen = chosen.min(columns);
         let chosen = chosen.min(columns - chosen);
         let mut sets = 1u64;
         for index in 0..chosen {
-            // A binomial of its own after each step, and the next is never smaller.
+            // After each step this is a binomial coefficient, and the next one is never smaller.
             match sets.checked_mul(columns - index) {
                 Some(product) if product / (index + 1) < cap => sets = product / (index + 1),
                 _ => return cap,
@@ -23,7 +23,7 @@ impl Lkc {
     }
 }
 
-/// Every choice of `chosen` of the columns, in order.
+/// All subsets of `chosen` columns, in lexicographic order.
 fn choices(columns: &[ColumnId], chosen: usize) -> Vec<Vec<ColumnId>> {
     let mut all = Vec::new();
     let mut positions: Vec<usize> = (0..chosen).collect();

@@ -32,7 +32,7 @@ fn in_order(column: &PrintedColumn<'_>) -> Vec<(String, Vec<String>)> {
     let path = |value: &str| vec![value.to_owned(), "*".to_owned()];
     let mut ordered: Vec<(String, Vec<String>)> = match &column.spec.shape {
         Shape::Tree(paths) => {
-            // A missing value has the hierarchy's place for it only where it is written that way.
+            // A missing value is a leaf of the hierarchy only if some cell is written as that leaf.
             let known = paths.iter().filter(|path| occurring.contains(&path[0]));
             let known = known.filter(|path| !is_missing(&path[0]) || column.texts.contains(&path[0].as_str()));
             known.map(|path| (path[0].clone(), path.clone())).collect()
@@ -75,12 +75,12 @@ fn distance(column: &PrintedColumn<'_>, group: &[usize], distance: Distance) -> 
     cost / (group.len() * everything.len()) as f64
 }
 
-/// The least cost of turning one pile into the other: successive cheapest paths from what is over to what is lacking.
+/// Minimum cost of moving `supply` to `demand`, by successive shortest paths (Bellman-Ford).
 fn earth_movers(mut supply: Vec<u64>, mut demand: Vec<u64>, ground: impl Fn(usize, usize) -> f64) -> f64 {
     let n = supply.len();
     let mut flow = vec![vec![0u64; n]; n];
     loop {
-        // Distances over the nodes: sources 0..n, sinks n..2n; back along a flow costs its negative.
+        // Sources are nodes 0..n, sinks n..2n. A backward edge along a flow costs the negative distance.
         let mut best: Vec<f64> = (0..2 * n).map(|i| if i < n && supply[i] > 0 { 0.0 } else { f64::INFINITY }).collect();
         let mut from = vec![usize::MAX; 2 * n];
         for _ in 0..2 * n {

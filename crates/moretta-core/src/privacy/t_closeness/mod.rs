@@ -1,8 +1,8 @@
-//! t-closeness (Li, Li, Venkatasubramanian 2007): a sensitive column is spread in every group nearly as in the table.
+//! t-closeness (Li, Li, Venkatasubramanian 2007): in every group, a sensitive column is distributed nearly as in the table.
 //!
 //! The earth mover's distance between the group's and the table's distribution is at most `t`, with the ground
 //! distance between two values
-//! - *equal*: 1 for any two values (then it is half the sum of the differences);
+//! - *equal*: 1 for any two different values (the distance is then half the sum of the differences of shares);
 //! - *ordered*: the number of steps between them, over the number of values less one;
 //! - *hierarchical*: the height of their closest common ancestor over the height of the tree.
 
@@ -28,28 +28,28 @@ use crate::{
 /// Each group's distribution of a column is within `t` of the whole table's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TCloseness {
-    /// The column that is guarded: sensitive or class.
+    /// The guarded column: sensitive or class.
     pub column: String,
-    /// 0 to 1.
+    /// Maximum distance, 0 to 1.
     pub t: f64,
-    /// How far two values are apart.
+    /// The ground distance between two values.
     pub distance: Distance,
 }
 
-/// How far two values of a column are apart, for the earth mover's distance.
+/// Ground distance between two values of a column, for the earth mover's distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
-    /// 1 when they differ.
+    /// 1 for different values.
     Equal,
-    /// By their places in the column's order.
+    /// Number of steps between them in the column's order.
     Ordered,
-    /// By the height of their closest common ancestor.
+    /// Height of their closest common ancestor in the hierarchy.
     Hierarchical,
 }
 
 impl Distance {
-    /// Its name in a policy.
+    /// Name in a policy.
     pub fn name(self) -> &'static str {
         match self {
             Self::Equal => "equal",
@@ -145,7 +145,7 @@ impl BoundTCloseness {
     }
 }
 
-/// Half the sum of the differences; values that the group does not have differ by all they have in the table.
+/// Half the sum of the absolute differences of shares. A value that the group lacks contributes its share in the table.
 fn equal(table: &[f64], shares: impl Iterator<Item = (usize, f64)>) -> f64 {
     let (mut differ, mut met) = (0.0, 0.0);
     for (code, share) in shares {
@@ -155,12 +155,12 @@ fn equal(table: &[f64], shares: impl Iterator<Item = (usize, f64)>) -> f64 {
     (differ + (1.0 - met).max(0.0)) / 2.0
 }
 
-/// What the table has up to each value, and the sums of that: a group's distance then takes time by the values it
-/// has itself, not by all there are.
+/// Cumulative shares of the table's values and their prefix sums. With them the distance of a group costs
+/// O(v log n) for the v values of the group instead of O(n) for all n values of the column.
 struct CumulativeShares {
-    /// The share of the values up to and with each.
+    /// Share of the records with a value up to and including this one.
     shares: Vec<f64>,
-    /// The sum of `shares` before each position.
+    /// Sum of `shares` before each position.
     before: Vec<f64>,
 }
 
@@ -176,7 +176,8 @@ impl CumulativeShares {
         Self { shares, before }
     }
 
-    /// The earth mover's distance over values in order: the sum of what has to be carried past each, over the steps.
+    /// Earth mover's distance over ordered values: the sum over all values of |cumulative share of the group - of the table|,
+    /// divided by the number of values less one.
     fn ordered(&self, shares: impl Iterator<Item = (usize, f64)>) -> f64 {
         let (mut carried, mut from, mut moved) = (0.0, 0, 0.0);
         for (code, share) in shares {
@@ -187,7 +188,7 @@ impl CumulativeShares {
         if self.shares.len() > 1 { moved / (self.shares.len() - 1) as f64 } else { 0.0 }
     }
 
-    /// The sum of |group - table| over the positions from `from` up to `to`, where the group has `carried` throughout.
+    /// Sum of |`carried` - table| over the positions `from..to`, where the cumulative share of the group is `carried`.
     fn past(&self, from: usize, to: usize, carried: f64) -> f64 {
         let turn = from + self.shares[from..to].partition_point(|share| *share <= carried);
         let below = carried * (turn - from) as f64 - (self.before[turn] - self.before[from]);
@@ -196,12 +197,12 @@ impl CumulativeShares {
     }
 }
 
-/// Earth that cannot be matched below a node is matched at it, for the node's height.
+/// Earth mover's distance over the hierarchy: surplus and lack are matched at the lowest common node, at a cost of its height.
 fn hierarchical(tree: &Tree, difference: &[f64]) -> f64 {
     let n = tree.len();
     let (mut height, mut surplus, mut lack) = (vec![0u32; n], vec![0.0; n], vec![0.0; n]);
     let mut cost = 0.0;
-    // Children come after their parent, so the way back meets them first.
+    // Children come after their parent, so the reverse order visits them first.
     for node in tree.nodes().collect::<Vec<_>>().into_iter().rev() {
         let at = node.index();
         if tree.is_leaf(node) {
@@ -254,7 +255,7 @@ mod tests {
     use crate::hierarchy::file;
     use proptest::prelude::*;
 
-    /// Step by step.
+    /// The naive reference: value by value.
     fn ordered(difference: &[f64]) -> f64 {
         let mut carried = 0.0;
         let mut moved = 0.0;

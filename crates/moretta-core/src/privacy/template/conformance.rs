@@ -45,7 +45,7 @@ pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<V
     guarded.into_iter().map(verdict).collect()
 }
 
-/// By count, then by the shortest text, the first floor(share of them).
+/// The `floor(share * n)` least frequent of the n values; ties are broken by the shortest spelling.
 fn rarest(column: &PrintedColumn<'_>, share: f64) -> Vec<String> {
     let everything = column.everything();
     let counts = column.counts(&everything);

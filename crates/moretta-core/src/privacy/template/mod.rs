@@ -34,7 +34,7 @@ pub struct Template {
     pub given: Vec<String>,
     /// The guarded column: sensitive or class.
     pub column: String,
-    /// The guarded values of it, each for itself.
+    /// The guarded values of that column; the limit applies to each of them.
     #[serde(flatten)]
     pub values: TemplateValues,
     /// Above 0, at most 1.
@@ -44,10 +44,10 @@ pub struct Template {
 /// The values that a template guards.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub enum TemplateValues {
-    /// These: at least one, none twice.
+    /// At least one value, none twice.
     #[serde(rename = "values")]
     Listed(Vec<String>),
-    /// This share (above 0, at most 1) of the column's values, the least frequent ones.
+    /// The least frequent values: this share (above 0, at most 1) of the distinct values.
     #[serde(rename = "rarest")]
     Rarest(f64),
 }
@@ -82,7 +82,7 @@ struct BoundTemplate {
 }
 
 impl Template {
-    /// The known columns, in order, and the guarded one, in this table.
+    /// The known columns (sorted) and the guarded column in this table.
     pub fn columns(&self, profile: &Profile) -> Result<(Vec<ColumnId>, AttributeId), ModelError> {
         let attribute = attribute_named(profile, &self.column)?;
         let mut scope = Vec::new();
@@ -96,7 +96,7 @@ impl Template {
         Ok((scope, attribute))
     }
 
-    /// The guarded values, in this table.
+    /// The guarded values in this table.
     pub fn values_in(&self, profile: &Profile) -> Result<Vec<String>, ModelError> {
         let attribute = attribute_named(profile, &self.column)?;
         match &self.values {
@@ -106,7 +106,7 @@ impl Template {
     }
 }
 
-/// The less frequent share of a column's values: by count, then by label, the first floor(share of them).
+/// The `floor(share * n)` least frequent of the n values of a column; ties are broken by label.
 fn rarest(profile: &Profile, attribute: AttributeId, share: f64) -> Vec<String> {
     let everything = profile.everything();
     let values = &profile.attributes()[attribute.index()].values;
@@ -191,7 +191,7 @@ impl PrivacyModel for Template {
         Err(ModelError(format!("a template guards `{unknown}`, which does not occur in column `{column}`{hint}")))
     }
 
-    /// Other values may be the rarest in another table: what is guarded here is guarded there.
+    /// Lists the rarest values of this table: other values may be the rarest in another one.
     fn fixed(&self, table: &Profile) -> Option<Arc<dyn PrivacyModel>> {
         let TemplateValues::Rarest(_) = self.values else { return None };
         let values = self.values_in(table).ok().filter(|values| !values.is_empty())?;

@@ -1,9 +1,9 @@
-//! Templates that follow from another one: whoever knows more columns infers at least as well.
+//! Finds templates that are implied by another template.
 //!
-//! A template is redundant where another has the same value of the same column, a threshold no larger, and known
-//! columns that contain its own: groups by fewer columns are unions of groups by more, and a share that no part
-//! exceeds is not exceeded by the whole. A search may leave such a template aside; verification does not.
-//! Only upper limits are compared: a model that also limits a share from below is never redundant.
+//! A template is redundant if another one guards the same value of the same column, has a limit no larger, and assumes at
+//! least the same columns known. Groups by fewer columns are unions of groups by more columns, and a share that no part
+//! exceeds is not exceeded by the union. A search may skip redundant templates; verification does not. Only upper limits are
+//! compared: a model that also limits a share from below is never redundant.
 
 use hashbrown::HashMap;
 
@@ -13,7 +13,7 @@ use crate::{
     privacy::{BoundModel, Limit},
 };
 
-/// What a template guards: a column, and a value by its code or, where the table does not have it, by its text.
+/// A guarded column and value: the value's code, or its text if it does not occur in the table.
 type GuardedValue = (String, Result<u32, String>);
 
 struct KnownTemplate<'a> {
@@ -23,20 +23,20 @@ struct KnownTemplate<'a> {
 }
 
 impl KnownTemplate<'_> {
-    /// Both in order.
+    /// Both scopes are sorted.
     fn follows_from(&self, other: &KnownTemplate<'_>) -> bool {
         other.max_confidence <= self.max_confidence
             && self.scope.iter().all(|column| other.scope.binary_search(column).is_ok())
     }
 
-    /// Of two that follow from each other the first stays.
+    /// If two templates follow from each other, the first is kept.
     fn is_covered_by(&self, other: &KnownTemplate<'_>) -> bool {
         self.follows_from(other) && (other.model < self.model || !other.follows_from(self))
     }
 }
 
-/// Each redundant template and one that it follows from, by their places among the models, in order. What it follows
-/// from is never redundant itself, and is the first such.
+/// Returns pairs of indices among the models: a redundant template, and the first template that implies it and is not
+/// redundant itself. Sorted.
 pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
     let mut templates: HashMap<GuardedValue, Vec<KnownTemplate<'_>>> = HashMap::new();
     for (index, model) in models.iter().enumerate() {
@@ -54,7 +54,7 @@ pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
         let covered = |one: &KnownTemplate<'_>| alike.iter().any(|other| one.is_covered_by(other));
         let (dropped, kept): (Vec<_>, Vec<_>) = alike.iter().partition(|one| covered(one));
         for one in dropped {
-            // Being covered is transitive and never circular, so it ends in one that is kept.
+            // Coverage is transitive and never circular, so some kept template covers it.
             found.extend(kept.iter().find(|other| one.is_covered_by(other)).map(|other| (one.model, other.model)));
         }
     }
@@ -92,9 +92,9 @@ mod tests {
             ([template(&["a"], "s", "7", 0.5), template(&["b", "c"], "s", "7", 0.5)], none),
             ([template(&["a"], "s", "7", 0.5), template(&["a", "b"], "s", "8", 0.5)], none),
             ([template(&["a"], "s", "7", 0.5), template(&["a"], "t", "x", 0.5)], none),
-            // Equal, written in another way: the later goes.
+            // Equal but written differently: the later one is redundant.
             ([template(&["a", "b"], "s", "7", 0.5), template(&["b", "a"], "s", "7.0", 0.5)], Some((1, 0))),
-            // A value that is not there.
+            // A value that does not occur.
             ([template(&["a"], "s", "9", 0.5), template(&["a"], "s", "9", 0.5)], Some((1, 0))),
         ];
         for (templates, expected) in cases {
