@@ -52,7 +52,8 @@ pub const POINTS: &[(&str, u64)] = &[
     ("9,5,+", 1),
 ];
 
-/// A file of public data, where it is at hand: in `MORETTA_DATA`, or beside the project.
+/// Reads a file of public data from the folder `MORETTA_DATA`, or from `shared/data` beside the project. `None` if there is
+/// no such file: the test is skipped with a message.
 pub fn data(path: &str, test: &str) -> Option<String> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let text = fs::read_to_string(std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from).join(path));
@@ -77,7 +78,7 @@ pub fn select(text: &str, columns: &[&str]) -> Vec<String> {
 
 /// A profile with the policy it was built under.
 pub struct TestTable {
-    /// With version 1 put in front of the text of the test.
+    /// The text of the test, with `version = 1` before it.
     pub policy: Policy,
     /// Variants in the order of the profile, not of the rows.
     pub profile: Profile,
@@ -85,7 +86,7 @@ pub struct TestTable {
     pub models: Vec<Box<dyn BoundModel>>,
 }
 
-/// The counts of rows that hold the grouped columns of a policy, with commas between them.
+/// Counts of rows with their records. A row has the grouped columns of the policy, separated by commas.
 pub fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
     let column = |name| CountedColumn { name, ..CountedColumn::default() };
     let columns = Profile::grouped_columns(policy).into_iter().map(column).collect();
@@ -109,7 +110,7 @@ pub fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
 }
 
 impl TestTable {
-    /// `rows` hold the quasi-identifiers, then the sensitive and class columns, with commas between them.
+    /// A row has the quasi-identifiers, then the sensitive and class columns, separated by commas; the number is its records.
     pub fn new(policy: &str, hierarchies: &[(&str, &str)], rows: &[(&str, u64)]) -> Self {
         let parsed = |(name, text): &(&str, &str)| ((*name).to_owned(), file::parse(text).expect("a hierarchy"));
         Self::with_trees(policy, hierarchies.iter().map(parsed).collect(), rows)
@@ -124,7 +125,7 @@ impl TestTable {
         Self { policy, profile, models }
     }
 
-    /// The members whose tuple and values print like this, with all their records.
+    /// The variants whose texts (quasi-identifiers, then sensitive and class values) `wanted` accepts, with all their records.
     pub fn members(&self, wanted: impl Fn(&[&str]) -> bool) -> Vec<VariantCount> {
         let texts = |variant: VariantId| {
             let codes = self.profile.codes(self.profile.tuple_of(variant)).iter().zip(self.profile.columns());
@@ -144,19 +145,19 @@ impl TestTable {
     }
 }
 
-/// Stops a search when it asks for the n-th time, and from then on.
+/// An observer that stops a search once it has checked for a stop a given number of times.
 pub struct After {
     left: AtomicU64,
     stopped: AtomicBool,
 }
 
 impl After {
-    /// Lets the search ask this many times before it stops it.
+    /// Number of checks for a stop that the search passes before it is stopped.
     pub fn asked(times: u64) -> Self {
         Self { left: AtomicU64::new(times), stopped: AtomicBool::new(false) }
     }
 
-    /// Whether it has stopped the search.
+    /// Whether the search has seen the stop.
     pub fn stopped(&self) -> bool {
         self.stopped.load(Relaxed)
     }

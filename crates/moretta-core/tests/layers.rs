@@ -1,4 +1,4 @@
-//! The core's modules are layers: this fails when two of them depend on each other, directly or not.
+//! The core's modules are layers: these tests fail if two modules depend on each other, directly or through others.
 //!
 //! The check reads the source text of `src`. It strips comments, literals and `#[cfg(test)]` items, then resolves every
 //! path that starts with `crate`, `self` or `super` (in `use` trees and in code) to the top-level module it names.
@@ -11,14 +11,14 @@ use std::{
     path::Path,
 };
 
-/// Support for tests, compiled only for them. It may use everything, and a use of it is no dependency: without the
-/// feature the module does not exist, so the compiler refuses such a use in code that is not for tests.
+/// The module with support for tests. It may use everything, and using it is no dependency: without the feature `testing` it
+/// does not exist, so the compiler refuses such a use outside tests.
 const TESTING: &str = "testing";
 
 /// For each pair of top-level modules where the first uses the second, the places that do, as `file:line`.
 type Uses = BTreeMap<(String, String), BTreeSet<String>>;
 
-/// All files below a folder, with their paths relative to `src`, without those of tests.
+/// Collects all source files below a folder except tests, with their paths relative to `src`.
 fn sources(folder: &Path, below: &str, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(folder).expect("a folder of the core") {
         let entry = entry.expect("an entry of a folder of the core");
@@ -39,13 +39,13 @@ fn core() -> Vec<(String, String)> {
     found
 }
 
-/// The module of a file: `a/b.rs` and `a/b/mod.rs` are `[a, b]`, `lib.rs` is the root.
+/// The module path of a file: `[a, b]` for `a/b.rs` and `a/b/mod.rs`; empty for `lib.rs`.
 fn module_of(path: &str) -> Vec<String> {
     let path = path.trim_end_matches(".rs").trim_end_matches("/mod");
     path.split('/').filter(|name| *name != "lib").map(str::to_owned).collect()
 }
 
-/// The end of a comment, a string or a character at the start of the text, in bytes; 0 if there is none.
+/// Length in bytes of the comment, string or character literal at the start of the text; 0 if there is none.
 fn skipped(text: &str) -> usize {
     let until = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
     if text.starts_with("//") {
@@ -108,7 +108,7 @@ fn tokens(text: &str) -> Vec<(&str, usize)> {
 
 const TEST: [&str; 7] = ["#", "[", "cfg", "(", "test", ")", "]"];
 
-/// Behind the `;` or the closing brace that ends the item at a token.
+/// Index after the `;` or closing brace that ends the item which starts at a token.
 fn end_of_item(tokens: &[(&str, usize)], start: usize) -> usize {
     let mut depth = 0;
     for (at, (token, _)) in tokens.iter().enumerate().skip(start) {
@@ -125,7 +125,7 @@ fn end_of_item(tokens: &[(&str, usize)], start: usize) -> usize {
     tokens.len()
 }
 
-/// Follows the path or `use` tree at a token and adds what it names in the root. Returns the token behind it.
+/// Parses the path or `use` tree at a token and adds the names of the crate root that it uses. Returns the index after it.
 fn follow(tokens: &[(&str, usize)], mut at: usize, mut here: Vec<String>, named: &mut Vec<(String, usize)>) -> usize {
     let token = |at: usize| tokens.get(at).map_or("", |token| token.0);
     loop {
@@ -152,12 +152,12 @@ fn follow(tokens: &[(&str, usize)], mut at: usize, mut here: Vec<String>, named:
             at += 1;
             continue;
         }
-        // The new name of what is imported.
+        // Skips the new name of `as`.
         return if token(at) == "as" { at + 2 } else { at };
     }
 }
 
-/// Which names of the root the code of a file uses, each with its line.
+/// Names of the crate root that a file uses, each with its line.
 fn names_in_root(path: &str, text: &str) -> Vec<(String, usize)> {
     let tokens = tokens(text);
     let (mut here, mut named) = (module_of(path), Vec::new());
@@ -192,7 +192,7 @@ fn names_in_root(path: &str, text: &str) -> Vec<(String, usize)> {
     named
 }
 
-/// Who uses whom. A name of the root that is no module is an error: through it, a use of a module would not be seen.
+/// Collects the uses between modules. A name of the root that is no module is an error: it would hide a use of a module.
 fn uses(sources: &[(String, String)]) -> Uses {
     let modules: BTreeSet<String> = sources.iter().filter_map(|(path, _)| module_of(path).into_iter().next()).collect();
     let mut uses = Uses::new();
@@ -208,7 +208,7 @@ fn uses(sources: &[(String, String)]) -> Uses {
     uses
 }
 
-/// For each module, all that it uses, directly or through others.
+/// For each module, all modules that it uses, directly or through others (transitive closure).
 fn reach(uses: &Uses) -> BTreeMap<&str, BTreeSet<&str>> {
     let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (from, to) in uses.keys() {
@@ -226,7 +226,7 @@ fn reach(uses: &Uses) -> BTreeMap<&str, BTreeSet<&str>> {
     }
 }
 
-/// A readable list of the modules that reach themselves and of the imports between them; empty if there are none.
+/// Report of the modules that reach themselves and of the imports between them; empty if there are none.
 fn cycles(uses: &Uses) -> String {
     let reach = reach(uses);
     let mut report = String::new();

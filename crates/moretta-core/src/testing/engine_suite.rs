@@ -1,5 +1,5 @@
-//! One suite that every engine passes: counting equals a plain GROUP BY, a rewrite gives every record its labels and
-//! loses none, and nothing is visible before it is published.
+//! Tests that every engine must pass: counting equals a plain GROUP BY, a rewrite gives every record its labels and loses
+//! none, and nothing is visible before it is published.
 
 use std::collections::BTreeMap;
 
@@ -26,10 +26,10 @@ pub trait EngineUnderTest {
     /// An engine over these records.
     fn engine(&self, table: &TextTable) -> Self::Engine;
 
-    /// A target that nothing was published to.
+    /// A new target, to which nothing was published.
     fn target(&self) -> <Self::Engine as Engine>::Target;
 
-    /// The table that a recipient finds at the target.
+    /// The table that a recipient finds at the target; `None` before a publication.
     fn published(&self, target: &<Self::Engine as Engine>::Target) -> Option<TextTable>;
 }
 
@@ -52,7 +52,7 @@ pub fn engine_suite(kind: &impl EngineUnderTest) {
     cancelling(kind);
 }
 
-/// Every record has an id: a shuffled release must have another order than its input, and another for another seed.
+/// A shuffled release must not keep the order of its input, and another seed must give another order.
 fn shuffling(kind: &impl EngineUnderTest) {
     let rows = (0..40).map(|number: usize| vec![number.to_string(), "x".to_owned()]).collect();
     let table = TextTable { columns: ["id", "a"].map(str::to_owned).to_vec(), rows };
@@ -75,7 +75,7 @@ fn shuffling(kind: &impl EngineUnderTest) {
     assert_eq!(sorted(one), sorted(another), "no record is lost");
 }
 
-/// Any numbers, the same every time.
+/// Linear congruential generator: the same numbers in every run.
 struct Lcg(u64);
 
 impl Lcg {
@@ -164,7 +164,7 @@ fn tally(counts: &Counts) -> Tally {
     (0..counts.rows()).map(row).collect()
 }
 
-/// A label for each value, all `*` in some rows; and what the release then has.
+/// A change that maps each value to a label and suppresses some rows, and the expected release.
 fn by_map(counts: &Counts, rng: &mut Lcg, suppress: bool) -> (Change, Tally) {
     let labels: Vec<Vec<Box<str>>> = counts.columns[..2]
         .iter()
@@ -184,7 +184,7 @@ fn by_map(counts: &Counts, rng: &mut Lcg, suppress: bool) -> (Change, Tally) {
     (Change::Map { labels, suppressed }, expected)
 }
 
-/// Rows are shared out among three groups; and what the release then has.
+/// A change that divides the records of each row among three groups, and the expected release.
 fn by_shares(counts: &Counts, rng: &mut Lcg) -> (Change, Tally) {
     let labels: Vec<Vec<Box<str>>> =
         [["g0", "g1", "g2"], ["[0, 9]", "*", "h"]].map(|of| of.map(Box::from).to_vec()).to_vec();

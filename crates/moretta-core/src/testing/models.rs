@@ -1,5 +1,5 @@
-//! Privacy models of the kinds that the registry does not have yet, for tests: of the table as a whole, with a second
-//! table, and not closed under union. A program adds one to a policy as it would add a model of its own.
+//! Privacy models of kinds that the registry does not have, for tests: of the table as a whole, with a second table, and not
+//! closed under union. A test adds them to a policy as a program would add its own model.
 
 use std::sync::Arc;
 
@@ -89,10 +89,10 @@ impl BoundTableModel for AverageRisk {
     }
 }
 
-/// k-map: at least `k` people of a population fit what a group's records print. It needs a second table.
+/// k-map: at least `k` people of a population match the labels of each group. It needs a second table.
 ///
-/// It counts everybody whose values lie in the labels. That is right for local recoding with nothing suppressed; the
-/// real model has to count fewer people for labels that nest and for suppressed records.
+/// It counts all people whose values lie in the labels. That is exact for local recoding without suppression; the full
+/// model has to count fewer people for nested labels and for suppressed records.
 #[derive(Debug, Clone, Serialize)]
 pub struct KMap {
     /// Minimum people.
@@ -104,7 +104,7 @@ pub struct KMap {
 struct BoundKMap {
     model: KMap,
     population: Arc<SecondTable>,
-    /// By tuple of the table, the people with the same values.
+    /// For each tuple of the table, the people with the same values.
     people: Vec<u64>,
     scope: Vec<ColumnId>,
 }
@@ -158,7 +158,7 @@ fn people_of_tuples(population: &Profile, table: &Profile) -> Vec<u64> {
     tuples.map(|tuple| known.get(&texts(table, tuple)).copied().unwrap_or(0)).collect()
 }
 
-/// The people whose values all lie in the released labels. A label that is no form of its column covers nobody.
+/// Number of people whose values all lie in the released labels. A label that cannot be read covers no one.
 fn people_in(population: &Profile, labels: &[&str]) -> u64 {
     let columns = population.columns().iter().zip(labels);
     let covered: Vec<Vec<bool>> = columns.map(|(column, label)| covered(&column.domain, label)).collect();
@@ -172,7 +172,7 @@ fn texts(profile: &Profile, tuple: TupleId) -> Vec<&str> {
     profile.codes(tuple).iter().zip(profile.columns()).map(|(&code, column)| column.domain.text(code)).collect()
 }
 
-/// By code, whether a label covers it.
+/// For each code, whether the label covers it.
 fn covered(domain: &Domain, label: &str) -> Vec<bool> {
     let mut covered = vec![false; domain.len()];
     LabelReader::new(domain).codes_inside(label).into_iter().for_each(|code| covered[code as usize] = true);
@@ -180,7 +180,7 @@ fn covered(domain: &Domain, label: &str) -> Vec<bool> {
 }
 
 impl BoundKMap {
-    /// The people who fit the labels; during a search, which has no labels, those with the values of the group's tuples.
+    /// People who match the labels; during a search, when there are no labels, people with the values of the group's tuples.
     fn people(&self, group: &Group<'_>) -> u64 {
         let labels: Option<Vec<&str>> = self.scope.iter().map(|column| group.label(*column)).collect();
         match labels {
@@ -224,15 +224,15 @@ impl BoundModel for BoundKMap {
     }
 }
 
-/// delta-disclosure as it is often coded: values that a group lacks are passed over. That is *not* closed under union:
-/// a group without a value and one with a small share of it may have too small a share together.
+/// delta-disclosure as it is often implemented: values that a group lacks are ignored. That is *not* closed under union: a
+/// group without a value and one with a small share of it may together have too small a share.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaxDisclosure {
     /// The guarded column.
     pub column: String,
     /// Maximum of |log2(share in the group / share in the table)|.
     pub delta: f64,
-    /// The claim of the bound model about closure; `false` is true.
+    /// What the bound model claims about closure under union. `false` is correct.
     pub claims_closure: bool,
 }
 

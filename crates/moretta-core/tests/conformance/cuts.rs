@@ -1,4 +1,4 @@
-//! Any valid cut: verified if and only if the models hold in what it prints. And recodings that lie: refused.
+//! Verification accepts a valid cut if and only if the models hold in the printed table, and refuses corrupt recodings.
 
 use moretta_core::{
     hierarchy::Cell,
@@ -16,7 +16,7 @@ use crate::{
     world::{World, cases, worlds},
 };
 
-/// Each tuple's records as a group of their own.
+/// A local recoding with one group per tuple.
 fn singletons(profile: &Profile) -> LocalRecoding {
     let mut groups = LocalRecoding::default();
     for tuple in (0..profile.tuples() as u32).map(TupleId) {
@@ -71,7 +71,7 @@ proptest! {
         let code = dice.below(domain.len());
         let mut cut = good.clone();
         match dice.below(5) {
-            // A cell that stands for another value, or that is not the smallest around one.
+            // A cell that covers another value, or that is not the smallest one around its value.
             0 if domain.len() > 1 => {
                 let other = (code + 1) % domain.len();
                 cut.cells[column][code] = domain.cover(other as u32, other as u32);
@@ -117,7 +117,7 @@ proptest! {
             _ => bad.assignments[assignment].group = GroupId((bad.boxes.len() / p) as u32),
         }
         prop_assert!(refused(&world, &profile, Recoding::Local(bad)).is_some());
-        // A group that nobody is in prints nothing, so it can do no harm, whatever its box.
+        // A group without records prints nothing, so its box does not matter.
         let mut idle = good;
         let whole: Vec<Cell> = profile.columns().iter().map(|column| column.domain.whole()).collect();
         idle.boxes.extend(whole);
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn the_table_as_it_is_leaves_as_it_is(world in worlds()) {
+    fn the_identity_recoding_is_verified(world in worlds()) {
         let counts = world.counts();
         let profile = world.profile(&counts);
         let identity = Recoding::identity(&profile);

@@ -1,4 +1,4 @@
-//! What an engine does, naively: group and count the records, and rewrite them.
+//! A naive engine: groups and counts records, and rewrites them one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use moretta_core::{
 
 use crate::world::{TextRows, World};
 
-/// One `GROUP BY`, codes and rows in order of first sight.
+/// One `GROUP BY`. Codes and rows are in order of first occurrence.
 pub fn group_and_count(header: &[String], rows: &TextRows, columns: &[String]) -> Counts {
     let at: Vec<usize> = columns.iter().map(|name| header.iter().position(|known| known == name).unwrap()).collect();
     let mut counts = Counts { records: rows.len() as u64, ..Counts::default() };
@@ -41,7 +41,7 @@ pub fn group_and_count(header: &[String], rows: &TextRows, columns: &[String]) -
     counts
 }
 
-/// The same counts as another engine could have found them: other codes, rows in another order.
+/// The same counts as another engine might return them: other codes, rows in another order.
 pub fn shuffled(counts: &Counts, dice: &mut Dice) -> Counts {
     let mut columns = counts.columns.clone();
     let mut maps: Vec<Vec<u32>> = Vec::new();
@@ -66,7 +66,7 @@ pub fn shuffled(counts: &Counts, dice: &mut Dice) -> Counts {
     other
 }
 
-/// Every record as a row of its own.
+/// The same counts with one row per record.
 pub fn one_by_one(header: &[String], rows: &TextRows, counts: &Counts) -> Counts {
     let mut other = Counts { columns: counts.columns.clone(), records: counts.records, ..Counts::default() };
     for (record, row) in (1u64..).zip(rows) {
@@ -124,7 +124,7 @@ fn shares_left(change: &Change, width: usize) -> BTreeMap<Vec<u32>, Vec<u32>> {
     left
 }
 
-/// The release of a verified recoding, as it prints.
+/// Header, rows and change of the release of a verified recoding.
 pub fn printed(world: &World, counts: &Counts, verified: &Verified<'_>) -> (Vec<String>, TextRows, Change) {
     let plan = rewrite_plan::rewrite(verified, counts, RecordOrder::Input, 1);
     let (header, rows) = rewrite(&world.header, &world.rows, &plan);

@@ -1,4 +1,4 @@
-//! A file as it stands: what the checker says of it, and what it lost.
+//! Checks and measures of a printed file agree with naive ones.
 
 use moretta_core::{
     hierarchy::{LabelReader, ReadCell},
@@ -29,7 +29,7 @@ fn verdict(judgement: &Judgement) -> Verdict {
     Verdict { holds, groups, failing_groups, failing_records }
 }
 
-/// The file's profile; its judgements equal the naive verdicts.
+/// Checks that the judgements of a file equal the naive verdicts. Returns the file's profile.
 fn checked(world: &World, header: &[String], rows: &TextRows) -> Result<Profile, TestCaseError> {
     let counts = group_and_count(header, rows, &Profile::grouped_columns(&world.policy));
     let profile = Profile::of_release(&world.policy, &world.hierarchies, &counts).expect("a file of these columns");
@@ -46,7 +46,7 @@ fn close(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// Every kept cell covers the values that its label is read as.
+/// Checks that the cell stored for each label covers the same values as the parsed label.
 fn cells_are_those_of_the_labels(profile: &Profile, released: &Released) -> Result<(), TestCaseError> {
     for (index, column) in profile.columns().iter().enumerate() {
         let reader = LabelReader::new(&column.domain);
@@ -64,12 +64,12 @@ fn cells_are_those_of_the_labels(profile: &Profile, released: &Released) -> Resu
     Ok(())
 }
 
-/// The measures of a verified recoding, of the file it prints, and of the records one by one.
+/// Compares the measures of a verified recoding, of the file it prints, and the naive ones record by record.
 fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(), TestCaseError> {
     let counts = world.counts();
     let (header, rows, _) = printed(world, &counts, verified);
     let file = checked(world, &header, &rows)?;
-    // Whether a file is over numbers is not to be seen in a release.
+    // A released label does not show whether a hierarchy file is over numbers.
     if world.quasi.iter().all(|spec| spec.declared || spec.shape.paths().is_none()) {
         let forms = readback::check_forms(&world.policy, &world.hierarchies, &file);
         prop_assert!(forms.is_ok(), "{:?}", forms);

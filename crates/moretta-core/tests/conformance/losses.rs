@@ -1,4 +1,4 @@
-//! What a printed cell covers and what it lost, from its text alone; and the measures made of that.
+//! Naive measures of a printed table: the values that a cell covers and its loss, from the cell's text alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,13 +31,13 @@ fn same(shape: &Shape, a: &str, b: &str) -> bool {
     matches!((shape.number(a), shape.number(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// Whether a code was cut to this.
+/// Whether `released` is a prefix of the code (`12*`) of one of these lengths.
 fn was_cut(code: &str, released: &str, lengths: &[usize]) -> bool {
     let kept = released.strip_suffix('*').filter(|kept| lengths.contains(&kept.chars().count()));
     kept.is_some_and(|kept| code.starts_with(kept) && code != kept)
 }
 
-/// Whether a date lies in the day, month, quarter, year or decade of this name.
+/// Whether a date lies in the named day, month, quarter, year or decade.
 fn is_during(date: &str, released: &str) -> bool {
     let quarters = ["01 02 03", "04 05 06", "07 08 09", "10 11 12"];
     match (released.split_once("-Q"), released.strip_suffix("0s")) {
@@ -60,7 +60,7 @@ impl<'a> Original<'a> {
         self.cells.iter().any(|text| is_missing(text))
     }
 
-    /// Whether the hierarchy has a place for the missing value, and it is used.
+    /// Whether the hierarchy has a leaf for the missing value, and the table uses it.
     fn missing_has_a_place(&self) -> bool {
         let place = |paths: &Vec<Vec<String>>| paths.iter().any(|path| path[0] == "?");
         self.spec.missing == "category" && self.cells.contains(&"?") && self.spec.shape.paths().is_some_and(place)
@@ -74,7 +74,7 @@ impl<'a> Original<'a> {
             .find(|path| path[0] == leaf || (self.spec.shape.is_number() && same(&self.spec.shape, &path[0], leaf)))
     }
 
-    /// Whether what was printed stands for the original among others. One number for many is judged elsewhere.
+    /// Whether the printed cell covers the original text. Means, medians and midpoints are checked elsewhere.
     pub fn covers(&self, original: &str, released: &str) -> bool {
         let inner = |text: &str| self.path_of(text).is_some_and(|path| path[1..].iter().any(|label| label == released));
         if released == "*" {
@@ -173,7 +173,7 @@ impl<'a> Original<'a> {
                 a == b || (shape.is_ordered() && same(shape, a, b))
             }
         };
-        // Equal texts count alike: each is looked at once.
+        // Computed once per distinct text.
         let bits = |texts: &[&str], counts_for: &dyn Fn(&str, &str) -> bool| -> f64 {
             let mut records: BTreeMap<&str, f64> = BTreeMap::new();
             texts.iter().for_each(|text| *records.entry(text).or_default() += 1.0);
@@ -197,7 +197,7 @@ impl<'a> Original<'a> {
     }
 }
 
-/// By column and record, NCP and LM of the printed cell. Equal texts lose alike: each is looked at once.
+/// NCP and LM of the printed cell, by column and record; computed once per distinct text.
 fn losses(originals: &[Original<'_>], columns: &[Vec<&str>]) -> Vec<Vec<(f64, f64)>> {
     let of_column = |(original, cells): (&Original<'_>, &Vec<&str>)| {
         let mut known: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
@@ -209,11 +209,11 @@ fn losses(originals: &[Original<'_>], columns: &[Vec<&str>]) -> Vec<Vec<(f64, f6
     originals.iter().zip(columns).map(of_column).collect()
 }
 
-/// The measures of a printed table, by name.
+/// Naive measures of a printed table, by name.
 pub struct Naive {
-    /// Of the whole release.
+    /// Measures of the whole release.
     pub of_release: BTreeMap<&'static str, Option<f64>>,
-    /// Of each quasi-identifier.
+    /// Measures of each quasi-identifier.
     pub of_columns: BTreeMap<&'static str, Vec<f64>>,
 }
 

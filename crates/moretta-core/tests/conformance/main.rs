@@ -1,9 +1,10 @@
-//! One suite for every method, every privacy model and both shapes of a recoding.
+//! One suite for every method, every privacy model, and global and local recoding.
 //!
-//! A [`world`] is a random small table with a random policy. [`expand`] does to its records what an engine would do,
-//! naively. The naive verdicts of the models (`privacy/*/conformance.rs`) and [`losses`] judge the printed texts that come
-//! out with plain maps over strings: they share no code with models and measures. A new method joins by its entry in `search::METHODS`; parameters other than the
-//! defaults are one line in [`PARAMETERS`].
+//! A [`world`] is a random small table with a random policy. [`expand`] is a naive engine that prints its release. The naive
+//! verdicts of the models (`privacy/*/conformance.rs`) and the naive measures in [`losses`] judge the printed texts with plain
+//! maps over strings; they share no code with the models and measures under test.
+//!
+//! A new method joins by its entry in `search::METHODS`; parameters other than the defaults are one line in [`PARAMETERS`].
 
 mod cuts;
 mod expand;
@@ -17,7 +18,7 @@ mod recipe;
 mod saved;
 mod world;
 
-/// The parameters with which a method is tried besides its defaults.
+/// Parameters with which a method is tested in addition to its defaults.
 pub const PARAMETERS: &[(&str, &str)] = &[
     ("mondrian", "choose = \"widest\""),
     ("mondrian", "relaxed = true"),
@@ -34,6 +35,6 @@ pub const PARAMETERS: &[(&str, &str)] = &[
     ("genetic", "population = 8\niterations = 40\nseeds = false\nlocal-search = false\npartial = false\npoints = 3"),
 ];
 
-/// What stands in for the defaults of a method that would otherwise search for long, thousands of times.
+/// Replacements for the defaults of methods that search long: the suite runs each method thousands of times.
 pub const SHORT_PARAMETERS: &[(&str, &str)] =
     &[("bottom-up-generalization", "search = 8"), ("genetic", "population = 12\niterations = 40")];

@@ -1,4 +1,4 @@
-//! What every method promises.
+//! Properties of every method: valid results, independence of input order and number of threads.
 
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ use crate::{
     world::{TextRows, World, cases, worlds},
 };
 
-/// Every method with its defaults (or what stands in for them) and with each other set of parameters.
+/// Every method with its defaults (or their short replacements) and with each other set of parameters.
 pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
     let mut all = Vec::new();
     for entry in METHODS {
@@ -31,7 +31,7 @@ pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
             SHORT_PARAMETERS.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, parameters)| *parameters);
         for parameters in std::iter::once(defaults).chain(own) {
             let choice = MethodChoice::new(entry.name, parameters.parse().expect("parameters in TOML"));
-            // Of those that can be told what is to be little, also with the other measure.
+            // Methods that accept an objective are tested with both loss metrics.
             let losses = [LossMetric::Ncp, LossMetric::Lm]
                 .into_iter()
                 .filter(|loss| entry.objectives.default_metric().is_some() || *loss == LossMetric::Ncp);
@@ -45,7 +45,7 @@ pub fn methods() -> Vec<(String, &'static str, Box<dyn Method>)> {
     all
 }
 
-/// TextRows out are rows in, other columns are untouched, and every cell covers its original.
+/// Checks that all rows are released, other columns are unchanged, and every cell covers its original.
 pub fn check_cells(world: &World, header: &[String], rows: &TextRows, change: &Change) -> Result<(), TestCaseError> {
     prop_assert_eq!(rows.len(), world.rows.len());
     prop_assert!(!header.contains(&"id".to_owned()));
@@ -54,8 +54,8 @@ pub fn check_cells(world: &World, header: &[String], rows: &TextRows, change: &C
         let before: Vec<&str> = world.rows.iter().map(|row| row[world.column(name)].as_str()).collect();
         prop_assert_eq!(printed.cells(name), before);
     }
-    // One number for many stands between the least and the greatest of those it stands for: the group's, or in a
-    // global recoding all that print alike in the column.
+    // A mean, median or midpoint lies between the minimum and maximum of the values it replaces: those of the group, or in a
+    // global recoding all with the same label in the column.
     let every: Vec<String> = world.quasi.iter().map(|spec| spec.name.clone()).collect();
     let one_for_many = world.policy.release.numbers != Numbers::Interval;
     for original in Original::all(world) {
@@ -83,7 +83,7 @@ pub fn check_cells(world: &World, header: &[String], rows: &TextRows, change: &C
     Ok(())
 }
 
-/// A path leads from the table as it is to what was found.
+/// Checks that the steps lead from the original table to the result.
 fn check_path(profile: &Profile, outcome: &Outcome) -> Result<(), TestCaseError> {
     let Recoding::Global(found) = &outcome.recoding else { return Ok(()) };
     let mut cut = Cut::identity(profile);
@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(cases(4000))]
 
     #[test]
-    fn whatever_a_method_returns_may_leave(world in worlds()) {
+    fn every_result_of_a_method_may_be_released(world in worlds()) {
         keeps_its_promises(&world)?;
     }
 }
@@ -179,7 +179,7 @@ fn on_any_number_of_threads(world: &World) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Small tables are never worth a second thread; this one is.
+/// Methods use one thread for small tables; this one is large enough for several.
 #[test]
 fn the_number_of_threads_does_not_matter_for_a_larger_table() {
     let mut state = 1u64;

@@ -41,7 +41,7 @@ fn union(one: &[VariantCount], other: &[VariantCount]) -> Vec<VariantCount> {
     [one, other].concat()
 }
 
-/// Two groups that satisfy a model and violate it together.
+/// Whether both groups satisfy the model and their union violates it.
 fn is_open(model: &dyn BoundModel, profile: &Profile, one: &[VariantCount], other: &[VariantCount]) -> bool {
     let holds = |members: &[VariantCount]| model.holds(&Group::new(profile, members));
     !one.is_empty() && !other.is_empty() && holds(one) && holds(other) && !holds(&union(one, other))
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// What the random sections of a model were good for.
+/// Counts that show whether the random sections of a model test anything.
 #[derive(Debug, Default, Clone)]
 struct Cases {
     /// Sections that the whole table satisfies in one group: a method can find something.
@@ -123,7 +123,7 @@ struct Cases {
     closed: bool,
 }
 
-/// Otherwise a test over random sections would pass because nothing ever holds, or nothing is ever violated.
+/// Otherwise a property test could pass because nothing ever holds or is ever violated.
 #[test]
 fn random_sections_test_what_they_claim_to_test() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -189,7 +189,7 @@ fn a_false_claim_about_tables_is_found() {
     assert!(claims(&AverageRisk { most: 0.3 }) && !claims(&TwoGroups));
 }
 
-/// The property above sees a false claim: this model says that it is closed under union, and is not.
+/// The property test detects a false claim: this model claims to be closed under union, and is not.
 #[test]
 fn a_false_claim_of_closure_is_found() {
     let mut found = false;
@@ -272,7 +272,7 @@ fn every_example_is_a_policy_that_is_written_back_alike() {
     }
 }
 
-/// Reports, notes and pages rely on these answers, and nothing else would notice an empty one.
+/// Reports, notes and pages rely on these answers; no other test would notice an empty one.
 #[test]
 fn every_model_says_what_it_guards_and_finds() {
     for entry in MODELS {
@@ -301,7 +301,7 @@ fn every_model_says_what_it_guards_and_finds() {
     }
 }
 
-/// The world's policy with another model, by every method. What is found is verified and, printed, judged naively.
+/// Runs every method under the world's policy with another model. Results are verified, printed and judged naively.
 fn by_every_method(
     world: &World,
     model: Arc<dyn PrivacyModel>,
@@ -337,7 +337,7 @@ fn by_every_method(
     Ok(())
 }
 
-/// Whether at least `k` people fit every printed group, by their texts.
+/// Whether at least `k` people match the labels of every printed group.
 fn fits_enough_people(world: &World, population: &TextRows, k: u64, header: &[String], rows: &TextRows) -> bool {
     let people = World { rows: population.clone(), ..world.clone() };
     let originals = Original::all(&people);

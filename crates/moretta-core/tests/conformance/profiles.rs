@@ -1,4 +1,4 @@
-//! A profile depends on the records alone.
+//! A profile depends only on the records, not on how an engine counted them.
 
 use moretta_core::{
     counts::Counts,
@@ -12,7 +12,7 @@ use crate::{
     world::{World, cases, worlds},
 };
 
-/// All that a method can see.
+/// Everything that a method can see of a profile, as texts.
 fn seen(profile: &Profile) -> Vec<String> {
     let mut seen = vec![format!("{} {:?}", profile.records(), profile.columns())];
     let attribute = |a: &Attribute| format!("{} {:?} {:?} {:?} {:?}", a.name, a.role, a.values, a.numbers, a.tree);
@@ -29,7 +29,7 @@ fn seen(profile: &Profile) -> Vec<String> {
     seen
 }
 
-/// What the rows of the counts became, as texts.
+/// The texts of each row of the counts, with its variant.
 fn rows(world: &World, counts: &Counts, profile: &Profile) -> Vec<(Vec<String>, VariantId)> {
     let text = |row: usize| {
         let cells = counts.row(row).iter().zip(&counts.columns);

@@ -20,7 +20,7 @@ pub fn random_cut(profile: &Profile, dice: &mut Dice) -> Recoding {
 fn cells(domain: &Domain, dice: &mut Dice) -> Vec<Cell> {
     let mut cells: Vec<Cell> = vec![domain.whole(); domain.len()];
     let coarse = *dice.one(&[20, 50, 80, 100]);
-    // Sometimes cells nest: what is inside one leaves more precisely.
+    // Sometimes cells nest: a value inside a wide cell has a narrower cell.
     let nested = *dice.one(&[0, 0, 30]);
     if let Some(tree) = domain.tree() {
         let mut open: Vec<NodeId> = vec![Tree::ROOT];
@@ -42,7 +42,7 @@ fn cells(domain: &Domain, dice: &mut Dice) -> Vec<Cell> {
             cells[last as usize] = domain.cover(first, last);
             first = last + 1;
         } else if dice.chance(nested) {
-            // A value of its own inside an interval that has yet to be closed, or inside all.
+            // A single value inside an interval that is not closed yet, or inside the whole range.
             cells[last as usize] = domain.cover(last, last);
         }
     }

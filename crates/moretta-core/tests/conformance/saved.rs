@@ -1,4 +1,4 @@
-//! A recoding as a file: it comes back as it was, and what it makes of any table is verified like anything else.
+//! Saved recodings: they survive a round trip through JSON, and applying one to any table passes verification.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ use crate::{
     world::{TextRows, World, cases, worlds},
 };
 
-/// Strict methods' results and a cut: recodings that send equal tuples the same way.
+/// Results of the strict methods and a random cut: recodings that treat equal tuples equally.
 fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
     let models = world.models(profile);
     let task = Task { profile, models: &models, max_suppressed: world.allowed_suppressed(), seed: 5 };
@@ -39,12 +39,12 @@ fn recodings(world: &World, profile: &Profile) -> Vec<(String, Recoding)> {
     all
 }
 
-/// Where each record leaves when a saved recoding is applied to a table; none where verification refuses.
+/// The release of a table under a saved recoding; `None` if verification refuses it.
 fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextRows>, TestCaseError> {
     let mut counts = group_and_count(&world.header, rows, &Profile::grouped_columns(&saved.policy));
     let profile = match saved.profile(&mut counts) {
         Ok(profile) => profile,
-        // A value that the recoding's table did not have, in a column where those are all there are.
+        // A new value in a column without a hierarchy is not covered.
         Err(error) => {
             let spec = world.quasi.iter().find(|spec| spec.name == error.column);
             let flat = spec.is_some_and(|spec| spec.shape == Shape::Flat);
@@ -56,7 +56,7 @@ fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextR
     let recoding = saved.apply(&profile, &models);
     let verified = match verify_against(&profile, recoding, &models, &saved.policy, profile.records()) {
         Ok(verified) => verified,
-        // Only where nothing helps, not even suppressing everything: whatever is known, all records are alike.
+        // Allowed only if even one group of all records violates the model.
         Err(VerifyError::Broken(judgement)) => {
             prop_assert_eq!(judgement.smallest_group, profile.records(), "{:?}", judgement);
             return Ok(None);
@@ -71,7 +71,7 @@ fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextR
     Ok(Some(out))
 }
 
-/// Whether a record would fit what another group printed too; sets and means do not say what box they stand for.
+/// Whether a record also fits the labels of another group. Always true for sets and means, which do not show their box.
 fn overlap(world: &World, rows: &TextRows) -> bool {
     let originals = Original::all(world);
     let boxes: BTreeSet<&[String]> = rows.iter().map(|row| &row[..world.quasi.len()]).collect();
@@ -82,8 +82,8 @@ fn overlap(world: &World, rows: &TextRows) -> bool {
     !exact || (0..rows.len()).any(|record| boxes.iter().filter(|cells| fits(record, cells)).count() > 1)
 }
 
-/// Whether cells of a cut that are not the same print one mean or midpoint: groups that hold only together, by that
-/// chance, are suppressed where the recoding is applied, for which it will not be relied upon.
+/// Whether different cells of a cut print the same mean or midpoint, so that several groups happen to be one. If only their
+/// union satisfies the models, applying the recoding suppresses them.
 fn alike_by_chance(world: &World, profile: &Profile, verified: &Verified) -> bool {
     let Recoding::Global(cut) = verified.recoding() else { return false };
     let cells = |codes: &[u32]| cut.cells.iter().zip(codes).map(|(cells, &code)| cells[code as usize]).collect();
@@ -113,8 +113,8 @@ proptest! {
             let (_, before, _) = printed(&world, &counts, &first);
             let again = applied(&back, &world, &world.rows)?;
             let again = again.ok_or_else(|| TestCaseError::fail(format!("{name} does not apply to its own table")))?;
-            // Where each record fits one box only, none was suppressed and no two cells printed alike, everything
-            // leaves as it did.
+            // If each record fits one box only, none was suppressed and no two cells have the same label, the release is the
+            // same.
             let own = |row: &Vec<String>| row[..world.quasi.len()].to_vec();
             if unsuppressed && !alike && (name == "cut" || !overlap(&world, &before)) {
                 let (before, again): (TextRows, TextRows) = (before.iter().map(own).collect(), again.iter().map(own).collect());

@@ -1,4 +1,4 @@
-//! A random small table with a random policy.
+//! Random small tables with random policies.
 
 use std::{fmt, sync::Arc};
 
@@ -18,10 +18,13 @@ use crate::{
     recipe::{only, privacy, release},
 };
 
+/// The cells of each record.
 pub type TextRows = Vec<Vec<String>>;
 
+/// A random small table with a random policy.
 #[derive(Clone)]
 pub struct World {
+    /// Text of the policy.
     pub text: String,
     pub policy: Policy,
     pub files: Vec<(String, String)>,
@@ -31,9 +34,9 @@ pub struct World {
     pub class: Option<String>,
     pub header: Vec<String>,
     pub rows: TextRows,
-    /// Another table of the same columns.
+    /// A second table with the same columns.
     pub other: TextRows,
-    /// For whatever else is to be chosen.
+    /// For further random choices.
     pub dice: Dice,
 }
 
@@ -57,18 +60,18 @@ pub fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig::with_cases(cases.saturating_mul(times))
 }
 
-/// Worlds that shrink: fewer choices, simpler ones.
+/// Worlds that proptest can shrink to fewer and simpler choices.
 pub fn worlds() -> impl Strategy<Value = World> {
     prop::collection::vec(any::<u16>(), 0..900).prop_map(|choices| World::new(Dice::new(choices)))
 }
 
 impl World {
-    /// With random models.
+    /// Draws random models.
     pub fn new(dice: Dice) -> Self {
         Self::with(dice, privacy)
     }
 
-    /// With one model, or with k if the columns do not allow it.
+    /// Uses one model, or k if the columns do not allow it.
     pub fn with_model(dice: Dice, entry: &ModelEntry) -> Self {
         Self::with(dice, |dice, columns| only(dice, columns, entry))
     }

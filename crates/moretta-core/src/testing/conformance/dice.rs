@@ -1,6 +1,6 @@
 //! Random choices that proptest can shrink.
 
-/// Draws choices from a list; beyond its end every choice is 0, the simplest one.
+/// Draws choices from a list that proptest shrinks; beyond its end every choice is 0, the simplest one.
 #[derive(Debug, Clone)]
 pub struct Dice {
     choices: Vec<u16>,
@@ -8,12 +8,12 @@ pub struct Dice {
 }
 
 impl Dice {
-    /// The choices to draw from.
+    /// Starts at the first choice.
     pub fn new(choices: Vec<u16>) -> Self {
         Self { choices, at: 0 }
     }
 
-    /// One of `0..n`.
+    /// A number in `0..n`.
     pub fn below(&mut self, n: usize) -> usize {
         let choice = self.choices.get(self.at).copied().unwrap_or(0);
         self.at += 1;
@@ -25,12 +25,12 @@ impl Dice {
         self.below(100) >= 100 - percent
     }
 
-    /// One of some things.
+    /// An element of a slice.
     pub fn one<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 
-    /// Shuffles a list.
+    /// Shuffles in place.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));

@@ -1,4 +1,4 @@
-//! A released table as texts, and verdicts on it with plain maps over strings: this shares no code with the models.
+//! A released table as texts, and naive verdicts on it: plain maps over strings, no code shared with the models.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::spec::{ColumnSpec, is_missing};
 /// Rounding tolerance of figures that equal their limit.
 pub const ROUNDING: f64 = 1e-9;
 
-/// How a table fares under one model.
+/// Naive result of one model for a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     /// Whether the model holds.
@@ -16,11 +16,11 @@ pub struct Verdict {
     pub groups: usize,
     /// Groups that violate the model.
     pub failing_groups: usize,
-    /// Records in those.
+    /// Records of these groups.
     pub failing_records: u64,
 }
 
-/// A table of texts, and the test's own description of its columns.
+/// A printed table, and the test's description of its columns.
 #[derive(Debug, Clone, Copy)]
 pub struct Printed<'a> {
     /// The quasi-identifiers.
@@ -40,7 +40,7 @@ impl<'a> Printed<'a> {
         self.rows.iter().map(|row| row[at].as_str()).collect()
     }
 
-    /// The records that are alike in these columns.
+    /// Records with equal cells in these columns, as lists of row indices.
     pub fn groups(&self, columns: &[String]) -> Vec<Vec<usize>> {
         let cells: Vec<Vec<&str>> = columns.iter().map(|column| self.cells(column)).collect();
         let mut groups: BTreeMap<Vec<&str>, Vec<usize>> = BTreeMap::new();
@@ -60,7 +60,7 @@ impl<'a> Printed<'a> {
         self.attributes.iter().map(|spec| spec.name.as_str()).filter(|name| *name != "class").collect()
     }
 
-    /// Judges the groups of records that are alike in these columns.
+    /// Judges the groups of records with equal cells in these columns.
     pub fn verdict(&self, columns: &[String], holds: impl Fn(&[usize]) -> bool) -> Verdict {
         let groups = self.groups(columns);
         let failing: Vec<&Vec<usize>> = groups.iter().filter(|group| !holds(group)).collect();
@@ -77,18 +77,18 @@ impl<'a> Printed<'a> {
     }
 }
 
-/// One sensitive or class column: each record's value, where texts that mean the same are the same.
+/// A sensitive or class column. Equal values written differently have one canonical text.
 #[derive(Debug, Clone)]
 pub struct PrintedColumn<'a> {
     /// The test's own description of the column.
     pub spec: &'a ColumnSpec,
     /// One text per record.
     pub texts: Vec<&'a str>,
-    /// The values, one for each cell.
+    /// The canonical value of each record.
     pub values: Vec<String>,
 }
 
-/// Equal numbers and dates are one value however they are written, and so are all texts for a missing value.
+/// The canonical text of a value: equal numbers and dates have the same one, and so do all texts of a missing value.
 fn canonical(spec: &ColumnSpec, text: &str) -> String {
     match spec.shape.number(text) {
         _ if is_missing(text) => "?".to_owned(),
@@ -98,19 +98,19 @@ fn canonical(spec: &ColumnSpec, text: &str) -> String {
 }
 
 impl PrintedColumn<'_> {
-    /// The value of a text.
+    /// The canonical value of a text.
     pub fn value_of(&self, text: &str) -> String {
         canonical(self.spec, text)
     }
 
-    /// The records of a group by value.
+    /// Records of a group, by canonical value.
     pub fn counts(&self, group: &[usize]) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();
         group.iter().for_each(|&record| *counts.entry(self.values[record].as_str()).or_default() += 1);
         counts
     }
 
-    /// All records.
+    /// Row indices of all records.
     pub fn everything(&self) -> Vec<usize> {
         (0..self.values.len()).collect()
     }

@@ -1,8 +1,8 @@
-//! What a random column is: the test's own description of it, from which policy, hierarchy file and cells are made.
+//! The test's description of a random column, from which its policy section, hierarchy file and cells are generated.
 
 use super::Dice;
 
-/// A hierarchy as the test knows it: for each leaf the labels from the leaf to `*`, in the order of the leaves.
+/// A hierarchy: for each leaf, in order, the labels from the leaf up to `*`.
 pub type Paths = Vec<Vec<String>>;
 
 /// The type of a column's values, and its hierarchy.
@@ -20,13 +20,13 @@ pub enum Shape {
     Bins(Vec<f64>),
     /// Numbers with a hierarchy file.
     NumberTree(Paths),
-    /// Built from the data: as the policy writes it.
+    /// Numbers with a hierarchy built from the data, as the policy declares it.
     Built(&'static str),
-    /// Codes by their first characters.
+    /// Codes that are generalized to prefixes of these lengths.
     Prefix(Vec<usize>),
-    /// The calendar: as the policy writes its levels, if it does.
+    /// Dates on calendar levels, as the policy lists them; empty for the default levels.
     Calendar(&'static str),
-    /// Any interval of dates, or those of a hierarchy that is built from them: as the policy writes it.
+    /// Dates with intervals, free or built from the data, as the policy declares them.
     Dates(&'static str),
 }
 
@@ -47,20 +47,20 @@ const CALENDARS: [&str; 3] = ["", "[\"month\", \"year\"]", "[\"day\", \"quarter\
 
 const INTERVALS_OF_DATES: [&str; 4] = ["\"free\"", "\"iotf\"", "\"han\"", "{ method = \"equal-width\", levels = 3 }"];
 
-/// A random column.
+/// Description of a random column.
 #[derive(Debug, Clone)]
 pub struct ColumnSpec {
     /// Name in the table.
     pub name: String,
     /// The type of its values, and its hierarchy.
     pub shape: Shape,
-    /// As the policy writes it: `error`, `category` or `suppress`.
+    /// The policy's `missing`: `error`, `category` or `suppress`.
     pub missing: &'static str,
-    /// As the policy writes it.
+    /// The policy's `weight`.
     pub weight: f64,
-    /// What cells are drawn from.
+    /// The texts that cells are drawn from.
     pub pool: Vec<String>,
-    /// Whether the policy says the type.
+    /// Whether the policy declares the type.
     pub declared: bool,
 }
 
@@ -88,12 +88,12 @@ impl Shape {
         self.is_number() || self.is_date()
     }
 
-    /// The number of a text, or the minutes of a date.
+    /// The number of a text; for dates, minutes since 1970.
     pub fn number(&self, text: &str) -> Option<f64> {
         if self.is_date() { minutes(text) } else { text.parse().ok() }
     }
 
-    /// The hierarchy file.
+    /// The hierarchy of the file, if there is one.
     pub fn paths(&self) -> Option<&Paths> {
         match self {
             Self::Tree(paths) | Self::NumberTree(paths) => Some(paths),
@@ -146,12 +146,12 @@ impl ColumnSpec {
             return (*dice.one(&MISSING)).to_owned();
         }
         let text = dice.one(&self.pool).clone();
-        // The same number, written in another way; a column with `0e0` is only known to be of numbers when declared.
+        // The same number in another spelling. A column with `0e0` is recognized as numbers only if it is declared.
         match dice.below(8) {
             1 if self.shape.is_number() && self.declared => format!("+{text}"),
             2 if self.shape.is_number() && self.declared => format!("{text}e0"),
             3 if self.shape.is_number() && !text.contains('.') => format!("{text}.0"),
-            // The same instant, written in another way.
+            // The same instant in another spelling.
             1 if self.shape.is_date() && !text.contains('T') => format!("{text}T00:00"),
             1 if self.shape.is_date() => text.replace('T', " "),
             2 if self.shape.is_date() && text.contains('T') => format!("{text}:00Z"),
@@ -159,10 +159,10 @@ impl ColumnSpec {
         }
     }
 
-    /// Its table in the policy.
+    /// The column's table in the policy.
     pub fn toml(&self, role: &str) -> String {
         let mut lines = format!("[columns.{}]\nrole = \"{role}\"\nmissing = \"{}\"\n", self.name, self.missing);
-        // Dates are known by their looks where nothing is said, but a column without values has none.
+        // Undeclared dates are recognized by their texts, which needs at least one value.
         let implied = self.shape.is_date() && self.pool.len() > 1 && self.missing == "error";
         match (self.shape.is_date(), self.shape.is_number()) {
             (true, _) if self.declared || !implied => lines += "type = \"date\"\n",
@@ -185,7 +185,7 @@ impl ColumnSpec {
         lines
     }
 
-    /// The hierarchy file's text, its rows in any order.
+    /// Text of the hierarchy file; `None` if the column has none.
     pub fn file(&self, dice: &mut Dice, shuffled: bool) -> Option<String> {
         let paths = self.shape.paths()?;
         let depth = paths.iter().map(Vec::len).max()?;
@@ -210,7 +210,7 @@ fn flat(dice: &mut Dice) -> (Shape, Vec<String>) {
     (Shape::Flat, ["a", "b", "c", "d", "e f", "g"][..values].iter().map(|v| (*v).to_owned()).collect())
 }
 
-/// A tree whose leaves sit at any depth, with chains of only children, and maybe a place for the missing value.
+/// A tree with leaves at any depth, chains of only children, and sometimes a leaf for the missing value.
 fn tree(dice: &mut Dice) -> (Shape, Vec<String>) {
     let mut inner: Vec<Vec<String>> = vec![vec!["*".to_owned()]];
     for index in 0..dice.below(7) {
@@ -236,7 +236,7 @@ fn tree(dice: &mut Dice) -> (Shape, Vec<String>) {
     (Shape::Tree(in_leaf_order(paths)), pool)
 }
 
-/// Leaves from left to right, where the children of a node come in the order in which the file names them first.
+/// Orders leaves from left to right. Children of a node are in the order in which the file first names them.
 fn in_leaf_order(paths: Paths) -> Paths {
     fn visit(above: &[String], paths: &Paths, into: &mut Paths) {
         let mut seen: Vec<&String> = Vec::new();
@@ -261,7 +261,7 @@ fn numbers(dice: &mut Dice, most: usize) -> Vec<String> {
     (0..count).map(|_| dice.below(most)).map(|v| if halves { format!("{v}.5") } else { v.to_string() }).collect()
 }
 
-/// Codes of any length, some of them the beginning of others.
+/// Codes of different lengths, some of them prefixes of others.
 fn prefix(dice: &mut Dice) -> (Shape, Vec<String>) {
     let codes = ["1", "12", "123", "1234", "1299", "12 4", "2-10", "21", "äö1", "äöü", "9999"];
     let lengths = dice.one(&[vec![3, 2, 1], vec![2], vec![3, 1], vec![4, 3]]).clone();
@@ -306,7 +306,7 @@ fn number_tree(dice: &mut Dice) -> (Shape, Vec<String>) {
                     0 => format!("[{start}, {}]", end - 1),
                     _ => format!("g{start}-{end}-{}", above.len()),
                 };
-                // A node needs a label that no other has.
+                // Labels must be unique.
                 let label = if above.contains(&label) || start + 1 == end { format!("only {start}") } else { label };
                 let mut path = vec![label];
                 path.extend(above.iter().cloned());
@@ -325,7 +325,7 @@ fn number_tree(dice: &mut Dice) -> (Shape, Vec<String>) {
     let labels = dice.below(2);
     divide(dice, (0, 12), &["*".to_owned()], labels, &mut paths);
     let mut pool: Vec<String> = (0..1 + dice.below(8)).map(|_| dice.below(12).to_string()).collect();
-    // The ends of a labelled interval need not be values.
+    // Sometimes the ends of a labeled interval are not values.
     if dice.chance(30) {
         paths.retain(|path| pool.contains(&path[0]));
         pool.dedup();
