@@ -1,16 +1,16 @@
-//! Figures and questions about a table or a release. No release needs them.
+//! Analyses of a table or a release. Making a release does not need them.
 //!
-//! - [`comparison`]: how do methods compare for several k, in loss, error, time and memory?
-//! - [`distribution`]: how do the values of each column spread, before and after?
-//! - [`mod@evaluate`]: how well does a classifier trained on a release predict records that the search has not seen, and how
-//!   far are the release's answers to COUNT and SUM queries from the true ones?
-//! - [`inferences`]: which sensitive values can an attacker infer from the original table, and with which confidence?
-//! - [`recoding_comparison`]: how much more does a saved recoding lose than one searched for on the same records?
-//! - [`report`]: what was asked for, what holds, what was lost and what was done, for programs and pages.
-//! - [`risk`]: how likely is a record to be re-identified?
-//! - [`tradeoff`]: which anonymity and which loss does each step of a generalization path have?
+//! - [`comparison`]: methods side by side for several k: loss, error, time and memory.
+//! - [`distribution`]: histograms of each column, before and after.
+//! - [`mod@evaluate`]: the error of a classifier that is trained on a release and tested on held-out records, and the errors of
+//!   a release's answers to COUNT and SUM queries.
+//! - [`inferences`]: sensitive values that an attacker can infer from a table, with their confidence.
+//! - [`recoding_comparison`]: the loss of a saved recoding compared with a fresh search on the same records.
+//! - [`report`]: policy, guarantees, losses and run statistics of a release, for programs and pages.
+//! - [`risk`]: re-identification risk, before and after.
+//! - [`tradeoff`]: anonymity and loss at each step of a generalization path.
 //!
-//! Like the core, this crate does no I/O and sees no record, only counts of them.
+//! Like the core, this crate does no I/O and never sees single records, only counts of equal ones.
 
 pub mod comparison;
 pub mod distribution;

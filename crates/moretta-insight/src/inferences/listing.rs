@@ -1,4 +1,4 @@
-//! Inferences with the table they are from, for whatever shows them.
+//! Inferences together with their table, for the terminal, pages and JSON.
 
 use moretta_core::{
     ids::ColumnId,
@@ -9,7 +9,7 @@ use moretta_core::{
 
 use super::{Inference, Inferences, Question};
 
-/// The columns that an attacker is taken to know, in order.
+/// All columns that the attacker of a question may know, sorted.
 pub fn columns(question: &Question) -> Vec<ColumnId> {
     let mut columns = question.known.concat();
     columns.sort_unstable();
@@ -17,18 +17,18 @@ pub fn columns(question: &Question) -> Vec<ColumnId> {
     columns
 }
 
-/// Inferences and the table they are from.
+/// Inferences of a file, with everything needed to print them.
 #[derive(Debug)]
 pub struct Listing {
     /// The file, as the user named it.
     pub file: String,
-    /// What the policy asks for: its limits on inferences, or none, and then everything was asked.
+    /// The privacy section of the policy. Without a limit on inferences, all of them were requested.
     pub privacy: Privacy,
-    /// The list has what is above this confidence.
+    /// Confidence threshold of the list.
     pub above: f64,
-    /// The file as it stands.
+    /// Profile of the file itself.
     pub profile: Profile,
-    /// What was asked.
+    /// The questions, in the order of `Inference::question`.
     pub questions: Vec<Question>,
     /// Counts, and the listed inferences.
     pub found: Inferences,
@@ -40,29 +40,29 @@ impl Listing {
         &self.profile.attributes()[question.attribute.index()]
     }
 
-    /// Whether the policy sets limits to what was asked.
+    /// Whether the policy limits inferences.
     pub fn is_limited(&self) -> bool {
         self.privacy.first::<Template>().is_some() || self.privacy.first::<Lkc>().is_some()
     }
 
-    /// The columns that an inference is from.
+    /// The known columns of an inference.
     pub fn set(&self, inference: &Inference) -> &[ColumnId] {
         &self.questions[inference.question].known[inference.set]
     }
 
-    /// The names of columns.
+    /// Names of columns, in the given order.
     pub fn names<'a>(&'a self, columns: &'a [ColumnId]) -> impl Iterator<Item = &'a str> + Clone {
         let (given, columns) = (columns, self.profile.columns());
         given.iter().map(move |column| columns[column.index()].name.as_str())
     }
 
-    /// The sensitive column and the value inferred.
+    /// The sensitive column and the inferred value.
     pub fn inferred(&self, inference: &Inference) -> (&str, &str) {
         let attribute = self.attribute(&self.questions[inference.question]);
         (&attribute.name, &attribute.values[inference.value as usize])
     }
 
-    /// The known columns with their values.
+    /// The known columns of an inference with their values.
     pub fn known<'a>(&'a self, inference: &'a Inference) -> impl Iterator<Item = (&'a str, &'a str)> + Clone {
         let (profile, codes) = (&self.profile, self.profile.codes(inference.tuple));
         self.set(inference).iter().map(move |&id| {

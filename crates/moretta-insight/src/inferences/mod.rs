@@ -1,22 +1,25 @@
-//! What can be inferred from a table as it stands, raw or released: the danger, before anything is done about it.
+//! Sensitive values that an attacker can infer from a table, raw or released.
 //!
-//! An *inference* `qid -> pi` (Wang, Fung, Yu 2007) says: of the records with the values `qid` in some columns this
-//! share, its *confidence*, carries the sensitive value `pi`; so many of them, its *support*, do. [`find`] counts every
-//! inference with a support of at least one, exactly, and lists those with a confidence strictly above a threshold,
-//! with the same room for rounding as the privacy models: what is marked as broken here is what
-//! [`Template`] refuses. A record is *exposure* above a threshold if it is one of those that carry the `pi` of such an
-//! inference.
+//! An *inference* `qid -> pi` (Wang, Fung, Yu 2007): among the records with the values `qid` in the known columns, some carry
+//! the sensitive value `pi`. Their number is the *support*, their share the *confidence*:
 //!
-//! Which columns are known and which values are guarded is a [`Question`]. Templates with the same known columns and the
-//! same sensitive column are one question; LKC-privacy is one for each sensitive column, with every set of columns that
-//! somebody may know. Where several ask about the same columns and value, the inference is listed and counted in all
-//! once, under the strictest limit.
+//! ```text
+//! job = Trader, country = UK -> bankruptcy = Discharged     4 of 5 records: support 4, confidence 0.8
+//! ```
 //!
-//! The profile is to be one of the file as it stands ([`Profile::of_release`]): every text in a quasi-identifier, `*`
-//! and a missing value included, is a value like any other.
+//! [`find`] counts every inference with a support of at least 1, exactly, and lists those with a confidence strictly above a
+//! threshold. Rounding is tolerated as in the privacy models, so an inference is marked as broken here if and only if
+//! [`Template`] refuses it. A record is *exposed* above a threshold if it supports an inference with a higher confidence.
 //!
-//! Cost: the tuples are grouped once for each distinct set of known columns, and every variant is looked at once for
-//! each question; memory follows the variants and what is listed, of which a limit keeps the surest.
+//! A [`Question`] has the known columns and the guarded values. Templates with the same known columns and the same sensitive
+//! column are one question; LKC-privacy is one question per sensitive column, with all its sets of known columns. An inference
+//! that several questions cover is listed and counted once in the totals, under the strictest limit.
+//!
+//! The profile must be that of the file itself ([`Profile::of_release`]): every text of a quasi-identifier, including `*` and
+//! missing values, is a value of its own.
+//!
+//! Cost: one grouping of the tuples per distinct set of known columns, and one pass over the variants per question. Memory:
+//! O(variants + listed inferences).
 
 mod listing;
 #[cfg(test)]
@@ -36,32 +39,32 @@ use moretta_core::{
 };
 use serde::Serialize;
 
-/// The confidences above which inferences are always counted.
+/// Confidence thresholds above which inferences are always counted.
 pub const THRESHOLDS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.9];
 
-/// What does whoever knows some columns learn about another?
+/// The values of one sensitive column that an attacker should not infer from known columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// The sets of columns that may be known, each in order: at least one, and more where it is any few columns.
+    /// The sets of columns that the attacker may know, each sorted: at least one set; several for LKC-privacy.
     pub known: Vec<Vec<ColumnId>>,
     /// The sensitive or class column.
     pub attribute: AttributeId,
-    /// The values not to be inferred, in order of their codes.
+    /// The guarded values, sorted by code.
     pub values: Vec<GuardedValue>,
 }
 
-/// A value not to be inferred.
+/// A guarded value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GuardedValue {
-    /// Its code.
+    /// Code of the value.
     pub value: u32,
-    /// The greatest confidence that the policy allows; none where it does not speak of the value.
+    /// Maximum confidence that the policy allows; `None` if it sets no limit.
     pub max_confidence: Option<f64>,
 }
 
 impl Question {
-    /// What the policy's templates and its LKC-privacy ask; where there is neither, what all quasi-identifiers tell about
-    /// every value of each sensitive column.
+    /// The questions of the policy's templates and LKC-privacy. Without either, one question per sensitive column: all
+    /// quasi-identifiers known, all values guarded, no limit.
     pub fn of_policy(policy: &Policy, profile: &Profile) -> Result<Vec<Self>, ModelError> {
         let mut questions = Self::of_templates(policy, profile)?;
         if let Some(&Lkc { l, c, .. }) = policy.privacy.first() {
@@ -73,7 +76,7 @@ impl Question {
         Ok(questions)
     }
 
-    /// About every value of each sensitive column.
+    /// One question per sensitive column, about all its values.
     fn of_sensitive(known: &[Vec<ColumnId>], max_confidence: Option<f64>, profile: &Profile) -> Vec<Self> {
         let sensitive = profile.attributes().iter().enumerate().filter(|(_, column)| column.role == Role::Sensitive);
         let question = |(index, column): (usize, &Attribute)| {
@@ -99,7 +102,7 @@ impl Question {
             questions[at].values.extend(codes.map(|value| GuardedValue { value, max_confidence }));
         }
         for values in questions.iter_mut().map(|question| &mut question.values) {
-            // Of several limits on a value the strictest counts.
+            // If a value has several limits, the strictest is kept.
             let limit = |guarded: &GuardedValue| guarded.max_confidence.unwrap_or(1.0);
             values.sort_by(|a, b| a.value.cmp(&b.value).then(limit(a).total_cmp(&limit(b))));
             values.dedup_by_key(|guarded| guarded.value);
@@ -112,27 +115,27 @@ impl Question {
     }
 }
 
-/// Of the records with some values, so many carry a sensitive one.
+/// An inference and its counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Inference {
-    /// The question it answers, by its place.
+    /// Index of the question.
     pub question: usize,
-    /// The known columns, by their place among the question's sets.
+    /// Index of the known columns among the question's sets.
     pub set: usize,
-    /// A tuple that has the known values; in other columns it is one of many.
+    /// A tuple with the known values; its values in other columns have no meaning.
     pub tuple: TupleId,
-    /// The code of what is inferred.
+    /// Code of the inferred value.
     pub value: u32,
-    /// How many records carry both.
+    /// Records with the known values and the inferred value.
     pub support: u64,
-    /// How many records have the known values.
+    /// Records with the known values.
     pub records: u64,
-    /// The greatest confidence that the policy allows.
+    /// Maximum confidence that the policy allows, if it sets a limit.
     pub max_confidence: Option<f64>,
 }
 
 impl Inference {
-    /// How sure whoever knows the values can be.
+    /// Share of the records with the known values that carry the inferred value.
     pub fn confidence(&self) -> f64 {
         self.support as f64 / self.records as f64
     }
@@ -147,7 +150,7 @@ impl Inference {
         limit(self) < limit(other)
     }
 
-    /// The order of the list.
+    /// Order of the list: highest confidence first, then highest support.
     fn compare(&self, other: &Self) -> Ordering {
         let position = |of: &Self| (of.question, of.set, of.tuple, of.value);
         let by_confidence = other.confidence().total_cmp(&self.confidence());
@@ -155,23 +158,23 @@ impl Inference {
     }
 }
 
-/// So many inferences, and so many records that they expose.
+/// Number of inferences, and of the records that they expose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Inferences.
+    /// Number of inferences.
     pub inferences: u64,
-    /// Records, each once.
+    /// Number of distinct exposed records.
     pub records: u64,
 }
 
-/// Inferences by how sure they are.
+/// Counts of inferences by confidence.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tallies {
     /// Above each of [`THRESHOLDS`].
     pub above: [Tally; THRESHOLDS.len()],
     /// Above the threshold of the list.
     pub listed: Tally,
-    /// Above what the policy allows.
+    /// Above the limit of the policy.
     pub broken: Tally,
 }
 
@@ -191,15 +194,14 @@ impl Tallies {
     }
 }
 
-/// What was found in a table.
+/// All inferences of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inferences {
-    /// All questions together. A record that several inferences expose counts once.
+    /// Totals over all questions. A record that several inferences expose counts once.
     pub all: Tallies,
-    /// Each question on its own.
+    /// Counts for each question.
     pub by_question: Vec<Tallies>,
-    /// Those above the threshold of the list, or the first of them: the surest first, then those that concern most
-    /// records.
+    /// Inferences above the threshold, highest confidence first, then highest support; cut off at the requested length.
     pub listed: Vec<Inference>,
 }
 
@@ -208,7 +210,7 @@ fn is_above(confidence: f64, threshold: f64) -> bool {
     !ShareLimit::at_most(threshold).allows(confidence)
 }
 
-/// Counts all inferences and lists those with a confidence above `above`, or the first `most` of them.
+/// Counts all inferences and lists those with a confidence above `above`, at most `max_listed` of them.
 pub fn find(profile: &Profile, questions: &[Question], above: f64, max_listed: Option<usize>) -> Inferences {
     let no_exposure = || Exposure(vec![(0.0, false); profile.variants()]);
     let mut scan = InferenceScan {
@@ -228,7 +230,7 @@ pub fn find(profile: &Profile, questions: &[Question], above: f64, max_listed: O
     let mut bound: Vec<BoundQuestion> = questions.iter().enumerate().flat_map(sets).collect();
     let known = |bound: &BoundQuestion| &questions[bound.question].known[bound.set];
     let attribute = |bound: &BoundQuestion| questions[bound.question].attribute;
-    // Questions with the same known columns share their groups, and only one grouping is held at a time.
+    // Questions with the same known columns share a grouping, and only one grouping is in memory at a time.
     bound.sort_by(|a, b| known(a).cmp(known(b)).then(attribute(a).cmp(&attribute(b))));
     let tuples = Grouping::of_tuples(profile);
     for same_columns in bound.chunk_by(|a, b| known(a) == known(b)) {
@@ -245,14 +247,14 @@ pub fn find(profile: &Profile, questions: &[Question], above: f64, max_listed: O
     scan.finish()
 }
 
-/// A question about one of its sets of columns.
+/// A question with one of its sets of known columns, as indices.
 #[derive(Clone, Copy)]
 struct BoundQuestion {
     question: usize,
     set: usize,
 }
 
-/// Of each variant, the surest inference that it supports, and whether the policy forbids any of them.
+/// For each variant, the highest confidence of an inference that it supports, and whether any of them is broken.
 struct Exposure(Vec<(f64, bool)>);
 
 impl Exposure {
@@ -275,14 +277,14 @@ struct InferenceScan<'a> {
     above: f64,
     max_listed: usize,
     found: Inferences,
-    /// By all questions.
+    /// Over all questions.
     exposure: Exposure,
-    /// By each that has several sets of known columns; with one set no record supports two inferences.
+    /// For each question with several sets of known columns. With one set, no record supports two inferences of a question.
     by_question: Vec<Option<Exposure>>,
 }
 
 impl InferenceScan<'_> {
-    /// What questions with the same known columns and the same sensitive one find in a group.
+    /// Counts the inferences in a group for questions with the same known columns and sensitive column.
     fn scan_group(
         &mut self,
         group: &Group<'_>,
@@ -325,7 +327,7 @@ impl InferenceScan<'_> {
     }
 
     fn list(&mut self, inference: Inference) {
-        /// So many more than are wanted are gathered before the surest are chosen from them.
+        /// Inferences collected beyond `max_listed` before the list is sorted and cut. Affects speed and memory only.
         const ROOM: usize = 10_000;
         if is_above(inference.confidence(), self.above) {
             self.found.listed.push(inference);

@@ -28,7 +28,7 @@ struct BoundTable {
 }
 
 impl BoundTable {
-    /// None where the templates do not fit the table.
+    /// `None` if the templates do not fit the table.
     fn bind(policy: &str, rows: &[(&str, u64)]) -> Option<Self> {
         let policy = Policy::parse(policy, &moretta_core::search::method_names()).expect("a policy");
         let profile = Profile::of_release(&policy, &Hierarchies::default(), &counts(&policy, rows)).expect("a table");
@@ -44,7 +44,7 @@ impl BoundTable {
         find(&self.profile, &self.questions, above, None)
     }
 
-    /// What is listed, as texts.
+    /// The listed inferences, as texts.
     fn listed(&self, found: &Inferences) -> Vec<TextInference> {
         let as_texts = |inference: &super::Inference| {
             let question = &self.questions[inference.question];
@@ -140,7 +140,7 @@ fn lkc_asks_about_every_set_of_columns() {
     let known: Vec<[&str; 2]> = discharged.iter().map(|found| [&*found.given[0].1, &*found.given[1].1]).collect();
     assert_eq!(known, [["Trader", "UK"], ["UK", "No"]]);
     assert_eq!((found.all.broken, found.by_question[0].broken), (found.all.listed, found.all.listed));
-    // Everybody but one discharged clerk and one trader of the UK that never was.
+    // All but one discharged clerk and one trader of the UK who never was.
     assert_eq!(found.all.broken.records, 4 + 4 + 6 + 4 + 1 + 3);
 }
 
@@ -156,14 +156,14 @@ fn what_a_template_and_lkc_both_ask_counts_once_under_the_stricter_limit() {
     assert_eq!(listed.iter().map(|found| (found.support, found.broken)).collect::<Vec<_>>(), [(4, true), (1, true)]);
 }
 
-/// The reference: every record on its own, every map by texts.
+/// The naive reference: single records and maps over texts.
 struct Naive {
     header: Vec<String>,
     records: Vec<Vec<String>>,
 }
 
 impl Naive {
-    /// All ways to say in a sensitive column that a value is missing are one.
+    /// All texts of a missing value in a sensitive column become one.
     fn new(table: &BoundTable, rows: &[(&str, u64)]) -> Self {
         let header = Profile::grouped_columns(&table.policy);
         let record = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
@@ -226,7 +226,7 @@ fn tally(inferences: &[(TextInference, Vec<usize>)], counts: impl Fn(&TextInfere
     Tally { inferences: counted.len() as u64, records: records.len() as u64 }
 }
 
-/// In whole numbers, where nothing is rounded.
+/// In whole numbers, to avoid rounding.
 fn is_above(found: &TextInference, tenths: u64) -> bool {
     10 * found.support > tenths * found.records
 }
@@ -238,14 +238,14 @@ const COLUMNS: &str = "version = 1\n[columns]\na.role = \"quasi-identifier\"\nb.
                        c.role = \"quasi-identifier\"\ns = { role = \"sensitive\", missing = \"category\" }\n\
                        t = { role = \"sensitive\", missing = \"category\" }\n[privacy]\nk = 2\n";
 
-/// A template by its places in [`GIVEN`] and [`VALUES`], its column, and its limit in tenths.
+/// A random template: index in [`GIVEN`], column, index in [`VALUES`], limit in tenths.
 type DrawnTemplate = (usize, &'static str, usize, u64);
-/// The greatest confidence in tenths, given any so many columns.
+/// LKC-privacy: number of known columns, and maximum confidence in tenths.
 type AnyColumns = Option<(usize, u64)>;
-/// Known columns and sensitive column, with each guarded value's strictest limit.
+/// For known columns and a sensitive column, the strictest limit of each guarded value.
 type LimitsByQuestion = BTreeMap<(&'static [&'static str], &'static str), BTreeMap<String, f64>>;
 
-/// By how many columns of three are known.
+/// All sets of one, two and three of the three columns.
 const SETS: [&[&[&str]]; 3] =
     [&[&["a"], &["b"], &["c"]], &[&["a", "b"], &["a", "c"], &["b", "c"]], &[&["a", "b", "c"]]];
 
@@ -301,7 +301,7 @@ proptest! {
             (format!("{},{},{},{},{}", known[a], known[b], known[c], sensitive[s], sensitive[t]), times)
         }).collect();
         let rows: Vec<(&str, u64)> = texts.iter().map(|(text, times)| (text.as_str(), *times)).collect();
-        // Half of a single value is none of them: refused, and nothing to compare.
+        // `rarest = 0.5` of a single value selects none: the policy is refused.
         let Some(table) = BoundTable::bind(&policy(&templates, any), &rows) else { return Ok(()) };
         let naive = Naive::new(&table, &rows);
         let of_templates = limits_of_templates(&naive, &templates);

@@ -36,7 +36,7 @@ fn to(change: &Change) -> &str {
     change.name().unwrap_or(if change.is_whole() { "the whole range" } else { "a wider interval" })
 }
 
-/// What the prices of a path are not: a sentence or two each on the climb, the suppression, the method.
+/// Sentences on how the losses of a path differ from those of a release: method, reverted steps, suppression.
 pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
     let TradeOff { method, policy_method, .. } = tradeoff;
     let mut sentences = Vec::new();
@@ -78,12 +78,12 @@ pub fn held(holds: Option<ValidPoint>) -> String {
     }
 }
 
-/// For what to run the command of a release: `release with k = 10`.
+/// The release that a command makes: `release with k = 10`.
 pub fn release(tradeoff: &TradeOff) -> String {
     tradeoff.k.map_or("release under this policy".to_owned(), |k| format!("release with k = {}", count(k)))
 }
 
-/// The share of precision lost at a point.
+/// The GCP of a point, if it is defined.
 pub fn lost(point: &Point) -> Option<f64> {
     point.measures.get("gcp")
 }
@@ -92,12 +92,12 @@ fn records(number: u64) -> String {
     counted(number, "record", "records")
 }
 
-/// A text in lines of at most so many characters, as far as its words are not longer.
+/// Wraps a text into lines of at most `width` characters; longer words get a line of their own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     joined(text.split(' '), width)
 }
 
-/// Words, or other parts that stay whole, with blanks between them in lines of at most so many characters.
+/// Joins parts with blanks into lines of at most `width` characters. Parts are never broken.
 pub fn joined<'a>(parts: impl IntoIterator<Item = &'a str>, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {

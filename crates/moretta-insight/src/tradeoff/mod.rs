@@ -1,13 +1,13 @@
-//! A path point by point: what every step of a method that goes step by step gained and cost.
+//! The privacy-utility trade-off (`moretta frontier`): anonymity and losses at each point of a generalization path.
 //!
-//! [`measured`] gives the table as it is (point 0) and the table after each [`Step`] its anonymity and every measure,
-//! by the same code as for a release, so that a holder can choose a point of the trade-off instead of guessing a k.
-//! [`cut_at`] is such a point as a recoding, with the suppression that the policy needs there. Nothing here is trusted
-//! either: a point leaves through [`verify`](mod@moretta_core::verify) like everything else.
+//! [`measured`] computes them for the original table (point 0) and for the table after each [`Step`], by the same code as for
+//! a release, so that the data holder can choose a point instead of guessing a k. [`cut_at`] turns a point into a recoding, with
+//! the suppression that the policy needs there. It is not trusted: like every recoding it must pass
+//! [`verify`](mod@moretta_core::verify) before it is released.
 //!
-//! Cost: the points of a path that only generalises get cheaper as the table gets coarser (see `walk`); each costs as
-//! much as there are groups and values, within a factor. A column of numbers may make a step of every value, so of a long
-//! path only some points are measured: those near its end, where the anonymity rises, and others evenly between.
+//! Cost: while a path only generalizes, points get cheaper as the table gets coarser (see `walk.rs`): each costs about O(groups +
+//! values). A column of numbers may contribute one step per value, so only some points of a long path are measured: those near
+//! its end, where the anonymity rises, and others evenly spaced before.
 
 mod describe;
 #[cfg(test)]
@@ -33,34 +33,34 @@ pub use self::{
     trade_off::{TradeOff, TradeOffError, cut_at, outcome_at, refused},
 };
 
-/// A point of a path. Nothing is suppressed at it. What changed is told of the last step that led here.
+/// A point of a path, without suppression. `action` and `changes` describe the last step before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// How many steps it is from the table as it is.
+    /// Number of steps from the original table.
     pub step: usize,
-    /// What the step did that led here; none for the table as it is.
+    /// Kind of the last step; `None` for the original table.
     pub action: Option<Action>,
-    /// What it changed.
+    /// Changes of the last step.
     pub changes: Vec<Change>,
-    /// How many groups of records print alike.
+    /// Number of groups.
     pub groups: usize,
-    /// The smallest of them.
+    /// Records of the smallest group.
     pub anonymity: u64,
-    /// How many records are in groups smaller than the policy's k; none where it has no k.
+    /// Records in groups smaller than the policy's k; `None` if the policy has no k.
     pub below_k: Option<u64>,
-    /// What is lost.
+    /// Losses and other measures.
     pub measures: Measures,
 }
 
-/// All values of a column inside a cell leave as that cell.
+/// A step's change of one cell: all values inside the cell are released as it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// What they left as before, where that was one wider cell.
+    /// The previous cell of these values, if it was one wider cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What they leave as from here on.
+    /// The new cell of these values.
     pub to: String,
     #[serde(skip)]
     named: bool,
@@ -71,18 +71,18 @@ pub struct Change {
 }
 
 impl Change {
-    /// The wider of the two cells, the one that the step is about, where its label has a name in a hierarchy. A single
-    /// value, or an interval that was made of the table's own numbers, has none and is not for everybody's eyes.
+    /// Label of the wider of the two cells, if it is a named node of a hierarchy. `None` for a single value and for an interval
+    /// between numbers of the table, which only the data holder may see.
     pub fn name(&self) -> Option<&str> {
         self.named.then(|| self.from.as_ref().unwrap_or(&self.to).as_str())
     }
 
-    /// Whether that cell is all of the column.
+    /// Whether the wider of the two cells is the whole column.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// What the values leave as, where that has a name in a hierarchy and is not one of them.
+    /// Label of the new cell, if it is a named inner node of a hierarchy.
     pub fn disclosed(&self) -> Option<&str> {
         self.disclosed.then_some(self.to.as_str())
     }
@@ -93,7 +93,7 @@ impl Change {
             let domain = &described.domain;
             let before = before.cells[column.index()][cell.first as usize];
             let wider = before != *cell && before.first <= cell.first && before.last >= cell.last;
-            // A node above one node alone covers no more than that; which is the wider, the step knows.
+            // A node and its only child cover the same values: the action says which of the two is wider.
             let wider = Some(before).filter(|_| wider && step.action != Action::Generalize);
             Self {
                 column: described.name.clone(),
@@ -108,7 +108,8 @@ impl Change {
     }
 }
 
-/// How a cell is told of: the ends of an interval of free numbers are somebody's numbers, and most never leave.
+/// Text for a cell in reports. The ends of an interval of free numbers are values of records that may never be released, so
+/// they are not shown.
 fn shown(domain: &Domain, cell: Cell) -> String {
     if domain.tree().is_some() || domain.is_star(cell) { domain.label(cell) } else { "an interval".to_owned() }
 }
@@ -118,24 +119,24 @@ fn is_named(domain: &Domain, cell: Cell) -> bool {
     domain.is_star(cell) || domain.tree().is_some_and(inner)
 }
 
-/// So many points are measured at once, whatever the number of threads: what is merged when, and with it the last
-/// digits of a sum, must not depend on that.
+/// Points measured in parallel. Fixed, because it decides when the profile is coarsened, and with it the last digits of sums:
+/// results must not depend on the number of threads.
 const POINTS_PER_BATCH: usize = 8;
 
-/// Paths of no more steps than this are measured at every point.
+/// Maximum number of measured points of a path. Not tuned.
 pub const MAX_POINTS: usize = 250;
-/// Of longer ones every point of the end, one in so many of all that are, and others evenly between.
+/// On longer paths, one fifth of the measured points are the last steps; the rest are evenly spaced.
 const LAST_POINTS_PART: usize = 5;
 
-/// How many points of a path are measured. One that discloses is as fine as the table towards its end, where each
-/// costs as much as there are tuples; so much should not cost more than everything else together.
+/// Number of measured points of a path. The last points of a path that discloses are as fine as the original table and cost
+/// O(tuples) each, so large tables get fewer: 1.5 million tuples are scanned in all.
 fn max_points(steps: &[Step], tuples: usize) -> usize {
     let discloses = steps.iter().any(|step| step.action == Action::Disclose);
     let affordable = if discloses { 1_500_000 / tuples.max(1) } else { MAX_POINTS };
     affordable.clamp(5, MAX_POINTS)
 }
 
-/// Which steps of a path are measured, apart from those that have to be.
+/// The steps to measure: evenly spaced ones, the last ones, and the `required` ones.
 fn sampled_steps(steps: usize, max_points: usize, required: &[usize]) -> Vec<usize> {
     if steps <= max_points {
         return (1..=steps).collect();
@@ -150,8 +151,8 @@ fn sampled_steps(steps: usize, max_points: usize, required: &[usize]) -> Vec<usi
     chosen
 }
 
-/// The table as it is and after each step, or on a long path after some of them, among which are those that are
-/// `wanted`. None where it was stopped before the end.
+/// Measures the original table and the table after each step; on a long path only after some steps, which include the
+/// `required` ones. `None` if the observer stopped it.
 pub fn measured(
     profile: &Profile,
     policy: &Policy,
@@ -199,7 +200,7 @@ pub fn measured(
 }
 
 impl Point {
-    /// Figures of a release; which step led there is not filled in.
+    /// Figures of a release. The caller fills in the step.
     fn new(context: &MeasureContext<'_>) -> Self {
         let released = context.released;
         let sizes = || (0..released.groups()).map(|group| released.records(group));

@@ -18,7 +18,7 @@ const POLICY: &str = "[columns.zip]\nrole = \"quasi-identifier\"\nhierarchy = \"
                       role = \"quasi-identifier\"\nhierarchy = { widths = [2, 4] }\nweight = 2\n[columns.sex]\n\
                       role = \"quasi-identifier\"\nmissing = \"suppress\"\n[columns.d]\nrole = \"sensitive\"\n[columns.c]\n\
                       role = \"class\"";
-/// What is printed otherwise than as the cell it is.
+/// Release options under which labels are not those of the cells.
 const FORMS: [&str; 4] =
     ["", "release.labels = \"set\"\n", "release.numbers = \"mean\"\n", "release.numbers = \"median\"\n"];
 const GUARANTEES: [&str; 3] = [
@@ -39,7 +39,7 @@ fn table(guarantee: &str, form: &str, rows: &[(u8, u8, u8, u8)]) -> TestTable {
     TestTable::new(&format!("{guarantee}{form}{POLICY}"), &[("zip", ZIP)], &rows)
 }
 
-/// Up, back or anywhere, as the dice say. Whether a step is what it calls itself must not matter.
+/// Random steps: generalizing, reverting, or to any cells. The result must not depend on the action that a step claims.
 fn random_steps(table: &TestTable, dice: &[(u8, u8, u8)]) -> Vec<Step> {
     let any_cell = |column: usize, which: u8| {
         let domain = &table.profile.columns()[column].domain;

@@ -1,5 +1,5 @@
-//! The whole trade-off of a table under a policy: a generalization path from the original table to all values at the
-//! root, the measures of every point, and the first point that satisfies the policy.
+//! The trade-off of a table under a policy: a generalization path from the original table to `*` in every column, the measures
+//! of its points, and the first point that satisfies the policy.
 
 use moretta_core::{
     measure::MEASURES,
@@ -18,26 +18,27 @@ use super::{Point, held, measured};
 /// The method with a generalization path, for policies that name another.
 const PATH_METHOD: &str = "bottom-up-generalization";
 
-/// Values of k that are usual.
+/// Usual values of k, for the table of costs.
 const USUAL_KS: [u64; 9] = [2, 5, 10, 25, 50, 100, 250, 500, 1000];
 
-/// A path and what is known of it.
+/// A generalization path with the measures of its points.
 #[derive(Debug, Clone, Serialize)]
 pub struct TradeOff {
-    /// The method that went it.
+    /// The method that made the path.
     pub method: &'static str,
-    /// The method that the policy names: another one where that leaves no path.
+    /// The method that the policy names. It differs from `method` if it has no generalization path.
     pub policy_method: String,
-    /// Whether a release by this method goes on where the path only climbs.
+    /// Whether a release by this method reverts steps that the policy does not need (`take-back`), so that it loses less than
+    /// the points of the path.
     #[serde(skip)]
     pub reverts_steps: bool,
-    /// How many records the table has.
+    /// Records of the table.
     pub rows: u64,
-    /// How many of them the policy allows to be suppressed. At the points, none are.
+    /// Maximum number of suppressed records. At the points nothing is suppressed.
     pub max_suppressed_rows: u64,
     /// The policy's k.
     pub k: Option<u64>,
-    /// The first point at which the policy holds, with the suppression that it allows.
+    /// The first point that satisfies the policy, with the suppression that it allows.
     #[serde(rename = "holds")]
     pub first_valid: Option<ValidPoint>,
     /// The original table, and the table after each step.
@@ -64,7 +65,7 @@ impl TradeOff {
         })
     }
 
-    /// Whether the policy names the method that went the path, so that its points can be released.
+    /// Whether the path is that of the policy's own method, so that its points can be released.
     pub fn is_own(&self) -> bool {
         self.method == self.policy_method
     }
@@ -77,7 +78,7 @@ impl TradeOff {
         ks.into_iter().map(|k| (k, self.first_with(k))).collect()
     }
 
-    /// How many steps there are: of a long path not every point is measured.
+    /// Number of steps of the path; not every point of a long path is measured.
     pub fn steps(&self) -> usize {
         self.points.last().map_or(0, |last| last.step)
     }
@@ -94,11 +95,11 @@ impl TradeOff {
     }
 }
 
-/// Why there is no trade-off to show, or no such point of it.
+/// Why there is no trade-off, or no such point of it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TradeOffError {
-    /// The observer asked to stop: half a path is not worth showing.
+    /// The observer stopped the search: part of a path is not shown.
     #[error("interrupted")]
     Interrupted,
     /// The method's parameters are wrong.
@@ -112,7 +113,7 @@ pub enum TradeOffError {
     NoPoint(String),
 }
 
-/// The path of the policy's own method if it has one, otherwise of the method that does.
+/// The path of the policy's method; if it has none, that of [`PATH_METHOD`].
 fn steps(
     policy: &Policy,
     task: &Task<'_>,
@@ -148,8 +149,8 @@ fn steps_of(
     }
 }
 
-/// A point of the path of the policy's method, as if the search had ended there; and the first point that satisfies the
-/// policy.
+/// Returns the point after `at` steps of the policy's method as if the search had ended there, and the first point that
+/// satisfies the policy.
 pub fn outcome_at(
     policy: &Policy,
     task: &Task<'_>,
@@ -174,8 +175,8 @@ pub fn outcome_at(
     Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work }, first_valid))
 }
 
-/// The cut after `at` steps, with those tuples suppressed that would break a model. It need not satisfy the policy:
-/// that is for [`verify`](mod@moretta_core::verify) to say.
+/// The cut after `at` steps. With `suppress`, tuples whose group violates a model are suppressed. The cut need not satisfy the
+/// policy: [`verify`](mod@moretta_core::verify) decides.
 pub fn cut_at(profile: &Profile, models: &[Box<dyn BoundModel>], steps: &[Step], at: usize, suppress: bool) -> Cut {
     let mut cut = Cut::identity(profile);
     steps[..at].iter().for_each(|step| cut.apply(step));
@@ -185,7 +186,7 @@ pub fn cut_at(profile: &Profile, models: &[Box<dyn BoundModel>], steps: &[Step],
     cut
 }
 
-/// Why a point cannot be released, and which is the first that can.
+/// Message for a point that violates the policy; it names the first point that does not.
 pub fn refused(at: usize, first_valid: Option<ValidPoint>, error: &VerifyError) -> String {
     let first = held(first_valid);
     format!("nothing was written, because the policy does not hold at step {at}: {error}; {first}")
