@@ -1,4 +1,4 @@
-//! Two profiles as tables for a tree, in the codes of the first.
+//! Turns a training and a test profile into sets for the classifier, in the codes of the training profile.
 
 use hashbrown::HashMap;
 use moretta_core::{
@@ -17,10 +17,10 @@ use super::{
     c45::{Feature, TrainingSet, UNKNOWN},
 };
 
-/// A missing number is a value of its own, as the policy says: one threshold tells it from all others.
+/// A missing number is a value of its own, as in the policy: below all others, so that one threshold separates it.
 const MISSING: f64 = f64::NEG_INFINITY;
 
-/// A column of both tables, and its position in the policy.
+/// Position of a column in the policy, and its training and test features.
 type PolicyOrdered = (usize, (Feature, Feature));
 
 /// A table to train on and one to test with.
@@ -30,8 +30,8 @@ pub(super) struct TrainAndTest<'a> {
     class: AttributeId,
     /// The sensitive columns.
     sensitive: Vec<AttributeId>,
-    /// For each quasi-identifier, then for each sensitive column, its position in the policy. Ties between columns go to the
-    /// one declared first, whatever its role: so the same columns make the same tree in every role.
+    /// Position in the policy of each quasi-identifier, then of each sensitive column. Features are in this order: ties between
+    /// splits go to the first feature, and the tree must not depend on the roles of columns.
     policy_positions: Vec<usize>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> TrainAndTest<'a> {
         !self.sensitive.is_empty()
     }
 
-    /// As they were, with these columns.
+    /// Training and test set with original values of the selected columns.
     pub(super) fn raw(&self, quasi_identifiers: bool, sensitive: bool) -> (TrainingSet, TrainingSet) {
         let (train, test) = (self.train.everything(), self.test.everything());
         let (width, mut columns) = (self.train.columns().len(), Vec::new());
@@ -71,7 +71,8 @@ impl<'a> TrainAndTest<'a> {
         self.tables(columns, &train, &test)
     }
 
-    /// As released, and the sensitive columns. The training table leaves as its own search says.
+    /// Training and test set with released quasi-identifiers and original sensitive columns. The training set is the release of
+    /// the search; the recoding is applied to the test set.
     pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (TrainingSet, TrainingSet) {
         let form = ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, ..saved.policy.release.clone() };
         let released = Released::of_recoding(self.train, recoding, &form);
@@ -84,7 +85,7 @@ impl<'a> TrainAndTest<'a> {
         self.labelled(&train, |row, column| released.label(groups[row], column), saved)
     }
 
-    /// As a recoding from elsewhere releases them, and the sensitive columns: both tables leave by its cells alone.
+    /// Like [`TrainAndTest::released`], for a recoding from another table, which is applied to both sets.
     pub(super) fn applied(&self, saved: &Saved) -> (TrainingSet, TrainingSet) {
         let train = self.train.everything();
         let labels = saved.labels(self.train);
@@ -92,7 +93,7 @@ impl<'a> TrainAndTest<'a> {
         self.labelled(&train, label, saved)
     }
 
-    /// Tables whose quasi-identifiers are these labels for training, and those of a saved recoding for the test.
+    /// Training set with these labels as quasi-identifiers, and test set with the labels of a saved recoding.
     fn labelled<'l>(
         &self,
         train: &[VariantCount],
@@ -146,7 +147,7 @@ impl<'a> TrainAndTest<'a> {
         self.sensitive.iter().map(column).collect()
     }
 
-    /// The values of the test table in the codes of the training table.
+    /// Values of the test table in the codes of the training table; [`UNKNOWN`] for new ones.
     fn test_codes(&self, id: AttributeId, test: &[VariantCount]) -> Vec<u32> {
         let known = &self.train.attributes()[id.index()];
         let values = self.test.attributes()[id.index()].values.iter();
@@ -155,7 +156,7 @@ impl<'a> TrainAndTest<'a> {
         test.iter().map(|member| codes[value(member.variant)]).collect()
     }
 
-    /// The tables of columns that come with their policy_positions.
+    /// Training and test set of these features, in the order of the policy.
     fn tables(
         &self,
         mut columns: Vec<PolicyOrdered>,
@@ -171,19 +172,20 @@ impl<'a> TrainAndTest<'a> {
     }
 }
 
-/// What a tuple leaves as in a column; `*` where no cell covers it.
+/// Label of a tuple in a column; `*` if no cell covers the tuple.
 fn applied_label<'l>(labels: &[Option<Vec<&'l str>>], tuple: TupleId, column: usize) -> &'l str {
     labels[tuple.index()].as_ref().map_or(ROOT_LABEL, |labels| labels[column])
 }
 
-/// The numbers or seconds of a column by code. What is none is missing where the training table has that too, otherwise unknown.
+/// By code, the numbers or seconds of a column. A text that is no number is [`MISSING`] if it occurs in the training table,
+/// otherwise unknown (NaN).
 fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
     let none = |text: &str| if known.code(text).is_some() { MISSING } else { f64::NAN };
     let number = |text: &str| known.parser().number(text).unwrap_or_else(|_| none(text));
     attribute.values.iter().map(|text| number(text)).collect()
 }
 
-/// Texts as codes of the first column's texts.
+/// Categorical features of texts, coded by the training texts.
 fn categories<'a>(train: impl Iterator<Item = &'a str>, test: impl Iterator<Item = &'a str>) -> (Feature, Feature) {
     let mut known: HashMap<&str, u32> = HashMap::new();
     let mut learn = |text: &'a str| {

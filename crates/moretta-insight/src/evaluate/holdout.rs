@@ -1,18 +1,15 @@
-//! Records held back: a table divided by chance into some to learn from and some to test with.
+//! Random splits of a table into training and test records.
 //!
-//! For whoever has one table and wants honest errors: the split is made on the counts, *before* anything else looks at
-//! them, so that nothing of the test records (a value, the greatest number, how often something occurs) can reach the
-//! search. It needs no records either: how many of each distinct row go where is drawn, and equal records are equal.
+//! The split is made on the counts, before anything else sees them, so that no information about the test records (a value,
+//! the maximum, a frequency) can reach the search. It does not need single records: it draws how many records of each
+//! distinct row belong to each part.
 //!
-//! A split is stratified: every part has its share of each class, as evenly as whole records allow. It depends on the
-//! table and the seed alone, not on the order in which an engine happened to count, nor on that of the columns (which
-//! roles decide).
+//! Splits are stratified: every part has its share of each class, up to rounding. A split depends only on the table and the
+//! seed, not on the order of rows or columns. [`Plan::check`] makes sure that both parts of every split have records.
 //!
-//! A [`Plan`] is held against the table by [`Plan::check`]: both parts of every split have records then.
-//!
-//! Within a class, record by record, a part is drawn with the chance of what it still lacks. Every division with the
-//! right numbers is then as likely as any other (it is how one deals from a shuffled deck), in `O(records × parts)`
-//! time and without the deck.
+//! How: within a class, each record goes to a part with a probability proportional to the number of records that the part
+//! still needs. This is equivalent to dealing a shuffled deck: all divisions of the right sizes are equally likely. Cost:
+//! O(records × parts) time, without memory for the deck.
 
 use moretta_core::counts::Counts;
 use rand_chacha::{
@@ -20,49 +17,49 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-/// How a table is divided. [`Plan::check`] says whether it can be.
+/// How a table is split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Plan {
-    /// Cross-validation: so many parts, and each is once what the others are tested with. At least 2.
+    /// Cross-validation with this many folds, at least 2: each fold is the test part once.
     Folds(usize),
-    /// So many times anew, a share of the records is held back; more than 0 and less than 1.
+    /// Independent random splits.
     Draws {
-        /// How many times.
+        /// Number of splits, at least 1.
         draws: usize,
-        /// The share to test with.
+        /// Share of the records in the test part, above 0 and below 1.
         share: f64,
     },
 }
 
-/// Why a table cannot be divided like this.
+/// Why a table cannot be split by a plan.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// One fold, or none.
+    /// Fewer than two folds.
     #[error("{folds} folds: a table is divided into 2 parts at least")]
     Folds {
-        /// How many were asked for.
+        /// The requested number of folds.
         folds: usize,
     },
-    /// Nothing is ever held back.
+    /// No split was requested.
     #[error("0 draws: records are held back once at least")]
     NoDraws,
-    /// Not a part of the records.
+    /// The share is not between 0 and 1.
     #[error("a share of {share}: what is held back is more than 0 and less than 1")]
     Share {
-        /// The share asked for.
+        /// The requested share.
         share: f64,
     },
-    /// A part would be without records.
+    /// A part would have no records.
     #[error("{records} records are too few to be held back like this: one part would have none")]
     TooFew {
-        /// How many there are.
+        /// Records of the table.
         records: u64,
     },
 }
 
 impl Plan {
-    /// Whether a table of so many records can be divided like this, so that no part is without records.
+    /// Checks that each part of a table with this many records would have at least one record.
     pub fn check(&self, records: u64) -> Result<(), PlanError> {
         let enough = match *self {
             Plan::Folds(folds) if folds < 2 => return Err(PlanError::Folds { folds }),
@@ -75,21 +72,21 @@ impl Plan {
     }
 }
 
-/// How many records a share is.
+/// Number of test records for a share.
 fn held_back(records: u64, share: f64) -> u64 {
     (records as f64 * share).round() as u64
 }
 
-/// A table in two.
+/// A table split in two.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// To learn from.
+    /// Training records.
     pub train: Counts,
-    /// To test with.
+    /// Test records.
     pub test: Counts,
 }
 
-/// All splits of a plan, one after the other; none if [`Plan::check`] refuses it. `class` is a column of `counts`.
+/// Returns the splits of a plan; empty if [`Plan::check`] refuses it. `class` is the index of a column of `counts`.
 pub fn splits(counts: &Counts, class: usize, plan: Plan, seed: u64) -> impl Iterator<Item = Split> + '_ {
     let strata = strata(counts, class);
     let (rounds, dealt) = match plan {
@@ -111,12 +108,12 @@ pub fn splits(counts: &Counts, class: usize, plan: Plan, seed: u64) -> impl Iter
 
 /// The records of one class.
 struct Stratum {
-    /// The distinct rows that have it, in the order of their texts.
+    /// Distinct rows with this class, in the order of their texts.
     rows: Vec<usize>,
     records: u64,
 }
 
-/// The classes in the order of their texts.
+/// The strata, in the order of the class texts.
 fn strata(counts: &Counts, class: usize) -> Vec<Stratum> {
     let ranks: Vec<Vec<u32>> = counts.columns.iter().map(|column| ranks(&column.values)).collect();
     let rank = |row: usize, column: usize| ranks[column][counts.row(row)[column] as usize];
@@ -130,7 +127,7 @@ fn strata(counts: &Counts, class: usize) -> Vec<Stratum> {
     rows.chunk_by(|&a, &b| rank(a, class) == rank(b, class)).map(stratum).collect()
 }
 
-/// The place of each text among all in order.
+/// Rank of each text in sorted order.
 fn ranks(texts: &[Box<str>]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..texts.len() as u32).collect();
     order.sort_by_key(|&code| &texts[code as usize]);
@@ -139,8 +136,8 @@ fn ranks(texts: &[Box<str>]) -> Vec<u32> {
     ranks
 }
 
-/// For each class, how many records each of so many parts gets: as many as the others, give or take one. Where one class
-/// ends, the next goes on, so that the parts are of one size in all as well.
+/// By class, the number of records of each part; they differ by at most one. Surplus records continue round-robin from class to
+/// class, so that the total sizes of the parts also differ by at most one.
 fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
     let mut next = 0;
     let quota = |stratum: &Stratum| {
@@ -154,8 +151,8 @@ fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
     strata.iter().map(quota).collect()
 }
 
-/// For each class, how many records stay and how many are held back. In all it is the share as near as can be; what a class
-/// has too much or too little is less than one record.
+/// By class, the numbers of training and test records. The total of test records is the rounded share; each class deviates from
+/// its exact share by less than one record (largest remainders).
 fn in_two(strata: &[Stratum], share: f64) -> Vec<Vec<u64>> {
     let all: u64 = strata.iter().map(|stratum| stratum.records).sum();
     let wanted = held_back(all, share);
@@ -169,7 +166,7 @@ fn in_two(strata: &[Stratum], share: f64) -> Vec<Vec<u64>> {
     strata.iter().zip(held).map(|(stratum, held)| vec![stratum.records - held, held]).collect()
 }
 
-/// For each part and distinct row, how many of its records the part gets.
+/// By part and distinct row, the number of the row's records in the part.
 fn deal(counts: &Counts, strata: &[Stratum], quotas: &[Vec<u64>], seed: u64, round: u64) -> Vec<Vec<u64>> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(round);
@@ -184,7 +181,7 @@ fn deal(counts: &Counts, strata: &[Stratum], quotas: &[Vec<u64>], seed: u64, rou
                     at = at.wrapping_sub(if here { 0 } else { lacking });
                     here
                 });
-                // What all parts lack together is what is left, so one of them takes the record.
+                // The parts together lack as many records as are left, so one of them takes the record.
                 let Some(part) = part else { continue };
                 lacking[part] -= 1;
                 left -= 1;
@@ -202,7 +199,7 @@ mod tests {
     use super::*;
     use moretta_core::counts::CountedColumn;
 
-    /// Rows of a town, a class and how many records.
+    /// Rows of town, class and records.
     fn counts(rows: &[(u8, u8, u64)]) -> Counts {
         let column = |name: &str| CountedColumn { name: name.to_owned(), ..CountedColumn::default() };
         let mut counts = Counts { columns: vec![column("town"), column("class")], ..Counts::default() };

@@ -1,25 +1,24 @@
-//! What a model can still learn from a release.
+//! Usefulness of a release: the error of a classifier trained on it, and the errors of query answers.
 //!
-//! For whoever has to say what a release is worth: a [`c45`] tree is trained on the table four times, each time with
-//! other features, and judged on records that took no part in the search. The class column is what it predicts.
+//! A [`c45`] tree that predicts the class column is trained on the training table with four sets of features, and tested on
+//! records that the search has not seen:
 //!
 //! | error | features |
 //! | --- | --- |
-//! | [`raw`](Errors::raw), B | quasi-identifiers and sensitive columns as they were |
-//! | [`released`](Errors::released), E | quasi-identifiers as released, sensitive columns as they were |
-//! | [`root`](Errors::root), W | sensitive columns alone, as if every quasi-identifier were `*` |
-//! | [`removed`](Errors::removed), RE | quasi-identifiers as they were, no sensitive columns |
+//! | [`raw`](Errors::raw), B | original quasi-identifiers and sensitive columns |
+//! | [`released`](Errors::released), E | released quasi-identifiers, original sensitive columns |
+//! | [`root`](Errors::root), W | sensitive columns only, as if every quasi-identifier were `*` |
+//! | [`removed`](Errors::removed), RE | original quasi-identifiers, no sensitive columns |
 //!
-//! The recoding is found on the training table and the records to test go through it as they are: a value leaves as the
-//! cell of the cut that covers it, a tuple as the box of least loss that covers it, and as `*` everywhere where there
-//! is none. Nothing of them is suppressed for privacy, because they do not leave the house. Released cells are values of
-//! their own for the tree, intervals included; they count as nodes and intervals even where the policy prints
-//! sets or means, which would be other ones in another table.
+//! The recoding is found on the training table and then applied to the test records: a value becomes the cell of the cut that
+//! covers it, a tuple the box with the smallest loss that covers it, or `*` in every column if there is none. Test records are not
+//! suppressed for privacy, because they are not released. Each released cell, also an interval, is one category for the tree.
+//! Cells count as nodes and intervals even if the policy prints sets or means, which would differ between the two tables.
 //!
-//! The flow: a table in two, by [`holdout`] or because there are two files; then [`Tested::run`] searches on one part,
-//! takes the other through the recoding it found ([`Saved::profile`]) and asks [`errors`]. [`Spread`] sums up several.
+//! Flow: [`holdout`] splits a table in two (or there are two files); [`Tested::run`] searches on the training part, applies the
+//! recoding to the test part ([`Saved::profile`]) and computes [`errors`]; [`Spread`] is the mean and deviation over several splits.
 //!
-//! [`queries`] need no class and no other records: they ask a release how many and how much, and compare.
+//! [`queries`] need neither a class nor test records: they compare COUNT and SUM answers of a release with the true ones.
 
 pub mod c45;
 mod features;
@@ -44,19 +43,19 @@ use serde::{Deserialize, Serialize};
 
 use self::{c45::Tree, features::TrainAndTest, holdout::Split};
 
-/// Shares of the test records that are given a wrong class.
+/// Shares of the test records with a wrong predicted class.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
-    /// Trained on the data as it was.
+    /// Trained on the original table.
     #[serde(rename = "B")]
     pub raw: f64,
     /// Trained on the release.
     #[serde(rename = "E")]
     pub released: f64,
-    /// Trained without the quasi-identifiers: on the majority class alone where no column is sensitive.
+    /// Trained without the quasi-identifiers; if no column is sensitive, this is the error of the majority class.
     #[serde(rename = "W")]
     pub root: f64,
-    /// Trained without the sensitive columns; none where there are none.
+    /// Trained without the sensitive columns; `None` if there are none.
     #[serde(rename = "RE")]
     pub removed: Option<f64>,
 }
@@ -64,15 +63,15 @@ pub struct Errors {
 /// An error's entry in the registry.
 #[derive(Debug, Clone, Copy)]
 pub struct ErrorEntry {
-    /// What the papers call it.
+    /// Name in the papers.
     pub name: &'static str,
-    /// One line on what it says.
+    /// Description in one line.
     pub summary: &'static str,
-    /// Its value.
+    /// Returns the error; `None` if it is not defined.
     pub value: fn(&Errors) -> Option<f64>,
 }
 
-/// All errors, in the order they are told.
+/// All errors, in the order of reports.
 pub const ERRORS: &[ErrorEntry] = &[
     ErrorEntry { name: "B", summary: "trained on the data as it was", value: |e| Some(e.raw) },
     ErrorEntry { name: "E", summary: "trained on the release", value: |e| Some(e.released) },
@@ -84,36 +83,36 @@ pub const ERRORS: &[ErrorEntry] = &[
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluateError {
-    /// Nothing to predict.
+    /// There is no class column to predict.
     #[error("no column has the role `class`: name the one that a model is to predict")]
     NoClass,
-    /// A table without records.
+    /// A table has no records.
     #[error("the {table} table has no records")]
     Empty {
-        /// Which.
+        /// `training` or `test`.
         table: &'static str,
     },
 }
 
-/// A policy tried on one part of a table and tested with the other.
+/// Result of a search on the training part of a table and a test with the other part.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tested {
     /// The errors on the test records.
     pub errors: Errors,
-    /// How many records took part.
+    /// Numbers of records.
     pub records: TestedRecords,
     /// Why the search ended.
     pub stop: Stop,
-    /// What the training records lost.
+    /// Measures of the release of the training records.
     pub measures: Measures,
 }
 
-/// How many records took part.
+/// Numbers of records of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct TestedRecords {
-    /// Learned from.
+    /// Training records.
     pub train: u64,
-    /// Tested with.
+    /// Test records.
     pub test: u64,
     /// Test records that no released cell covers.
     pub uncovered: u64,
@@ -126,13 +125,13 @@ pub enum TestError {
     /// There is nothing to evaluate.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
-    /// The training records are not what the policy declares.
+    /// The training records do not fit the policy.
     #[error(transparent)]
     Train(DomainError),
-    /// The test records are not what the policy declares.
+    /// The test records do not fit the policy.
     #[error(transparent)]
     Test(DomainError),
-    /// Nothing was found for the training records.
+    /// The search on the training records failed.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -153,7 +152,7 @@ impl Tested {
     }
 }
 
-/// The errors under a recoding that a search has found on the training records.
+/// Tests a recoding that was found on the training records.
 pub fn tested(
     policy: &Policy,
     hierarchies: &Hierarchies,
@@ -170,14 +169,14 @@ pub fn tested(
 /// Errors of several splits of one table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Spread {
-    /// Their mean.
+    /// Mean of each error.
     pub mean: Errors,
-    /// Their standard deviation; none for one split.
+    /// Standard deviation of each error; `None` for one split.
     pub deviation: Option<Errors>,
 }
 
 impl Spread {
-    /// Of at least one.
+    /// `None` without splits.
     pub fn of(found: &[Errors]) -> Option<Self> {
         let all = |value: fn(&Errors) -> f64| found.iter().map(value).collect::<Vec<_>>();
         let removed: Option<Vec<f64>> = found.iter().map(|errors| errors.removed).collect();
@@ -191,26 +190,26 @@ impl Spread {
     }
 }
 
-/// The mean of at least one.
+/// Mean; `None` without values.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The standard deviation of at least two, as an estimate for all there could be.
+/// Sample standard deviation (divisor n - 1); `None` for fewer than two values.
 pub fn deviation(values: &[f64]) -> Option<f64> {
     let mean = mean(values).filter(|_| values.len() > 1)?;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// The errors of models of the class, trained on `train` and its release under `recoding`, on the records of `test`.
-/// `saved` is that recoding as it is applied to other tables.
+/// Errors on `test` of classifiers trained on `train` and on its release under `recoding`. `saved` is the same recoding in the
+/// form that can be applied to other tables.
 pub fn errors(train: &Profile, recoding: &Recoding, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
     let tables = TrainAndTest::new(train, test, &saved.policy)?;
     Ok(errors_of(&tables, tables.released(recoding, saved)))
 }
 
-/// The same where the recoding was found on another table, such as both of these together: both leave by its cells.
+/// Like [`errors`], for a recoding that was found on another table, such as both of these together: it is applied to both.
 pub fn errors_applied(train: &Profile, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
     let tables = TrainAndTest::new(train, test, &saved.policy)?;
     Ok(errors_of(&tables, tables.applied(saved)))
@@ -226,8 +225,8 @@ fn errors_of(tables: &TrainAndTest<'_>, released: (c45::TrainingSet, c45::Traini
     }
 }
 
-/// How many records of `test` no cell of the recoding covers, so that they count as `*` everywhere: new values, numbers
-/// between two intervals, combinations outside all boxes.
+/// Records of `test` that no cell of the recoding covers and that count as `*` in every column: new values, numbers between
+/// two intervals, tuples outside all boxes.
 pub fn uncovered(saved: &Saved, test: &Profile) -> u64 {
     let tuples = (0u32..).map(TupleId).zip(saved.labels(test));
     tuples.filter(|(_, labels)| labels.is_none()).map(|(tuple, _)| test.tuple_records(tuple)).sum()

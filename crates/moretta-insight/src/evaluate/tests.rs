@@ -22,7 +22,7 @@ fn table(rows: &[(&str, u64)]) -> TestTable {
     TestTable::with_trees(POLICY, trees(), rows)
 }
 
-/// The class follows the kind of job; nothing else tells anything.
+/// The class depends on the kind of job and on nothing else.
 fn train() -> TestTable {
     table(&[("nurse,x,a,no", 10), ("midwife,x,a,no", 10), ("clerk,x,a,yes", 10), ("scribe,x,b,yes", 20)])
 }
@@ -143,7 +143,7 @@ fn several_splits_have_a_mean_and_a_spread() {
 
 #[test]
 fn the_same_columns_make_the_same_tree_in_every_role() {
-    // Town and illness tell the same about every record but one each, so which one the tree asks first shows.
+    // Town and illness predict the class equally well, so the tree shows which one is tested first.
     let rows = [("x,a,no", 8), ("y,b,yes", 8), ("x,b,no", 1), ("y,a,yes", 1), ("x,b,yes", 1), ("y,a,no", 1)];
     let train = |town: &str, ill: &str| {
         let policy =

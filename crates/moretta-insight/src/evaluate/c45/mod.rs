@@ -1,29 +1,36 @@
-//! A C4.5 decision tree: what a recipient could still predict from a table.
+//! C4.5 decision trees: the classifier that measures how much a release still says about a class.
 //!
-//! For whoever wants to know what a release is worth to a modeller. The same table gives the same tree, whatever the
-//! order of its rows and however equal rows are divided among weights.
+//! The tree depends only on the records, not on the order of rows or on how equal rows are divided among weights.
 //!
-//! Paper: Quinlan, *C4.5: Programs for Machine Learning*, 1993; the charge for the choice of a threshold is that of
+//! Reference: Quinlan, *C4.5: Programs for Machine Learning*, 1993. The penalty for the choice of a threshold is that of
 //! *Improved Use of Continuous Attributes in C4.5*, 1996 (release 8).
 //!
-//! Structure: [`TrainingSet`] columns become codes (numbers their rank) and equal rows one row with a weight; the rows of
-//! a node are a range of one permutation; nodes are a list in which children come after their parent, so neither growing
-//! nor pruning nor classifying recurses.
+//! ```text
+//! outlook ─┬─ sunny ──── humidity <= 70 ─┬─ yes: play
+//!          │                             └─ no:  stay
+//!          ├─ overcast: play
+//!          └─ rain ───── windy ─┬─ yes: stay
+//!                               └─ no:  play
+//! ```
+//!
+//! Data structures: values of a [`TrainingSet`] become codes (numbers their rank), and equal rows become one row with a
+//! weight. The rows of a node are a range of one permutation. Nodes are a list in which children come after their parent, so
+//! growing, pruning and classifying need no recursion.
 //!
 //! Steps:
-//! 1. Grow. A node that is not pure is split by the column of the best *gain ratio* (gain over the entropy of the split
-//!    itself) among those whose gain is at least the average, which is that of the columns with fewer values than 0.3
-//!    times the records, as in Quinlan's program; ties go to the first column. A categorical column gets a branch for
-//!    every value, numbers are divided at the threshold of the greatest gain. At least two branches must have
+//! 1. Grow. A node that is not pure is split by the feature with the best *gain ratio* (information gain over the entropy of
+//!    the split itself) among the features whose gain is at least the average. The average is over features with fewer values
+//!    than 0.3 times the records, as in Quinlan's program. Ties go to the first feature. A categorical feature gets one branch
+//!    per value, a numeric one is split at the threshold with the largest gain. At least two branches must have
 //!    [`MIN_RECORDS`] records.
-//! 2. Prune, from the leaves up. A subtree becomes a leaf where the leaf's errors, at the upper end of their binomial
-//!    confidence interval ([`CONFIDENCE`]), are no more than those of the subtree. (Subtrees are not raised.)
+//! 2. Prune, from the leaves up. A subtree becomes a leaf if the expected errors of the leaf, at the upper end of their
+//!    binomial confidence interval ([`CONFIDENCE`]), are at most those of the subtree. (Subtree raising is not implemented.)
 //!
-//! A value that a branch does not know, or that is unknown, is given the majority class of the node.
+//! A record with an unknown value at a node gets the majority class of that node.
 //!
-//! Cost: at each level of the tree every row is sorted once per column, `O(levels × columns × rows × log rows)` time
-//! and `O(columns × rows)` memory, rows being distinct ones. Levels are few in practice; in the worst case of
-//! thresholds that split off two records each they are `rows / 2`.
+//! Cost: O(levels × columns × rows × log rows) time and O(columns × rows) memory, where rows are distinct ones: at each level
+//! every row is sorted once per column. There are few levels in practice; the worst case is `rows / 2`, if each threshold
+//! splits off two records.
 
 mod prune;
 mod split;
@@ -50,7 +57,7 @@ pub struct Tree {
 
 #[derive(Debug, Clone, PartialEq)]
 struct TreeNode {
-    /// The majority class; the first of several.
+    /// The majority class; ties go to the first class.
     class: u32,
     records: u64,
     /// Training records of another class.
@@ -61,12 +68,12 @@ struct TreeNode {
 #[derive(Debug, Clone, PartialEq)]
 enum Branches {
     Leaf,
-    /// Values that occur, in order, and the nodes for them.
+    /// The values that occur, sorted, and their nodes.
     Values {
         column: usize,
         nodes: Vec<(u32, usize)>,
     },
-    /// The node for numbers up to the threshold, and that for the rest.
+    /// The node for numbers up to the threshold, and the node for larger ones.
     Threshold {
         column: usize,
         at: f64,
@@ -85,7 +92,7 @@ impl Branches {
 }
 
 impl Tree {
-    /// The pruned tree of a training table.
+    /// Grows and prunes a tree.
     pub fn fit(table: &TrainingSet) -> Self {
         let mut tree = Self::grow(&CodedSet::of(table));
         tree.prune();
@@ -121,7 +128,7 @@ impl Tree {
         Self { nodes }
     }
 
-    /// The class of a row of a table that has the training table's columns.
+    /// Predicts the class of a row. The set must have the features of the training set, in the same codes.
     pub fn classify(&self, table: &TrainingSet, row: usize) -> u32 {
         let mut node = &self.nodes[0];
         loop {
@@ -143,7 +150,7 @@ impl Tree {
         }
     }
 
-    /// The share of a table's records that are given another class than they have; 0 for a table without records.
+    /// Share of the records with a wrong predicted class; 0 for a set without records.
     pub fn error(&self, table: &TrainingSet) -> f64 {
         let wrong = |row: &usize| self.classify(table, *row) != table.classes[*row];
         let wrong: u64 = (0..table.rows()).filter(wrong).map(|row| table.weights[row]).sum();
@@ -151,7 +158,7 @@ impl Tree {
         if all == 0 { 0.0 } else { wrong as f64 / all as f64 }
     }
 
-    /// How many leaves it has.
+    /// Number of leaves.
     pub fn leaves(&self) -> usize {
         let (mut leaves, mut open) = (0, vec![0]);
         while let Some(node) = open.pop() {
@@ -167,7 +174,7 @@ impl TreeNode {
     fn leaf(table: &CodedSet<'_>, rows: &[u32]) -> Self {
         let classes = table.classes(rows);
         let records = classes.iter().map(|(_, records)| records).sum();
-        // The last of the reversed maxima is the first class.
+        // `max_by_key` returns the last maximum, which is the first class in reverse order.
         let (class, most) = classes.into_iter().rev().max_by_key(|(_, records)| *records).unwrap_or((UNKNOWN, 0));
         Self { class, records, errors: records - most, branches: Branches::Leaf }
     }

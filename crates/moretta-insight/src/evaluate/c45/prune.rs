@@ -1,20 +1,20 @@
-//! Pessimistic pruning: what a subtree gets wrong on its own training records, made worse by a confidence limit.
+//! Pessimistic pruning: compares errors on the training records, raised to an upper confidence limit.
 
 use super::{Branches, Tree};
 
-/// How likely the true share of errors is allowed to be even greater than the limit.
+/// Probability that the true error rate exceeds the upper limit (Quinlan's default of 25 %).
 pub const CONFIDENCE: f64 = 0.25;
 
-/// The normal deviate of that confidence, squared, by Quinlan's interpolation between 20 % (0.84) and 40 % (0.25).
+/// Square of the normal deviate for [`CONFIDENCE`], by Quinlan's interpolation between 20 % (0.84) and 40 % (0.25).
 const DEVIATE_SQUARED: f64 = 0.6925 * 0.6925;
 
-/// A subtree must be better than a leaf by so many errors to stay.
+/// A subtree is kept only if it expects fewer errors than a leaf by more than this (Quinlan's value).
 const SLACK: f64 = 0.1;
 
 impl Tree {
     pub(super) fn prune(&mut self) {
         let mut expected = vec![0.0; self.nodes.len()];
-        // Children come after their parent: from the back, all of a node's are done before it.
+        // Children come after their parent, so the reverse order visits them first.
         for node in (0..self.nodes.len()).rev() {
             let (records, errors) = (self.nodes[node].records as f64, self.nodes[node].errors as f64);
             let as_leaf = errors + added_errors(records, errors);
@@ -30,7 +30,7 @@ impl Tree {
     }
 }
 
-/// How many errors to add to those seen among some records, up to the limit: Quinlan's `AddErrs`.
+/// Errors to add to the observed ones to reach the upper confidence limit: Quinlan's `AddErrs`.
 pub fn added_errors(records: f64, errors: f64) -> f64 {
     if records <= 0.0 {
         return 0.0;

@@ -1,34 +1,34 @@
-//! Which column a node is split by.
+//! Chooses the feature by which a node is split.
 
 use super::training_set::CodedSet;
 
-/// At least two branches of a split have so many records.
+/// Minimum records in at least two branches of a split (Quinlan's default).
 pub const MIN_RECORDS: u64 = 2;
 
-/// Figures closer than this are equal: sums in another order must not make another tree.
+/// Gains that differ by less are equal: the order of a sum must not change the tree.
 pub(super) const EPSILON: f64 = 1e-9;
 
-/// A way to split a node.
+/// A possible split of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Split {
     pub(super) column: usize,
     pub(super) test: Test,
-    /// Bits a record that the split tells about the class; for a threshold, less the bits its choice costs.
+    /// Information gain about the class in bits per record; for a threshold, minus the penalty for its choice.
     pub(super) gain: f64,
-    /// Bits a record that the split itself has.
+    /// Entropy of the split itself, in bits per record.
     pub(super) info: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Test {
-    /// A branch for every value.
+    /// One branch per value.
     Value,
-    /// A branch for codes up to this, and one for the rest.
+    /// One branch for codes up to this one, another for the rest.
     UpTo(u32),
 }
 
 impl Test {
-    /// The branch of a code; those that occur are in order.
+    /// The branch of a code. Branches of ascending codes ascend.
     pub(super) fn branch(self, code: u32) -> u32 {
         match self {
             Self::Value => code,
@@ -37,7 +37,7 @@ impl Test {
     }
 }
 
-/// The split of the best gain ratio among those of at least average gain; none where nothing is gained.
+/// The split with the best gain ratio among those of at least average gain. `None` if no split has positive gain.
 pub(super) fn best(table: &CodedSet<'_>, rows: &[u32]) -> Option<Split> {
     let classes = table.classes(rows);
     let of_column = |column| {
@@ -47,10 +47,10 @@ pub(super) fn best(table: &CodedSet<'_>, rows: &[u32]) -> Option<Split> {
     choose((0..table.columns()).filter_map(of_column).collect(), |column| table.is_scattered(column))
 }
 
-/// Quinlan's rule: the ratio prefers lopsided splits, so those of little gain do not compete. A scattered column tells
-/// most about the class by telling records apart; it competes, but does not set the mark for others.
+/// Quinlan's rule: the gain ratio favors unbalanced splits, so splits below the average gain do not compete. A scattered
+/// feature has a large gain only because it identifies records: it competes, but does not count in the average.
 pub(super) fn choose(mut splits: Vec<Split>, scattered: impl Fn(usize) -> bool) -> Option<Split> {
-    // A threshold that costs more than it tells is no split at all.
+    // A threshold whose penalty exceeds its gain is no split.
     splits.retain(|split| split.gain > -EPSILON);
     let all = splits.iter().all(|split| scattered(split.column));
     let marks: Vec<f64> =
@@ -63,13 +63,13 @@ pub(super) fn choose(mut splits: Vec<Split>, scattered: impl Fn(usize) -> bool) 
     })
 }
 
-/// `x log2 x`, 0 at 0: entropies of counts are differences of these.
+/// `x log2 x`, and 0 for 0. Entropies of counts are differences of such terms.
 fn x_log2_x(records: u64) -> f64 {
     let x = records as f64;
     if records == 0 { 0.0 } else { x * x.log2() }
 }
 
-/// The entropy of a distribution times its records.
+/// Entropy of a distribution in bits, times its records.
 fn entropy(parts: impl Iterator<Item = u64>) -> f64 {
     let (mut all, mut sum) = (0, 0.0);
     for records in parts {
@@ -95,7 +95,8 @@ fn split_by_values(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &
     Some(Split { column, test: Test::Value, gain: (before - after) / records, info })
 }
 
-/// The threshold of the greatest gain, the first of several. Release 8: its choice among `t` costs `log2(t)` bits.
+/// The threshold with the largest gain; ties go to the first. The gain is reduced by `log2(t) / records` bits for the choice
+/// among `t` thresholds (release 8).
 fn best_threshold(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
     let cells = table.contingency(column, rows);
     let all: u64 = classes.iter().map(|(_, records)| records).sum();

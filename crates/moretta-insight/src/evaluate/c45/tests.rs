@@ -129,9 +129,9 @@ fn ties_go_to_the_first_column_and_the_first_class() {
 }
 
 #[test]
-fn a_column_that_tells_records_apart_does_not_set_the_mark() {
-    // A code of two records each tells all (1 bit) at the price of 3.3; the second column tells 0.53 at the price of 1.
-    // Their average, 0.77, would shut out the better one.
+fn a_feature_that_identifies_records_does_not_raise_the_average() {
+    // A code for every two records has a gain of 1 bit and an entropy of 3.3; the second feature has 0.53 and 1. The average
+    // of both gains, 0.77, would exclude the second, which has the better ratio.
     let own = Feature::Categorical((0..20).map(|row| row / 2).collect());
     let good = Feature::Categorical((0..20).map(|row| u32::from(row % 10 < 9) ^ (row / 10)).collect());
     let classes: Vec<u32> = (0..20).map(|row| row / 10).collect();
@@ -152,7 +152,7 @@ fn tables_of_nothing() {
 
 #[test]
 fn a_deep_tree_needs_no_stack() {
-    // Every threshold takes off one leaf: even nodes have the leaf after them, and the rest of the tree after that.
+    // Every threshold splits off one leaf: an even node is followed by its leaf, then by the rest of the tree.
     let depth = 500_000;
     let node = |index: usize| {
         let at = (index / 2) as f64;

@@ -1,22 +1,22 @@
-//! The table a tree is grown from, as it comes and as codes.
+//! The rows that a tree is grown from or tested with, and their coded form.
 
 use hashbrown::HashSet;
 use moretta_core::text::merge_counts;
 
-/// The code of a value that the training table does not have.
+/// Code of a value that the training set does not have.
 pub const UNKNOWN: u32 = u32::MAX;
 
-/// A column of features.
+/// One feature of all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Feature {
-    /// Names, as codes: equal codes are equal values, and their order means nothing.
+    /// Codes of names. Their order has no meaning.
     Categorical(Vec<u32>),
-    /// Numbers. NaN is an unknown one, in a table to classify; a training table should have none.
+    /// Numbers. NaN is an unknown value, allowed only in a set to classify.
     Numeric(Vec<f64>),
 }
 
 impl Feature {
-    /// How many rows it has.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         match self {
             Self::Categorical(codes) => codes.len(),
@@ -39,7 +39,7 @@ impl Feature {
     }
 }
 
-/// Rows with a class each, and how many records carry them.
+/// Rows with features, a class and a weight (number of records). Test sets have the same type.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TrainingSet {
     pub(super) columns: Vec<Feature>,
@@ -48,36 +48,36 @@ pub struct TrainingSet {
 }
 
 impl TrainingSet {
-    /// A table. Rows of weight 0 count for nothing.
+    /// Rows of weight 0 are ignored.
     ///
     /// # Panics
-    /// Where columns, classes and weights have different numbers of rows.
+    /// If columns, classes and weights differ in length.
     pub fn new(columns: Vec<Feature>, classes: Vec<u32>, weights: Vec<u64>) -> Self {
         let even = columns.iter().all(|column| column.rows() == classes.len()) && classes.len() == weights.len();
         assert!(even, "every row has a value in every column, a class and a weight");
         Self { columns, classes, weights }
     }
 
-    /// How many rows there are.
+    /// Number of rows, whatever their weight.
     pub fn rows(&self) -> usize {
         self.classes.len()
     }
 }
 
-/// A table with numbers as ranks, and equal rows as one.
+/// A training set with numbers replaced by ranks and equal rows merged.
 pub(super) struct CodedSet<'a> {
     table: &'a TrainingSet,
-    /// Feature by column.
+    /// By column and row.
     codes: Vec<Vec<u32>>,
-    /// For each column of numbers, the number of each rank.
+    /// By column, the number of each rank; empty for categorical features.
     numbers: Vec<Vec<f64>>,
-    /// For each column, whether its values are nearly as many as the records.
+    /// By column, whether it has many values per record ([`SCATTERED`]).
     scattered: Vec<bool>,
     classes: Vec<u32>,
     weights: Vec<u64>,
 }
 
-/// A categorical column is scattered where it has so many values for each record of the training table.
+/// A categorical feature is scattered if it has at least this many distinct values per record (Quinlan's value).
 const SCATTERED: f64 = 0.3;
 
 impl<'a> CodedSet<'a> {
@@ -129,12 +129,12 @@ impl<'a> CodedSet<'a> {
         self.numbers[column][code as usize]
     }
 
-    /// The classes of some rows with their records, in order.
+    /// Records of each class among these rows, sorted by class.
     pub(super) fn classes(&self, rows: &[u32]) -> Vec<(u32, u64)> {
         self.counted(rows, |row| self.classes[row])
     }
 
-    /// The codes and classes of some rows in a column with their records, in order.
+    /// Records of each pair of code and class among these rows, sorted.
     pub(super) fn contingency(&self, column: usize, rows: &[u32]) -> Vec<((u32, u32), u64)> {
         self.counted(rows, |row| (self.codes[column][row], self.classes[row]))
     }
@@ -147,12 +147,12 @@ impl<'a> CodedSet<'a> {
     }
 }
 
-/// Codes as they are; numbers as their ranks, and the number of each rank.
+/// The codes of a feature (for numbers: ranks), and the number of each rank.
 fn ranked(column: &Feature) -> (Vec<u32>, Vec<f64>) {
     match column {
         Feature::Categorical(codes) => (codes.clone(), Vec::new()),
         Feature::Numeric(numbers) => {
-            // -0 and 0 are one number.
+            // Adding 0 turns -0 into 0.
             let plain = |number: &f64| number + 0.0;
             let mut distinct: Vec<f64> = numbers.iter().map(plain).collect();
             distinct.sort_unstable_by(f64::total_cmp);

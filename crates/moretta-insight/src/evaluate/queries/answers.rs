@@ -1,4 +1,4 @@
-//! The answers of a release to queries, for whatever shows them.
+//! Answered queries, for the terminal, pages and JSON.
 
 use moretta_core::profile::Profile;
 
@@ -33,7 +33,7 @@ impl QueryKind {
     }
 }
 
-/// Columns with what must hold of them.
+/// Columns with their ranges, as texts.
 pub type Conditions = Vec<(String, String)>;
 
 /// Answered queries.
@@ -46,23 +46,23 @@ pub enum Answers {
         /// Answers by kind.
         workloads: Vec<(QueryKind, Workload)>,
     },
-    /// The user's own, in the order of the file.
+    /// Queries of the user's file, in its order.
     Own(Vec<((QueryKind, Conditions), Answered)>),
 }
 
-/// Answers and the release they are of.
+/// A release and its answers.
 #[derive(Debug)]
 pub struct Queries {
     /// The release, as the user named it.
     pub file: String,
     /// Records of the release.
     pub records: u64,
-    /// Answers with the truth beside them.
+    /// Answers, each with the true answer.
     pub answers: Answers,
 }
 
 impl Queries {
-    /// The answers of each kind, in order of first sight.
+    /// The answers of each kind, in order of first occurrence.
     pub fn kinds(&self) -> Vec<(QueryKind, Vec<Answered>)> {
         let own = match &self.answers {
             Answers::Own(own) => own,

@@ -18,14 +18,14 @@ const MAX_DRAWS_PER_QUERY: u64 = 1000;
 /// Queries answered in parallel before the kept ones are counted; affects speed only.
 const QUERIES_PER_BATCH: u64 = 4096;
 
-/// Which queries to draw.
+/// How to draw random queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Draw {
-    /// How many.
+    /// Number of queries.
     pub count: usize,
-    /// Decides which.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// How many columns each asks about, drawn anew for each; all quasi-identifiers where left out.
+    /// Number of conditions; the columns are drawn for each query. Default: all quasi-identifiers.
     pub columns: Option<usize>,
 }
 
@@ -34,12 +34,12 @@ pub struct Draw {
 pub struct Drawn {
     /// The queries; fewer than requested if [`MAX_DRAWS_PER_QUERY`] is reached.
     pub queries: Vec<(Query, Truth)>,
-    /// How many were drawn, those with the answer 0 included.
+    /// Number of queries drawn, including those with the true answer 0.
     pub drawn: u64,
 }
 
-/// Draws queries until there are enough whose true answer is not 0. Each has, in every column it asks about, a random
-/// range between two of the values that occur, or a random node of the hierarchy: a value or an inner node, not the root.
+/// Draws queries until there are enough whose true answer is not 0. A condition on numbers or dates is the range between two
+/// random values of the column; on categories it is a random node of the hierarchy other than the root.
 pub fn draw(original: &Original<'_>, aggregate: Aggregate, plan: &Draw) -> Drawn {
     let mut rng = QueryRng::new(plan.seed, aggregate);
     let max_draws = MAX_DRAWS_PER_QUERY * plan.count as u64;
@@ -61,14 +61,14 @@ pub fn draw(original: &Original<'_>, aggregate: Aggregate, plan: &Draw) -> Drawn
 struct QueryRng(ChaCha8Rng);
 
 impl QueryRng {
-    /// Queries that count and queries that sum are drawn apart.
+    /// COUNT and SUM queries use different random streams.
     fn new(seed: u64, aggregate: Aggregate) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(u64::from(aggregate != Aggregate::Count));
         Self(random)
     }
 
-    /// Evenly below a number.
+    /// Uniform in `0..bound`.
     fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }
@@ -91,7 +91,7 @@ impl QueryRng {
         Query { aggregate, conditions: order.into_iter().filter_map(asked).collect() }
     }
 
-    /// None where a column has nothing to choose from.
+    /// `None` if the column has nothing to choose from.
     fn condition(&mut self, domain: &Domain) -> Option<Condition> {
         if domain.kind().is_ordered() {
             let numbers = domain.len() - usize::from(domain.missing().is_some());

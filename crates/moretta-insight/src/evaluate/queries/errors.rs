@@ -1,15 +1,15 @@
-//! Errors of answers, overall and by how many records were asked about.
+//! Errors of answers, overall and by selectivity (share of records that a query selects).
 
 use serde::{Deserialize, Serialize};
 
 use super::Truth;
 
-/// A true answer and that of a release.
+/// The true answer and the estimate from a release.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answered {
-    /// What the table says.
+    /// Answer from the original table.
     pub truth: Truth,
-    /// What the release says.
+    /// Estimate from the release.
     pub answer: f64,
 }
 
@@ -18,13 +18,13 @@ impl Answered {
         Self { truth, answer }
     }
 
-    /// The relative error; none where the true answer is 0.
+    /// Relative error; `None` if the true answer is 0.
     pub fn error(&self) -> Option<f64> {
         let truth = self.truth.answer;
         (truth != 0.0).then(|| (self.answer - truth).abs() / truth.abs())
     }
 
-    /// The share of all records that was asked about.
+    /// Share of the table's records that the query selects.
     pub fn selectivity(&self, records: u64) -> f64 {
         self.truth.records as f64 / records as f64
     }
@@ -33,35 +33,35 @@ impl Answered {
 /// Errors of many answers; those to a true answer of 0 do not count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
-    /// How many answers.
+    /// Number of answers.
     pub queries: usize,
-    /// Their mean error; none where there are none.
+    /// Mean error; `None` without answers.
     pub mean: Option<f64>,
-    /// Half of them have an error up to this.
+    /// Median error; `None` without answers.
     pub median: Option<f64>,
 }
 
-/// Errors of answers about so many of the records.
+/// Errors of the answers in a range of selectivity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Class {
-    /// More than this share of the records.
+    /// Exclusive lower end, as a share of the records.
     pub above: f64,
-    /// At most this share.
+    /// Inclusive upper end.
     pub up_to: f64,
-    /// Their errors.
+    /// Errors of these answers.
     #[serde(flatten)]
     pub errors: Errors,
 }
 
-/// Where one class of selectivity ends and the next begins.
+/// Bounds of the selectivity ranges.
 pub const CLASSES: [f64; 5] = [0.0, 0.001, 0.01, 0.1, 1.0];
 
-/// The errors of all.
+/// Errors of all answers.
 pub fn errors(answered: &[Answered]) -> Errors {
     of(answered.iter().filter_map(Answered::error).collect())
 }
 
-/// The errors of each class of selectivity, in a table of so many records.
+/// Errors in each range of selectivity, for a table with this many records.
 pub fn errors_by_class(answered: &[Answered], records: u64) -> Vec<Class> {
     let class = |ends: &[f64]| {
         let (above, up_to) = (ends[0], ends[1]);

@@ -1,4 +1,4 @@
-//! What a release answers.
+//! Estimates query answers from a release.
 
 use moretta_core::{
     hierarchy::Domain,
@@ -10,48 +10,50 @@ use moretta_core::{
 
 use super::{Aggregate, Condition, Query};
 
-/// The groups of a release as boxes, column by column.
+/// The groups of a release as boxes, stored by column.
 #[derive(Debug, Clone)]
 pub struct ReleaseEstimator {
+    /// Records of each group.
     records: Vec<f64>,
     columns: Vec<LabelColumn>,
 }
 
+/// The labels of one column.
 #[derive(Debug, Clone)]
 struct LabelColumn {
-    /// From one value to the next, where all values lie on a grid.
+    /// Distance of neighboring values, if all values lie on a grid (whole numbers, whole days).
     step: Option<f64>,
-    /// What the column prints.
+    /// By label, the values that it covers.
     label_values: Vec<CoveredValues>,
-    /// Which of them each group prints.
+    /// By group, the index of its label.
     group_labels: Vec<u32>,
 }
 
-/// A box in one column.
+/// The values that a label covers: one side of a box.
 #[derive(Debug, Clone, PartialEq)]
 enum CoveredValues {
-    /// Leaves from the first to the last, both inside.
+    /// Codes of leaves from the first to the last, both included.
     Node(u32, u32),
-    /// Some leaves.
+    /// Codes of leaves.
     Set(Vec<u32>),
-    /// Numbers or seconds from the first to the second, both inside.
+    /// Numbers or seconds from the first to the second, both included.
     Interval(f64, f64),
-    /// No number at all.
+    /// The missing value of a numeric column.
     Missing,
 }
 
-/// A released value that is no form of its column.
+/// A released label that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("column `{column}`: `{value}` is not a released form of any value of the original")]
 pub struct UnreadLabel {
-    /// The column.
+    /// Name of the column.
     pub column: String,
-    /// The cell.
+    /// Text of the label.
     pub value: String,
 }
 
 impl ReleaseEstimator {
-    /// Of a release of `original` that was printed with these options.
+    /// `options` are those with which the release of `original` was printed.
     pub fn new(original: &Profile, released: &Released, options: &ReleaseOptions) -> Result<Self, UnreadLabel> {
         let groups = 0..released.groups();
         let column = |(index, column): (usize, &moretta_core::profile::Column)| {
@@ -69,7 +71,7 @@ impl ReleaseEstimator {
         Ok(Self { records: groups.clone().map(|group| released.records(group) as f64).collect(), columns })
     }
 
-    /// The answer from the release alone.
+    /// Estimates the answer from the release alone.
     pub fn answer(&self, query: &Query) -> f64 {
         let mut factors: Vec<(&[u32], Vec<f64>)> = Vec::new();
         for (column, condition) in &query.conditions {
@@ -110,7 +112,7 @@ fn covered_values(
         Some(Covered::Cell(cell)) => {
             Some(domain.ends(cell).map_or(CoveredValues::Missing, |(low, high)| CoveredValues::Interval(low, high)))
         }
-        // One number for many need not be a value of the column.
+        // A mean, median or midpoint need not be a value of the column.
         None if domain.kind() == Kind::Number && options.prints_group_values(Kind::Number) => {
             domain.read_number(label).map(|number| CoveredValues::Interval(number, number))
         }
@@ -143,7 +145,7 @@ impl CoveredValues {
         }
     }
 
-    /// The mean of the numbers inside; 0 where there are none, because then nothing is counted either.
+    /// Mean of the covered numbers inside the range; 0 if there are none.
     fn mean(&self, condition: Option<&Condition>, step: Option<f64>) -> f64 {
         let inside = match (self, condition) {
             (&Self::Interval(low, high), None) => Some((low, high)),
@@ -154,10 +156,10 @@ impl CoveredValues {
     }
 }
 
-/// The first and the last number of an interval that lie in a range, on the grid where there is one.
+/// First and last number of an interval inside a range, rounded inward to the grid if there is one.
 fn overlap((low, high): (f64, f64), (from, to): (f64, f64), step: Option<f64>) -> Option<(f64, f64)> {
     let (from, to) = match step {
-        // One number for many need not lie on the grid.
+        // A mean, median or midpoint need not lie on the grid.
         Some(step) if low < high => ((from / step).ceil() * step, (to / step).floor() * step),
         _ => (from, to),
     };

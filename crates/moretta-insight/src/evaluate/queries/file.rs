@@ -1,4 +1,4 @@
-//! Somebody's own queries, as a file.
+//! Parser of the user's file of queries.
 //!
 //! ```toml
 //! [[query]]
@@ -9,8 +9,8 @@
 //! where = { education = "Higher" }
 //! ```
 //!
-//! A column of numbers or dates has two ends, both inside, or one value; one of categories has a value or an inner node
-//! of its hierarchy. Without `where` all records are asked about.
+//! A column of numbers or dates has two ends, both included, or one value; a column of categories has a value or an inner node
+//! of its hierarchy. Without `where` all records are selected.
 
 use moretta_core::{
     hierarchy::{Domain, LabelReader, ReadCell},
@@ -23,35 +23,35 @@ use toml::{Table, Value};
 
 use super::{Aggregate, Condition, Query};
 
-/// A query and how its conditions were written.
+/// A query of the user's file, with its conditions as texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Own {
-    /// The query.
+    /// The parsed query.
     pub query: Query,
-    /// Columns with what must hold of them, in the file's order.
+    /// Columns with their ranges as written, in the file's order.
     pub conditions: Vec<(String, String)>,
 }
 
-/// What is wrong with a file of queries.
+/// An error in a file of queries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{problem}", .query.map_or(String::new(), |query| format!("query {query}: ")))]
 pub struct QueryFileError {
-    /// The number of the query (from 1); none where the whole file is at fault.
+    /// Number of the query (from 1); `None` if the error is not in a single query.
     pub query: Option<usize>,
-    /// What is wrong.
+    /// The kind of error.
     pub problem: QueryFileProblem,
 }
 
-/// The ways in which a file of queries can be wrong.
+/// Kinds of errors in a file of queries.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryFileProblem {
     /// Not TOML.
     #[error("line {line}: {message}")]
     Toml {
-        /// The line (from 1).
+        /// Line number (from 1).
         line: usize,
-        /// What the reader of TOML says.
+        /// Message of the TOML parser.
         message: String,
     },
     /// No queries.
@@ -75,39 +75,39 @@ pub enum QueryFileProblem {
     /// A `where` that is no table.
     #[error("`where` names columns with what must hold of them: `where = {{ age = [20, 40], sex = \"female\" }}`")]
     Where,
-    /// A column that cannot be asked about.
+    /// A column that is no quasi-identifier.
     #[error("`{column}` is not a quasi-identifier of the policy; {}", one_of(.near, .known))]
     Column {
         /// The column.
         column: String,
-        /// A name that may have been meant.
+        /// The nearest name, if one is similar.
         near: Option<String>,
-        /// Those that can.
+        /// The quasi-identifiers.
         known: Vec<String>,
     },
-    /// A sum of something else than numbers.
+    /// A sum over a column that is not numeric.
     #[error("column `{column}` does not have numbers to sum; {}", one_of(&None, .known))]
     NoNumbers {
         /// The column.
         column: String,
-        /// Those that have.
+        /// The numeric columns.
         known: Vec<String>,
     },
-    /// No range of numbers or dates.
+    /// A condition on numbers or dates that is no range.
     #[error("column `{column}`: write two {}", ends(*.kind, .column))]
     NoRange {
         /// The column.
         column: String,
-        /// Whether it is one of numbers or of dates.
+        /// `Number` or `Date`.
         kind: Kind,
     },
-    /// Something other than one name.
+    /// A condition on categories that is no text.
     #[error("column `{column}`: write one value, or one inner node of its hierarchy, in quotes: `{column} = \"...\"`")]
     NoName {
         /// The column.
         column: String,
     },
-    /// A name that the column does not have.
+    /// A name that is neither a value nor a node of the column.
     #[error(
         "column `{column}`: `{value}` is not a value of the original or an inner node of the hierarchy{}",
         .near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"))
@@ -115,9 +115,9 @@ pub enum QueryFileProblem {
     NoValue {
         /// The column.
         column: String,
-        /// The name.
+        /// The unknown name.
         value: String,
-        /// A name that may have been meant.
+        /// The nearest name, if one is similar.
         near: Option<String>,
     },
 }
@@ -137,7 +137,7 @@ fn one_of(near: &Option<String>, known: &[String]) -> String {
     }
 }
 
-/// Reads queries about a table. The file's name is for the caller to say.
+/// Parses queries about a table. Errors do not name the file; the caller adds it.
 pub fn parse(text: &str, profile: &Profile) -> Result<Vec<Own>, QueryFileError> {
     let whole = |problem| QueryFileError { query: None, problem };
     let table: Table = text.parse().map_err(|error: toml::de::Error| whole(broken(text, &error)))?;
@@ -179,7 +179,7 @@ fn own(query: &Table, profile: &Profile) -> Result<Own, QueryFileProblem> {
     Ok(own)
 }
 
-/// The quasi-identifier of this name.
+/// Returns the quasi-identifier of this name.
 fn column(profile: &Profile, name: &str) -> Result<ColumnId, QueryFileProblem> {
     let names = || profile.columns().iter().map(|column| column.name.as_str());
     names().position(|known| known == name).map(ColumnId::from_index).ok_or_else(|| QueryFileProblem::Column {
@@ -189,7 +189,7 @@ fn column(profile: &Profile, name: &str) -> Result<ColumnId, QueryFileProblem> {
     })
 }
 
-/// The quasi-identifier of this name, which must be one of numbers.
+/// Returns the quasi-identifier of this name, which must be numeric.
 pub fn column_to_sum(profile: &Profile, name: &str) -> Result<ColumnId, QueryFileProblem> {
     let found = column(profile, name)?;
     if profile.domain(found).kind() == Kind::Number {
@@ -200,7 +200,7 @@ pub fn column_to_sum(profile: &Profile, name: &str) -> Result<ColumnId, QueryFil
     Err(QueryFileProblem::NoNumbers { column: name.to_owned(), known })
 }
 
-/// What must hold, and how it was written; nothing for `*`.
+/// Parses a condition and returns it with its text; no condition for `*`.
 fn condition(domain: &Domain, name: &str, value: &Value) -> Result<(Option<Condition>, String), QueryFileProblem> {
     let cell = match (value, LabelReader::new(domain)) {
         (Value::String(label), reader) => match reader.read(label) {
@@ -233,7 +233,7 @@ fn condition(domain: &Domain, name: &str, value: &Value) -> Result<(Option<Condi
     Ok((Some(Condition::Codes(cell.first, cell.last)), label.clone()))
 }
 
-/// Values and inner nodes.
+/// Labels of all nodes but the root.
 fn names(domain: &Domain) -> impl Iterator<Item = &str> {
     domain.tree().into_iter().flat_map(|tree| tree.nodes().skip(1).map(|node| tree.label(node)))
 }

@@ -1,25 +1,29 @@
-//! How well a release answers the questions that a table is there for: how many, and how much in all.
+//! COUNT and SUM queries: compares the answers of a release with the true ones.
 //!
-//! A [`Query`] has a range of values in some quasi-identifiers and asks for the number of records inside, or for the sum
-//! of a column of numbers over them. [`Original`] knows the true answer, [`ReleaseEstimator`] what a recipient makes of a release:
-//! each group gives its size times, in each column asked about, the share of its box that lies inside the query, as if
-//! values were spread evenly over the box; for a sum, also times the mean of what lies inside. What a box is:
+//! A [`Query`] selects records by ranges of some quasi-identifiers and asks for their number, or for the sum of a numeric
+//! column over them. [`Original`] computes the true answer. [`ReleaseEstimator`] computes what a recipient would estimate from the release: each
+//! group contributes its size times, for each condition, the share of its box inside the range, as if values were uniformly
+//! distributed over the box. For a sum, it is also multiplied by the mean of the values inside.
+//!
+//! ```text
+//! query: COUNT where age in [22, 24]         group: 6 records with age [20, 29]
+//! 3 of the 10 whole numbers are inside       estimate: 6 * 3 / 10 = 1.8
+//! ```
 //!
 //! | column | box | share inside |
 //! | --- | --- | --- |
 //! | categories | the leaves of a node, or of a printed set | leaves inside / leaves |
-//! | whole numbers, dates without a time of day | from the least to the greatest value that occurs in it | (steps inside + 1) / (steps + 1): both ends are values |
-//! | other numbers and dates | the same | length inside / length; a single value is inside or not |
+//! | whole numbers, dates without a time of day | from the minimum to the maximum that occurs in it | (steps inside + 1) / (steps + 1): both ends are values |
+//! | other numbers and dates | the same | length inside / length; 0 or 1 for a single value |
 //!
-//! `*` is the whole column. Among numbers a missing value takes no room, and where it is released as it is, it lies in no
-//! range and adds nothing to a sum. One number for many (a mean, a median, a midpoint) is a box of that number alone.
+//! `*` is the whole column. In a numeric column a missing value has no extent: released as missing, it lies in no range and adds
+//! nothing to a sum. A mean, median or midpoint is a box of that number alone.
 //!
-//! The error of an answer is relative: |answer - truth| / |truth|. Random queries ([`draw()`]) all have a true answer other
-//! than 0. [`compare`] does everything in one go.
+//! The error of an answer is relative: |answer - truth| / |truth|. Random queries ([`draw()`]) always have a true answer other than 0.
+//! [`compare`] draws queries and answers them.
 //!
-//! Cost of an answer: the tuples inside the narrowest range for the truth; for a release the groups times the columns
-//! asked about, until one has no share. Queries are answered in parallel, each by itself: on any number of threads the
-//! same.
+//! Cost: the true answer scans the tuples inside the narrowest range; the estimate is O(groups × conditions). Queries are
+//! answered in parallel and independently, so the result does not depend on the number of threads.
 
 mod answers;
 
@@ -43,66 +47,66 @@ pub use self::{
     original::{Original, Truth},
 };
 
-/// A question about some of the records.
+/// A COUNT or SUM query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// What is asked of them.
+    /// The requested aggregate.
     pub aggregate: Aggregate,
-    /// Which they are: all conditions hold, no column has two.
+    /// A record is selected if all conditions hold; at most one per column.
     pub conditions: Vec<(ColumnId, Condition)>,
 }
 
-/// What is asked of records.
+/// The aggregate of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Aggregate {
-    /// How many there are.
+    /// Number of selected records.
     Count,
-    /// The sum of a column of numbers.
+    /// Sum of a numeric column over the selected records.
     Sum(ColumnId),
 }
 
-/// What must hold of a column's value.
+/// A range of a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Condition {
-    /// In a column of numbers or dates: from the first to the second, as numbers or seconds, both ends inside.
+    /// Numbers, or seconds of dates, from the first to the second, both included.
     Between(f64, f64),
-    /// In a column of categories: from the first code to the last, both inside.
+    /// Codes of categories from the first to the last, both included.
     Codes(u32, u32),
 }
 
-/// The first quasi-identifier of numbers: what is summed where nobody says.
+/// The first numeric quasi-identifier: the default column of SUM queries.
 pub fn summed(profile: &Profile) -> Option<ColumnId> {
     let numbers = profile.columns().iter().position(|column| column.domain.kind() == Kind::Number);
     numbers.map(ColumnId::from_index)
 }
 
-/// The answers of a release to queries that somebody asks.
+/// Answers queries from the original table and from the release.
 pub fn ask(original: &Original<'_>, estimator: &ReleaseEstimator, queries: &[Query]) -> Vec<Answered> {
     let answered = |query: &Query| Answered::new(original.answer(query), estimator.answer(query));
     queries.par_iter().map(answered).collect()
 }
 
-/// Random queries and the answers of a release to them.
+/// Answered random queries with one aggregate.
 #[derive(Debug, Clone)]
 pub struct Workload {
-    /// What was asked.
+    /// The aggregate of all queries.
     pub aggregate: Aggregate,
-    /// How many queries were drawn; those with the true answer 0 were put back.
+    /// Number of queries drawn, including those that were rejected because their true answer is 0.
     pub drawn: u64,
-    /// One for each that was kept: fewer than asked for where too few have an answer.
+    /// Answers to the kept queries; fewer than requested if too few have a true answer other than 0.
     pub answered: Vec<Answered>,
 }
 
-/// Answers to random queries of both kinds.
+/// Answers to random COUNT and SUM queries.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// How many.
+    /// COUNT queries.
     pub count: Workload,
-    /// How much in all; none where there is no column to sum.
+    /// SUM queries; `None` if there is no numeric column.
     pub sum: Option<Workload>,
 }
 
-/// Random queries against a table and its release: `draw.count` that count, and as many that sum.
+/// Draws `plan.count` COUNT queries and as many SUM queries, and answers them from a table and its release.
 pub fn compare(
     profile: &Profile,
     released: &Released,

@@ -1,4 +1,4 @@
-//! True answers.
+//! True answers of queries.
 
 use std::ops::Range;
 
@@ -9,42 +9,42 @@ use moretta_core::{
 
 use super::{Aggregate, Condition, Query};
 
-/// A table that knows which tuples have a value.
+/// The original table, with an index from values to tuples.
 #[derive(Debug)]
 pub struct Original<'a> {
     profile: &'a Profile,
     columns: Vec<ByCode>,
 }
 
-/// The tuples in order of their codes in one column; those of a code end where the next one's begin.
+/// Index of one column: tuples sorted by code. The tuples of a code are `offsets[code]..offsets[code + 1]`.
 #[derive(Debug)]
 struct ByCode {
     offsets: Vec<usize>,
     tuples: Vec<TupleId>,
 }
 
-/// What the table says.
+/// A true answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Truth {
-    /// How many records the conditions hold for.
+    /// Number of selected records.
     pub records: u64,
-    /// The answer.
+    /// The aggregate: equal to `records` for COUNT.
     pub answer: f64,
 }
 
 impl<'a> Original<'a> {
-    /// Of a profile.
+    /// Indexes a profile. Cost: O(columns × tuples × log tuples).
     pub fn new(profile: &'a Profile) -> Self {
         let columns = (0..profile.columns().len()).map(|column| ByCode::new(profile, column)).collect();
         Self { profile, columns }
     }
 
-    /// The profile.
+    /// The indexed profile.
     pub fn profile(&self) -> &'a Profile {
         self.profile
     }
 
-    /// The true answer.
+    /// Answers a query exactly.
     pub fn answer(&self, query: &Query) -> Truth {
         let ranges: Vec<(usize, Range<u32>)> = query
             .conditions

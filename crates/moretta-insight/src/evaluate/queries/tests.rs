@@ -89,7 +89,7 @@ fn numbers_that_are_not_whole_fill_their_box_evenly() {
 }
 
 #[test]
-fn errors_are_relative_and_told_by_selectivity() {
+fn errors_are_relative_and_grouped_by_selectivity() {
     let answered = |records, truth, answer| Answered { truth: Truth { records, answer: truth }, answer };
     let all = [
         answered(1, 1.0, 3.0),
@@ -138,7 +138,7 @@ fn where_nothing_has_an_answer_the_draws_end() {
 }
 
 #[test]
-fn the_table_as_it_is_answers_without_error() {
+fn the_original_table_answers_without_error() {
     let table = table();
     let released =
         Released::of_recoding(&table.profile, &Recoding::identity(&table.profile), &ReleaseOptions::default());
