@@ -1,87 +1,85 @@
-//! The risk of being found, before and after.
+//! Re-identification risk, before and after.
 //!
-//! Three attackers are told apart, as the field does (Dankar and El Emam, 2008 and 2010).
-//! All of them know the quasi-identifiers of a person exactly, and nothing else:
+//! Three attacker models (Dankar and El Emam, 2008 and 2010). All attackers know the quasi-identifiers of a person exactly, and
+//! nothing else:
 //!
-//! - the **prosecutor** knows that the person is in the table, and picks one record of those that look alike: 1 in `f`
-//!   for a group of `f` records;
-//! - the **journalist** does not know whether the person is in the table, and finds the record of one of the `F` people
-//!   of the population who look alike: 1 in `F`;
-//! - the **marketer** wants to find as many as possible and does not mind being wrong: the share of records that are
-//!   expected to be found, the sum of `f / F` over the groups, divided by the records.
+//! - the **prosecutor** knows that the person is in the table and picks one of the `f` records of the group: risk `1 / f`;
+//! - the **journalist** does not know whether the person is in the table; the record belongs to one of the `F` people of the
+//!   population with the same values: risk `1 / F`;
+//! - the **marketer** wants to re-identify as many records as possible and accepts errors: the expected share of re-identified
+//!   records, which is the sum of `f / F` over the groups, divided by the number of records.
 //!
-//! The population is not at hand. Where the holder says how large it is (`population` in `[input]`), everybody counts as
-//! drawn with the same chance `p = records / population`, and `1/F` is what is to be expected of it, given `f`, where `F`
-//! is negative binomial: the individual risk of Benedetti and Franconi (1998) and of Franconi and Polettini (2004). It is
-//! more than `p / f` for small groups: whoever is alone in the table may be alone outside. Without a population the table
-//! itself counts as that, `F = f`, the worst that can be. Either way the marketer's share is the journalist's mean; it
-//! stands by itself because it answers another question.
+//! `F` is unknown. If the policy states the size of the population (`population` in `[input]`), every person is assumed to be
+//! sampled with probability `p = records / population`. Then `F` given `f` is negative binomial, and the expected `1 / F` is the
+//! individual risk of Benedetti and Franconi (1998) and of Franconi and Polettini (2004). For small groups it exceeds `p / f`: a
+//! person who is unique in the table may be unique in the population. Without a population, `F = f`, the worst case. Either way
+//! the marketer's share equals the journalist's mean; it is reported separately because it answers another question.
 //!
-//! Before, the groups are the table's distinct tuples. After, they are what prints alike. Suppressed records, and
-//! others that print `*` throughout, are a group like any other, as they are for every privacy model: the attacker is
-//! taken to know to which group the person belongs, which is the worst case.
+//! Before, the groups are the distinct tuples of the table; after, the groups of the release. Records with `*` in every column,
+//! suppressed or not, are a group like any other, as for every privacy model: the attacker is assumed to know to which group the
+//! person belongs, which is the worst case.
 
 use moretta_core::{ids::TupleId, policy::Policy, profile::Profile, released::Released};
 use serde::Serialize;
 
-/// Without a k, a risk above 1 in 5 is high: groups of five are a common rule for health data.
+/// Without a k, a risk above 1 in 5 counts as high: groups of at least five are a common rule for health data.
 const MIN_GROUP_WITHOUT_K: u64 = 5;
 
-/// The risk of being found, before and after.
+/// Re-identification risk, before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Risk {
-    /// How many people the table was drawn from; none where nobody said, or where it has more records than that.
+    /// Size of the population; `None` if the policy does not state it or it is smaller than the table.
     pub population: Option<u64>,
-    /// A risk above this is high: 1/k, or 0.2 where no k was asked for.
+    /// A risk above this is high: 1/k, or 0.2 without a k.
     pub threshold: f64,
-    /// In the table as it came.
+    /// Risk in the original table.
     pub before: Risks,
-    /// In the release.
+    /// Risk in the release.
     pub after: Risks,
 }
 
 /// The risk in one table, by attacker. All figures are shares of 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Risks {
-    /// Who knows that the person is in the table.
+    /// The attacker knows that the person is in the table.
     pub prosecutor: Prosecutor,
-    /// Who does not.
+    /// The attacker does not know whether the person is in the table.
     pub journalist: Journalist,
-    /// Who wants to find as many as possible.
+    /// The attacker wants to re-identify as many records as possible.
     pub marketer: Marketer,
 }
 
-/// What somebody can do who knows that the person is in the table.
+/// Risk by an attacker who knows that the person is in the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Prosecutor {
-    /// The chance of finding the person who is easiest to find.
+    /// Highest risk of a record.
     pub highest: f64,
-    /// The chance of finding a person taken at random.
+    /// Mean risk over all records.
     pub mean: f64,
-    /// The share of records whose risk is above the threshold.
+    /// Share of records whose risk is above the threshold.
     pub above_threshold: f64,
-    /// The share of records that look like no other.
+    /// Share of records that are alone in their group.
     pub unique: f64,
 }
 
-/// What somebody can do who does not know whether the person is in the table.
+/// Risk by an attacker who does not know whether the person is in the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Journalist {
-    /// The chance of finding the person who is easiest to find.
+    /// Highest risk of a record.
     pub highest: f64,
-    /// The chance of finding a person taken at random.
+    /// Mean risk over all records.
     pub mean: f64,
 }
 
-/// What somebody can do who wants to find as many as possible.
+/// Risk by an attacker who wants to re-identify as many records as possible.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Marketer {
-    /// The share of records that are expected to be found.
+    /// Expected share of re-identified records.
     pub expected: f64,
 }
 
 impl Risk {
-    /// Of a table and its release.
+    /// Computes the risk in a table and in its release.
     pub fn of(policy: &Policy, profile: &Profile, released: &Released) -> Self {
         let min_group = policy.privacy.k().unwrap_or(MIN_GROUP_WITHOUT_K).max(1);
         // A recoding may be applied to more records than the population it was found for.
@@ -126,11 +124,11 @@ impl Risks {
     }
 }
 
-/// The expected `1/F` of a group of `f` records, of which a share `p` of all people was drawn.
+/// Expected `1 / F` of a group of `f` records, if people are sampled with probability `p`.
 fn individual(f: u64, p: f64) -> f64 {
     let (rest, size) = (1.0 - p, f as f64);
     let near = p / (size - rest);
-    // The closed forms of the smallest groups; where nearly all were drawn they are differences of nothing.
+    // Closed forms for the smallest groups. For p near 1 they cancel numerically, so the approximation is used.
     let exact = match f {
         1 if rest > 0.01 => -p / rest * p.ln(),
         2 if rest > 0.01 => p / rest.powi(2) * (p * p.ln() + rest),
@@ -147,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     const COLUMNS: &str = "[columns]\nage.role = \"quasi-identifier\"\nage.hierarchy = \"free\"";
-    /// Two are unique, three share an age, and five do.
+    /// Two unique records, a group of three and a group of five.
     const ROWS: &[(&str, u64)] = &[("20", 1), ("30", 3), ("40", 5), ("50", 1)];
 
     fn risk(head: &str, suppressed: &[u32]) -> Risk {
@@ -182,7 +180,7 @@ mod tests {
         let risk = risk("input.population = 100\n[privacy]\nk = 4", &[0, 3]);
         assert_eq!(risk.population, Some(100));
         assert_eq!(risk.before.prosecutor.highest, 1.0, "who knows that somebody is in the table needs no population");
-        // A tenth was drawn. Alone: ln(10) / 9 instead of a tenth, because who is alone here may be alone outside.
+        // p = 0.1. A unique record has risk ln(10) / 9 instead of 0.1: it may be unique in the population.
         let (alone, three, five) = (10f64.ln() / 9.0, individual(3, 0.1), 0.1 / 4.1);
         let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(close(risk.before.journalist.highest, alone));
@@ -195,7 +193,7 @@ mod tests {
     #[test]
     fn the_closed_forms_are_the_sum_over_all_populations() {
         for (f, p) in [(1u64, 0.3f64), (2, 0.3), (3, 0.3), (1, 0.05), (3, 0.9)] {
-            // Of F people f were drawn, the last of them last: F is negative binomial.
+            // The sum over all F of the negative binomial probability times 1 / F.
             let (mut chance, mut sum, mut people) = (p.powi(f as i32), 0.0, f as f64);
             for _ in 0..20_000 {
                 sum += chance / people;
@@ -231,7 +229,7 @@ mod tests {
             let records: u64 = sizes.iter().sum();
             let population = records + more;
             let risks = Risks::of(sizes.iter().copied(), Some(population), 3);
-            // Record by record: its own group, and the people whom that stands for.
+            // Record by record, from the size of its group.
             let each: Vec<u64> = sizes.iter().flat_map(|&size| (0..size).map(move |_| size)).collect();
             let mean = |of: &dyn Fn(u64) -> f64| each.iter().map(|&size| of(size)).sum::<f64>() / records as f64;
             let drawn = records as f64 / population as f64;

@@ -1,38 +1,44 @@
-//! Bars over numbers and dates, which begin at round values and tell neither the least nor the greatest.
+//! Bars over numbers and dates: they start at round values and disclose neither the minimum nor the maximum.
 //!
-//! Numbers: steps of 1, 2 or 5 times a power of ten. Dates: days, months, quarters, years, decades and so on. The step
-//! is the least that divides the middle of the records into about [`MAX_BINS`] parts. The middle leaves out one record
-//! of a hundred at either end, and in a small table as many as a bar needs but one, so that its ends are never those of
-//! one person. What lies beyond is in the first and the last bar, which are open: a single very large value neither
-//! shows nor squeezes all others into one bar. Where the middle is one value, there is one bar.
+//! Steps of numbers are 1, 2 or 5 times a power of ten; steps of dates are days, months, quarters, years, decades and longer.
+//! The step is the smallest one that divides the middle of the records into about [`MAX_BINS`] parts. The middle leaves out 1 %
+//! of the records at either end, and at least `floor - 1` of them (`floor` is the minimum of records per bar), so that its ends
+//! are never those of a single person. Values beyond are in the first and last bar, which are open: a single very large value
+//! neither shows nor squeezes all others into one bar. If the middle is one value, there is one bar.
 //!
-//! Bins with too few records are then joined ([`Bins::merged`]). Only the joined ones count from there on, and those at
-//! the ends count as one step wide, however far their values reach: what a label without printed ends adds to a bar
-//! follows from the bars' labels and the step.
+//! ```text
+//! ages 17 (3 records), 23 (9), 37 (11), 38 (4), 61 (20), 90 (1); floor 10
+//! middle:  23 .. 61                    the 10th smallest and the 10th largest
+//! step:    5, edges at 20, 25, 30, ..  (61 - 23) / 16 = 2.4 rounded up
+//! merged:  up to 24 | 25–39 | 40 or more
+//! ```
+//!
+//! Bins with too few records are merged ([`Bins::merged`]). The first and last merged bin count as one step wide, however far
+//! their values reach: the share of a label without printed ends follows only from the labels of the bars and the step.
 
 use chrono::{DateTime, Datelike, NaiveDate};
 use moretta_core::{hierarchy::Domain, schema::Kind};
 
 use super::{Bar, ColumnCounts, spread};
 
-/// More bars than this are hard to take in.
+/// Approximate maximum number of bars of a histogram, for readability. Not tuned.
 const MAX_BINS: f64 = 16.0;
 
-/// The share of the records that is left out at either end when the step is chosen.
+/// Share of the records that is ignored at either end when the step is chosen. Not tuned.
 const TAIL_SHARE: f64 = 0.01;
 
 const DAY: f64 = 86_400.0;
 
-/// Steps of the calendar in years. The longest is enough for all years that a date can have here, about 500,000.
+/// Calendar steps in years. The longest one suffices for all years that `chrono` supports, about 500,000.
 const YEAR_STEPS: [i64; 15] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
 
-/// Bins one after the other: from each edge to just before the next.
+/// Consecutive bins, each from one edge up to but excluding the next.
 #[derive(Debug, Clone)]
 pub(super) struct Bins {
-    /// One more than there are bins. What is less than the first is in the first bin, what is more in the last.
+    /// One more than there are bins. Smaller values belong to the first bin, larger ones to the last.
     pub(super) edges: Vec<f64>,
     step: Step,
-    /// From one value to the next that could be, as the domain says.
+    /// Distance of neighboring values if they lie on a grid ([`Domain::step`]).
     pub(super) grid: Option<f64>,
 }
 
@@ -46,7 +52,7 @@ pub(super) enum Step {
     Month,
     Quarter,
     Years(i64),
-    /// There is nothing to divide.
+    /// A single bin with all values.
     Whole,
 }
 
@@ -61,14 +67,14 @@ pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Ve
     bars
 }
 
-/// Missing values are a bar of their own, if that is not about a few people.
+/// Adds a bar of missing values if both it and the other bars have enough records; otherwise joins it to the last bar.
 fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, floor: u64) {
     if before == 0 && after == 0.0 {
         return;
     }
     let present: u64 = bars.iter().map(|bar| bar.before).sum();
     match bars.last_mut() {
-        // Numbers that occur nowhere, or too few of them, cannot stand beside it either.
+        // Too few missing values, or too few others.
         Some(last) if before < floor || present < floor => {
             last.label += " or missing";
             last.before += before;
@@ -79,7 +85,8 @@ fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, floor: u64) {
     }
 }
 
-/// Bins joined to their right neighbours until each part has enough records; the last part takes what is left.
+/// Joins bins from left to right until each part has at least `floor` records; the last part takes the remaining bins. Returns
+/// the first and last bin of each part.
 fn parts(before: &[u64], floor: u64) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     let (mut first, mut records) = (0, 0);
@@ -94,12 +101,11 @@ fn parts(before: &[u64], floor: u64) -> Vec<(usize, usize)> {
         Some(last) => last.1 = before.len() - 1,
         None => parts.push((0, before.len() - 1)),
     }
-    // Only what had too few records was added to the last part.
     parts
 }
 
 impl Bins {
-    /// For values that so many records have, by code: each bin has at least `floor` of them, or there is one bin.
+    /// `before` has the records by code. Each bin gets at least `floor` of them, or there is a single bin.
     pub(super) fn new(domain: &Domain, before: &[u64], floor: u64) -> Self {
         let grid = domain.step();
         let whole = Self { edges: vec![0.0, 0.0], step: Step::Whole, grid };
@@ -112,8 +118,8 @@ impl Bins {
         merged.unwrap_or(whole)
     }
 
-    /// Bins with few records joined; none if that leaves one. The first and the last are as wide as the bin of theirs
-    /// that is next to the others: how far the bins went does not show.
+    /// Joins bins with fewer than `floor` records; `None` if only one remains. The first and last bin get the width of their
+    /// innermost original bin, which hides how far the values reach.
     fn merged(&self, before: &[u64], floor: u64) -> Option<Self> {
         let parts = parts(before, floor);
         let ([(_, first), .., (last, _)], step) = (&parts[..], self.step) else { return None };
@@ -123,7 +129,7 @@ impl Bins {
         Some(Self { edges, step, grid: self.grid })
     }
 
-    /// How many records lie in each bin.
+    /// Records of each bin.
     fn count(&self, domain: &Domain, before: &[u64]) -> Vec<u64> {
         let mut bins = vec![0; self.len()];
         for (code, records) in before.iter().enumerate() {
@@ -143,7 +149,7 @@ impl Bins {
         self.edges[1..self.len()].partition_point(|edge| *edge <= value)
     }
 
-    /// A bin in words; open where there is nothing beyond.
+    /// Text for a bin; the first and last are open.
     fn label(&self, bin: usize) -> String {
         let (from, to) = (self.edges[bin], self.edges[bin + 1]);
         match (bin == 0, bin + 1 == self.len()) {
@@ -158,7 +164,7 @@ impl Bins {
         }
     }
 
-    /// `20–24` where there is a last value, `0.5 to 1.5` where values come as near to the end as they like.
+    /// `20–24` if values lie on a grid, `0.5 to 1.5` if they do not.
     fn range(&self, from: f64, to: f64) -> String {
         let start = self.text(from);
         let decade = || months_of(from).is_some_and(|from| months_of(to) == Some(from + 120));
@@ -177,7 +183,7 @@ impl Bins {
         !matches!(self.step, Step::Decimal { .. } | Step::Whole)
     }
 
-    /// What is the last before an edge, where there is such a thing.
+    /// The last value before an edge; `None` for numbers without a grid.
     fn before(&self, edge: f64) -> Option<String> {
         match self.step {
             Step::Decimal { .. } => self.grid.map(|grid| self.text(edge - grid)),
@@ -199,7 +205,7 @@ impl Bins {
     }
 }
 
-/// With as many decimals as the step has.
+/// Formats a number with the decimals of its step.
 fn number_text(value: f64, power: i32) -> String {
     let text = match power {
         -6..=12 => format!("{:.*}", (-power).max(0) as usize, value.abs()),
@@ -208,9 +214,9 @@ fn number_text(value: f64, power: i32) -> String {
     if value < 0.0 { format!("−{text}") } else { text }
 }
 
-/// The values between which all but the tails lie; none where these are one value or there are too few records.
+/// The values between which all records but the tails lie; `None` if they are equal or there are too few records.
 ///
-/// The nearest to either end that are taken are the `floor`-th least and the `floor`-th greatest.
+/// They are never closer to the ends than the `floor`-th smallest and the `floor`-th largest value.
 fn middle(domain: &Domain, before: &[u64], floor: u64) -> Option<(f64, f64)> {
     let values = || {
         let number = |(code, &records): (usize, &u64)| domain.number(code as u32).map(|value| (value, records));
@@ -232,19 +238,19 @@ fn middle(domain: &Domain, before: &[u64], floor: u64) -> Option<(f64, f64)> {
     between(min_tail.max((records as f64 * TAIL_SHARE) as u64)).or_else(|| between(min_tail))
 }
 
-/// Edges at multiples of 1, 2 or 5 times a power of ten; none where there is nothing to divide.
+/// Edges at multiples of 1, 2 or 5 times a power of ten; `None` if the range is empty or the step underflows.
 fn numbers(low: f64, high: f64, grid: Option<f64>) -> Option<(Vec<f64>, Step)> {
-    // Halves, so that a range near the greatest number does not overflow.
+    // Halved, so that a range near the largest float does not overflow.
     let ideal_step = (high / 2.0 - low / 2.0) / (MAX_BINS / 2.0);
     let min_step = grid.map_or(ideal_step, |grid| ideal_step.max(grid));
     if !(ideal_step > 0.0 && min_step.is_normal()) {
         return None;
     }
-    // One power lower than it could be, against rounding.
+    // Starts one power lower, in case the logarithm is rounded up.
     let start = min_step.log10().floor() as i32 - 1;
     let steps = (start..=start + 3).flat_map(|power| [1, 2, 5].map(|digit| (digit, power)));
     let multiple = |factor: f64, digit: u32, power: i32| -> f64 {
-        // Read as a decimal: 3 x 0.1 is to be 0.3.
+        // Parsed as a decimal, because 3 * 0.1 is not 0.3 in floats.
         format!("{}e{power}", factor * f64::from(digit)).parse().unwrap_or(f64::INFINITY)
     };
     let (digit, power) = steps.into_iter().find(|&(digit, power)| {
@@ -263,8 +269,8 @@ fn ascend(edges: &[f64]) -> bool {
     edges.windows(2).all(|two| two[0] < two[1]) && edges.iter().all(|edge| edge.is_finite())
 }
 
-/// Edges at the beginnings of days, months, quarters or years; none where all is on one day, or where an edge would be
-/// beyond the years that there are.
+/// Edges at the beginning of days, months, quarters or years; `None` if all dates are on one day or an edge is outside the
+/// supported years.
 pub(super) fn dates(low: f64, high: f64) -> Option<(Vec<f64>, Step)> {
     let (first, last) = ((low / DAY).floor(), (high / DAY).floor());
     if first == last {
@@ -283,13 +289,13 @@ pub(super) fn dates(low: f64, high: f64) -> Option<(Vec<f64>, Step)> {
     ascend(&edges).then_some((edges, step))
 }
 
-/// The month that a moment lies in, counted from the year 0; none beyond the years that there are.
+/// Month of a timestamp, counted from the year 0; `None` outside the supported years.
 fn months_of(seconds: f64) -> Option<i64> {
     let date = DateTime::from_timestamp(seconds.floor() as i64, 0)?.date_naive();
     Some(i64::from(date.year()) * 12 + i64::from(date.month0()))
 }
 
-/// The beginning of a month; none beyond the years that there are.
+/// Timestamp of the beginning of a month; `None` outside the supported years.
 fn seconds_of(months: i64) -> Option<f64> {
     let year = i32::try_from(months.div_euclid(12)).ok()?;
     let date = NaiveDate::from_ymd_opt(year, months.rem_euclid(12) as u32 + 1, 1)?;

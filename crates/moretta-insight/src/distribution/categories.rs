@@ -1,4 +1,4 @@
-//! Bars over categories: values, or nodes of the hierarchy where there are many values.
+//! Bars over categories: one per value, or per node of the hierarchy if there are many values.
 
 use std::cmp::Reverse;
 
@@ -9,17 +9,17 @@ use moretta_core::{
 
 use super::{Bar, ColumnCounts, rounded, spread};
 
-/// More bars than this are hard to take in.
+/// Maximum number of named bars, for readability. Not tuned.
 const MAX_BARS: usize = 14;
 
-/// What may be named: a range of leaves.
+/// A value or a node that may become a bar, with its range of leaves.
 struct LeafRange {
     label: String,
     first: u32,
     last: u32,
 }
 
-/// The bars of a column of categories, in the order of its hierarchy; what may not be named is the last.
+/// The bars of a column of categories, in the order of its hierarchy; "other values" comes last.
 pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Vec<Bar> {
     let parts = parts(domain);
     let over = spread::over_leaves(domain, counts, &part_of(domain, &parts));
@@ -36,7 +36,7 @@ pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Ve
             join(&mut others, &bar);
         }
     }
-    // The least frequent go, so that the rest can be taken in; and one must go where the others would be a few people.
+    // The least frequent bars beyond the maximum join the others. If the others have too few records, more bars join them.
     let mut frequent: Vec<(usize, Bar)> = bars.into_iter().enumerate().collect();
     frequent.sort_by_key(|(place, bar)| (Reverse(bar.before), *place));
     for (_, gone) in frequent.drain(frequent.len().min(MAX_BARS)..) {
@@ -52,7 +52,7 @@ pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Ve
     if bars.is_empty() {
         others.label = "all values".to_owned();
     }
-    // The noise of sums is no bar.
+    // Rounding errors of sums make no bar.
     if bars.is_empty() || others.before > 0 || rounded(others.after) > 0.0 {
         bars.push(others);
     }
@@ -65,9 +65,9 @@ fn join(others: &mut Bar, bar: &Bar) {
     others.sure += bar.sure;
 }
 
-/// For each leaf, the part that has it.
+/// For each leaf, the index of its part.
 fn part_of(domain: &Domain, parts: &[LeafRange]) -> Vec<usize> {
-    // What is in no part is in none with anything else.
+    // A leaf outside all parts is a part of its own.
     let mut part_of: Vec<usize> = (parts.len()..parts.len() + domain.len()).collect();
     for (place, part) in parts.iter().enumerate() {
         part_of[part.first as usize..=part.last as usize].fill(place);
@@ -75,8 +75,8 @@ fn part_of(domain: &Domain, parts: &[LeafRange]) -> Vec<usize> {
     part_of
 }
 
-/// The values; where these are many, the nodes of the lowest level that has few enough; where none has, the values.
-/// A missing value is a part of its own unless it has its place below one of these nodes.
+/// The values; if there are too many, the nodes of the lowest level with few enough nodes, if there is one. A missing value is a
+/// part of its own unless it is below one of these nodes.
 fn parts(domain: &Domain) -> Vec<LeafRange> {
     let leaf = |code: u32| LeafRange { label: domain.text(code).to_owned(), first: code, last: code };
     let is_missing = |code: &u32| domain.missing() == Some(*code);
@@ -99,8 +99,8 @@ fn of_node(tree: &Tree, node: NodeId) -> LeafRange {
     LeafRange { label: tree.label(node).to_owned(), first, last }
 }
 
-/// The nodes of the lowest level with at most [`MAX_BARS`], leaves that end above it included; none where that is the
-/// root. Levels only grow downwards.
+/// Nodes of the lowest level with at most [`MAX_BARS`] nodes, including leaves above that level; `None` if that is the root.
+/// Each level has at least as many nodes as the one above it.
 fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
     let missing = missing.map(|code| tree.leaf(code));
     let mut found = None;
@@ -111,7 +111,7 @@ fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
             if tree.is_leaf(node) {
                 below.push(node);
             } else {
-                // One more than may be says enough.
+                // One more than the maximum suffices to reject the level.
                 let children = tree.children(node).filter(|child| Some(*child) != missing);
                 below.extend(children.take(MAX_BARS + 1));
             }
@@ -119,7 +119,7 @@ fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
         if below.len() > MAX_BARS || below == nodes {
             return found;
         }
-        // A level of one node says no more than the root does.
+        // A level with one node says no more than the root.
         found = (below.len() > 1).then(|| below.clone());
         nodes = below;
     }

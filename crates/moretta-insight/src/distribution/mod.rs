@@ -1,20 +1,30 @@
-//! How the values of a column were spread, and how they look from the release: the data of a histogram.
+//! Histograms of each quasi-identifier, before and after.
 //!
-//! *Before* is how many records have a value. *After* is what a recipient reads off the release: the records of each
-//! released cell, spread evenly over what the cell covers, as the queries of [`evaluate`](crate::evaluate) do it.
+//! *Before* is the number of records with a value. *After* is what a recipient would estimate from the release: the records of
+//! each released label, uniformly distributed over the values that the label covers, as for the queries of
+//! [`evaluate`](crate::evaluate).
 //!
-//! Histograms leave the house, so no bar may be about a few people, and none may tell the least or the greatest value:
+//! ```text
+//! age          before   after
+//! up to 24         12     5.2
+//! 25–39            15     9.7     all 48 records are released as [17, 90]:
+//! 40 or more       21    33.1     each bar gets 48 times its share of the 74 ages
+//! ```
 //!
-//! - a bar that stands for at least one record of the table stands for `max(k, 10)` of them; one that has fewer is
-//!   merged with its neighbours, or is among the "other values". Where the whole table has fewer, there is one bar.
-//! - bars of numbers and dates begin at round values (`bins.rs`), and the first and the last are open; where they begin
-//!   depends on no value nearer to an end than the `max(k, 10)`-th, so that the ends of a small table do not show either;
-//! - a category, or a node of its hierarchy, is named only where it has that many records (`categories.rs`);
-//! - a released label that does not print its ends (`*`, `young`) is spread over the bars it touches, and not over its
-//!   own values: else the after of a bar would tell where the values begin. An open bar counts as one step wide, so the
-//!   sums do not tell how far it reaches. (A label that does print its ends, as `[17, 90]`, tells them by itself.)
+//! Histograms are published with the report. So no bar may describe only a few people, and none may disclose the minimum or
+//! the maximum:
 //!
-//! Cost: a pass over the tuples and one over the groups for each column; each distinct released label costs the logarithm of the number of bars, or as much as it is long where it is a set.
+//! - Every bar that has records stands for at least `max(k, 10)` records of the table. A bar with fewer is merged with its
+//!   neighbors, or into "other values". A table with fewer records has a single bar.
+//! - Bars of numbers and dates start at round values, and the first and last are open (`bins.rs`). Their edges depend on no
+//!   value that is closer to an end than the `max(k, 10)`-th record.
+//! - A category or a node of its hierarchy is named only if it has that many records (`categories.rs`).
+//! - A label that does not print its ends (`*`, `young`) is distributed over the bars it overlaps, not over its own values:
+//!   otherwise the after of a bar would disclose where the values begin. An open bar counts as one step wide, so sums do not
+//!   disclose how far it reaches. (A label that prints its ends, such as `[17, 90]`, discloses them itself.)
+//!
+//! Cost: one pass over the tuples and one over the groups per column. A distinct label costs O(log bars), a printed set
+//! O(values in the set).
 
 mod bins;
 mod categories;
@@ -32,34 +42,34 @@ use moretta_core::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// No bar stands for fewer records of the table than this, however small k is.
+/// Minimum records of the table per bar, however small k is. Not tuned.
 const MIN_RECORDS_PER_BAR: u64 = 10;
 
-/// How the records of a column are spread, before and after.
+/// Histogram of a column, before and after.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Distribution {
-    /// How many records of the table a bar stands for at least.
+    /// Minimum records of the table per bar.
     pub floor: u64,
-    /// Whether bars stand for ranges, in order.
+    /// Whether bars are ranges of ordered values, in order.
     pub ordered: bool,
-    /// The bars. Both their befores and their afters add up to the records.
+    /// The bars. Both `before` and `after` add up to the number of records.
     pub bars: Vec<Bar>,
 }
 
-/// One bar before and one after.
+/// One bar, before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bar {
-    /// What it stands for.
+    /// The values of the bar, in words.
     pub label: String,
-    /// How many records of the table.
+    /// Records of the original table.
     pub before: u64,
-    /// How many records a recipient would take for such.
+    /// Records that a recipient would estimate from the release.
     pub after: f64,
-    /// How many of these are released as something that lies within the bar. The others could also be elsewhere.
+    /// The part of `after` whose labels lie entirely within the bar. The other labels overlap several bars.
     pub sure: f64,
 }
 
-/// The distributions of all quasi-identifiers.
+/// Distributions of all quasi-identifiers, in order.
 pub fn all(policy: &Policy, profile: &Profile, released: &Released) -> Vec<Distribution> {
     let floor = floor(policy);
     (0..profile.columns().len())
@@ -77,17 +87,17 @@ pub fn all(policy: &Policy, profile: &Profile, released: &Released) -> Vec<Distr
         .collect()
 }
 
-/// Without the noise of sums.
+/// Rounds to six decimals, which hides rounding errors of sums.
 fn rounded(records: f64) -> f64 {
     (records * 1e6).round() / 1e6
 }
 
-/// How many records of the table a bar stands for at least.
+/// Minimum records of the table per bar.
 fn floor(policy: &Policy) -> u64 {
     policy.privacy.k().unwrap_or(0).max(MIN_RECORDS_PER_BAR)
 }
 
-/// What is counted of one column.
+/// Counts of one column, before and after.
 struct ColumnCounts<'a> {
     /// Records of the original table, by code.
     before: &'a [u64],
@@ -98,7 +108,7 @@ struct ColumnCounts<'a> {
 /// A label of the release.
 struct LabelCount<'a> {
     text: &'a str,
-    /// As [`Released::covered`] says.
+    /// Result of [`Released::covered`].
     covered: Option<Covered<'a>>,
     records: f64,
 }

@@ -1,7 +1,7 @@
-//! What a recipient reads off a release: the records of each released label, spread evenly over what it covers.
+//! Distributes the records of each released label uniformly over the values that it covers.
 //!
-//! A label adds to at most two sums of a list of differences, whatever it covers; one pass over that list then gives
-//! every leaf or bin its part.
+//! A label changes the density (records per unit) at the start and at the end of its range. The changes are collected in a
+//! difference array, and one pass over it gives each leaf or bin its records. So a label costs O(1), whatever it covers.
 
 use moretta_core::{
     hierarchy::{Domain, interval_ends},
@@ -10,16 +10,16 @@ use moretta_core::{
 
 use super::{ColumnCounts, LabelCount, bins::Bins};
 
-/// Records over bins of numbers or dates.
+/// Estimated records of each bin of numbers or dates.
 pub(super) struct OverBins {
     pub(super) bins: Vec<f64>,
-    /// Those that are released as something within the bin.
+    /// The part whose labels lie within the bin.
     pub(super) sure: Vec<f64>,
-    /// Records that are released as having no value.
+    /// Records released as missing.
     pub(super) missing: f64,
 }
 
-/// Over numbers or dates.
+/// Distributes the labels of a column of numbers or dates.
 pub(super) fn over_bins(domain: &Domain, counts: &ColumnCounts<'_>, bins: &Bins) -> OverBins {
     let mut over = BinSums::new(bins);
     let mut missing = 0.0;
@@ -36,14 +36,15 @@ pub(super) fn over_bins(domain: &Domain, counts: &ColumnCounts<'_>, bins: &Bins)
     OverBins { bins: over.finish(), sure, missing }
 }
 
-/// Records over the leaves of a column of categories.
+/// Estimated records of each leaf of a column of categories.
 pub(super) struct OverLeaves {
     pub(super) leaves: Vec<f64>,
-    /// Those that are released as something within one part, all at the first leaf that it covers.
+    /// Records whose labels lie within one part, all counted at the first leaf of the label.
     pub(super) sure: Vec<f64>,
 }
 
-/// Over the leaves of a column of categories, whose leaves are in parts. A missing value is a leaf like any other.
+/// Distributes the labels of a column of categories. `part_of` is the part of each leaf; a missing value is a leaf like any
+/// other.
 pub(super) fn over_leaves(domain: &Domain, counts: &ColumnCounts<'_>, part_of: &[usize]) -> OverLeaves {
     let (mut leaves, mut sure) = (vec![0.0; domain.len()], vec![0.0; domain.len()]);
     let mut density_changes = vec![0.0; domain.len() + 1];
@@ -56,7 +57,7 @@ pub(super) fn over_leaves(domain: &Domain, counts: &ColumnCounts<'_>, part_of: &
                     sure[codes[0] as usize] += records;
                 }
             }
-            // Where nothing can be read, it could be anything.
+            // A label that cannot be read may cover anything.
             covered => {
                 let cell = if let Some(Covered::Cell(cell)) = covered { cell } else { domain.whole() };
                 if one_part(cell.first, cell.last) {
@@ -80,22 +81,22 @@ pub(super) fn over_leaves(domain: &Domain, counts: &ColumnCounts<'_>, part_of: &
     OverLeaves { leaves, sure }
 }
 
-/// What a label stands for in a column of numbers or dates.
+/// The values that a label covers in a column of numbers or dates.
 enum LabelExtent {
-    /// One value, which prints.
+    /// One printed value.
     Value(f64),
-    /// From the first to the second, both of which print.
+    /// An interval whose ends are printed.
     Printed(f64, f64),
-    /// From the first to the second, which do not print.
+    /// An interval whose ends are not printed.
     Touched(f64, f64),
-    /// No value at all.
+    /// The missing value.
     Missing,
 }
 
 fn extent(domain: &Domain, label: &LabelCount<'_>) -> LabelExtent {
     let cell = match label.covered {
         Some(Covered::Cell(cell)) => cell,
-        // One number for many need not be a value of the column.
+        // A mean, median or midpoint need not be a value of the column.
         _ => match domain.read_number(label.text) {
             Some(number) => return LabelExtent::Value(number),
             None => domain.whole(),
@@ -105,21 +106,21 @@ fn extent(domain: &Domain, label: &LabelCount<'_>) -> LabelExtent {
     let printed =
         interval_ends(label.text).and_then(|(low, high)| Some((domain.read_number(low)?, domain.read_number(high)?)));
     match printed {
-        // What prints may be more than the values that occur, which the release does not tell.
+        // The printed interval may be wider than the values that occur, which the release does not disclose.
         Some((from, to)) if from <= low && high <= to => LabelExtent::Printed(from, to),
         _ if low == high => LabelExtent::Value(low),
         _ => LabelExtent::Touched(low, high),
     }
 }
 
-/// Sums over bins while they are made.
+/// Records of each bin while labels are added.
 struct BinSums<'a> {
     bins: &'a Bins,
-    /// What falls into a bin as it is.
+    /// Records of labels within a bin, and the parts of intervals that end in it.
     whole: Vec<f64>,
-    /// The records of labels that lie within a bin.
+    /// Records of labels within a bin.
     sure: Vec<f64>,
-    /// How much more there is in each half unit of length from this bin on than in the one before.
+    /// Change of the density, in records per half unit of length, at the start of each bin.
     density_changes: Vec<f64>,
 }
 
@@ -138,10 +139,10 @@ impl<'a> BinSums<'a> {
         self.sure[bin] += records;
     }
 
-    /// Over an interval whose ends are both inside it. On a grid the last value takes as much room as any other.
+    /// Adds a closed interval. On a grid the last value is as wide as any other.
     fn interval(&mut self, low: f64, high: f64, records: f64) {
         let (first, last) = (self.bins.bin(low), self.bins.bin(high));
-        // Halves, so that a range near the greatest number does not overflow.
+        // Halved, so that a range near the largest float does not overflow.
         let (low, high) = (low / 2.0, high / 2.0 + self.bins.grid.unwrap_or(0.0) / 2.0);
         if first == last {
             return self.within(first, records);
@@ -153,7 +154,8 @@ impl<'a> BinSums<'a> {
         self.density_changes[last] -= density;
     }
 
-    /// Over all bins from the first to the last, by how wide they are; an open one counts as one step wide.
+    /// Adds a label that overlaps the bins from the first to the last, in proportion to their widths. An open bin counts as one
+    /// step wide.
     fn touched(&mut self, first: usize, last: usize, records: f64) {
         if first == last {
             return self.within(first, records);

@@ -1,4 +1,4 @@
-//! Bars that can be counted by hand, and references that spread records value by value.
+//! Bars computed by hand, and a naive reference that distributes records value by value.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn as_it_is(table: &TestTable) -> Vec<String> {
     bars(table, &Recoding::identity(&table.profile))
 }
 
-/// Everything leaves as the same cell.
+/// All values are released as one cell.
 fn whole(table: &TestTable) -> Recoding {
     Recoding::Global(Cut::whole(&table.profile))
 }
@@ -41,7 +41,7 @@ fn whole(table: &TestTable) -> Recoding {
 #[test]
 fn numbers_begin_at_round_values_and_small_bars_are_merged() {
     let ages = table("c.hierarchy = \"free\"", &[("17", 3), ("23", 9), ("37", 11), ("38", 4), ("61", 20), ("90", 1)]);
-    // Steps of 5 from 15 to 95; an end that is somebody's age is nowhere.
+    // No edge is the age of a single record.
     assert_eq!(as_it_is(&ages), ["up to 24 12 12", "25–39 15 15", "40 or more 21 21"]);
     // [17, 90] prints as it is: 8 of its 74 ages are up to 24, and 15 up to 39.
     let part = |ages: f64| 48.0 * ages / 74.0;
@@ -58,7 +58,7 @@ fn a_label_that_does_not_print_its_ends_is_spread_by_the_labels_of_the_bars() {
         table("c.hierarchy = { widths = [10] }", &rows)
     };
     let near = ages("20", "39");
-    // Steps of two years, from the tenth least to the tenth greatest; the open bars count as two years each.
+    // Steps of two years, from the tenth smallest to the tenth largest; the open bars count as two years each.
     let expected = ["up to 21 20 10", "22–29 20 40", "30 or more 20 10"];
     assert_eq!(Released::labels(&release(&near, &whole(&near)), 0), [Box::from("*")]);
     assert_eq!(bars(&near, &whole(&near)), expected);
@@ -79,13 +79,13 @@ fn a_label_that_prints_more_than_the_values_is_spread_over_what_it_prints() {
         let cells = vec![(0..domain.len() as u32).map(parents).collect()];
         bars(&ages, &Recoding::Global(Cut { cells, suppressed: Vec::new() }))
     };
-    // [20, 39] for 40 records: 4 of its 20 ages are up to 23. That nobody is 20 is not to be seen.
+    // [20, 39] for 40 records: 4 of its 20 ages are up to 23. Whether anyone is 20 does not show.
     assert_eq!(of("20"), ["up to 23 20 8", "24–39 20 32", "40 or more 20 20"]);
     assert_eq!(of("21"), of("20"));
 }
 
 #[test]
-fn small_tables_have_bars_as_far_as_these_tell_no_end() {
+fn small_tables_have_bars_if_these_disclose_no_end() {
     let rows = |records: u64| [("3", 1), ("40", records / 2 - 1), ("60", records - records / 2 - 1), ("99", 1)];
     let of = |records: u64| as_it_is(&table("c.hierarchy = \"free\"", &rows(records)));
     // At every size below a hundred; 40 and 60 are the ends that count, not 3 and 99.
@@ -195,7 +195,7 @@ fn categories_are_named_where_enough_records_have_them() {
     let few = jobs(&[("nurse", 10), ("midwife", 9), ("clerk", 40), ("scribe", 3)]);
     assert_eq!(as_it_is(&few), ["nurse 10 10", "clerk 40 40", "other values 12 12"]);
     assert_eq!(bars(&few, &whole(&few))[2], "other values 12 37.2", "two jobs of five, and one that nobody has");
-    // Three alone would be a few people: the rarest that could be named goes with them.
+    // Three records alone are too few: the rarest named category joins them.
     let fewer = jobs(&[("nurse", 10), ("clerk", 40), ("scribe", 3)]);
     assert_eq!(as_it_is(&fewer), ["clerk 40 40", "other values 13 13"]);
     let none = jobs(&[("nurse", 5), ("clerk", 3)]);
@@ -236,7 +236,7 @@ fn the_noise_of_sums_is_no_bar() {
     let table = TestTable::new(&format!("{POLICY}c.hierarchy = \"c.csv\""), &[("c", &tree)], &rows);
     let domain = &table.profile.columns()[0].domain;
     let released = release(&table, &whole(&table));
-    // A third of 2, a sixth and a seventh begin one after the other and end at once: what is left is not quite nothing.
+    // Densities of 2/3, 1/6 and 1/7 start at different leaves and end at the same one: rounding leaves a tiny remainder.
     let tree = domain.tree().unwrap();
     let label = |(text, records)| {
         let node = tree.nodes().find(|&node| tree.label(node) == text).unwrap();
@@ -248,7 +248,7 @@ fn the_noise_of_sums_is_no_bar() {
     assert_eq!(categories::bars(domain, &counts, 10).len(), 7);
 }
 
-/// A random table of one column, and groups of its records with the least cells around them.
+/// A random table of one column, and groups of its records with their smallest cells.
 #[derive(Debug, Clone)]
 struct Random {
     values: Vec<(u32, u64, u8)>,
@@ -276,7 +276,7 @@ fn random() -> impl Strategy<Value = Random> {
 
 impl Random {
     fn table(&self) -> TestTable {
-        // Every 60th is missing; 17 and a square apart, so that gaps differ.
+        // 59 is missing; squares make the gaps between values differ.
         let text = |value: u32| if value == 59 { "?".to_owned() } else { (17 + value * value / 7).to_string() };
         let rows: Vec<(String, u64)> = self.values.iter().map(|(value, records, _)| (text(*value), *records)).collect();
         let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
@@ -307,7 +307,7 @@ impl Random {
     }
 }
 
-/// Every record, one by one, over every value that its label may stand for.
+/// The naive reference: distributes each record over all values that its label covers.
 fn reference(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) -> (Vec<f64>, f64) {
     let reader = LabelReader::new(domain);
     let (mut parts, mut missing) = (vec![0.0; bins.map_or(domain.len(), bins::Bins::len)], 0.0);
@@ -343,12 +343,13 @@ fn reference(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) ->
     (parts, missing)
 }
 
-/// Ages, with one record below or above all others that leaves as `*` or as the node above it, as do some others.
+/// Bars of a table of ages with one record at `end`, below or above all others. It and some other records are released as `*`
+/// or as their parent node.
 fn with_end(ages: &[(u8, u64)], end: i64, hidden: u8) -> Vec<Bar> {
     let mut rows: Vec<(String, u64)> = ages.iter().map(|(age, records)| (age.to_string(), *records)).collect();
     rows.push((end.to_string(), 1));
     let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
-    // Nodes that print no number, the same for all ages above or below.
+    // Labels without numbers, one for all ages below 100.
     let name = |age: i64| if age < 100 { "low".to_owned() } else { format!("age{}", (age / 10).min(20)) };
     let leaves: BTreeSet<i64> = ages.iter().map(|(age, _)| i64::from(*age)).chain([end]).collect();
     let tree: String = leaves.into_iter().map(|age| format!("{age};{};*\n", name(age))).collect();
@@ -393,7 +394,7 @@ proptest! {
         prop_assert_eq!(found.bars.iter().map(|bar| bar.before).sum::<u64>(), records);
         prop_assert!((found.bars.iter().map(|bar| bar.after).sum::<f64>() - records as f64).abs() < 1e-4);
         let one = found.bars.len() == 1;
-        // What nobody has may be said of categories: it is about no one.
+        // A bar of categories may have no records at all.
         let nobody = |bar: &Bar| !found.ordered && bar.before == 0 && bar.label == "other values";
         let fits = |bar: &Bar| bar.before >= found.floor || nobody(bar);
         prop_assert!(one || found.bars.iter().all(fits), "{:?}", found);
@@ -431,7 +432,7 @@ fn one_number_for_many_is_where_it_says() {
 }
 
 #[test]
-fn what_leaves_as_star_is_nowhere_for_sure() {
+fn records_released_as_star_are_sure_in_no_bar() {
     let sure = |table: &TestTable, recoding: &Recoding| -> Vec<(u64, f64)> {
         let found = all(&table.policy, &table.profile, &release(table, recoding));
         for bar in &found[0].bars {
