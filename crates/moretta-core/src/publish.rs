@@ -19,11 +19,12 @@
 //! release
 //! ```
 //!
-//! Each step takes only the result of the previous one, so the type checker enforces the order: a file that was not read
-//! back cannot be published. [`Staged::publish`] needs a [`ReadBackProof`], and only [`Written::read_back`] makes one.
+//! Each step takes only the result of the previous one, so the type checker enforces the order: a file that was not
+//! read back cannot be published. [`Staged::publish`] needs a [`ReadBackProof`], and only [`Written::read_back`] makes
+//! one.
 //!
-//! Every value of the quasi-identifier, sensitive and class columns is compared. Insensitive columns, which are copied, are
-//! not.
+//! Every value of the quasi-identifier, sensitive and class columns is compared. Insensitive columns, which are copied,
+//! are not.
 //!
 //! ```
 //! use moretta_core::{engine::{EngineFault, Staged}, hierarchy::Hierarchies, observer::NoObserver};
@@ -80,8 +81,8 @@ use crate::{
 };
 
 impl<'a> Verified<'a> {
-    /// Second pass over the input: writes the release where only the data holder can reach it. `counts` is the result of the
-    /// first pass over the same records.
+    /// Second pass over the input: writes the release where only the data holder can reach it. `counts` is the result
+    /// of the first pass over the same records.
     pub fn write<E: Engine>(
         &'a self,
         engine: &E,

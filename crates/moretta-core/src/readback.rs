@@ -1,8 +1,8 @@
 //! Checks of a released file.
 //!
-//! - [`compare_with_verified`] compares a written file with the table that was verified: same groups, and in each group the
-//!   same sensitive and class values, equally often. [`Written::read_back`](crate::publish::Written::read_back) calls it;
-//!   `publish.rs` shows where this happens in the flow.
+//! - [`compare_with_verified`] compares a written file with the table that was verified: same groups, and in each group
+//!   the same sensitive and class values, equally often. [`Written::read_back`](crate::publish::Written::read_back)
+//!   calls it; `publish.rs` shows where this happens in the flow.
 //! - [`check_forms`] checks that every cell has a form that a release can have (a value, an interval, a label of the
 //!   hierarchy, ..). `moretta check` uses it for files whose original is not available.
 
@@ -127,8 +127,8 @@ impl<'a> ReleasedForms<'a> {
         Self { declared, missing: &policy.input.missing, labels, reading }
     }
 
-    /// If the policy does not declare the type, intervals may be of numbers or of dates: chooses dates if only dates accept all
-    /// texts.
+    /// If the policy does not declare the type, intervals may be of numbers or of dates: chooses dates if only dates
+    /// accept all texts.
     fn guess_dates(self, texts: &[&str]) -> Self {
         let is_open = self.declared.kind.is_none()
             && matches!(self.declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Built(_));

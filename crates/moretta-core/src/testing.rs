@@ -40,7 +40,8 @@ pub const BANK: &[(&str, u64)] = &[
     ("Clerk,Canada,No,Discharged,Good", 1),
 ];
 
-/// Twenty points: x, y, class. If x is split after 7.5 and y after 3.5, three points are not of their group's majority class.
+/// Twenty points: x, y, class. If x is split after 7.5 and y after 3.5, three points are not of their group's majority
+/// class.
 pub const POINTS: &[(&str, u64)] = &[
     ("0,0,+", 4),
     ("3,2,+", 3),
@@ -52,8 +53,8 @@ pub const POINTS: &[(&str, u64)] = &[
     ("9,5,+", 1),
 ];
 
-/// Reads a file of public data from the folder `MORETTA_DATA`, or from `shared/data` beside the project. `None` if there is
-/// no such file: the test is skipped with a message.
+/// Reads a file of public data from the folder `MORETTA_DATA`, or from `shared/data` beside the project. `None` if
+/// there is no such file: the test is skipped with a message.
 pub fn data(path: &str, test: &str) -> Option<String> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let text = fs::read_to_string(std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from).join(path));
@@ -110,7 +111,8 @@ pub fn counts(policy: &Policy, rows: &[(&str, u64)]) -> Counts {
 }
 
 impl TestTable {
-    /// A row has the quasi-identifiers, then the sensitive and class columns, separated by commas; the number is its records.
+    /// A row has the quasi-identifiers, then the sensitive and class columns, separated by commas; the number is its
+    /// records.
     pub fn new(policy: &str, hierarchies: &[(&str, &str)], rows: &[(&str, u64)]) -> Self {
         let parsed = |(name, text): &(&str, &str)| ((*name).to_owned(), file::parse(text).expect("a hierarchy"));
         Self::with_trees(policy, hierarchies.iter().map(parsed).collect(), rows)
@@ -125,7 +127,8 @@ impl TestTable {
         Self { policy, profile, models }
     }
 
-    /// The variants whose texts (quasi-identifiers, then sensitive and class values) `wanted` accepts, with all their records.
+    /// The variants whose texts (quasi-identifiers, then sensitive and class values) `wanted` accepts, with all their
+    /// records.
     pub fn members(&self, wanted: impl Fn(&[&str]) -> bool) -> Vec<VariantCount> {
         let texts = |variant: VariantId| {
             let codes = self.profile.codes(self.profile.tuple_of(variant)).iter().zip(self.profile.columns());

@@ -6,8 +6,9 @@
 //! 2. every record is released exactly once, and no more are suppressed than the policy allows;
 //! 3. every privacy model holds in every group, where groups are formed by the labels that will be printed.
 //!
-//! Only [`verify`] makes a [`Verified`], and only a `Verified` can be written (`Verified::write` in `publish.rs`, which shows
-//! the whole flow). [`check`] judges an existing file: the read-back of a written release and `moretta check` use it.
+//! Only [`verify`] makes a [`Verified`], and only a `Verified` can be written (`Verified::write` in `publish.rs`, which
+//! shows the whole flow). [`check`] judges an existing file: the read-back of a written release and `moretta check` use
+//! it.
 //!
 //! Cost: one regrouping of the tuples for each distinct scope (set of columns that a model assumes known).
 
@@ -54,8 +55,8 @@ pub struct Judgement {
     pub overlapping: bool,
     /// Whether the model judges the table as a whole, so that no group is the worst.
     pub of_table: bool,
-    /// Number of the first record (from 1) of the worst failing groups, worst first. Numbers only: a message must not quote
-    /// values.
+    /// Number of the first record (from 1) of the worst failing groups, worst first. Numbers only: a message must not
+    /// quote values.
     pub where_: Vec<u64>,
     /// Index of the judgement of a template that implies this one.
     pub implied_by: Option<usize>,
@@ -116,8 +117,8 @@ impl Judgement {
         }
     }
 
-    /// Judges every model. Judgements are in the order of the models, group models first; neighboring parts of a model share
-    /// one judgement.
+    /// Judges every model. Judgements are in the order of the models, group models first; neighboring parts of a model
+    /// share one judgement.
     fn judge_all(
         profile: &Profile,
         grouping: &Grouping,
@@ -125,7 +126,8 @@ impl Judgement {
         Models { of_groups: models, of_table }: Models<'_>,
     ) -> Vec<Self> {
         let (mut tallies, tally_indices) = tallies(models);
-        // Sorted by scope: models with the same scope share a regrouping, and only one regrouping is in memory at a time.
+        // Sorted by scope: models with the same scope share a regrouping, and only one regrouping is in memory at a
+        // time.
         let mut order: Vec<usize> = (0..models.len()).collect();
         order.sort_by_key(|&index| models[index].scope());
         for same_scope in order.chunk_by(|&a, &b| models[a].scope() == models[b].scope()) {
@@ -192,8 +194,8 @@ struct Tally {
     failing: WorstGroups,
 }
 
-/// Margin and first record of the worst failing groups, worst first, with distinct records. At most [`MAX_NAMED_GROUPS`] are
-/// kept, because there may be thousands of sets of columns with thousands of groups each.
+/// Margin and first record of the worst failing groups, worst first, with distinct records. At most
+/// [`MAX_NAMED_GROUPS`] are kept, because there may be thousands of sets of columns with thousands of groups each.
 #[derive(Default)]
 struct WorstGroups(Vec<(f64, u64)>);
 
@@ -299,7 +301,7 @@ impl<'a> Verified<'a> {
         self.tables
     }
 
-    /// The recoding.
+    /// The recoding that was verified.
     pub fn recoding(&self) -> &Recoding {
         &self.recoding
     }
@@ -327,7 +329,7 @@ pub enum VerifyError {
     /// A cell is no node or interval of its column, or does not cover a value that it replaces.
     #[error("column `{column}`: a released cell does not cover the value it stands for")]
     NotCovered {
-        /// The column.
+        /// Name of the column.
         column: String,
     },
     /// Records would be released more than once, or not at all.
@@ -432,8 +434,8 @@ fn check_cut(profile: &Profile, cut: &Cut) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Whether every code is released as the smallest cell that covers it, and no two cells overlap partly. Then the list of
-/// cells determines the cell of any value, also of values in other tables.
+/// Whether every code is released as the smallest cell that covers it, and no two cells overlap partly. Then the list
+/// of cells determines the cell of any value, also of values in other tables.
 fn are_properly_nested(cells: &[Cell]) -> bool {
     let mut distinct = cells.to_vec();
     distinct.sort_unstable_by_key(|cell| (cell.first, Reverse(cell.last), *cell));

@@ -11,8 +11,8 @@ use std::{
     path::Path,
 };
 
-/// The module with support for tests. It may use everything, and using it is no dependency: without the feature `testing` it
-/// does not exist, so the compiler refuses such a use outside tests.
+/// The module with support for tests. It may use everything, and using it is no dependency: without the feature
+/// `testing` it does not exist, so the compiler refuses such a use outside tests.
 const TESTING: &str = "testing";
 
 /// For each pair of top-level modules where the first uses the second, the places that do, as `file:line`.
@@ -125,7 +125,8 @@ fn end_of_item(tokens: &[(&str, usize)], start: usize) -> usize {
     tokens.len()
 }
 
-/// Parses the path or `use` tree at a token and adds the names of the crate root that it uses. Returns the index after it.
+/// Parses the path or `use` tree at a token and adds the names of the crate root that it uses. Returns the index after
+/// it.
 fn follow(tokens: &[(&str, usize)], mut at: usize, mut here: Vec<String>, named: &mut Vec<(String, usize)>) -> usize {
     let token = |at: usize| tokens.get(at).map_or("", |token| token.0);
     loop {
@@ -192,7 +193,8 @@ fn names_in_root(path: &str, text: &str) -> Vec<(String, usize)> {
     named
 }
 
-/// Collects the uses between modules. A name of the root that is no module is an error: it would hide a use of a module.
+/// Collects the uses between modules. A name of the root that is no module is an error: it would hide a use of a
+/// module.
 fn uses(sources: &[(String, String)]) -> Uses {
     let modules: BTreeSet<String> = sources.iter().filter_map(|(path, _)| module_of(path).into_iter().next()).collect();
     let mut uses = Uses::new();

@@ -2,8 +2,8 @@
 //!
 //! - [`comparison`]: methods side by side for several k: loss, error, time and memory.
 //! - [`distribution`]: histograms of each column, before and after.
-//! - [`mod@evaluate`]: the error of a classifier that is trained on a release and tested on held-out records, and the errors of
-//!   a release's answers to COUNT and SUM queries.
+//! - [`mod@evaluate`]: the error of a classifier that is trained on a release and tested on held-out records, and the
+//!   errors of a release's answers to COUNT and SUM queries.
 //! - [`inferences`]: sensitive values that an attacker can infer from a table, with their confidence.
 //! - [`recoding_comparison`]: the loss of a saved recoding compared with a fresh search on the same records.
 //! - [`report`]: policy, guarantees, losses and run statistics of a release, for programs and pages.

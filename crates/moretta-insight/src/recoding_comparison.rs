@@ -1,8 +1,9 @@
-//! A recoding from elsewhere against one made for the same records: what was lost by not searching anew.
+//! Compares a saved recoding, applied to new records, with a fresh search on the same records (`moretta apply
+//! --compare`).
 //!
-//! Both are releases of the same records under the same policy, and both are measured by the range of these records
-//! ([`Profile::build`] on their counts): the applied recoding has a profile that knows more values than occur, by
-//! which its intervals would look shorter than they are.
+//! Both are releases of the same records under the same policy, and both are measured on the value ranges of these
+//! records ([`Profile::build`] on their counts). The profile of the applied recoding has more values than occur;
+//! measured on its ranges, intervals would look shorter than they are.
 
 use moretta_core::{
     measure::MeasureContext,
@@ -16,55 +17,55 @@ use moretta_core::{
 };
 use serde::Serialize;
 
-/// What was applied, and what the method finds on the same records. Nothing in it is about one person.
+/// Measures of the applied recoding and of a fresh search. It contains no data about a single person.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Compared {
-    /// How many records are suppressed.
+    /// Suppressed records.
     pub suppressed_rows: Both<u64>,
-    /// What the policy or the method wants to be small, then `lm` and `cm` where they are not among that already.
+    /// The objectives of the policy or the method, then `lm` and `cm` unless they are among them.
     pub measures: Vec<MeasuredBoth>,
-    /// Why the search anew ended; none where there was none.
+    /// Why the fresh search ended; `None` if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
-    /// Why there is nothing to compare with, where that is so.
+    /// Why the fresh search failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// How long the search anew took; whoever ran it fills it in.
+    /// Running time of the fresh search; the caller fills it in.
     pub seconds: f64,
 }
 
-/// A figure of both.
+/// A value of both releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Both<T> {
-    /// Of the release.
+    /// Value of the applied recoding.
     pub applied: T,
-    /// Of what was found anew, where something was.
+    /// Value of the fresh search, if it succeeded.
     pub anew: Option<T>,
 }
 
-/// A measure of both, as it is for a objective: columns count by their weights.
+/// A measure of both releases. As in an objective, columns count by their weights.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredBoth {
-    /// Its name.
+    /// Name of the measure.
     pub name: &'static str,
-    /// The column it is about, where it is about one.
+    /// The class or sensitive column that it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// Its values.
+    /// Values of both.
     #[serde(flatten)]
     pub value: Both<f64>,
 }
 
 impl Both<f64> {
-    /// By how much the applied one is worse, and how many times as much it loses, where that is a number.
+    /// Difference and ratio of the applied value to the fresh one; no ratio if the fresh value is 0.
     pub fn worse(&self) -> Option<(f64, Option<f64>)> {
         let anew = self.anew?;
         Some((self.applied - anew, (anew > 0.0).then(|| self.applied / anew)))
     }
 }
 
-/// Runs the policy's method on the records of `fresh`, whose domains are their own, and holds what it finds against
-/// what was applied to the same records.
+/// Runs the policy's method on `fresh`, the profile of the records with their own domains, and compares the result with
+/// the recoding that was applied to the same records.
 pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
     let (policy, profile) = (applied.policy(), applied.profile());
     let found = VerifiedRun::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
@@ -77,7 +78,7 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
         let column = objective.kind.attribute(fresh).map(|attribute| attribute.name.clone());
         Some(MeasuredBoth { name: objective.kind.name(), column, value: Both { applied, anew } })
     };
-    // Without records there is nothing to take the mean of.
+    // Measures are means over records, so an empty table has none.
     let objectives = if fresh.records() == 0 { Vec::new() } else { objectives(policy, fresh) };
     let measures = objectives.into_iter().filter_map(measured).collect();
     let suppressed = |found: &VerifiedRun<'_>| found.verified.recoding().suppressed_records(fresh);
@@ -93,7 +94,7 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     }
 }
 
-/// What is worth comparing.
+/// The objectives to compare.
 fn objectives(policy: &Policy, profile: &Profile) -> Vec<Objective> {
     let mut objectives = match &policy.measure {
         Some(asked) => asked.objectives.clone(),

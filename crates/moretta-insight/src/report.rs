@@ -1,6 +1,7 @@
-//! The report: what was asked, what holds, what was lost, what was done. This is what programs read; pages are made from it.
+//! The report on a release: policy, guarantees, risk, losses and run statistics. It is written as JSON; HTML pages are
+//! made from it.
 //!
-//! Nothing in it is about one person: counts, figures, labels of columns, and the policy itself.
+//! It contains no data about a single person: only counts, measures, labels of columns, and the policy.
 
 use std::sync::Arc;
 
@@ -33,134 +34,133 @@ pub const VERSION: u32 = 1;
 pub struct Report {
     /// The version of this format.
     pub version: u32,
-    /// What came in.
+    /// Size of the input.
     pub input: Input,
-    /// What was asked.
+    /// The policy of the release.
     pub policy: Policy,
     /// The method that was used.
     pub method: String,
-    /// The step of the method's path that was asked for, where one was; whoever asked fills it in.
+    /// The requested step of the generalization path (`--at`); the caller fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<usize>,
-    /// The seed. Whoever has it can put the records back in the order of the input, so it stays in the house.
+    /// The random seed. With it the order of the input can be restored, so it must not be published.
     pub seed: u64,
     /// Why the search ended.
     pub stop: Stop,
-    /// What holds.
+    /// Guarantees of the release.
     pub privacy: Privacy,
-    /// The risk of being found, before and after.
+    /// Re-identification risk, before and after.
     pub risk: Risk,
-    /// How many records the recoding suppresses. (Measures also take a group for suppressed that prints `*` throughout.)
+    /// Records that the recoding suppresses. (Measures also count records with `*` in every column as suppressed.)
     pub suppressed_rows: u64,
-    /// How many records leave with `*` in every quasi-identifier: the suppressed ones, and those of whose values none is
-    /// told.
+    /// Records released with `*` in every quasi-identifier: the suppressed ones and the fully generalized ones.
     pub starred_rows: u64,
-    /// How many groups of records print alike.
+    /// Number of groups.
     pub groups: usize,
-    /// How many groups there are of each size, small sizes first.
+    /// Numbers of groups by size, small sizes first.
     pub group_sizes: Vec<SizeClass>,
-    /// What the release was made for, and what came of it, in the order of the policy; empty where it has no `[measure]`.
+    /// Objectives of the policy and their values, in its order; empty if it has no `[measure]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "goals")]
     pub objectives: Vec<ObjectiveResult>,
-    /// What was lost.
+    /// Information loss and other measures.
     pub measures: Measures,
-    /// What a search anew would have lost, where a recoding was applied and somebody asked; whoever asked fills it in.
+    /// Comparison of an applied recoding with a fresh search, if requested; the caller fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
-    /// What was lost, column by column.
+    /// Information loss of each quasi-identifier.
     pub columns: Vec<ColumnLoss>,
-    /// Columns in which a label stands for the values below it that are not released under a narrower one.
+    /// Columns with nested labels: a label covers the values below it that have no narrower label.
     pub nested: Vec<String>,
-    /// The points of the way there, where the method leaves a path; whoever asks for a report fills them in.
+    /// Points of the generalization path, if the method has one; the caller fills them in.
     pub path: Vec<Point>,
-    /// What the search did, by name.
+    /// Counters of the search, by name.
     pub work: serde_json::Map<String, serde_json::Value>,
-    /// How long it took.
+    /// Running times.
     pub seconds: Seconds,
-    /// The most memory that was held.
+    /// Peak memory of the process; `None` if the system does not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
-/// What came in.
+/// Size of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Input {
-    /// Records.
+    /// Number of records.
     pub rows: u64,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
 }
 
-/// What holds in the release.
+/// Guarantees of a release and the results found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Privacy {
-    /// The k that was asked for.
+    /// The k of the policy.
     pub k: Option<u64>,
-    /// The smallest group of records that print alike.
+    /// Records of the smallest group.
     pub smallest_group: u64,
     /// Each template and the highest confidence found.
     pub templates: Vec<TemplateResult>,
-    /// LKC-privacy and what was found, where it was asked for.
+    /// Result of LKC-privacy, if the policy asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lkc: Option<LkcResult>,
-    /// Every model in words, and its worst group.
+    /// Every model with its worst group.
     pub models: Vec<ModelResult>,
 }
 
-/// A template and what was found.
+/// Result of a template for one value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TemplateResult {
     /// The policy's template, which may guard several values.
     #[serde(skip)]
     pub template: Arc<Template>,
-    /// Whether it holds.
+    /// Whether the confidence is within the limit.
     #[serde(skip)]
     pub holds: bool,
-    /// The known columns.
+    /// Names of the columns that the attacker is assumed to know.
     pub given: Vec<String>,
-    /// The sensitive column.
+    /// Name of the sensitive column.
     pub column: String,
-    /// The value.
+    /// The guarded value.
     pub value: String,
-    /// The limit.
+    /// Maximum confidence.
     pub max_confidence: f64,
-    /// The highest confidence of inferring it.
+    /// Highest confidence of inferring the value.
     pub confidence: f64,
-    /// The template (its place in the list) that this one follows from.
+    /// Index of the template that implies this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub implied_by: Option<usize>,
 }
 
-/// LKC-privacy and what was found.
+/// Result of LKC-privacy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LkcResult {
-    /// How many columns are known.
+    /// Number of known columns.
     pub l: u64,
-    /// The k that was asked for.
+    /// Minimum records.
     pub k: u64,
-    /// The limit on the confidence.
+    /// Maximum confidence.
     pub c: f64,
-    /// The smallest group of records alike in so many columns.
+    /// Records of the smallest group over all sets of `l` columns.
     pub smallest_group: u64,
-    /// The highest confidence of inferring a sensitive value from so many columns.
+    /// Highest confidence of inferring a sensitive value from any `l` columns.
     pub confidence: f64,
 }
 
-/// A model and what was found.
+/// Result of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelResult {
     /// The model in words.
     #[serde(serialize_with = "in_words")]
     pub model: Description,
-    /// Whether it holds.
+    /// Whether the release satisfies the model.
     pub holds: bool,
-    /// The worst group's figure in words.
+    /// Figure of the worst group, in words.
     pub worst: String,
     /// The same as a number; `None` if the model's definition has none.
     pub figure: Option<f64>,
-    /// The model's own facts: its parameters.
+    /// Parameters of the model.
     pub facts: ModelFacts,
-    /// A sentence on what was found, if the worst figure does not say all.
+    /// A sentence about the result, for models whose worst figure does not say all.
     #[serde(skip)]
     pub finding: Option<Sentence>,
     /// Whether the model judges the table as a whole, so that no group is the worst.
@@ -172,72 +172,72 @@ fn in_words<S: Serializer>(model: &Description, serializer: S) -> Result<S::Ok, 
     serializer.collect_str(model)
 }
 
-/// A measure that the policy asks to be small, and what it came to.
+/// An objective of the policy and its value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ObjectiveResult {
-    /// Its name.
+    /// Name of the measure.
     pub measure: &'static str,
-    /// The column it is about, where it is about one.
+    /// The class or sensitive column that it is about, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<String>,
-    /// How much it counts beside others.
+    /// Weight among the objectives.
     pub weight: f64,
-    /// What it came to, without the weight; none where the table has nothing it could be computed from.
+    /// Value without the weight; `None` if it is not defined for the table.
     pub value: Option<f64>,
 }
 
 /// Information loss of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnLoss {
-    /// The column.
+    /// Name of the column.
     pub name: String,
-    /// Every measure that has a value per column, as a field of its own.
+    /// Measures that are defined per column, each as a field.
     #[serde(flatten)]
     pub losses: Measures,
-    /// How its values were spread, and how they look from the release.
+    /// Histogram before and after.
     pub distribution: Distribution,
 }
 
 impl ColumnLoss {
-    /// The first of its losses, which is a share from 0 to 1 and drawn as a bar.
+    /// The first measure, a share from 0 to 1 that pages draw as a bar.
     pub fn share(&self) -> f64 {
         self.losses.0.first().and_then(|(_, value)| *value).unwrap_or(0.0)
     }
 }
 
-/// Groups of about one size.
+/// Groups in a range of sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
-    /// The least size.
+    /// Smallest size.
     pub from: u64,
-    /// The greatest size.
+    /// Largest size.
     pub to: u64,
-    /// How many groups.
+    /// Number of groups.
     pub groups: u64,
-    /// How many records in them.
+    /// Records of these groups.
     pub records: u64,
 }
 
-/// How long each station took, in seconds.
+/// Running time of each stage, in seconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Seconds {
-    /// Group and count.
+    /// Grouping and counting the records.
     pub profile: f64,
     /// Search and verification.
     pub search: f64,
-    /// Rewrite.
+    /// Writing the release.
     pub release: f64,
     /// Reading the file back.
     pub check: f64,
-    /// All of it.
+    /// Total.
     pub total: f64,
 }
 
 impl Privacy {
-    /// From every model's judgement.
+    /// Collects the judgements of all models.
     pub fn of(policy: &Policy, judgements: &[Judgement], smallest_group: u64) -> Self {
         let is_template = |judgement: &&Judgement| judgement.facts.get::<TemplateFacts>().is_some();
-        // From a place among all judgements to one among the templates.
+        // Turns an index among all judgements into one among the templates.
         let place = |index: usize| judgements[..index].iter().filter(is_template).count();
         let template = |judgement: &Judgement| {
             let TemplateFacts { template, value } = judgement.facts.get()?;
@@ -283,7 +283,7 @@ impl Report {
         serde_json::to_string_pretty(self).expect("a report is texts and numbers") + "\n"
     }
 
-    /// Into how many blocks a method cut the table before it searched each on its own; none where it did not.
+    /// Number of blocks into which the method partitioned the table; `None` if it did not.
     pub fn blocks(&self) -> Option<u64> {
         self.work.get("blocks").and_then(serde_json::Value::as_u64).filter(|&blocks| blocks > 1)
     }
@@ -294,7 +294,7 @@ impl Report {
         self.columns.iter().any(|column| column.losses.get("lm").is_none_or(|lm| lm < 1.0))
     }
 
-    /// On a release that was verified; path, times and memory are filled in by whoever ran it.
+    /// Builds the report on a verified release. The caller fills in path, times and memory.
     pub fn of(
         policy: &Policy,
         profile: &Profile,
@@ -351,17 +351,17 @@ fn nested(policy: &Policy, profile: &Profile, recoding: &Recoding) -> Vec<String
     let Recoding::Global(cut) = recoding else { return Vec::new() };
     let nests = |column: usize| {
         let domain = &profile.columns()[column].domain;
-        // A set or a mean is of the group's own values, whatever the cell.
+        // Sets and means are computed from the group's values and do not show the cell.
         let printed = !policy.release.prints_group_values(domain.kind());
         let mut cells = if printed { released_cells(profile, cut, column) } else { Vec::new() };
-        // A missing value may print `*` on its own account.
+        // A missing value may be released as `*` although its cell is not the whole column.
         cells.retain(|cell| *cell == domain.whole() || !domain.is_star(*cell));
         cells.windows(2).any(|two| two[1].first <= two[0].last)
     };
     (0..profile.columns().len()).filter(|&c| nests(c)).map(|c| profile.columns()[c].name.clone()).collect()
 }
 
-/// The cells of a column that some record leaves as, in order, each once.
+/// The distinct cells of a column that are released, sorted.
 fn released_cells(profile: &Profile, cut: &Cut, column: usize) -> Vec<Cell> {
     let tuples = (0..profile.tuples()).map(TupleId::from_index);
     let leaves = tuples.filter(|tuple| cut.suppressed.binary_search(tuple).is_err());
@@ -373,11 +373,11 @@ fn released_cells(profile: &Profile, cut: &Cut, column: usize) -> Vec<Cell> {
     cells
 }
 
-/// Sizes in classes that double: k..2k-1, 2k..4k-1, ...
+/// Groups in size ranges that double: k to 2k-1, 2k to 4k-1, and so on.
 fn size_classes(sizes: &[u64], k: u64) -> Vec<SizeClass> {
     let mut classes: Vec<SizeClass> = Vec::new();
     let (mut from, greatest) = (k.max(1), sizes.iter().copied().max().unwrap_or(0));
-    // Below k there is nothing when k was asked for; without k everything starts at 1.
+    // No group is smaller than the policy's k; without k the first range starts at 1.
     if sizes.iter().any(|&size| size < from) {
         from = 1;
     }

@@ -1,23 +1,25 @@
 //! Re-identification risk, before and after.
 //!
-//! Three attacker models (Dankar and El Emam, 2008 and 2010). All attackers know the quasi-identifiers of a person exactly, and
-//! nothing else:
+//! Three attacker models (Dankar and El Emam, 2008 and 2010). All attackers know the quasi-identifiers of a person
+//! exactly, and nothing else:
 //!
-//! - the **prosecutor** knows that the person is in the table and picks one of the `f` records of the group: risk `1 / f`;
-//! - the **journalist** does not know whether the person is in the table; the record belongs to one of the `F` people of the
-//!   population with the same values: risk `1 / F`;
-//! - the **marketer** wants to re-identify as many records as possible and accepts errors: the expected share of re-identified
-//!   records, which is the sum of `f / F` over the groups, divided by the number of records.
+//! - the **prosecutor** knows that the person is in the table and picks one of the `f` records of the group: risk `1 /
+//!   f`;
+//! - the **journalist** does not know whether the person is in the table; the record belongs to one of the `F` people
+//!   of the population with the same values: risk `1 / F`;
+//! - the **marketer** wants to re-identify as many records as possible and accepts errors: the expected share of
+//!   re-identified records, which is the sum of `f / F` over the groups, divided by the number of records.
 //!
-//! `F` is unknown. If the policy states the size of the population (`population` in `[input]`), every person is assumed to be
-//! sampled with probability `p = records / population`. Then `F` given `f` is negative binomial, and the expected `1 / F` is the
-//! individual risk of Benedetti and Franconi (1998) and of Franconi and Polettini (2004). For small groups it exceeds `p / f`: a
-//! person who is unique in the table may be unique in the population. Without a population, `F = f`, the worst case. Either way
-//! the marketer's share equals the journalist's mean; it is reported separately because it answers another question.
+//! `F` is unknown. If the policy states the size of the population (`population` in `[input]`), every person is assumed
+//! to be sampled with probability `p = records / population`. Then `F` given `f` is negative binomial, and the expected
+//! `1 / F` is the individual risk of Benedetti and Franconi (1998) and of Franconi and Polettini (2004). For small
+//! groups it exceeds `p / f`: a person who is unique in the table may be unique in the population. Without a
+//! population, `F = f`, the worst case. Either way the marketer's share equals the journalist's mean; it is reported
+//! separately because it answers another question.
 //!
-//! Before, the groups are the distinct tuples of the table; after, the groups of the release. Records with `*` in every column,
-//! suppressed or not, are a group like any other, as for every privacy model: the attacker is assumed to know to which group the
-//! person belongs, which is the worst case.
+//! Before, the groups are the distinct tuples of the table; after, the groups of the release. Records with `*` in every
+//! column, suppressed or not, are a group like any other, as for every privacy model: the attacker is assumed to know
+//! to which group the person belongs, which is the worst case.
 
 use moretta_core::{ids::TupleId, policy::Policy, profile::Profile, released::Released};
 use serde::Serialize;
@@ -179,7 +181,7 @@ mod tests {
     fn a_population_makes_a_journalist_less_sure() {
         let risk = risk("input.population = 100\n[privacy]\nk = 4", &[0, 3]);
         assert_eq!(risk.population, Some(100));
-        assert_eq!(risk.before.prosecutor.highest, 1.0, "who knows that somebody is in the table needs no population");
+        assert_eq!(risk.before.prosecutor.highest, 1.0, "the prosecutor needs no population");
         // p = 0.1. A unique record has risk ln(10) / 9 instead of 0.1: it may be unique in the population.
         let (alone, three, five) = (10f64.ln() / 9.0, individual(3, 0.1), 0.1 / 4.1);
         let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
@@ -203,7 +205,7 @@ mod tests {
             assert!((individual(f, p) - sum).abs() < 1e-9, "{f}, {p}: {} and {sum}", individual(f, p));
         }
         for f in 1..9 {
-            assert_eq!(individual(f, 1.0), 1.0 / f as f64, "where everybody is in the table");
+            assert_eq!(individual(f, 1.0), 1.0 / f as f64, "the table is the population");
             assert!((individual(f, 0.989) - individual(f, 0.991)).abs() < 0.01, "no leap between the forms");
             assert!(individual(f, 1e-6) > 0.0 && individual(f, 1e-6) < 1e-4);
         }

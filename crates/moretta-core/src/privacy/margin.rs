@@ -1,9 +1,9 @@
 //! Margins: the distance of a figure from its limit, as a share of the limit, so that margins of different models can
 //! be compared. Positive inside the limit, 0 at it, negative outside.
 //!
-//! A figure computed in floats equals its limit if they differ by less than [`TOLERANCE`] (relative to the limit if that
-//! is above 1; [`ShareLimit`](super::ShareLimit) has the same tolerance, as shares are at most 1). Equal is allowed, except
-//! where a definition is strict. Records are whole numbers and need no tolerance.
+//! A figure computed in floats equals its limit if they differ by less than [`TOLERANCE`] (relative to the limit if
+//! that is above 1; [`ShareLimit`](super::ShareLimit) has the same tolerance, as shares are at most 1). Equal is
+//! allowed, except where a definition is strict. Records are whole numbers and need no tolerance.
 
 /// Rounding tolerance of all models.
 pub(super) const TOLERANCE: f64 = 1e-9;

@@ -7,19 +7,19 @@
 //! - the model bound to a table ([`BoundModel`]), which judges groups;
 //! - for the conformance suite, random sections and a naive verdict.
 //!
-//! [`MODELS`] is the only list of models: the policy parser, `init`, `check`, pages, `moretta models` and the conformance
-//! suite follow it.
+//! [`MODELS`] is the only list of models: the policy parser, `init`, `check`, pages, `moretta models` and the
+//! conformance suite follow it.
 //!
 //! ```text
 //! [privacy.…]  ──read──▶  PrivacyModel  ──bind(tables)──▶  BoundModel       judges each group
 //!                                                          BoundTableModel  judges the sizes of all groups
 //! ```
 //!
-//! Most models are *closed under union*: if two groups satisfy the model, so does their union. A bound model says whether it
-//! is closed; methods that merge groups rely on it and refuse a model that is not.
+//! Most models are *closed under union*: if two groups satisfy the model, so does their union. A bound model says
+//! whether it is closed; methods that merge groups rely on it and refuse a model that is not.
 //!
-//! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other group
-//! knows that the person is among the suppressed. A release with one suppressed record has a group of size 1.
+//! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other
+//! group knows that the person is among the suppressed. A release with one suppressed record has a group of size 1.
 
 mod delta_disclosure;
 mod facts;
@@ -89,8 +89,8 @@ pub struct ModelEntry {
     /// A random section for the conformance suite.
     #[cfg(any(test, feature = "testing"))]
     pub random: RandomSection,
-    /// The verdict on a table of texts, computed from the definition. The conformance suite compares every judgement with it,
-    /// so it must not share code with the bound model.
+    /// The verdict on a table of texts, computed from the definition. The conformance suite compares every judgement
+    /// with it, so it must not share code with the bound model.
     #[cfg(any(test, feature = "testing"))]
     pub verdicts: NaiveVerdicts,
 }

@@ -32,9 +32,9 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// Binds the model to the table to be released.
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError>;
 
-    /// The files of the second tables that the model needs (a population, an earlier release), relative to the policy; for
-    /// `apply`, relative to the recoding file, which has the policy. They are read by the policy's rules, so a policy that
-    /// needs one should declare the `type` of every quasi-identifier.
+    /// The files of the second tables that the model needs (a population, an earlier release), relative to the policy;
+    /// for `apply`, relative to the recoding file, which has the policy. They are read by the policy's rules, so a
+    /// policy that needs one should declare the `type` of every quasi-identifier.
     fn second_tables(&self) -> Vec<String> {
         Vec::new()
     }
@@ -49,8 +49,8 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The model with the values that it chose from the table (such as the rarest ones) written out, so that it guards the same
-    /// values in other tables; `None` if it chose none.
+    /// The model with the values that it chose from the table (such as the rarest ones) written out, so that it guards
+    /// the same values in other tables; `None` if it chose none.
     fn fixed(&self, _table: &Profile) -> Option<std::sync::Arc<dyn PrivacyModel>> {
         None
     }
@@ -102,8 +102,8 @@ pub trait BoundModel: Send + Sync {
     /// The model in words, for messages and reports.
     fn describe(&self) -> Description;
 
-    /// The columns whose released values the attacker is assumed to know, sorted. Records with equal labels in these columns form
-    /// a group.
+    /// The columns whose released values the attacker is assumed to know, sorted. A group has equal labels in these
+    /// columns.
     fn scope(&self) -> &[ColumnId];
 
     /// Whether the union of two groups that satisfy the model always satisfies it. Searches that merge groups
@@ -124,13 +124,14 @@ pub trait BoundModel: Send + Sync {
     /// The facts of the model, for programs.
     fn facts(&self) -> ModelFacts;
 
-    /// Lower bound on the records of a group that satisfies the model. A search rejects smaller groups without counting values.
+    /// Lower bound on the records of a group that satisfies the model. A search rejects smaller groups without counting
+    /// values.
     fn min_records(&self) -> u64 {
         1
     }
 
-    /// Limits on a group's counts that are equivalent to the model, so that a search can keep counts instead of records.
-    /// `None` if only [`margin`](Self::margin) can decide.
+    /// Limits on a group's counts that are equivalent to the model, so that a search can keep counts instead of
+    /// records. `None` if only [`margin`](Self::margin) can decide.
     fn limits(&self) -> Option<Vec<Limit>> {
         None
     }
@@ -140,20 +141,20 @@ pub trait BoundModel: Send + Sync {
         None
     }
 
-    /// Whether this is one of several parts of a model, each with its own scope. Consecutive parts with the same description
-    /// share one judgement.
+    /// Whether this is one of several parts of a model, each with its own scope. Consecutive parts with the same
+    /// description share one judgement.
     fn is_part(&self) -> bool {
         false
     }
 
-    /// Something the data holder should know before the search, such as a group size that the model implies. It must not
-    /// name a value of the data.
+    /// Something the data holder should know before the search, such as a group size that the model implies. It must
+    /// not name a value of the data.
     fn advice(&self) -> Option<String> {
         None
     }
 
-    /// A sentence about the result, for models whose worst figure does not say all. `smallest` is the records of the smallest
-    /// group, `confidence` the highest confidence.
+    /// A sentence about the result, for models whose worst figure does not say all. `smallest` is the records of the
+    /// smallest group, `confidence` the highest confidence.
     fn finding(&self, _smallest: u64, _confidence: Option<f64>) -> Option<Sentence> {
         None
     }

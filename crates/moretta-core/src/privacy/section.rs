@@ -167,8 +167,8 @@ fn guarantee_help() -> String {
     format!("ask for `k` of at least 2 (usual: 5 to 50), or add {} or {last}", others.join(", "))
 }
 
-/// Writes the section as in a policy: the models under their keys, in the order of the registry. Models that are not in the
-/// registry come last; a policy with such a model cannot be parsed again, because its key is unknown.
+/// Writes the section as in a policy: the models under their keys, in the order of the registry. Models that are not in
+/// the registry come last; a policy with such a model cannot be parsed again, because its key is unknown.
 impl Serialize for Privacy {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

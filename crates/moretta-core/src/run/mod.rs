@@ -1,5 +1,5 @@
-//! Search and verification in one call, for callers that need the measures of a release but not the file: comparisons of
-//! methods, errors on held-out records, the experiments of the papers. The result is [`Verified`], as for a release.
+//! Search and verification in one call, for callers that need the measures of a release but not the file: comparisons
+//! of methods, errors on held-out records, the experiments of the papers. The result is [`Verified`], as for a release.
 
 mod raised_k;
 
@@ -50,8 +50,8 @@ pub enum RunError {
 
 /// Runs the policy's method, if it can serve the policy.
 ///
-/// A search only sees the models that judge one group at a time. If a model judges the table as a whole, or is not closed
-/// under union, the result is verified here and the method runs again with a larger k until all models hold
+/// A search only sees the models that judge one group at a time. If a model judges the table as a whole, or is not
+/// closed under union, the result is verified here and the method runs again with a larger k until all models hold
 /// (`raised_k.rs`).
 pub fn search(bound: &BoundPolicy<'_>, seed: u64, observer: &dyn Observer) -> Result<Outcome, RunError> {
     let (entry, method) = (entry_of(bound.policy())?, method_of(bound.policy())?);

@@ -1,7 +1,8 @@
 //! Repeats a search with a larger k, for models that the search itself cannot judge:
 //!
 //! - models of the table as a whole;
-//! - models that are not closed under union: groups of the search that get the same labels are one group of the release.
+//! - models that are not closed under union: groups of the search that get the same labels are one group of the
+//!   release.
 //!
 //! k is doubled until all models hold, then bisected:
 //!
@@ -10,9 +11,9 @@
 //!                      bisect:  30 holds, 25 fails, 27 fails, 28 fails, 29 fails;  result: k = 30
 //! ```
 //!
-//! The result is the smallest k tried that holds; a smaller one may exist, because a heuristic search need not be monotone in
-//! k. If a model of the table is closed under union and all records in one group violate it, no release can satisfy it, and
-//! the search ends with an error. Cost: about `2 log2(k)` searches.
+//! The result is the smallest k tried that holds; a smaller one may exist, because a heuristic search need not be
+//! monotone in k. If a model of the table is closed under union and all records in one group violate it, no release can
+//! satisfy it, and the search ends with an error. Cost: about `2 log2(k)` searches.
 
 use super::{Outcome, RunError};
 use crate::{
@@ -24,8 +25,8 @@ use crate::{
     verify::{VerifyError, verify},
 };
 
-/// Bisection stops when the range is at most 1/16 of its lower end: each further step costs a search and gains little. Not
-/// tuned.
+/// Bisection stops when the range is at most 1/16 of its lower end: each further step costs a search and gains little.
+/// Not tuned.
 const PRECISION: u64 = 16;
 
 /// Returns `first`, the result for the policy's own k, if it satisfies every model.
@@ -95,8 +96,8 @@ fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, RunError>
     }
 }
 
-/// Returns an error if all records in one group violate a model that is closed under union: then every release violates it.
-/// (A model that is not closed may hold in smaller groups.)
+/// Returns an error if all records in one group violate a model that is closed under union: then every release violates
+/// it. (A model that is not closed may hold in smaller groups.)
 fn check_whole_table(bound: &BoundPolicy<'_>) -> Result<(), SearchError> {
     let records = bound.profile().records();
     let whole = GroupSizes::of([records].into_iter());

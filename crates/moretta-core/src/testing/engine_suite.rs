@@ -1,5 +1,5 @@
-//! Tests that every engine must pass: counting equals a plain GROUP BY, a rewrite gives every record its labels and loses
-//! none, and nothing is visible before it is published.
+//! Tests that every engine must pass: counting equals a plain GROUP BY, a rewrite gives every record its labels and
+//! loses none, and nothing is visible before it is published.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Privacy models of kinds that the registry does not have, for tests: of the table as a whole, with a second table, and not
-//! closed under union. A test adds them to a policy as a program would add its own model.
+//! Privacy models of kinds that the registry does not have, for tests: of the table as a whole, with a second table,
+//! and not closed under union. A test adds them to a policy as a program would add its own model.
 
 use std::sync::Arc;
 
@@ -180,7 +180,8 @@ fn covered(domain: &Domain, label: &str) -> Vec<bool> {
 }
 
 impl BoundKMap {
-    /// People who match the labels; during a search, when there are no labels, people with the values of the group's tuples.
+    /// People who match the labels; during a search, when there are no labels, people with the values of the group's
+    /// tuples.
     fn people(&self, group: &Group<'_>) -> u64 {
         let labels: Option<Vec<&str>> = self.scope.iter().map(|column| group.label(*column)).collect();
         match labels {
@@ -224,15 +225,15 @@ impl BoundModel for BoundKMap {
     }
 }
 
-/// delta-disclosure as it is often implemented: values that a group lacks are ignored. That is *not* closed under union: a
-/// group without a value and one with a small share of it may together have too small a share.
+/// delta-disclosure as it is often implemented: values that a group lacks are ignored. That is *not* closed under
+/// union: a group without a value and one with a small share of it may together have too small a share.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaxDisclosure {
     /// The guarded column.
     pub column: String,
     /// Maximum of |log2(share in the group / share in the table)|.
     pub delta: f64,
-    /// What the bound model claims about closure under union. `false` is correct.
+    /// Claim of the bound model about closure under union. `false` is correct.
     pub claims_closure: bool,
 }
 

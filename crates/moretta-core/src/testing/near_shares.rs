@@ -43,8 +43,8 @@ impl BoundModel for NearShares {
         &self.scope
     }
 
-    /// Distance from the nearer limit, multiplied by all denominators so that it is a whole number, minus 1: negative if
-    /// a share equals a limit.
+    /// Distance from the nearer limit, multiplied by all denominators so that it is a whole number, minus 1: negative
+    /// if a share equals a limit.
     fn margin(&self, group: &Group<'_>) -> f64 {
         let inside = |&(value, of_table): &(u32, u64)| {
             let in_group = i128::from(group.records_with(self.attribute, value)) * i128::from(self.records);

@@ -54,8 +54,8 @@ pub fn check_cells(world: &World, header: &[String], rows: &TextRows, change: &C
         let before: Vec<&str> = world.rows.iter().map(|row| row[world.column(name)].as_str()).collect();
         prop_assert_eq!(printed.cells(name), before);
     }
-    // A mean, median or midpoint lies between the minimum and maximum of the values it replaces: those of the group, or in a
-    // global recoding all with the same label in the column.
+    // A mean, median or midpoint lies between the minimum and maximum of the values it replaces: those of the group, or
+    // in a global recoding all with the same label in the column.
     let every: Vec<String> = world.quasi.iter().map(|spec| spec.name.clone()).collect();
     let one_for_many = world.policy.release.numbers != Numbers::Interval;
     for original in Original::all(world) {

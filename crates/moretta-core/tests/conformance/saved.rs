@@ -82,8 +82,8 @@ fn overlap(world: &World, rows: &TextRows) -> bool {
     !exact || (0..rows.len()).any(|record| boxes.iter().filter(|cells| fits(record, cells)).count() > 1)
 }
 
-/// Whether different cells of a cut print the same mean or midpoint, so that several groups happen to be one. If only their
-/// union satisfies the models, applying the recoding suppresses them.
+/// Whether different cells of a cut print the same mean or midpoint, so that several groups happen to be one. If only
+/// their union satisfies the models, applying the recoding suppresses them.
 fn alike_by_chance(world: &World, profile: &Profile, verified: &Verified) -> bool {
     let Recoding::Global(cut) = verified.recoding() else { return false };
     let cells = |codes: &[u32]| cut.cells.iter().zip(codes).map(|(cells, &code)| cells[code as usize]).collect();
@@ -113,8 +113,8 @@ proptest! {
             let (_, before, _) = printed(&world, &counts, &first);
             let again = applied(&back, &world, &world.rows)?;
             let again = again.ok_or_else(|| TestCaseError::fail(format!("{name} does not apply to its own table")))?;
-            // If each record fits one box only, none was suppressed and no two cells have the same label, the release is the
-            // same.
+            // If each record fits one box only, none was suppressed and no two cells have the same label, the release
+            // is the same.
             let own = |row: &Vec<String>| row[..world.quasi.len()].to_vec();
             if unsuppressed && !alike && (name == "cut" || !overlap(&world, &before)) {
                 let (before, again): (TextRows, TextRows) = (before.iter().map(own).collect(), again.iter().map(own).collect());

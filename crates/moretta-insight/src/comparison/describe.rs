@@ -1,4 +1,4 @@
-//! What a comparison comes to, in sentences: computed from its rows, the same on a terminal and on a page.
+//! Summary of a comparison in sentences, computed from its rows; the terminal and the page print the same ones.
 
 use moretta_core::{
     search::Stop,
@@ -7,16 +7,16 @@ use moretta_core::{
 
 use super::{Comparison, FIGURES, Figure, Row, RunResult, Unit};
 
-/// Who was best at something, k by k.
+/// The best methods by one figure, for each k.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// At what: `least error of a model (E)`.
+    /// The figure: `least error of a model (E)`.
     pub what: String,
-    /// Who: `sweep at k = 5 (18.2 %) and 10 (18.4 %)`.
+    /// The methods: `sweep at k = 5 (18.2 %) and 10 (18.4 %)`.
     pub who: String,
 }
 
-/// Who lost least, erred least, was fastest.
+/// The methods with the smallest loss, the smallest errors and the shortest time.
 pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     let objective = Figure { value: |found| found.objective, ..*named("gcp") };
     let least_lost = match &comparison.measure {
@@ -36,7 +36,7 @@ fn named(name: &str) -> &'static Figure {
     FIGURES.iter().find(|figure| figure.name == name).unwrap_or_else(|| panic!("there is no figure `{name}`"))
 }
 
-/// The best at each k, with neighbouring k of the same put together; none where no k has one.
+/// The best methods at each k; consecutive k with the same methods are joined. `None` if no k has a best one.
 fn who(comparison: &Comparison, figure: &Figure) -> Option<String> {
     let mut parts: Vec<(String, Vec<String>)> = Vec::new();
     for k in comparison.ks() {
@@ -57,7 +57,7 @@ fn who(comparison: &Comparison, figure: &Figure) -> Option<String> {
     (!parts.is_empty()).then(|| parts.iter().map(part).collect::<Vec<_>>().join("; "))
 }
 
-/// What to keep in mind with the figures: how errors were counted, who was stopped, what is missing.
+/// Caveats: how errors were counted, which methods were stopped, what is missing.
 pub fn caveats(comparison: &Comparison) -> Vec<String> {
     let mut sentences = Vec::new();
     if let (Some(tested), Some(errors)) = (comparison.tested, comparison.errors) {

@@ -1,34 +1,34 @@
-//! What is shown of a method: the one list from which table, page and curves are made.
+//! The figures of a comparison: the only list, from which table, page and curves are made.
 
 use moretta_core::text::count;
 
 use super::RunResult;
 
-/// A figure of a row.
+/// A figure of a comparison's rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Figure {
-    /// Above its column, in a few letters.
+    /// Short name, used as column header.
     pub name: &'static str,
-    /// What it says, for the page.
+    /// Description for the page.
     pub summary: &'static str,
-    /// What it counts in.
+    /// Unit of the value.
     pub unit: Unit,
-    /// Its value; none where there is none.
+    /// Returns the value; `None` if the run has none.
     pub value: Value,
-    /// How far it differs between splits.
+    /// Returns the standard deviation between splits.
     pub spread: Value,
-    /// Whether less of it is better.
+    /// Whether methods are ranked by it; smaller is better.
     pub judged: bool,
-    /// Whether it has a curve of its own.
+    /// Whether the page draws a curve of it.
     pub drawn: bool,
 }
 
-/// What a figure counts in.
+/// Unit of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
-    /// A measure's own.
+    /// The unit of the measure itself.
     Own,
-    /// Shares of 1.
+    /// Shares of 1, printed in percent.
     Share,
     /// Records or groups.
     Count,
@@ -55,7 +55,7 @@ impl Unit {
         }
     }
 
-    /// Its name behind a value, or above a column of them.
+    /// Name after a value or in a column header; empty for plain numbers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Own | Self::Count => "",
@@ -71,10 +71,10 @@ impl Unit {
     }
 }
 
-/// Three digits and a letter: what is squared has too many to read.
+/// Three digits and a unit prefix, for sums of squares and other large numbers.
 fn compact(value: f64) -> String {
     let units = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
-    // What would round to a thousand of a unit is one of the next.
+    // 999.95 and more would round to 1000, so the next unit is used.
     let (unit, name) = units.into_iter().find(|(unit, _)| value >= unit * 0.9995).unwrap_or((1.0, ""));
     match value / unit {
         small if small < 9.995 => format!("{small:.2}{name}"),

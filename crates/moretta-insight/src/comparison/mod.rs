@@ -1,8 +1,8 @@
 //! Methods side by side (`moretta compare`): loss, error, time and memory of each for several k.
 //!
-//! Each [`Job`], a method and a k, becomes a [`Row`] of a [`Comparison`]. [`FIGURES`] lists what is shown of a row: table,
-//! page and curves follow from it. Nothing in it is about a person: counts, shares, times, and names from the policy.
-//! The one exception is [`Row::detail`], which only the data holder may read.
+//! Each [`Job`], a method and a k, becomes a [`Row`] of a [`Comparison`]. [`FIGURES`] lists what is shown of a row:
+//! table, page and curves follow from it. Nothing in it is about a person: counts, shares, times, and names from the
+//! policy. The one exception is [`Row::detail`], which only the data holder may read.
 
 mod describe;
 mod figures;
@@ -28,7 +28,7 @@ pub use self::{
     figures::{FIGURES, Figure, Unit},
 };
 
-/// A method, and the k that it has to reach; no k where the policy names other models alone.
+/// A method and a k to run it with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
     /// The method's name in the registry.
@@ -64,48 +64,48 @@ pub fn name(method: &str, k: Option<u64>) -> String {
     k.map_or(method.to_owned(), |k| format!("{method}, k = {k}"))
 }
 
-/// What was found of all of them.
+/// Results of all jobs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Comparison {
-    /// How many records the table has.
+    /// Records of the table.
     pub records: u64,
-    /// Decided whatever was left to chance.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// How many queries of each kind were asked.
+    /// Requested number of queries of each kind.
     pub queries: u32,
-    /// The column that was summed.
+    /// The column of the SUM queries.
     pub summed: Option<String>,
-    /// What the policy's `[measure]` asks to be small.
+    /// Names of the objectives in the policy's `[measure]`.
     pub measure: Option<String>,
-    /// On what errors were counted; none where there is no class.
+    /// The records on which errors were counted; `None` if there is no class.
     pub tested: Option<Splits>,
-    /// The errors that depend on no method and no k.
+    /// Errors that do not depend on the method or k.
     pub errors: Option<Baseline>,
-    /// Their standard deviation over several splits.
+    /// Standard deviation of `errors` over several splits.
     pub spread: Option<Baseline>,
-    /// One for each method and k.
+    /// One row per job.
     pub rows: Vec<Row>,
 }
 
-/// How records were held back.
+/// Held-out records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Splits {
-    /// So many times.
+    /// Number of splits.
     pub splits: usize,
-    /// So many records in all.
+    /// Test records of all splits together.
     pub records: u64,
 }
 
 /// Errors of models that see no release.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Of the data as it was.
+    /// Trained on the original table.
     #[serde(rename = "B")]
     pub raw: f64,
-    /// Without the quasi-identifiers.
+    /// Trained without the quasi-identifiers.
     #[serde(rename = "W")]
     pub root: f64,
-    /// Without the sensitive columns.
+    /// Trained without the sensitive columns.
     #[serde(rename = "RE")]
     pub removed: Option<f64>,
 }
@@ -116,20 +116,21 @@ impl From<Errors> for Baseline {
     }
 }
 
-/// A method at a k.
+/// Result of one job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Row {
-    /// The method.
+    /// Name of the method.
     pub method: String,
-    /// The k.
+    /// `None` if the policy has no k.
     pub k: Option<u64>,
-    /// Why there is nothing to show, for everybody.
+    /// Why there is no result, for all readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cannot: Option<String>,
-    /// The same at length, for a terminal and JSON alone: it may name values that a template learned from the data.
+    /// The reason in full, only for the terminal and JSON: it may name values that a template took from the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What there is to show. A figure that cannot be read leaves none: whoever reads a row must ask for one or the other.
+    /// The result. A file with an unreadable figure also gives `None`, so callers must handle rows with neither a
+    /// result nor a reason.
     #[serde(flatten)]
     pub found: Option<RunResult>,
 }
@@ -141,14 +142,14 @@ impl Row {
     }
 }
 
-/// A job that found nothing.
+/// Why a job has no result.
 #[derive(Debug)]
 pub struct Refused {
-    /// Why, for every reader: a sentence without a value of the data.
+    /// The reason for all readers: a sentence without a value of the data.
     pub cannot: String,
-    /// Why, for the data holder alone: it may name values that a template learned from the data.
+    /// The reason for the data holder only: it may name values that a template took from the data.
     pub detail: String,
-    /// Whether the data cannot satisfy the policy; otherwise the method cannot serve it.
+    /// Whether the data cannot satisfy the policy; otherwise the method does not support it.
     pub unsatisfied: bool,
 }
 
@@ -158,8 +159,9 @@ impl Refused {
         Self { cannot: reason.clone(), detail: reason, unsatisfied: false }
     }
 
-    /// An error's own words may name what a template learned from the data, its rarest values. Every reader gets a
-    /// sentence made from the kind of error, and the words only where they come from the policy and the registries.
+    /// The text of an error may name values that a template took from the data (the rarest ones). So the reason for all
+    /// readers is made from the kind of error; the error's text is used only if it comes from the policy and the
+    /// registries.
     pub fn by(error: &RunError) -> Self {
         let cannot = match error {
             RunError::Search(SearchError::Impossible { .. }) => {
@@ -176,56 +178,56 @@ impl Refused {
         Self { cannot, detail: error.to_string(), unsatisfied }
     }
 
-    /// The row of a job that found nothing.
+    /// The row of a job without a result.
     pub fn row(&self, job: &Job) -> Row {
         let detail = Some(&self.detail).filter(|detail| **detail != self.cannot).cloned();
         Row { method: job.method.to_owned(), k: job.k, cannot: Some(self.cannot.clone()), detail, found: None }
     }
 }
 
-/// What a method did.
+/// Result of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunResult {
     /// Why its search ended.
     pub stop: Stop,
-    /// What a release would lose.
+    /// Measures of the release.
     #[serde(deserialize_with = "measures")]
     pub measures: Measures,
-    /// What the policy's `[measure]` comes to, weighted and added up.
+    /// Weighted sum of the policy's objectives.
     #[serde(rename = "goal")]
     pub objective: Option<f64>,
-    /// Groups of records that print alike.
+    /// Number of groups.
     pub groups: u64,
-    /// The records of the smallest.
+    /// Records of the smallest group.
     pub smallest_group: u64,
-    /// Records that are suppressed.
+    /// Suppressed records.
     pub suppressed_rows: u64,
-    /// Errors of a model, mean over the splits.
+    /// Errors of a classifier, mean over the splits.
     pub errors: Option<Errors>,
-    /// Their standard deviation over several splits.
+    /// Standard deviation of `errors` over several splits.
     pub spread: Option<Errors>,
-    /// Why there are no errors although there is a class.
+    /// Why there are no errors, if there is a class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub untested: Option<String>,
-    /// Errors of answers.
+    /// Errors of query answers.
     pub queries: Answers,
-    /// How long it searched and verified.
+    /// Running time of search and verification.
     pub seconds: f64,
-    /// The most memory that was in use by then; none where the system does not tell.
+    /// Peak memory of the process so far; `None` if the system does not report it.
     pub peak_memory_bytes: Option<u64>,
 }
 
 /// Relative errors of the answers to random queries.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Answers {
-    /// How many.
+    /// COUNT queries.
     pub count: queries::Errors,
-    /// How much in all; none where there is no column to sum.
+    /// SUM queries; `None` if there is no numeric column.
     pub sum: Option<queries::Errors>,
 }
 
 impl RunResult {
-    /// Takes over the errors of some splits.
+    /// Sets mean and deviation of the errors of several splits.
     pub fn set_errors(&mut self, errors: &[Errors]) {
         if let Some(Spread { mean, deviation }) = Spread::of(errors) {
             (self.errors, self.spread) = (Some(mean), deviation);
@@ -234,17 +236,17 @@ impl RunResult {
 }
 
 impl Comparison {
-    /// The k, each once, in order.
+    /// The distinct k, in order of first occurrence.
     pub fn ks(&self) -> Vec<Option<u64>> {
         distinct(self.rows.iter().map(|row| row.k))
     }
 
-    /// The methods, each once, in order.
+    /// The distinct methods, in order of first occurrence.
     pub fn methods(&self) -> Vec<&str> {
         distinct(self.rows.iter().map(|row| row.method.as_str()))
     }
 
-    /// The rows of a k.
+    /// The rows with this k.
     pub fn at(&self, k: Option<u64>) -> impl Iterator<Item = &Row> + Clone {
         self.rows.iter().filter(move |row| row.k == k)
     }
@@ -254,24 +256,24 @@ impl Comparison {
         (figure.value)(self.at(k).find(|row| row.method == method)?.found.as_ref()?)
     }
 
-    /// The figures that there is something to show of: not one that is 0 for all.
+    /// The figures that have a value in some row; counts only if some value is not 0.
     pub fn figures(&self) -> Vec<&'static Figure> {
-        let told = |figure: &&Figure| {
+        let has_values = |figure: &&Figure| {
             let mut values = self.rows.iter().filter_map(|row| (figure.value)(row.found.as_ref()?));
             values.any(|value| figure.unit != Unit::Count || value > 0.0)
         };
-        FIGURES.iter().filter(told).collect()
+        FIGURES.iter().filter(has_values).collect()
     }
 
-    /// The least of a figure at a k, where less is better and methods differ in it.
+    /// The smallest value of a figure at a k; `None` if the figure is not judged or all methods have the same value.
     pub fn best(&self, figure: &Figure, k: Option<u64>) -> Option<f64> {
         let values = self.at(k).filter_map(|row| (figure.value)(row.found.as_ref()?));
-        let least = values.clone().fold(f64::INFINITY, f64::min);
-        let differ = values.clone().any(|value| value > least);
-        (figure.judged && differ).then_some(least)
+        let smallest = values.clone().fold(f64::INFINITY, f64::min);
+        let differ = values.clone().any(|value| value > smallest);
+        (figure.judged && differ).then_some(smallest)
     }
 
-    /// Another one of the same table, with more rows.
+    /// Adds the rows of another comparison of the same table.
     pub fn join(&mut self, other: Self) {
         self.summed = self.summed.take().or(other.summed);
         self.tested = self.tested.or(other.tested);
@@ -281,7 +283,7 @@ impl Comparison {
     }
 }
 
-/// Each once, in order of first sight.
+/// Distinct values, in order of first occurrence.
 fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in all {
@@ -292,7 +294,7 @@ fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     seen
 }
 
-/// The names of measures are those of the registry.
+/// Reads measures under the names of the registry; others are ignored.
 fn measures<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Measures, D::Error> {
     let values: HashMap<String, Option<f64>> = HashMap::deserialize(deserializer)?;
     Ok(Measures(MEASURES.iter().map(|entry| (entry.name, values.get(entry.name).copied().flatten())).collect()))

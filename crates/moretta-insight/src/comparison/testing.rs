@@ -1,4 +1,4 @@
-//! Made-up comparisons, for tests of what is shown of them.
+//! Made-up comparisons, for tests of their presentation.
 
 use moretta_core::{
     counts::{CountedColumn, Counts},
@@ -13,7 +13,7 @@ use moretta_core::{
 use super::{Answers, Comparison, Job, Refused, Row, RunResult, Splits};
 use crate::evaluate::{Errors, queries};
 
-/// Three methods at two k: one cannot serve, one was stopped, one is best at all but time.
+/// Three methods at two k: one does not support the policy, one was stopped, one is best in all figures but time.
 pub fn comparison() -> Comparison {
     let mut rows = Vec::new();
     for k in [5, 50] {
@@ -70,14 +70,15 @@ fn found(loss: f64, seconds: f64) -> RunResult {
     }
 }
 
-/// The same, where one cannot because of a value that a template learned from the data: gout.
+/// Like [`comparison`], with a failure that names a value which a template took from the data: gout.
 pub fn comparison_with_rarest() -> Comparison {
     let mut found = comparison();
     found.rows[2] = refused_by_rarest().row(&Job { method: "k-member", k: Some(5) });
     found
 }
 
-/// Nine people; four have gout, and it may be inferred with a confidence of 10 %.
+/// The failure of a policy that no release of nine people can satisfy: four have gout, and the limit is 10 %
+/// confidence.
 pub(super) fn refused_by_rarest() -> Refused {
     let policy = "version = 1\n[privacy]\nk = 2\n[[privacy.template]]\ngiven = [\"sex\"]\ncolumn = \"ill\"\nrarest = 0.5\n\
                   max-confidence = 0.1\n[columns.sex]\nrole = \"quasi-identifier\"\n[columns.ill]\nrole = \"sensitive\"\n";

@@ -1,10 +1,11 @@
 //! Bars over numbers and dates: they start at round values and disclose neither the minimum nor the maximum.
 //!
-//! Steps of numbers are 1, 2 or 5 times a power of ten; steps of dates are days, months, quarters, years, decades and longer.
-//! The step is the smallest one that divides the middle of the records into about [`MAX_BINS`] parts. The middle leaves out 1 %
-//! of the records at either end, and at least `floor - 1` of them (`floor` is the minimum of records per bar), so that its ends
-//! are never those of a single person. Values beyond are in the first and last bar, which are open: a single very large value
-//! neither shows nor squeezes all others into one bar. If the middle is one value, there is one bar.
+//! Steps of numbers are 1, 2 or 5 times a power of ten; steps of dates are days, months, quarters, years, decades and
+//! longer. The step is the smallest one that divides the middle of the records into about [`MAX_BINS`] parts. The
+//! middle leaves out 1 % of the records at either end, and at least `floor - 1` of them (`floor` is the minimum of
+//! records per bar), so that its ends are never those of a single person. Values beyond are in the first and last bar,
+//! which are open: a single very large value neither shows nor squeezes all others into one bar. If the middle is one
+//! value, there is one bar.
 //!
 //! ```text
 //! ages 17 (3 records), 23 (9), 37 (11), 38 (4), 61 (20), 90 (1); floor 10
@@ -13,8 +14,9 @@
 //! merged:  up to 24 | 25–39 | 40 or more
 //! ```
 //!
-//! Bins with too few records are merged ([`Bins::merged`]). The first and last merged bin count as one step wide, however far
-//! their values reach: the share of a label without printed ends follows only from the labels of the bars and the step.
+//! Bins with too few records are merged ([`Bins::merged`]). The first and last merged bin count as one step wide,
+//! however far their values reach: the share of a label without printed ends follows only from the labels of the bars
+//! and the step.
 
 use chrono::{DateTime, Datelike, NaiveDate};
 use moretta_core::{hierarchy::Domain, schema::Kind};
@@ -85,8 +87,8 @@ fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, floor: u64) {
     }
 }
 
-/// Joins bins from left to right until each part has at least `floor` records; the last part takes the remaining bins. Returns
-/// the first and last bin of each part.
+/// Joins bins from left to right until each part has at least `floor` records; the last part takes the remaining bins.
+/// Returns the first and last bin of each part.
 fn parts(before: &[u64], floor: u64) -> Vec<(usize, usize)> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     let (mut first, mut records) = (0, 0);
@@ -118,8 +120,8 @@ impl Bins {
         merged.unwrap_or(whole)
     }
 
-    /// Joins bins with fewer than `floor` records; `None` if only one remains. The first and last bin get the width of their
-    /// innermost original bin, which hides how far the values reach.
+    /// Joins bins with fewer than `floor` records; `None` if only one remains. The first and last bin get the width of
+    /// their innermost original bin, which hides how far the values reach.
     fn merged(&self, before: &[u64], floor: u64) -> Option<Self> {
         let parts = parts(before, floor);
         let ([(_, first), .., (last, _)], step) = (&parts[..], self.step) else { return None };
@@ -269,8 +271,8 @@ fn ascend(edges: &[f64]) -> bool {
     edges.windows(2).all(|two| two[0] < two[1]) && edges.iter().all(|edge| edge.is_finite())
 }
 
-/// Edges at the beginning of days, months, quarters or years; `None` if all dates are on one day or an edge is outside the
-/// supported years.
+/// Edges at the beginning of days, months, quarters or years; `None` if all dates are on one day or an edge is outside
+/// the supported years.
 pub(super) fn dates(low: f64, high: f64) -> Option<(Vec<f64>, Step)> {
     let (first, last) = ((low / DAY).floor(), (high / DAY).floor());
     if first == last {

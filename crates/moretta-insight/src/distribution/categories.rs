@@ -36,7 +36,8 @@ pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Ve
             join(&mut others, &bar);
         }
     }
-    // The least frequent bars beyond the maximum join the others. If the others have too few records, more bars join them.
+    // The least frequent bars beyond the maximum join the others. If the others have too few records, more bars join
+    // them.
     let mut frequent: Vec<(usize, Bar)> = bars.into_iter().enumerate().collect();
     frequent.sort_by_key(|(place, bar)| (Reverse(bar.before), *place));
     for (_, gone) in frequent.drain(frequent.len().min(MAX_BARS)..) {
@@ -75,8 +76,8 @@ fn part_of(domain: &Domain, parts: &[LeafRange]) -> Vec<usize> {
     part_of
 }
 
-/// The values; if there are too many, the nodes of the lowest level with few enough nodes, if there is one. A missing value is a
-/// part of its own unless it is below one of these nodes.
+/// The values; if there are too many, the nodes of the lowest level with few enough nodes, if there is one. A missing
+/// value is a part of its own unless it is below one of these nodes.
 fn parts(domain: &Domain) -> Vec<LeafRange> {
     let leaf = |code: u32| LeafRange { label: domain.text(code).to_owned(), first: code, last: code };
     let is_missing = |code: &u32| domain.missing() == Some(*code);
@@ -99,8 +100,8 @@ fn of_node(tree: &Tree, node: NodeId) -> LeafRange {
     LeafRange { label: tree.label(node).to_owned(), first, last }
 }
 
-/// Nodes of the lowest level with at most [`MAX_BARS`] nodes, including leaves above that level; `None` if that is the root.
-/// Each level has at least as many nodes as the one above it.
+/// Nodes of the lowest level with at most [`MAX_BARS`] nodes, including leaves above that level; `None` if that is the
+/// root. Each level has at least as many nodes as the one above it.
 fn level(tree: &Tree, missing: Option<u32>) -> Option<Vec<NodeId>> {
     let missing = missing.map(|code| tree.leaf(code));
     let mut found = None;

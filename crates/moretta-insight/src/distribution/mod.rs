@@ -1,7 +1,7 @@
 //! Histograms of each quasi-identifier, before and after.
 //!
-//! *Before* is the number of records with a value. *After* is what a recipient would estimate from the release: the records of
-//! each released label, uniformly distributed over the values that the label covers, as for the queries of
+//! *Before* is the number of records with a value. *After* is what a recipient would estimate from the release: the
+//! records of each released label, uniformly distributed over the values that the label covers, as for the queries of
 //! [`evaluate`](crate::evaluate).
 //!
 //! ```text
@@ -11,17 +11,18 @@
 //! 40 or more       21    33.1     each bar gets 48 times its share of the 74 ages
 //! ```
 //!
-//! Histograms are published with the report. So no bar may describe only a few people, and none may disclose the minimum or
-//! the maximum:
+//! Histograms are published with the report. So no bar may describe only a few people, and none may disclose the
+//! minimum or the maximum:
 //!
-//! - Every bar that has records stands for at least `max(k, 10)` records of the table. A bar with fewer is merged with its
-//!   neighbors, or into "other values". A table with fewer records has a single bar.
-//! - Bars of numbers and dates start at round values, and the first and last are open (`bins.rs`). Their edges depend on no
-//!   value that is closer to an end than the `max(k, 10)`-th record.
+//! - Every bar that has records stands for at least `max(k, 10)` records of the table. A bar with fewer is merged with
+//!   its neighbors, or into "other values". A table with fewer records has a single bar.
+//! - Bars of numbers and dates start at round values, and the first and last are open (`bins.rs`). Their edges depend
+//!   on no value that is closer to an end than the `max(k, 10)`-th record.
 //! - A category or a node of its hierarchy is named only if it has that many records (`categories.rs`).
-//! - A label that does not print its ends (`*`, `young`) is distributed over the bars it overlaps, not over its own values:
-//!   otherwise the after of a bar would disclose where the values begin. An open bar counts as one step wide, so sums do not
-//!   disclose how far it reaches. (A label that prints its ends, such as `[17, 90]`, discloses them itself.)
+//! - A label that does not print its ends (`*`, `young`) is distributed over the bars it overlaps, not over its own
+//!   values: otherwise the after of a bar would disclose where the values begin. An open bar counts as one step wide,
+//!   so sums do not disclose how far it reaches. (A label that prints its ends, such as `[17, 90]`, discloses them
+//!   itself.)
 //!
 //! Cost: one pass over the tuples and one over the groups per column. A distinct label costs O(log bars), a printed set
 //! O(values in the set).

@@ -1,7 +1,8 @@
 //! Distributes the records of each released label uniformly over the values that it covers.
 //!
-//! A label changes the density (records per unit) at the start and at the end of its range. The changes are collected in a
-//! difference array, and one pass over it gives each leaf or bin its records. So a label costs O(1), whatever it covers.
+//! A label changes the density (records per unit) at the start and at the end of its range. The changes are collected
+//! in a difference array, and one pass over it gives each leaf or bin its records. So a label costs O(1), whatever it
+//! covers.
 
 use moretta_core::{
     hierarchy::{Domain, interval_ends},
@@ -43,8 +44,8 @@ pub(super) struct OverLeaves {
     pub(super) sure: Vec<f64>,
 }
 
-/// Distributes the labels of a column of categories. `part_of` is the part of each leaf; a missing value is a leaf like any
-/// other.
+/// Distributes the labels of a column of categories. `part_of` is the part of each leaf; a missing value is a leaf like
+/// any other.
 pub(super) fn over_leaves(domain: &Domain, counts: &ColumnCounts<'_>, part_of: &[usize]) -> OverLeaves {
     let (mut leaves, mut sure) = (vec![0.0; domain.len()], vec![0.0; domain.len()]);
     let mut density_changes = vec![0.0; domain.len() + 1];
@@ -154,8 +155,8 @@ impl<'a> BinSums<'a> {
         self.density_changes[last] -= density;
     }
 
-    /// Adds a label that overlaps the bins from the first to the last, in proportion to their widths. An open bin counts as one
-    /// step wide.
+    /// Adds a label that overlaps the bins from the first to the last, in proportion to their widths. An open bin
+    /// counts as one step wide.
     fn touched(&mut self, first: usize, last: usize, records: f64) {
         if first == last {
             return self.within(first, records);

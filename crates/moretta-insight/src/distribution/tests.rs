@@ -236,7 +236,8 @@ fn the_noise_of_sums_is_no_bar() {
     let table = TestTable::new(&format!("{POLICY}c.hierarchy = \"c.csv\""), &[("c", &tree)], &rows);
     let domain = &table.profile.columns()[0].domain;
     let released = release(&table, &whole(&table));
-    // Densities of 2/3, 1/6 and 1/7 start at different leaves and end at the same one: rounding leaves a tiny remainder.
+    // Densities of 2/3, 1/6 and 1/7 start at different leaves and end at the same one: rounding leaves a tiny
+    // remainder.
     let tree = domain.tree().unwrap();
     let label = |(text, records)| {
         let node = tree.nodes().find(|&node| tree.label(node) == text).unwrap();
@@ -343,8 +344,8 @@ fn reference(domain: &Domain, released: &Released, bins: Option<&bins::Bins>) ->
     (parts, missing)
 }
 
-/// Bars of a table of ages with one record at `end`, below or above all others. It and some other records are released as `*`
-/// or as their parent node.
+/// Bars of a table of ages with one record at `end`, below or above all others. It and some other records are released
+/// as `*` or as their parent node.
 fn with_end(ages: &[(u8, u64)], end: i64, hidden: u8) -> Vec<Bar> {
     let mut rows: Vec<(String, u64)> = ages.iter().map(|(age, records)| (age.to_string(), *records)).collect();
     rows.push((end.to_string(), 1));

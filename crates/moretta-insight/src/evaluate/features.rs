@@ -30,8 +30,8 @@ pub(super) struct TrainAndTest<'a> {
     class: AttributeId,
     /// The sensitive columns.
     sensitive: Vec<AttributeId>,
-    /// Position in the policy of each quasi-identifier, then of each sensitive column. Features are in this order: ties between
-    /// splits go to the first feature, and the tree must not depend on the roles of columns.
+    /// Position in the policy of each quasi-identifier, then of each sensitive column. Features are in this order: ties
+    /// between splits go to the first feature, and the tree must not depend on the roles of columns.
     policy_positions: Vec<usize>,
 }
 
@@ -71,8 +71,8 @@ impl<'a> TrainAndTest<'a> {
         self.tables(columns, &train, &test)
     }
 
-    /// Training and test set with released quasi-identifiers and original sensitive columns. The training set is the release of
-    /// the search; the recoding is applied to the test set.
+    /// Training and test set with released quasi-identifiers and original sensitive columns. The training set is the
+    /// release of the search; the recoding is applied to the test set.
     pub(super) fn released(&self, recoding: &Recoding, saved: &Saved) -> (TrainingSet, TrainingSet) {
         let form = ReleaseOptions { labels: Labels::Node, numbers: Numbers::Interval, ..saved.policy.release.clone() };
         let released = Released::of_recoding(self.train, recoding, &form);
@@ -177,8 +177,8 @@ fn applied_label<'l>(labels: &[Option<Vec<&'l str>>], tuple: TupleId, column: us
     labels[tuple.index()].as_ref().map_or(ROOT_LABEL, |labels| labels[column])
 }
 
-/// By code, the numbers or seconds of a column. A text that is no number is [`MISSING`] if it occurs in the training table,
-/// otherwise unknown (NaN).
+/// By code, the numbers or seconds of a column. A text that is no number is [`MISSING`] if it occurs in the training
+/// table, otherwise unknown (NaN).
 fn numbers(attribute: &Attribute, known: &Attribute) -> Vec<f64> {
     let none = |text: &str| if known.code(text).is_some() { MISSING } else { f64::NAN };
     let number = |text: &str| known.parser().number(text).unwrap_or_else(|_| none(text));

@@ -1,15 +1,16 @@
 //! Random splits of a table into training and test records.
 //!
-//! The split is made on the counts, before anything else sees them, so that no information about the test records (a value,
-//! the maximum, a frequency) can reach the search. It does not need single records: it draws how many records of each
-//! distinct row belong to each part.
+//! The split is made on the counts, before anything else sees them, so that no information about the test records (a
+//! value, the maximum, a frequency) can reach the search. It does not need single records: it draws how many records of
+//! each distinct row belong to each part.
 //!
-//! Splits are stratified: every part has its share of each class, up to rounding. A split depends only on the table and the
-//! seed, not on the order of rows or columns. [`Plan::check`] makes sure that both parts of every split have records.
+//! Splits are stratified: every part has its share of each class, up to rounding. A split depends only on the table and
+//! the seed, not on the order of rows or columns. [`Plan::check`] makes sure that both parts of every split have
+//! records.
 //!
-//! How: within a class, each record goes to a part with a probability proportional to the number of records that the part
-//! still needs. This is equivalent to dealing a shuffled deck: all divisions of the right sizes are equally likely. Cost:
-//! O(records × parts) time, without memory for the deck.
+//! How: within a class, each record goes to a part with a probability proportional to the number of records that the
+//! part still needs. This is equivalent to dealing a shuffled deck: all divisions of the right sizes are equally
+//! likely. Cost: O(records × parts) time, without memory for the deck.
 
 use moretta_core::counts::Counts;
 use rand_chacha::{
@@ -136,8 +137,8 @@ fn ranks(texts: &[Box<str>]) -> Vec<u32> {
     ranks
 }
 
-/// By class, the number of records of each part; they differ by at most one. Surplus records continue round-robin from class to
-/// class, so that the total sizes of the parts also differ by at most one.
+/// By class, the number of records of each part; they differ by at most one. Surplus records continue round-robin from
+/// class to class, so that the total sizes of the parts also differ by at most one.
 fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
     let mut next = 0;
     let quota = |stratum: &Stratum| {
@@ -151,8 +152,8 @@ fn even(strata: &[Stratum], parts: usize) -> Vec<Vec<u64>> {
     strata.iter().map(quota).collect()
 }
 
-/// By class, the numbers of training and test records. The total of test records is the rounded share; each class deviates from
-/// its exact share by less than one record (largest remainders).
+/// By class, the numbers of training and test records. The total of test records is the rounded share; each class
+/// deviates from its exact share by less than one record (largest remainders).
 fn in_two(strata: &[Stratum], share: f64) -> Vec<Vec<u64>> {
     let all: u64 = strata.iter().map(|stratum| stratum.records).sum();
     let wanted = held_back(all, share);

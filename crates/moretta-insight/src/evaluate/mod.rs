@@ -1,7 +1,7 @@
 //! Usefulness of a release: the error of a classifier trained on it, and the errors of query answers.
 //!
-//! A [`c45`] tree that predicts the class column is trained on the training table with four sets of features, and tested on
-//! records that the search has not seen:
+//! A [`c45`] tree that predicts the class column is trained on the training table with four sets of features, and
+//! tested on records that the search has not seen:
 //!
 //! | error | features |
 //! | --- | --- |
@@ -10,15 +10,18 @@
 //! | [`root`](Errors::root), W | sensitive columns only, as if every quasi-identifier were `*` |
 //! | [`removed`](Errors::removed), RE | original quasi-identifiers, no sensitive columns |
 //!
-//! The recoding is found on the training table and then applied to the test records: a value becomes the cell of the cut that
-//! covers it, a tuple the box with the smallest loss that covers it, or `*` in every column if there is none. Test records are not
-//! suppressed for privacy, because they are not released. Each released cell, also an interval, is one category for the tree.
-//! Cells count as nodes and intervals even if the policy prints sets or means, which would differ between the two tables.
+//! The recoding is found on the training table and then applied to the test records: a value becomes the cell of the
+//! cut that covers it, a tuple the box with the smallest loss that covers it, or `*` in every column if there is none.
+//! Test records are not suppressed for privacy, because they are not released. Each released cell, also an interval, is
+//! one category for the tree. Cells count as nodes and intervals even if the policy prints sets or means, which would
+//! differ between the two tables.
 //!
-//! Flow: [`holdout`] splits a table in two (or there are two files); [`Tested::run`] searches on the training part, applies the
-//! recoding to the test part ([`Saved::profile`]) and computes [`errors`]; [`Spread`] is the mean and deviation over several splits.
+//! Flow: [`holdout`] splits a table in two (or there are two files); [`Tested::run`] searches on the training part,
+//! applies the recoding to the test part ([`Saved::profile`]) and computes [`errors`]; [`Spread`] is the mean and
+//! deviation over several splits.
 //!
-//! [`queries`] need neither a class nor test records: they compare COUNT and SUM answers of a release with the true ones.
+//! [`queries`] need neither a class nor test records: they compare COUNT and SUM answers of a release with the true
+//! ones.
 
 pub mod c45;
 mod features;
@@ -202,14 +205,15 @@ pub fn deviation(values: &[f64]) -> Option<f64> {
     Some((squares / (values.len() - 1) as f64).sqrt())
 }
 
-/// Errors on `test` of classifiers trained on `train` and on its release under `recoding`. `saved` is the same recoding in the
-/// form that can be applied to other tables.
+/// Errors on `test` of classifiers trained on `train` and on its release under `recoding`. `saved` is the same recoding
+/// in the form that can be applied to other tables.
 pub fn errors(train: &Profile, recoding: &Recoding, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
     let tables = TrainAndTest::new(train, test, &saved.policy)?;
     Ok(errors_of(&tables, tables.released(recoding, saved)))
 }
 
-/// Like [`errors`], for a recoding that was found on another table, such as both of these together: it is applied to both.
+/// Like [`errors`], for a recoding that was found on another table, such as both of these together: it is applied to
+/// both.
 pub fn errors_applied(train: &Profile, saved: &Saved, test: &Profile) -> Result<Errors, EvaluateError> {
     let tables = TrainAndTest::new(train, test, &saved.policy)?;
     Ok(errors_of(&tables, tables.applied(saved)))
@@ -225,8 +229,8 @@ fn errors_of(tables: &TrainAndTest<'_>, released: (c45::TrainingSet, c45::Traini
     }
 }
 
-/// Records of `test` that no cell of the recoding covers and that count as `*` in every column: new values, numbers between
-/// two intervals, tuples outside all boxes.
+/// Records of `test` that no cell of the recoding covers and that count as `*` in every column: new values, numbers
+/// between two intervals, tuples outside all boxes.
 pub fn uncovered(saved: &Saved, test: &Profile) -> u64 {
     let tuples = (0u32..).map(TupleId).zip(saved.labels(test));
     tuples.filter(|(_, labels)| labels.is_none()).map(|(tuple, _)| test.tuple_records(tuple)).sum()

@@ -1,25 +1,27 @@
 //! Sensitive values that an attacker can infer from a table, raw or released.
 //!
-//! An *inference* `qid -> pi` (Wang, Fung, Yu 2007): among the records with the values `qid` in the known columns, some carry
-//! the sensitive value `pi`. Their number is the *support*, their share the *confidence*:
+//! An *inference* `qid -> pi` (Wang, Fung, Yu 2007): among the records with the values `qid` in the known columns, some
+//! carry the sensitive value `pi`. Their number is the *support*, their share the *confidence*:
 //!
 //! ```text
 //! job = Trader, country = UK -> bankruptcy = Discharged     4 of 5 records: support 4, confidence 0.8
 //! ```
 //!
-//! [`find`] counts every inference with a support of at least 1, exactly, and lists those with a confidence strictly above a
-//! threshold. Rounding is tolerated as in the privacy models, so an inference is marked as broken here if and only if
-//! [`Template`] refuses it. A record is *exposed* above a threshold if it supports an inference with a higher confidence.
+//! [`find`] counts every inference with a support of at least 1, exactly, and lists those with a confidence strictly
+//! above a threshold. Rounding is tolerated as in the privacy models, so an inference is marked as broken here if and
+//! only if [`Template`] refuses it. A record is *exposed* above a threshold if it supports an inference with a higher
+//! confidence.
 //!
-//! A [`Question`] has the known columns and the guarded values. Templates with the same known columns and the same sensitive
-//! column are one question; LKC-privacy is one question per sensitive column, with all its sets of known columns. An inference
-//! that several questions cover is listed and counted once in the totals, under the strictest limit.
+//! A [`Question`] has the known columns and the guarded values. Templates with the same known columns and the same
+//! sensitive column are one question; LKC-privacy is one question per sensitive column, with all its sets of known
+//! columns. An inference that several questions cover is listed and counted once in the totals, under the strictest
+//! limit.
 //!
-//! The profile must be that of the file itself ([`Profile::of_release`]): every text of a quasi-identifier, including `*` and
-//! missing values, is a value of its own.
+//! The profile must be that of the file itself ([`Profile::of_release`]): every text of a quasi-identifier, including
+//! `*` and missing values, is a value of its own.
 //!
-//! Cost: one grouping of the tuples per distinct set of known columns, and one pass over the variants per question. Memory:
-//! O(variants + listed inferences).
+//! Cost: one grouping of the tuples per distinct set of known columns, and one pass over the variants per question.
+//! Memory: O(variants + listed inferences).
 
 mod listing;
 #[cfg(test)]
@@ -279,7 +281,8 @@ struct InferenceScan<'a> {
     found: Inferences,
     /// Over all questions.
     exposure: Exposure,
-    /// For each question with several sets of known columns. With one set, no record supports two inferences of a question.
+    /// For each question with several sets of known columns. With one set, no record supports two inferences of a
+    /// question.
     by_question: Vec<Option<Exposure>>,
 }
 

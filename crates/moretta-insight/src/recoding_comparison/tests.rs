@@ -1,4 +1,4 @@
-//! The same ground for both, against what can be counted by hand.
+//! Both releases are measured on the same ranges: values computed by hand.
 
 use moretta_core::{
     counts::Counts,
@@ -69,7 +69,7 @@ fn on_the_records_it_was_made_for_a_cut_is_as_good_as_itself() {
     }
 }
 
-/// A cut of two intervals that somebody else chose.
+/// A cut with the given intervals, saved.
 fn of_intervals(policy: &Policy, values: &[&str], ends: &[(u32, u32)]) -> Saved {
     let rows: Vec<(&str, u64)> = values.iter().map(|value| (*value, 2)).collect();
     let profile = Profile::build(policy, &Default::default(), &counts(policy, &rows)).unwrap();

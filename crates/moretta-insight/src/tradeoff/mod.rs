@@ -1,13 +1,13 @@
 //! The privacy-utility trade-off (`moretta frontier`): anonymity and losses at each point of a generalization path.
 //!
-//! [`measured`] computes them for the original table (point 0) and for the table after each [`Step`], by the same code as for
-//! a release, so that the data holder can choose a point instead of guessing a k. [`cut_at`] turns a point into a recoding, with
-//! the suppression that the policy needs there. It is not trusted: like every recoding it must pass
+//! [`measured`] computes them for the original table (point 0) and for the table after each [`Step`], by the same code
+//! as for a release, so that the data holder can choose a point instead of guessing a k. [`cut_at`] turns a point into
+//! a recoding, with the suppression that the policy needs there. It is not trusted: like every recoding it must pass
 //! [`verify`](mod@moretta_core::verify) before it is released.
 //!
-//! Cost: while a path only generalizes, points get cheaper as the table gets coarser (see `walk.rs`): each costs about O(groups +
-//! values). A column of numbers may contribute one step per value, so only some points of a long path are measured: those near
-//! its end, where the anonymity rises, and others evenly spaced before.
+//! Cost: while a path only generalizes, points get cheaper as the table gets coarser (see `walk.rs`): each costs about
+//! O(groups + values). A column of numbers may contribute one step per value, so only some points of a long path are
+//! measured: those near its end, where the anonymity rises, and others evenly spaced before.
 
 mod describe;
 #[cfg(test)]
@@ -71,8 +71,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Label of the wider of the two cells, if it is a named node of a hierarchy. `None` for a single value and for an interval
-    /// between numbers of the table, which only the data holder may see.
+    /// Label of the wider of the two cells, if it is a named node of a hierarchy. `None` for a single value and for an
+    /// interval between numbers of the table, which only the data holder may see.
     pub fn name(&self) -> Option<&str> {
         self.named.then(|| self.from.as_ref().unwrap_or(&self.to).as_str())
     }
@@ -108,8 +108,8 @@ impl Change {
     }
 }
 
-/// Text for a cell in reports. The ends of an interval of free numbers are values of records that may never be released, so
-/// they are not shown.
+/// Text for a cell in reports. The ends of an interval of free numbers are values of records that may never be
+/// released, so they are not shown.
 fn shown(domain: &Domain, cell: Cell) -> String {
     if domain.tree().is_some() || domain.is_star(cell) { domain.label(cell) } else { "an interval".to_owned() }
 }
@@ -119,8 +119,8 @@ fn is_named(domain: &Domain, cell: Cell) -> bool {
     domain.is_star(cell) || domain.tree().is_some_and(inner)
 }
 
-/// Points measured in parallel. Fixed, because it decides when the profile is coarsened, and with it the last digits of sums:
-/// results must not depend on the number of threads.
+/// Points measured in parallel. Fixed, because it decides when the profile is coarsened, and with it the last digits of
+/// sums: results must not depend on the number of threads.
 const POINTS_PER_BATCH: usize = 8;
 
 /// Maximum number of measured points of a path. Not tuned.
@@ -128,8 +128,8 @@ pub const MAX_POINTS: usize = 250;
 /// On longer paths, one fifth of the measured points are the last steps; the rest are evenly spaced.
 const LAST_POINTS_PART: usize = 5;
 
-/// Number of measured points of a path. The last points of a path that discloses are as fine as the original table and cost
-/// O(tuples) each, so large tables get fewer: 1.5 million tuples are scanned in all.
+/// Number of measured points of a path. The last points of a path that discloses are as fine as the original table and
+/// cost O(tuples) each, so large tables get fewer: 1.5 million tuples are scanned in all.
 fn max_points(steps: &[Step], tuples: usize) -> usize {
     let discloses = steps.iter().any(|step| step.action == Action::Disclose);
     let affordable = if discloses { 1_500_000 / tuples.max(1) } else { MAX_POINTS };

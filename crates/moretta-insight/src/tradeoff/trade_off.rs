@@ -1,5 +1,5 @@
-//! The trade-off of a table under a policy: a generalization path from the original table to `*` in every column, the measures
-//! of its points, and the first point that satisfies the policy.
+//! The trade-off of a table under a policy: a generalization path from the original table to `*` in every column, the
+//! measures of its points, and the first point that satisfies the policy.
 
 use moretta_core::{
     measure::MEASURES,
@@ -28,8 +28,8 @@ pub struct TradeOff {
     pub method: &'static str,
     /// The method that the policy names. It differs from `method` if it has no generalization path.
     pub policy_method: String,
-    /// Whether a release by this method reverts steps that the policy does not need (`take-back`), so that it loses less than
-    /// the points of the path.
+    /// Whether a release by this method reverts steps that the policy does not need (`take-back`), so that it loses
+    /// less than the points of the path.
     #[serde(skip)]
     pub reverts_steps: bool,
     /// Records of the table.
@@ -175,8 +175,8 @@ pub fn outcome_at(
     Ok((Outcome { recoding: Recoding::Global(cut), stop: Stop::Finished, path, work }, first_valid))
 }
 
-/// The cut after `at` steps. With `suppress`, tuples whose group violates a model are suppressed. The cut need not satisfy the
-/// policy: [`verify`](mod@moretta_core::verify) decides.
+/// The cut after `at` steps. With `suppress`, tuples whose group violates a model are suppressed. The cut need not
+/// satisfy the policy: [`verify`](mod@moretta_core::verify) decides.
 pub fn cut_at(profile: &Profile, models: &[Box<dyn BoundModel>], steps: &[Step], at: usize, suppress: bool) -> Cut {
     let mut cut = Cut::identity(profile);
     steps[..at].iter().for_each(|step| cut.apply(step));

@@ -1,8 +1,8 @@
 //! Replays a generalization path on a profile that gets smaller as values are generalized.
 //!
-//! Why: to measure a point is to scan the tuples of the profile, and a path has hundreds of points. As long as the steps only
-//! generalize, values of one cell stay together, so one of them, the *representative*, can replace the others, and tuples
-//! that become equal are merged:
+//! Why: to measure a point is to scan the tuples of the profile, and a path has hundreds of points. As long as the
+//! steps only generalize, values of one cell stay together, so one of them, the *representative*, can replace the
+//! others, and tuples that become equal are merged:
 //!
 //! ```text
 //! zip (cut: {a1, a2} -> a)   age        zip   age
@@ -12,13 +12,13 @@
 //! whole profile, 3 tuples               coarse profile, 2 tuples: same groups, same losses
 //! ```
 //!
-//! A later step may separate such values again (it reverts a step, or discloses). [`Walk::drop_unusable`] drops the coarse
-//! profiles that have merged them, and [`Walk::look_ahead`] builds, before the first such step, a profile that keeps apart
-//! all values which some later point keeps apart. Columns that are released as sets or means are never merged: their labels
-//! depend on the values themselves.
+//! A later step may separate such values again (it reverts a step, or discloses). [`Walk::drop_unusable`] drops the
+//! coarse profiles that have merged them, and [`Walk::look_ahead`] builds, before the first such step, a profile that
+//! keeps apart all values which some later point keeps apart. Columns that are released as sets or means are never
+//! merged: their labels depend on the values themselves.
 //!
-//! Cost: a point costs O(tuples of the smallest coarse profile); the kept profiles are together at most a few times as large
-//! as the whole one.
+//! Cost: a point costs O(tuples of the smallest coarse profile); the kept profiles are together at most a few times as
+//! large as the whole one.
 
 use hashbrown::HashMap;
 use moretta_core::{
@@ -114,8 +114,8 @@ impl<'a> Walk<'a> {
         self.coarse.last().map_or(self.whole, |coarse| &coarse.profile)
     }
 
-    /// The release under a cut, and the profile that it is a release of. The cut is the current one, or an earlier one that
-    /// all coarse profiles fit.
+    /// The release under a cut, and the profile that it is a release of. The cut is the current one, or an earlier one
+    /// that all coarse profiles fit.
     pub(super) fn released_under(&self, cut: &Cut) -> (Released, &Profile) {
         (Released::of_recoding(self.profile(), &Recoding::Global(cut.clone()), self.options), self.profile())
     }

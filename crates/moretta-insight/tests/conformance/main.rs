@@ -1,4 +1,4 @@
-//! Figures of this crate against naive ones, on the random tables of the core's conformance suite.
+//! Compares results of this crate with naive ones, on the random tables of the core's conformance suite.
 
 #![allow(dead_code, reason = "the shared modules serve the core's suite too")]
 

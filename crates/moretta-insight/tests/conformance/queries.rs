@@ -1,5 +1,5 @@
-//! Answers to queries, from printed texts alone: every cell becomes the list of values it may stand for, and every record
-//! gives an even share of itself to each of them.
+//! Naive query answers from printed texts: every cell becomes the list of values that it covers, and every record
+//! contributes an equal share to each of them.
 
 use moretta_core::{
     ids::ColumnId, profile::Profile, released::Released, testing::conformance::is_missing, verify::verify_against,
@@ -14,15 +14,16 @@ use crate::{
     world::{World, cases, worlds},
 };
 
-/// What a printed cell may stand for.
+/// The values that a printed cell covers.
 enum Values {
-    /// Each as likely as the others; numbers or positions of leaves, none for a missing value among numbers.
+    /// Equally likely values: numbers, or codes of leaves; `None` for a missing number.
     List(Vec<Option<f64>>),
-    /// Anything from the first to the second.
+    /// Uniform from the first to the second.
     Between(f64, f64),
 }
 
-/// Whether values of numbers or dates are counted, and in which steps (dates are in minutes here).
+/// Distance of neighboring values if all numbers are whole, or all dates are without a time of day (dates are in
+/// minutes here).
 fn step(original: &losses::Original<'_>) -> Option<f64> {
     let step = if original.spec.shape.is_date() { 1440.0 } else { 1.0 };
     let mut present = original.cells.iter().filter(|text| !is_missing(text));
@@ -33,7 +34,7 @@ fn values(original: &losses::Original<'_>, profile: &Profile, column: ColumnId, 
     let shape = &original.spec.shape;
     if !shape.is_ordered() {
         let domain = profile.domain(column);
-        // A hierarchy may have a leaf `?` that is not where missing values are.
+        // A hierarchy may have a leaf `?` that is not the missing value's.
         let above =
             |text: &str| original.path_of(text).is_some_and(|path| path[1..].iter().any(|label| label == released));
         let covered = |code: &u32| match domain.text(*code) {
@@ -49,7 +50,7 @@ fn values(original: &losses::Original<'_>, profile: &Profile, column: ColumnId, 
     }
     let inside = if released == "*" { original.present() } else { original.inside(released) };
     let numbers: Vec<f64> = inside.iter().map(|text| shape.number(text).unwrap()).collect();
-    // One number for many may be none of them.
+    // A mean, median or midpoint need not be a value.
     let own = shape.number(released).filter(|_| shape.is_number());
     let low = own.unwrap_or_else(|| numbers.iter().copied().fold(f64::INFINITY, f64::min));
     let high = own.unwrap_or_else(|| numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max));
@@ -64,7 +65,7 @@ fn values(original: &losses::Original<'_>, profile: &Profile, column: ColumnId, 
 }
 
 impl Values {
-    /// The share inside a range, and the mean of what is inside.
+    /// The share of the values inside a range, and their mean.
     fn inside(&self, (low, high): (f64, f64)) -> (f64, f64) {
         match self {
             Self::List(all) => {
@@ -83,7 +84,7 @@ impl Values {
     }
 }
 
-/// A query as the test knows it: a range for each column, maybe.
+/// The range of each column that a query restricts, in the test's units.
 fn ranges(world: &World, query: &Query) -> Vec<Option<(f64, f64)>> {
     let of_column = |column: usize| {
         let condition = query.conditions.iter().find(|(asked, _)| asked.index() == column)?.1;
@@ -96,7 +97,7 @@ fn ranges(world: &World, query: &Query) -> Vec<Option<(f64, f64)>> {
     (0..world.quasi.len()).map(of_column).collect()
 }
 
-/// The answer that some cells give, column by column.
+/// The answer from the cells, given by column.
 fn answer(world: &World, profile: &Profile, query: &Query, cells: &[Vec<&str>]) -> f64 {
     let (originals, ranges) = (losses::Original::all(world), ranges(world, query));
     let of_record = |record: usize| {
@@ -144,7 +145,7 @@ proptest! {
         let after: Vec<Vec<&str>> = world.quasi.iter().map(|spec| cells(at(&spec.name))).collect();
         let original = Original::new(&profile);
         let estimator = ReleaseEstimator::new(&profile, verified.released(), options).unwrap();
-        // As if it were read from the file.
+        // The same from the printed file.
         let file = crate::expand::group_and_count(&header, &rows, &Profile::grouped_columns(&world.policy));
         let file = Profile::of_release(&world.policy, &world.hierarchies, &file).unwrap();
         let read = ReleaseEstimator::new(&profile, &Released::of_opaque(&profile, &file), options).unwrap();
@@ -161,7 +162,7 @@ proptest! {
     }
 }
 
-/// Counted record by record.
+/// The true answer, record by record.
 fn true_answer(world: &World, profile: &Profile, query: &Query) -> f64 {
     let (originals, ranges) = (losses::Original::all(world), ranges(world, query));
     let value = |column: usize, text: &str| {

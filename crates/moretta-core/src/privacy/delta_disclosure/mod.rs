@@ -1,11 +1,11 @@
-//! delta-disclosure privacy (Brickell, Shmatikov 2008): in no group is a sensitive value much more or much less frequent
-//! than in the whole table.
+//! delta-disclosure privacy (Brickell, Shmatikov 2008): in no group is a sensitive value much more or much less
+//! frequent than in the whole table.
 //!
 //! With `q` the share of a value in a group and `p` its share in the table, `|log2(q / p)| < delta` for **every** value
 //! of the table, strictly. A value that a group lacks has `log2 0`, which violates every delta: that no record of a
 //! group has hiv is a disclosure, too. (ARX and pycanon ignore such values. That reading is not closed under union:
-//! with p = 0.2 and delta = 1, a group without the value and one with a share of 0.12 would hold, and both together have
-//! 0.06 < 0.1.)
+//! with p = 0.2 and delta = 1, a group without the value and one with a share of 0.12 would hold, and both together
+//! have 0.06 < 0.1.)
 //!
 //! As limits on shares, `p 2^-delta < q < p 2^delta`, it is closed under union, and searches that keep counts take it.
 //! It is severe: every group needs a record of every value, and more than `2^-delta / min p` records.

@@ -1,5 +1,5 @@
-//! k-anonymity (Samarati, Sweeney 1998): every combination of released quasi-identifier values is shared by at least `k`
-//! records, so that no record can be singled out from fewer than `k`.
+//! k-anonymity (Samarati, Sweeney 1998): every combination of released quasi-identifier values is shared by at least
+//! `k` records, so that no record can be singled out from fewer than `k`.
 
 #[cfg(any(test, feature = "testing"))]
 mod conformance;

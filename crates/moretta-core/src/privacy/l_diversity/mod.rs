@@ -43,7 +43,8 @@ pub enum LDiversityKind {
     Distinct,
     /// The entropy of the values is at least ln `l`.
     Entropy,
-    /// The most frequent value occurs less than `c` times as often as the `l`-th most frequent and all rarer ones together.
+    /// The most frequent value occurs less than `c` times as often as the `l`-th most frequent and all rarer ones
+    /// together.
     Recursive {
         /// Above 0.
         c: f64,

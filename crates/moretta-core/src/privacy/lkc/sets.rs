@@ -38,7 +38,8 @@ fn choices(columns: &[ColumnId], chosen: usize) -> Vec<Vec<ColumnId>> {
     }
 }
 
-/// The sets of `l` quasi-identifiers that an attacker may know, in column order; the whole set if there are fewer than `l`.
+/// The sets of `l` quasi-identifiers that an attacker may know, in column order; the whole set if there are fewer than
+/// `l`.
 pub fn known_sets(l: u64, profile: &Profile) -> Vec<Vec<ColumnId>> {
     let columns = every_column(profile);
     let known = usize::try_from(l).map_or(columns.len(), |l| l.min(columns.len()));

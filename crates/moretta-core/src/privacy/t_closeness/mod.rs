@@ -1,4 +1,5 @@
-//! t-closeness (Li, Li, Venkatasubramanian 2007): in every group, a sensitive column is distributed nearly as in the table.
+//! t-closeness (Li, Li, Venkatasubramanian 2007): in every group, a sensitive column is distributed nearly as in the
+//! table.
 //!
 //! The earth mover's distance between the group's and the table's distribution is at most `t`, with the ground
 //! distance between two values
@@ -176,8 +177,8 @@ impl CumulativeShares {
         Self { shares, before }
     }
 
-    /// Earth mover's distance over ordered values: the sum over all values of |cumulative share of the group - of the table|,
-    /// divided by the number of values less one.
+    /// Earth mover's distance over ordered values: the sum over all values of |cumulative share of the group - of the
+    /// table|, divided by the number of values less one.
     fn ordered(&self, shares: impl Iterator<Item = (usize, f64)>) -> f64 {
         let (mut carried, mut from, mut moved) = (0.0, 0, 0.0);
         for (code, share) in shares {
@@ -197,7 +198,8 @@ impl CumulativeShares {
     }
 }
 
-/// Earth mover's distance over the hierarchy: surplus and lack are matched at the lowest common node, at a cost of its height.
+/// Earth mover's distance over the hierarchy: surplus and lack are matched at the lowest common node, at a cost of its
+/// height.
 fn hierarchical(tree: &Tree, difference: &[f64]) -> f64 {
     let n = tree.len();
     let (mut height, mut surplus, mut lack) = (vec![0u32; n], vec![0.0; n], vec![0.0; n]);

@@ -1,9 +1,9 @@
 //! Finds templates that are implied by another template.
 //!
-//! A template is redundant if another one guards the same value of the same column, has a limit no larger, and assumes at
-//! least the same columns known. Groups by fewer columns are unions of groups by more columns, and a share that no part
-//! exceeds is not exceeded by the union. A search may skip redundant templates; verification does not. Only upper limits are
-//! compared: a model that also limits a share from below is never redundant.
+//! A template is redundant if another one guards the same value of the same column, has a limit no larger, and assumes
+//! at least the same columns known. Groups by fewer columns are unions of groups by more columns, and a share that no
+//! part exceeds is not exceeded by the union. A search may skip redundant templates; verification does not. Only upper
+//! limits are compared: a model that also limits a share from below is never redundant.
 
 use hashbrown::HashMap;
 

@@ -2,8 +2,8 @@
 //!
 //! The tree depends only on the records, not on the order of rows or on how equal rows are divided among weights.
 //!
-//! Reference: Quinlan, *C4.5: Programs for Machine Learning*, 1993. The penalty for the choice of a threshold is that of
-//! *Improved Use of Continuous Attributes in C4.5*, 1996 (release 8).
+//! Reference: Quinlan, *C4.5: Programs for Machine Learning*, 1993. The penalty for the choice of a threshold is that
+//! of *Improved Use of Continuous Attributes in C4.5*, 1996 (release 8).
 //!
 //! ```text
 //! outlook ─┬─ sunny ──── humidity <= 70 ─┬─ yes: play
@@ -14,23 +14,24 @@
 //! ```
 //!
 //! Data structures: values of a [`TrainingSet`] become codes (numbers their rank), and equal rows become one row with a
-//! weight. The rows of a node are a range of one permutation. Nodes are a list in which children come after their parent, so
-//! growing, pruning and classifying need no recursion.
+//! weight. The rows of a node are a range of one permutation. Nodes are a list in which children come after their
+//! parent, so growing, pruning and classifying need no recursion.
 //!
 //! Steps:
-//! 1. Grow. A node that is not pure is split by the feature with the best *gain ratio* (information gain over the entropy of
-//!    the split itself) among the features whose gain is at least the average. The average is over features with fewer values
-//!    than 0.3 times the records, as in Quinlan's program. Ties go to the first feature. A categorical feature gets one branch
-//!    per value, a numeric one is split at the threshold with the largest gain. At least two branches must have
-//!    [`MIN_RECORDS`] records.
+//! 1. Grow. A node that is not pure is split by the feature with the best *gain ratio* (information gain over the
+//!    entropy of the split itself) among the features whose gain is at least the average. The average is over features
+//!    with fewer values than 0.3 times the records, as in Quinlan's program. Ties go to the first feature. A
+//!    categorical feature gets one branch per value, a numeric one is split at the threshold with the largest gain. At
+//!    least two branches must have [`MIN_RECORDS`] records.
 //! 2. Prune, from the leaves up. A subtree becomes a leaf if the expected errors of the leaf, at the upper end of their
-//!    binomial confidence interval ([`CONFIDENCE`]), are at most those of the subtree. (Subtree raising is not implemented.)
+//!    binomial confidence interval ([`CONFIDENCE`]), are at most those of the subtree. (Subtree raising is not
+//!    implemented.)
 //!
 //! A record with an unknown value at a node gets the majority class of that node.
 //!
-//! Cost: O(levels × columns × rows × log rows) time and O(columns × rows) memory, where rows are distinct ones: at each level
-//! every row is sorted once per column. There are few levels in practice; the worst case is `rows / 2`, if each threshold
-//! splits off two records.
+//! Cost: O(levels × columns × rows × log rows) time and O(columns × rows) memory, where rows are distinct ones: at each
+//! level every row is sorted once per column. There are few levels in practice; the worst case is `rows / 2`, if each
+//! threshold splits off two records.
 
 mod prune;
 mod split;

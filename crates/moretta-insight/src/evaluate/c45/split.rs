@@ -47,8 +47,9 @@ pub(super) fn best(table: &CodedSet<'_>, rows: &[u32]) -> Option<Split> {
     choose((0..table.columns()).filter_map(of_column).collect(), |column| table.is_scattered(column))
 }
 
-/// Quinlan's rule: the gain ratio favors unbalanced splits, so splits below the average gain do not compete. A scattered
-/// feature has a large gain only because it identifies records: it competes, but does not count in the average.
+/// Quinlan's rule: the gain ratio favors unbalanced splits, so splits below the average gain do not compete. A
+/// scattered feature has a large gain only because it identifies records: it competes, but does not count in the
+/// average.
 pub(super) fn choose(mut splits: Vec<Split>, scattered: impl Fn(usize) -> bool) -> Option<Split> {
     // A threshold whose penalty exceeds its gain is no split.
     splits.retain(|split| split.gain > -EPSILON);
@@ -95,8 +96,8 @@ fn split_by_values(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &
     Some(Split { column, test: Test::Value, gain: (before - after) / records, info })
 }
 
-/// The threshold with the largest gain; ties go to the first. The gain is reduced by `log2(t) / records` bits for the choice
-/// among `t` thresholds (release 8).
+/// The threshold with the largest gain; ties go to the first. The gain is reduced by `log2(t) / records` bits for the
+/// choice among `t` thresholds (release 8).
 fn best_threshold(table: &CodedSet<'_>, rows: &[u32], column: usize, classes: &[(u32, u64)]) -> Option<Split> {
     let cells = table.contingency(column, rows);
     let all: u64 = classes.iter().map(|(_, records)| records).sum();

@@ -130,8 +130,8 @@ fn ties_go_to_the_first_column_and_the_first_class() {
 
 #[test]
 fn a_feature_that_identifies_records_does_not_raise_the_average() {
-    // A code for every two records has a gain of 1 bit and an entropy of 3.3; the second feature has 0.53 and 1. The average
-    // of both gains, 0.77, would exclude the second, which has the better ratio.
+    // A code for every two records has a gain of 1 bit and an entropy of 3.3; the second feature has 0.53 and 1. The
+    // average of both gains, 0.77, would exclude the second, which has the better ratio.
     let own = Feature::Categorical((0..20).map(|row| row / 2).collect());
     let good = Feature::Categorical((0..20).map(|row| u32::from(row % 10 < 9) ^ (row / 10)).collect());
     let classes: Vec<u32> = (0..20).map(|row| row / 10).collect();

@@ -38,8 +38,8 @@ pub struct Drawn {
     pub drawn: u64,
 }
 
-/// Draws queries until there are enough whose true answer is not 0. A condition on numbers or dates is the range between two
-/// random values of the column; on categories it is a random node of the hierarchy other than the root.
+/// Draws queries until there are enough whose true answer is not 0. A condition on numbers or dates is the range
+/// between two random values of the column; on categories it is a random node of the hierarchy other than the root.
 pub fn draw(original: &Original<'_>, aggregate: Aggregate, plan: &Draw) -> Drawn {
     let mut rng = QueryRng::new(plan.seed, aggregate);
     let max_draws = MAX_DRAWS_PER_QUERY * plan.count as u64;

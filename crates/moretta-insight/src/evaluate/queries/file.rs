@@ -9,8 +9,8 @@
 //! where = { education = "Higher" }
 //! ```
 //!
-//! A column of numbers or dates has two ends, both included, or one value; a column of categories has a value or an inner node
-//! of its hierarchy. Without `where` all records are selected.
+//! A column of numbers or dates has two ends, both included, or one value; a column of categories has a value or an
+//! inner node of its hierarchy. Without `where` all records are selected.
 
 use moretta_core::{
     hierarchy::{Domain, LabelReader, ReadCell},
@@ -60,13 +60,13 @@ pub enum QueryFileProblem {
     /// A key at the top other than `query`.
     #[error("`{key}` is not known; the file is a list of queries, each under `[[query]]`")]
     Top {
-        /// The key.
+        /// The unknown key.
         key: String,
     },
     /// A key of a query that does not exist.
     #[error("`{key}` is not known; a query has `count = true` or `sum = \"COLUMN\"`, and `where`")]
     Key {
-        /// The key.
+        /// The unknown key.
         key: String,
     },
     /// Neither count nor sum, or both.
@@ -78,7 +78,7 @@ pub enum QueryFileProblem {
     /// A column that is no quasi-identifier.
     #[error("`{column}` is not a quasi-identifier of the policy; {}", one_of(.near, .known))]
     Column {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The nearest name, if one is similar.
         near: Option<String>,
@@ -88,7 +88,7 @@ pub enum QueryFileProblem {
     /// A sum over a column that is not numeric.
     #[error("column `{column}` does not have numbers to sum; {}", one_of(&None, .known))]
     NoNumbers {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The numeric columns.
         known: Vec<String>,
@@ -96,7 +96,7 @@ pub enum QueryFileProblem {
     /// A condition on numbers or dates that is no range.
     #[error("column `{column}`: write two {}", ends(*.kind, .column))]
     NoRange {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// `Number` or `Date`.
         kind: Kind,
@@ -104,7 +104,7 @@ pub enum QueryFileProblem {
     /// A condition on categories that is no text.
     #[error("column `{column}`: write one value, or one inner node of its hierarchy, in quotes: `{column} = \"...\"`")]
     NoName {
-        /// The column.
+        /// Name of the column.
         column: String,
     },
     /// A name that is neither a value nor a node of the column.
@@ -113,7 +113,7 @@ pub enum QueryFileProblem {
         .near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"))
     )]
     NoValue {
-        /// The column.
+        /// Name of the column.
         column: String,
         /// The unknown name.
         value: String,

@@ -1,9 +1,10 @@
 //! COUNT and SUM queries: compares the answers of a release with the true ones.
 //!
-//! A [`Query`] selects records by ranges of some quasi-identifiers and asks for their number, or for the sum of a numeric
-//! column over them. [`Original`] computes the true answer. [`ReleaseEstimator`] computes what a recipient would estimate from the release: each
-//! group contributes its size times, for each condition, the share of its box inside the range, as if values were uniformly
-//! distributed over the box. For a sum, it is also multiplied by the mean of the values inside.
+//! A [`Query`] selects records by ranges of some quasi-identifiers and asks for their number, or for the sum of a
+//! numeric column over them. [`Original`] computes the true answer. [`ReleaseEstimator`] computes what a recipient
+//! would estimate from the release: each group contributes its size times, for each condition, the share of its box
+//! inside the range, as if values were uniformly distributed over the box; for a SUM, also times the mean of the values
+//! inside.
 //!
 //! ```text
 //! query: COUNT where age in [22, 24]         group: 6 records with age [20, 29]
@@ -16,14 +17,14 @@
 //! | whole numbers, dates without a time of day | from the minimum to the maximum that occurs in it | (steps inside + 1) / (steps + 1): both ends are values |
 //! | other numbers and dates | the same | length inside / length; 0 or 1 for a single value |
 //!
-//! `*` is the whole column. In a numeric column a missing value has no extent: released as missing, it lies in no range and adds
-//! nothing to a sum. A mean, median or midpoint is a box of that number alone.
+//! `*` is the whole column. In a numeric column a missing value has no extent: released as missing, it lies in no range
+//! and adds nothing to a sum. A mean, median or midpoint is a box of that number alone.
 //!
-//! The error of an answer is relative: |answer - truth| / |truth|. Random queries ([`draw()`]) always have a true answer other than 0.
-//! [`compare`] draws queries and answers them.
+//! The error of an answer is relative: |answer - truth| / |truth|. Random queries ([`draw()`]) always have a true
+//! answer other than 0. [`compare`] draws queries and answers them.
 //!
-//! Cost: the true answer scans the tuples inside the narrowest range; the estimate is O(groups × conditions). Queries are
-//! answered in parallel and independently, so the result does not depend on the number of threads.
+//! Cost: the true answer scans the tuples inside the narrowest range; the estimate is O(groups × conditions). Queries
+//! are answered in parallel and independently, so the result does not depend on the number of threads.
 
 mod answers;
 
