@@ -49,7 +49,7 @@ fn is_open(model: &dyn BoundModel, profile: &Profile, one: &[VariantCount], othe
 
 fn keeps_limit(limit: &Limit, group: &Group<'_>) -> bool {
     match *limit {
-        Limit::Records(least) => group.records() >= least,
+        Limit::Records(min_records) => group.records() >= min_records,
         Limit::Share { attribute, value, share } => share.allows(group.share_of(attribute, value)),
     }
 }

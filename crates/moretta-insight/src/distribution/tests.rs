@@ -69,8 +69,8 @@ fn a_label_that_does_not_print_its_ends_is_spread_by_the_labels_of_the_bars() {
 
 #[test]
 fn a_label_that_prints_more_than_the_values_is_spread_over_what_it_prints() {
-    let of = |least: &str| {
-        let ages = table("c.hierarchy = { widths = [20] }", &[(least, 1), ("23", 19), ("38", 20), ("45", 20)]);
+    let of = |youngest: &str| {
+        let ages = table("c.hierarchy = { widths = [20] }", &[(youngest, 1), ("23", 19), ("38", 20), ("45", 20)]);
         let domain = &ages.profile.columns()[0].domain;
         let parents = |code: u32| {
             let tree = domain.tree().unwrap();

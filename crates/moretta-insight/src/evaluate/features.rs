@@ -82,7 +82,7 @@ impl<'a> TrainAndTest<'a> {
             train.extend_from_slice(members);
             groups.extend(members.iter().map(|_| group));
         }
-        self.labelled(&train, |row, column| released.label(groups[row], column), saved)
+        self.with_labels(&train, |row, column| released.label(groups[row], column), saved)
     }
 
     /// Like [`TrainAndTest::released`], for a recoding from another table, which is applied to both sets.
@@ -90,11 +90,11 @@ impl<'a> TrainAndTest<'a> {
         let train = self.train.everything();
         let labels = saved.labels(self.train);
         let label = |row: usize, column| applied_label(&labels, self.train.tuple_of(train[row].variant), column);
-        self.labelled(&train, label, saved)
+        self.with_labels(&train, label, saved)
     }
 
     /// Training set with these labels as quasi-identifiers, and test set with the labels of a saved recoding.
-    fn labelled<'l>(
+    fn with_labels<'l>(
         &self,
         train: &[VariantCount],
         train_label: impl Fn(usize, usize) -> &'l str,

@@ -270,8 +270,8 @@ mod tests {
                 }
             }
             prop_assert_eq!(whole, written(&counts));
-            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
-            prop_assert!(most - least <= 1, "{:?}", sizes);
+            let (smallest, largest) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            prop_assert!(largest - smallest <= 1, "{:?}", sizes);
         }
 
         #[test]

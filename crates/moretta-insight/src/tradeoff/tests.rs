@@ -122,7 +122,7 @@ proptest! {
 }
 
 #[test]
-fn of_a_long_path_some_points_are_measured_and_those_that_are_wanted() {
+fn on_a_long_path_some_points_are_measured_and_all_required_ones() {
     assert_eq!(sampled_steps(3, MAX_POINTS, &[2]), [1, 2, 3]);
     assert_eq!(sampled_steps(100, 5, &[]), [24, 49, 74, 99, 100]);
     assert_eq!(sampled_steps(6, 5, &[]), [1, 2, 3, 5, 6]);
@@ -184,7 +184,7 @@ fn a_point_says_what_changed_in_json() {
 }
 
 #[test]
-fn the_only_child_of_a_node_is_generalised_to_it() {
+fn the_only_child_of_a_node_is_generalized_to_it() {
     let table = table("privacy.k = 2\n", "", &[(0, 0, 0, 0), (4, 8, 0, 0)]);
     let age = &table.profile.columns()[1].domain;
     let tree = age.tree().expect("a tree");

@@ -255,10 +255,10 @@ fn in_leaf_order(paths: Paths) -> Paths {
     ordered
 }
 
-fn numbers(dice: &mut Dice, most: usize) -> Vec<String> {
+fn numbers(dice: &mut Dice, end: usize) -> Vec<String> {
     let halves = dice.chance(30);
-    let count = 1 + dice.below(most);
-    (0..count).map(|_| dice.below(most)).map(|v| if halves { format!("{v}.5") } else { v.to_string() }).collect()
+    let count = 1 + dice.below(end);
+    (0..count).map(|_| dice.below(end)).map(|v| if halves { format!("{v}.5") } else { v.to_string() }).collect()
 }
 
 /// Codes of different lengths, some of them prefixes of others.

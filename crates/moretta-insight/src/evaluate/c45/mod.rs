@@ -176,7 +176,7 @@ impl TreeNode {
         let classes = table.classes(rows);
         let records = classes.iter().map(|(_, records)| records).sum();
         // `max_by_key` returns the last maximum, which is the first class in reverse order.
-        let (class, most) = classes.into_iter().rev().max_by_key(|(_, records)| *records).unwrap_or((UNKNOWN, 0));
-        Self { class, records, errors: records - most, branches: Branches::Leaf }
+        let (class, majority) = classes.into_iter().rev().max_by_key(|(_, records)| *records).unwrap_or((UNKNOWN, 0));
+        Self { class, records, errors: records - majority, branches: Branches::Leaf }
     }
 }
