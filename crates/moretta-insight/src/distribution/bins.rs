@@ -46,10 +46,8 @@ pub(super) struct Bins {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Step {
-    /// 1, 2 or 5 times `10^power`.
-    Decimal {
-        power: i32,
-    },
+    /// 1, 2 or 5 times ten to this power.
+    Decimal(i32),
     Day,
     Month,
     Quarter,
@@ -182,13 +180,13 @@ impl Bins {
     }
 
     fn is_date(&self) -> bool {
-        !matches!(self.step, Step::Decimal { .. } | Step::Whole)
+        !matches!(self.step, Step::Decimal(_) | Step::Whole)
     }
 
     /// The last value before an edge; `None` for numbers without a grid.
     fn before(&self, edge: f64) -> Option<String> {
         match self.step {
-            Step::Decimal { .. } => self.grid.map(|grid| self.text(edge - grid)),
+            Step::Decimal(_) => self.grid.map(|grid| self.text(edge - grid)),
             // A second before midnight is still on the last day, month or year.
             _ => Some(self.text(edge - 1.0)),
         }
@@ -197,7 +195,7 @@ impl Bins {
     fn text(&self, edge: f64) -> String {
         let date = || DateTime::from_timestamp(edge as i64, 0).map(|at| at.date_naive()).unwrap_or_default();
         match self.step {
-            Step::Decimal { power } => number_text(edge, power),
+            Step::Decimal(power) => number_text(edge, power),
             Step::Day => date().to_string(),
             Step::Month => date().format("%Y-%m").to_string(),
             Step::Quarter => format!("{}-Q{}", date().year(), date().month().div_ceil(3)),
@@ -264,7 +262,7 @@ fn numbers(low: f64, high: f64, grid: Option<f64>) -> Option<(Vec<f64>, Step)> {
     let last = (high / step + 1e-9).floor().min(first + MAX_BINS + 1.0);
     let edges: Vec<f64> =
         (0..=(last - first) as u32 + 1).map(|index| multiple(first + f64::from(index), digit, power)).collect();
-    ascend(&edges).then_some((edges, Step::Decimal { power }))
+    ascend(&edges).then_some((edges, Step::Decimal(power)))
 }
 
 fn ascend(edges: &[f64]) -> bool {

@@ -32,7 +32,7 @@ pub struct Draw {
 /// Queries whose true answer is not 0.
 #[derive(Debug, Clone)]
 pub struct Drawn {
-    /// The queries; fewer than requested if [`MAX_DRAWS_PER_QUERY`] is reached.
+    /// The queries; fewer than requested if 1,000 draws per requested query did not suffice.
     pub queries: Vec<(Query, Truth)>,
     /// Number of queries drawn, including those with the true answer 0.
     pub drawn: u64,
