@@ -49,7 +49,6 @@ const OTHER_PROGRAMS: [&str; 10] = [
 fn inputs() -> Folder {
     let folder = Folder::empty();
     folder.write("patients.csv", people::table(1, 0..2000));
-    folder.write("held-out.csv", people::table(1, 2000..2500));
     folder.write("new-patients.csv", people::table(1, 2500..4500));
     for column in synthetic::COLUMNS {
         if let Some(text) = synthetic::hierarchy(column) {
