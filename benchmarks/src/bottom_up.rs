@@ -94,7 +94,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     };
     let trees = SET_UP.trees(&data)?;
     let mut text = format!(
-        "# Bottom-up generalization on Adult\n\nMade by `benchmarks/run bottom-up` on {}.\n\nSeven categorical quasi-identifiers ({}), class {};\ntimes are of the search alone, best of several turns; the profile is built before it.\n",
+        "# Bottom-up generalization on Adult\n\nMade by `benchmarks/run bottom-up` on {}.\n\nSeven categorical quasi-identifiers ({}), class {};\ntimes are of the search alone, best of several turns, without building the profile.\n",
         machine::described(),
         SET_UP.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
         SET_UP.class.unwrap_or("none"),
@@ -115,7 +115,7 @@ fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Bo
     let table = Table::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
     writeln!(
         text,
-        "\n## Quality\n\nThe training set, {} records, {} distinct tuples. LM is the mean over records of the loss summed over the seven\ncolumns (0 to 7); CM is the share of records suppressed or not of their group's majority class; a suppressed record has\nlost all seven columns and its class. Lower is better in both. The smallest group leaves the suppressed records out.\nMilliseconds are of the search on {} threads.\n",
+        "\n## Quality\n\nThe training set, {} records, {} distinct tuples. LM is the mean over records of the loss summed over the seven\ncolumns (0 to 7); CM is the share of records suppressed or not of their group's majority class; a suppressed record\ncounts as lost in all seven columns and in its class. Lower is better in both. The smallest group is that of the\nrecords not suppressed.\nMilliseconds are of the search on {} threads.\n",
         count(table.profile.records()),
         count(table.profile.tuples() as u64),
         rayon::current_num_threads(),
@@ -176,7 +176,7 @@ fn speed(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
     }
     writeln!(
         text,
-        "\n## Speed\n\nBoth sets, each record with {} variations that have random values in {r} random columns: {} records, {} distinct\ntuples (the profile: {:.2} s); K = {k}. All three take the same path. Pruned, at most\none generalization a column is looked at, and from the small vids alone; without pruning every valid one is applied on trial to\nall vids it changes. The naive method regroups the whole table for every\nvalid generalization, on packed tuples; it ran once, the others in {TURNS} turns, one after the other.\n",
+        "\n## Speed\n\nBoth sets, each record with {} variations that have random values in {r} random columns: {} records, {} distinct\ntuples (the profile: {:.2} s); K = {k}. All three take the same steps. With pruning, at most one generalization per\ncolumn is tried, and only on vids below K (a vid is a distinct tuple). Without pruning, every valid generalization is\ntried on all vids it changes. The naive method regroups the whole table for every valid generalization, on packed\ntuples; it ran once, the others in {TURNS} turns.\n",
         s - 1,
         table.profile.records(),
         table.profile.tuples(),
@@ -216,7 +216,7 @@ fn speed(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
     let met = |met: bool| if met { "met" } else { "missed" };
     writeln!(
         text,
-        "\nAsked for: pruned at least 20 times as fast as unpruned ({}: {:.1}), and below 0.5 s ({}: {fast:.3} s).",
+        "\nTarget: pruned at least 20 times as fast as unpruned ({}: {:.1}), and below 0.5 s ({}: {fast:.3} s).",
         met(slow >= 20.0 * fast),
         slow / fast,
         met(fast < 0.5)
@@ -234,10 +234,7 @@ fn same_path(profile: &Profile, steps: &[Step], nodes: &[(usize, NodeId)]) -> bo
 fn curves(text: &mut String, trees: &Hierarchies, both: &[Vec<String>], large: &Table) -> Result<(), Box<dyn Error>> {
     let k = PAPER.2;
     let (s, r) = ENLARGED;
-    writeln!(
-        text,
-        "\n## Growth\n\nWhere it is not the one that varies, K = {k}, s = {s} (copies), r = {r} (random columns)."
-    )?;
+    writeln!(text, "\n## Growth\n\nUnless varied, K = {k}, s = {s} (copies), r = {r} (random columns).")?;
     let mut curve = Curve::new("K", true);
     for k in CURVE_K {
         curve.measure(k as f64, large, k)?;

@@ -1,5 +1,4 @@
-//! Both passes, and all of `anonymize`, compared with DuckDB on the same file: 10 million synthetic people, 1 GB of
-//! CSV.
+//! The two passes and the whole way, against DuckDB on the same file: 10 M synthetic people, 1 GB of CSV.
 
 use std::{
     error::Error,
@@ -52,9 +51,9 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let copy = format!("COPY (FROM {read_csv}) TO '{}' (FORMAT csv)", folder.join("copy.csv").display());
 
     let mut rows = [
-        ResultRow { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
-        ResultRow { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
-        ResultRow { work: "all of `anonymize`, against GROUP BY and COPY", ours: vec![], theirs: vec![], limit: 1.2 },
+        Row { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
+        Row { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
+        Row { work: "all of `anonymize`; GROUP BY and COPY in DuckDB", ours: vec![], theirs: vec![], limit: 1.2 },
     ];
     let mut last_report = serde_json::Value::Null;
     let mut distinct = 0;
@@ -147,16 +146,16 @@ fn table(
 ) -> Result<String, Box<dyn Error>> {
     let mut text = String::new();
     let bytes = fs::metadata(csv)?.len() as f64 / 1e9;
-    writeln!(text, "# The two passes and the whole way\n")?;
+    writeln!(text, "# The two passes over the records, and a whole release\n")?;
     writeln!(text, "Made by `benchmarks/run engine` on {}.", machine::described())?;
     writeln!(
         text,
-        "{RECORDS} made-up people, {} columns, {bytes:.2} GB of CSV, {distinct} distinct rows; DuckDB {} with as many threads; best of {TURNS} turns each.\n",
+        "{RECORDS} synthetic people, {} columns, {bytes:.2} GB of CSV, {distinct} distinct rows; DuckDB {} with the same number of\nthreads; best of {TURNS} turns each.\n",
         synthetic::BENCH_COLUMNS.len(),
         duckdb::version()?
     )?;
-    writeln!(text, "| work | moretta, s | DuckDB, s | ratio | asked for |\n| --- | ---: | ---: | ---: | ---: |")?;
-    for ResultRow { work, ours, theirs, limit } in rows {
+    writeln!(text, "| work | moretta, s | DuckDB, s | ratio | target |\n| --- | ---: | ---: | ---: | ---: |")?;
+    for Row { work, ours, theirs, limit } in rows {
         let (ours, theirs) = (best(ours), best(theirs));
         writeln!(text, "| {work} | {ours:.2} | {theirs:.2} | {:.2} | {limit} |", ours / theirs)?;
     }
@@ -164,7 +163,7 @@ fn table(
     let station = |name: &str| seconds[name].as_f64().unwrap_or(0.0);
     writeln!(
         text,
-        "\nThe last turn of `anonymize`: profile {:.2} s, search and verification {:.2} s, release {:.2} s, check of the written file {:.2} s; peak memory {} MB; {} groups, the smallest of {}.",
+        "\nThe last turn of `anonymize`: profile {:.2} s, search and verification {:.2} s, release {:.2} s, check of the written\nfile {:.2} s; peak memory {} MB; {} groups, the smallest of {}.",
         station("profile"),
         station("search"),
         station("release"),

@@ -67,7 +67,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     };
     let train = PAPER.table(&data, TRAIN)?;
     let mut text = format!(
-        "# Genetic search on Adult\n\nMade by `benchmarks/run genetic` on {}.\n\nEight quasi-identifiers as in the paper (Iyengar 2002): age and education-num as numbers with any end points, six\ntaxonomies; the training set has 30,162 records, the test set 15,060. Any number of records may be suppressed, as there,\nunless it says otherwise. LM is the sum over the eight columns (0 to 8); CM is a share of the records.\n",
+        "# Genetic search on Adult\n\nMade by `benchmarks/run genetic` on {}.\n\nEight quasi-identifiers as in the paper (Iyengar 2002): age and education-num as numbers with any end points, six\ntaxonomies; the training set has 30,162 records, the test set 15,060. Unless stated otherwise, any number of records\nmay be suppressed, as in the paper. LM is the sum over the eight columns (0 to 8); CM is a share of the records.\n",
         machine::described()
     );
     text += &rivals(&train)?;
@@ -80,12 +80,12 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 
 /// LM against other global recodings.
 fn rivals(train: &Table) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## Against other global recodings\n\nLM, the less the better. *Full-domain*: the best of all combinations of levels, one level for each column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them in order of what they lose\nbefore anything is suppressed. *Cut*: a node stands for all of its children or none; *partial*, the default: for some of\nthem, where that is better.\n".to_owned();
+    let mut text = "\n## Against other global recodings\n\nLM; lower is better. *Full-domain*: the best of all level vectors, one level per column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them by increasing loss before\nsuppression. *Cut*: a node stands for all of its children or none. *Partial* (the default): a node may stand for some\nof its children.\n".to_owned();
     for suppressed in [1.0, 0.0] {
         let share = 100.0 * suppressed;
         writeln!(
             text,
-            "\nAt most {share} % of the records suppressed:\n\n| k | full-domain | bottom-up, cut | bottom-up, partial | genetic | of the best other's |\n| ---: | ---: | ---: | ---: | ---: | ---: |"
+            "\nAt most {share} % of the records suppressed:\n\n| k | full-domain | bottom-up, cut | bottom-up, partial | genetic | share of the best other |\n| ---: | ---: | ---: | ---: | ---: | ---: |"
         )?;
         for k in K {
             let full = full_domain(&policy(k, suppressed, "", "name = \"genetic\"")?, train)?;
@@ -232,7 +232,7 @@ fn levels(profile: &Profile, column: usize) -> Vec<Vec<Cell>> {
 
 /// What seeds and the local search are worth.
 fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; it ends like ours when 50,000 in a row brought nothing. *Evaluations* are those that were made until then.\nThe last step of ours (partial) is left out here.\n".to_owned();
+    let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; like ours, it ends after 50,000 iterations without improvement. *Evaluations* are the number of evaluated\ncuts. The last step of ours (partial) is not used here.\n".to_owned();
     let variants = [
         ("plain", PLAIN),
         ("with seeds", "local-search = false\npartial = false"),
@@ -263,15 +263,14 @@ fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
 /// Evaluations a second.
 fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
     let threads = rayon::current_num_threads();
-    let mut text =
-        format!("\n## Speed\n\nOn {threads} threads; the whole search, with the tables it makes for itself.\n\n");
+    let mut text = format!("\n## Speed\n\nOn {threads} threads; the whole search, including the tables it builds.\n\n");
     text += "| run, k = 10 | seconds | evaluations | per second | seconds for 500,000 |\n| --- | ---: | ---: | ---: | ---: |\n";
     // Eight bits of a child are turned over, so that hardly any was there before.
     let turned = format!("name = \"genetic\"\niterations = {MANY}\npatience = {MANY}\nmutation = 0.05\n{PLAIN}");
     let evolved = format!("name = \"genetic\"\niterations = {EVALUATIONS}\npatience = {EVALUATIONS}\n{PLAIN}");
     for (name, objective, method) in [
         ("500,000 iterations as published, LM", "lm", &evolved),
-        ("with so much mutation that nearly every cut is a new one, LM", "lm", &turned),
+        ("with mutation so high that nearly every cut is new, LM", "lm", &turned),
     ] {
         let found = run_policy(&policy(10, 1.0, objective, method)?, train)?;
         let evaluations = found.worked("evaluations");
@@ -286,14 +285,14 @@ fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
             EVALUATIONS as f64 / per_second
         )?;
     }
-    text += "\nThe published run, 500,000 evaluations on these 30,162 records, took 18 hours (2002). In a run of ours fewer are made:\na string that was thought of before need not be evaluated again, nor one that loses more than the worst before anything\nis suppressed; and tuples that nobody in the population tells apart are one row.\n";
+    text += "\nThe published run, 500,000 evaluations on these 30,162 records, took 18 hours (2002). Ours needs fewer: it does not\nevaluate a string again, nor one that already loses more than the worst of the population before suppression. Tuples\nthat no cut of the population distinguishes are one row.\n";
 
     let method = format!("name = \"genetic\"\npopulation = {FEWER}\niterations = 0\n{PLAIN}");
     let rows = PAPER.rows(data, TRAIN)?;
     let mut points = Vec::new();
     writeln!(
         text,
-        "\nUp to {} random cuts against records (every record and s - 1 variations of it with random values in {RANDOM_COLUMNS} random\ncolumns) and against columns (the first of them):\n\n| records | columns | distinct tuples | evaluations per second |\n| ---: | ---: | ---: | ---: |",
+        "\nUp to {} random cuts, by number of records (every record and s - 1 variations of it with random values in {RANDOM_COLUMNS} random\ncolumns) and by number of columns (the first ones):\n\n| records | columns | distinct tuples | evaluations per second |\n| ---: | ---: | ---: | ---: |",
         count(FEWER)
     )?;
     for s in GROWTH_S {

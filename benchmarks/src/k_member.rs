@@ -66,7 +66,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     let mut text = format!(
-        "# k-member clustering on Adult\n\nMade by `benchmarks/run k-member` on {}.\n\nAll 45,222 records in one block; best of {TURNS} turns. *Distances* are costs of records and bounds of nodes of the\nsearch tree that were computed; a search through all records, as published, computes the *full* number and finds the same\nclusters (`cargo nextest run -p moretta-core k_member` holds both against each other).\n",
+        "# k-member clustering on Adult\n\nMade by `benchmarks/run k-member` on {}.\n\nAll 45,222 records in one block; best of {TURNS} turns. *Distances* are the computed losses of records and bounds of nodes\nof the search tree. A search through all records, as published, computes the *full* number and finds the same clusters\n(the tests of `k_member` compare both).\n",
         machine::described()
     );
     for (set_up, title) in [
@@ -105,7 +105,7 @@ fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
     let trees = MIXED.trees(data)?;
     let rows = MIXED.rows(data, BOTH)?;
     let mut text = format!(
-        "\n## Growth, and blocks\n\nThe eight columns, k = {GROWTH_K}; every record and s - 1 variations of it with random values in {RANDOM_COLUMNS} random columns. A\nblock is cut with Mondrian first and clustered on its own, blocks in parallel: seconds and GCP for each size.\n\n| records | distinct tuples | one block |"
+        "\n## Growth, and blocks\n\nThe eight columns, k = {GROWTH_K}; every record and s - 1 variations of it with random values in {RANDOM_COLUMNS} random columns. Blocks are\nmade by Mondrian and clustered separately, in parallel: seconds and GCP for each block size.\n\n| records | distinct tuples | one block |"
     );
     BLOCKS.iter().for_each(|block| text += &format!(" blocks of {} |", count(*block)));
     text += "\n| ---: | ---: | ---: | ---: | ---: | ---: |\n";

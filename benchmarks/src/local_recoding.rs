@@ -99,7 +99,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     let mut text = format!(
-        "# Local recoding: top-down and bottom-up against Mondrian\n\nMade by `benchmarks/run local-recoding` on {}.\n",
+        "# Local recoding: top-down, bottom-up and Mondrian\n\nMade by `benchmarks/run local-recoding` on {}.\n",
         machine::described()
     );
     text += &growth(&data)?;
@@ -139,7 +139,7 @@ fn many(random: &mut Random) -> usize {
 fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
     let (s, r) = ENLARGED;
     let mut text = format!(
-        "\n## Growth\n\nk = {GROWTH_K}, one turn. *Adult, enlarged*: as many of its records as needed, each with {} variations that have random values in {r} random\ncolumns; *16 values*: four columns of uniform numbers from 1 to 16; *200 values*: six columns of uniform numbers from 1 to 200, so that hardly two\nrecords are alike. Seconds of the search, and GCP; the exponent e of seconds like n^e is from the row before, and in the last row of each table\nover all rows.\n",
+        "\n## Growth\n\nk = {GROWTH_K}, one turn. *Adult, enlarged*: as many of its records as needed, each with {} variations that have random values\nin {r} random\ncolumns; *16 values*: four columns of uniform numbers from 1 to 16; *200 values*: six columns of uniform numbers from\n1 to 200, so that hardly any two records are equal. Seconds of the search, and GCP. The exponent e (seconds grow like\nn^e) is relative to the previous row; in the last row of each table, it is over all rows.\n",
         s - 1
     );
     let rows = ADULT.rows(data, BOTH)?;
@@ -196,7 +196,7 @@ fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
 /// What blocks save, and what they cost.
 fn blocks(data: &Data) -> Result<String, Box<dyn Error>> {
     let mut text = format!(
-        "\n## Blocks\n\nThe enlarged Adult, k = {GROWTH_K}: short groups look for others in a block of at most so many records, or in the whole table.\n\n| records | block | top-down | GCP |\n| ---: | ---: | ---: | ---: |\n"
+        "\n## Blocks\n\nThe enlarged Adult, k = {GROWTH_K}: groups that are too small join others of the same block (at most this many records), or of\nthe whole table.\n\n| records | block | top-down | GCP |\n| ---: | ---: | ---: | ---: |\n"
     );
     let (s, r) = ENLARGED;
     let rows = ADULT.rows(data, BOTH)?;
