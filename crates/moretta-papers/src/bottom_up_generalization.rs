@@ -122,13 +122,13 @@ fn why(climbs: &[Climb]) -> String {
     };
     let worst: Vec<String> = climbs.iter().filter_map(worst).collect();
     format!(
-        "The climb takes the generalization with the least information loss for each unit of anonymity that it \
-         brings, up to K. A generalization that leaps far enough wins however much it loses, and taking back cannot \
-         undo the one step that reaches K. The step of each climb that lost most: {}. Which step leaps depends on \
-         the taxonomies. The published ones are not at hand: ours have the same columns and numbers of leaves and \
-         levels, and with those of ARX the same climb errs otherwise (last column of the table of errors). The climb \
-         itself takes the steps of the paper's example, and those of a naive implementation on random tables (tests \
-         in `search/bottom_up_generalization`).",
+        "Each step takes the generalization with the least information loss per gained anonymity, counted up to K. A \
+         generalization that gains much anonymity at once wins however much it loses, and take-back cannot revert the \
+         one step that reaches K. For each K, the step with the largest loss: {}. Which step this is depends on the \
+         taxonomies. The published ones are not available: ours have the same columns and numbers of leaves and \
+         levels, and with those of ARX the errors differ (last column of the table of errors). The steps are those of \
+         the paper's example, and those of a naive implementation on random tables (tests in \
+         `search/bottom_up_generalization`).",
         worst.join("; ")
     )
 }
@@ -136,9 +136,9 @@ fn why(climbs: &[Climb]) -> String {
 fn table(document: &mut Document, found: &Found) {
     document.section(
         "Errors",
-        "E for each way to run it. *Plain* climbs and stops, as published. *Take-back* then takes back what is not \
-         needed. *Default* also searches for a better cut and generalises single children where that is enough. *Other \
-         hierarchies*: plain, with those of the ARX project; the taxonomies of the paper are not at hand.",
+        "E for each variant of the method. *Plain* stops when K is reached, as published. *Take-back* then reverts \
+         unneeded steps. *Default* also searches for a better cut and generalizes single children if that is enough. \
+         *Other hierarchies*: plain, with those of the ARX project; the taxonomies of the paper are not available.",
     );
     let head: Vec<&str> = ["K"].into_iter().chain(WAYS.iter().map(|(name, ..)| *name)).collect();
     document.table_by(&head, &KS, |at| found.iter().map(|way| percent(way[at].released)).collect());
@@ -181,7 +181,7 @@ fn described(pair: &[Point]) -> String {
 
 fn last_steps(document: &mut Document, climbs: &[Climb]) {
     document.section(
-        "The last steps of the plain climb",
+        "The last steps of the plain method",
         "*CM*: the share of records that are not of their group's majority class.",
     );
     let mut rows = Vec::new();
@@ -200,8 +200,8 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
         "Scale",
         &format!(
             "Both sets (45,222 records), each record with s - 1 variations that have random values in \
-             {RANDOM_COLUMNS} random columns; K = {LARGE_K}, plain. *Index*: from counted rows to the profile that \
-             is searched. The ratio to a search without pruning and to a naive one is in \
+             {RANDOM_COLUMNS} random columns; K = {LARGE_K}, plain. *Index*: from counted rows to the profile. The \
+             ratio to a search without pruning and to a naive one is in \
              [bottom-up-generalization.md](../bottom-up-generalization.md)."
         ),
     );

@@ -33,7 +33,7 @@ const PUBLISHED_MOST: f64 = 0.185;
 const NEAR: f64 = 0.005;
 
 /// Where a cut was found and where it was measured.
-const CASES: [&str; 3] = ["training", "applied", "anew"];
+const CASES: [&str; 3] = ["training", "applied", "fresh"];
 
 /// What came of one objective and one k.
 struct Found {
@@ -55,8 +55,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
         "Genetic search for a use",
         "Iyengar: Transforming data to satisfy privacy constraints, KDD 2002. Adult, 30,162 training and 15,060 test \
          records, eight quasi-identifiers: age and education-num as numbers with any end points, six taxonomies. Any \
-         number of records may be suppressed, as there. LM \
-         (use unknown) is the sum over the eight columns, CM (classification) a share of the records.",
+         number of records may be suppressed, as in the paper. LM (use unknown) is the sum over the eight columns, CM \
+         (classification) a share of the records.",
     );
     let (train, test) = (PAPER.table(&lab.data, TRAIN)?, PAPER.table(&lab.data, TEST)?);
     let mut all: All = Vec::new();
@@ -86,10 +86,10 @@ fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), objective: &str, k:
     let of = |measure: &str| {
         let both = compared.measures.iter().find(|both| both.name == measure);
         both.and_then(|both| Some((both.value.applied, both.value.anew?)))
-            .ok_or_else(|| PaperError::without(format!("{measure} of a cut found anew")))
+            .ok_or_else(|| PaperError::without(format!("{measure} of a fresh cut")))
     };
     let (lm, cm) = (of("lm")?, of("cm")?);
-    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("cut found anew"))?;
+    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("fresh cut"))?;
     let of_all = |suppressed: u64, table: &Table| suppressed as f64 / table.counts.records as f64;
     Ok(Found {
         errors,
@@ -158,10 +158,10 @@ fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {
 /// LM and CM of cuts that were found for each.
 fn uses(document: &mut Document, all: &All) {
     document.section(
-        "For the use at hand",
-        "What a cut loses that was found for LM or for CM. *Training*: where it was found. *Applied*: the same cut \
-         on the test set, with the suppression needed there. *Anew*: \
-         found on the test set itself. In brackets the share of records suppressed.",
+        "Cuts for LM and for CM",
+        "Loss of cuts that were searched for LM or for CM. *Training*: on the training set, where they were searched. \
+         *Applied*: the same cut on the test set, with the suppression needed there. *Fresh*: searched on the test \
+         set itself. In parentheses, the share of suppressed records.",
     );
     for (measure, title) in ["LM", "CM"].into_iter().enumerate() {
         document.paragraph(&format!("{title}:"));
@@ -196,11 +196,11 @@ fn uses(document: &mut Document, all: &All) {
         });
         document.claim_of_each(&format!("{title} lower when the cut was found for {title}"), "at every k", "k", own);
         let worse = KS.iter().enumerate().map(|(at, k)| (k, worse(&all[measure][at], measure) >= 1.0));
-        let what = format!("{title} on the test set: worse applied than found anew");
+        let what = format!("{title} on the test set: worse applied than fresh");
         document.claim_of_each(&what, "at every k", "k", worse);
     }
     let more = KS.iter().enumerate().map(|(at, k)| (k, worse(&all[1][at], 1) > worse(&all[0][at], 0)));
-    document.claim_of_each("applied over anew is larger for CM than for LM", "at every k", "k", more);
+    document.claim_of_each("ratio of applied to fresh larger for CM than for LM", "at every k", "k", more);
 }
 
 /// How many times as much a cut loses on the test set as one that was found there.
@@ -212,7 +212,7 @@ fn speed(document: &mut Document, all: &All) -> Result<(), PaperError> {
     document.section(
         "Time",
         "Search and verification on the training set. The published run made 500,000 evaluations in 18 hours; ours \
-         ends when nothing improves any more, and one of 500,000 iterations is in [genetic.md](../genetic.md).",
+         ends when there is no more improvement; a run of 500,000 iterations is in [genetic.md](../genetic.md).",
     );
     let cell = |found: &Found| format!("{:.1} s, {} evaluations", found.seconds, count(found.evaluations));
     document.table_by(&["k", "for LM", "for CM"], &KS, |at| vec![cell(&all[0][at]), cell(&all[1][at])]);

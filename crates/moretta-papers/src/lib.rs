@@ -92,9 +92,8 @@ impl Paper {
 /// One page on several papers: every claim, and where to read more.
 pub fn overview(documents: &[Document], made: &str) -> File {
     let mut text = format!(
-        "# The five papers again\n\n{made}\n\nWhat each paper says, and what we found; the figures behind it and the \
-         reasons are \
-         in its own page.\n"
+        "# The five papers reproduced\n\n{made}\n\nThe claims of each paper and our results. The page of each paper \
+         has the details, and the reasons for differences.\n"
     );
     for document in documents {
         let _ = writeln!(text, "\n## [{}]({})", document.title(), document.file());

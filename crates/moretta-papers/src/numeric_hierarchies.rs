@@ -57,9 +57,9 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
     document.section(
         "How it was made",
         &format!(
-            "Each figure is the mean of {SEEDS} seeds, because the first record of a clustering is chance. \
+            "Each value is the mean of {SEEDS} seeds, because the first record of a clustering is random. \
              *Predefined*: intervals of widths 5, 10, 20, 40 (education-num: 2, 4, 8). Han with fan-out 5 and \
-             threshold 4, Chu with threshold 2. *Free*: any interval. Less is better in all five measures."
+             threshold 4, Chu with threshold 2. *Free*: any interval. Lower is better in all five measures."
         ),
     );
     let values = measured(lab)?;

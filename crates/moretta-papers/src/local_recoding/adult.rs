@@ -50,9 +50,8 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
         &format!(
             "The training set, {} records. Age and education-num as numbers, workclass and marital-status with the \
              hierarchies of the project, occupation, race, sex and native-country flat; all weights 1. Errors are \
-             relative, of {DRAWS} x {} random COUNT and as many SUM(age) queries on all columns: their mean, and of \
-             COUNT the median, the share of answers that are more than twice the truth, and the mean error of the \
-             others.",
+             relative, of {DRAWS} x {} random COUNT and as many SUM(age) queries on all columns: the mean, and for \
+             COUNT also the median, the share of answers above twice the true one, and the mean error of the others.",
             count(table.counts.records),
             count(QUERIES as u64)
         ),
@@ -139,7 +138,7 @@ fn claims(document: &mut Document, all: &[Vec<Figures>]) -> Result<(), PaperErro
         let what = format!("NCP of {} below that of Mondrian, widest, by, within half of it at every k", METHODS[at].0);
         let holds = (10_000.0..=30_000.0).contains(&least) && (10_000.0..=30_000.0).contains(&most);
         document.claim(&what, "about 20,000", ours, holds).because(format!(
-            "How much there is to gain grows with k: all that Mondrian loses is {:.0} at k = {} and {:.0} at k = {}.",
+            "The possible gain grows with k: the whole loss of Mondrian is {:.0} at k = {} and {:.0} at k = {}.",
             all[0][WIDEST].ncp,
             KS[0],
             all[all.len() - 1][WIDEST].ncp,
@@ -162,9 +161,9 @@ fn few_queries(all: &[Vec<Figures>]) -> String {
         format!("{}: {:.1} % and {others:.3}", METHODS[at].0, 100.0 * doubled)
     };
     format!(
-        "A mean of relative errors is made by the few queries whose true answer is a handful of records, and a \
-         release that spreads every group widely seldom answers too much there. Answers of more than twice the \
-         truth, and the mean error of all others, for COUNT at k = {}: {}; {}; {}.",
+        "A few queries that select only a handful of records dominate the mean of relative errors. A release with \
+         wide groups seldom overestimates these. Answers of more than twice the truth, and the mean error of all \
+         others, for COUNT at k = {}: {}; {}; {}.",
         KS[KS.len() - 1],
         said(TOP_DOWN),
         said(BOTTOM_UP),

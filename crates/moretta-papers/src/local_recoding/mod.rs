@@ -52,10 +52,10 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "4-local-recoding",
         "Utility-based local recoding",
-        "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006. *Mondrian* is \
-         ours as it comes; *widest* cuts the column with the widest range, as its authors published it and as the \
-         paper compares with. The method's groups are polished by default, which the paper does not do: it only \
-         lowers the loss.",
+        "Xu, Wang, Pei, Wang, Shi, Fu: Utility-based anonymization using local recoding, KDD 2006. *Mondrian* is ours \
+         with its defaults; *widest* splits the column with the widest range, as its authors published it and as the \
+         paper uses it. Our methods move records between groups at the end (`polish`), which the paper does not do; \
+         it only lowers the loss.",
     );
     adult::run(lab, &mut document)?;
     synthetic::run(lab, &mut document)?;

@@ -23,9 +23,9 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     document.section(
         "Seeds of a split",
         &format!(
-            "Top-down takes a random record, the one farthest from it, the one farthest from that, and so on, and \
-             splits by the last two. The penalty of that pair as a \
-             share of the largest of all pairs, mean of {STARTS} starts, on the synthetic tables."
+            "Top-down starts from a random record, goes to the record farthest from it, then to the one farthest from \
+             that, and so on, and splits around the last two. The penalty of that pair as a share of the largest of \
+             all pairs, mean of {STARTS} starts, on the synthetic tables."
         ),
     );
     let mut rows = Vec::new();
@@ -49,8 +49,8 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
         let share = ROUNDS.iter().position(|known| *known == rounds).map_or(f64::NAN, |at| sums[at]);
         let what = format!("{rounds} rounds reach this share of the largest penalty of a pair, within a point");
         document.claim(&what, said, percent(share), share >= least - NEAR).because(format!(
-            "The walk ends where two records are each other's farthest: here after {} rounds in {} of the starts, \
-             and more of them bring nothing. Which tables the paper took is not said.",
+            "The search ends when two records are each other's farthest: here after {} rounds in {} of the starts, \
+             and more rounds gain nothing. The paper does not say which tables it used.",
             ROUNDS[ENDED],
             percent(all_ended)
         ));

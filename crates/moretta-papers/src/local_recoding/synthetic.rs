@@ -60,8 +60,8 @@ fn penalties(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Synthetic tables",
         &format!(
-            "{} records, four columns of whole numbers from 1 to {VALUES}, k = {K}, all weights 1: NCP with values \
-             spread evenly, and around the middle with a standard deviation.",
+            "{} records, four columns of whole numbers from 1 to {VALUES}, k = {K}, all weights 1: NCP for uniform \
+             values, and for Gaussian values with the given standard deviation around the middle.",
             count(RECORDS as u64)
         ),
     );
@@ -123,8 +123,8 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
         let all: Vec<String> = better.iter().map(of).collect();
         let what = format!("queries on {title} answered better with weights");
         document.claim_of_each(&what, "yes", "", lower).because(format!(
-            "Weights of 8, 4, 2, 1 buy precision in the first columns with that of the later ones, of which the \
-             query asks one too. Errors with weights: {}.",
+            "Weights of 8, 4, 2, 1 raise the precision of the first columns at the expense of later ones, and the \
+             query uses one of those, too. Errors with weights: {}.",
             all.join("; ")
         ));
     }

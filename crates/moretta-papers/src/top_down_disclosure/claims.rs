@@ -105,8 +105,8 @@ fn more(
     let above: Vec<String> =
         above.map(|(found, _)| format!("Top{} at {}", found.columns, percent(found.confidence))).collect();
     document.claim(&format!("{name}, SE - BE"), &said, ours, most < most_said).because(format!(
-        "It is above that for {} only, of {} that can be met. Without hierarchies a value is told as it is or not at \
-         all; the section with hierarchies tells what stands above it instead.",
+        "It is larger for {} only, of {} that can be met. Without hierarchies, a value is either disclosed or \
+         suppressed; in the section with hierarchies, its parent may be disclosed instead.",
         above.join(", "),
         met.len()
     ));
@@ -145,8 +145,8 @@ fn german(document: &mut Document, met: &Met<'_>, (what, said, value): About, ma
         (format!("{} to {}", percent(least), percent(most)), format!("about {:.0} %", 100.0 * said));
     let what = format!("{}, {what} from Top2 on, within a point", GERMAN.name);
     document.claim(&what, &published, ours, holds).because(format!(
-        "Calling every record the most frequent class errs {}. Which program grew the published trees, and on which \
-         334 records they were tested, is not known.",
+        "Predicting the most frequent class for every record has an error of {}. The program that trained the \
+         published trees and the 334 test records are not known.",
         percent(majority)
     ));
     Ok(())

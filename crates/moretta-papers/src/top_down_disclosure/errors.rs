@@ -28,8 +28,8 @@ const DRAWS: usize = 30;
 pub(super) fn inferences(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Inferences in the raw data",
-        "How many combinations of the other columns tell a guarded value with a confidence above h, with all TopN \
-         columns sensitive.",
+        "Number of combinations of the other columns from which a guarded value can be inferred with a confidence \
+         above h, with all TopN columns sensitive.",
     );
     let mut rows = Vec::new();
     for (set, published) in PUBLISHED_INFERENCES {
@@ -90,19 +90,19 @@ fn section(document: &mut Document, published: &Published, found: &[Found]) {
     let set = published.set;
     let how = match (set.hierarchies, set.draws) {
         (Some(_), _) => {
-            "As before, but with the hierarchies of the project: where a value cannot be told, what stands above \
-                         it may be. The paper names this as an extension."
+            "As before, but with the hierarchies of the project: if a value cannot be disclosed, its parent may be. \
+             The paper names this as an extension."
                 .to_owned()
         }
-        (None, None) => "The training and the test set as they come, without hierarchies, as published.".to_owned(),
-        _ => "The published split is not at hand: stratified splits of the published sizes; mean and \
-              standard deviation."
+        (None, None) => "The original training and test set, without hierarchies, as published.".to_owned(),
+        _ => "The published split is not available: stratified splits of the published sizes; mean and standard \
+             deviation."
             .to_owned(),
     };
     let top = set.top.join(", ");
     document.section(
         &format!("{}: the first N columns sensitive", set.name),
-        &format!("{} categorical columns; sensitive one after the other: {top}. {how}", set.columns.len()),
+        &format!("{} categorical columns; TopN makes the first N of these sensitive: {top}. {how}", set.columns.len()),
     );
     let row = |found: &Found| {
         let mut row = vec![format!("Top{}", found.columns), percent(found.confidence)];

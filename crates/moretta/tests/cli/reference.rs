@@ -41,7 +41,9 @@ fn the_reference_has_the_help_of_every_command() {
         let trimmed: Vec<&str> = help.lines().map(str::trim_end).collect();
         text += &format!("\n## {name}\n\n```text\n{}\n```\n", trimmed.join("\n"));
         let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-        let names = listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+        // A longer description goes on in lines that are indented further.
+        let listed = listed.filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with(' '));
+        let names = listed.filter_map(|line| line.split(' ').next()).filter(|name| *name != "help");
         let names: Vec<String> = names.map(str::to_owned).collect();
         // Leaked: a few names, in a test.
         open.extend(names.into_iter().rev().map(|name| [command.as_slice(), &[&*name.leak()]].concat()));
