@@ -45,7 +45,7 @@ const OTHER_PROGRAMS: [&str; 6] = [
 fn inputs() -> Folder {
     let folder = Folder::empty();
     folder.write("patients.csv", people::table(1, 0..2000));
-    folder.write("new-patients.csv", people::table(1, 2500..4500));
+    folder.write("new-patients.csv", people::table(1, 2500..4000));
     for column in synthetic::COLUMNS {
         if let Some(text) = synthetic::hierarchy(column) {
             folder.write(&format!("hierarchies/{column}.csv"), text);

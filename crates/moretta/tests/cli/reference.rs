@@ -6,6 +6,7 @@ use serde_json::Value;
 use crate::{
     documents::{read, require, with_block},
     folder::Folder,
+    people,
 };
 
 /// What a command of the program prints as JSON: a list.
@@ -87,4 +88,14 @@ fn the_reference_has_every_measure() {
     let document = "docs/reference/measures.md";
     let content = table(&list(&folder, "measures"), &[("Measure", "name"), ("Definition", "summary")]);
     require(document, &with_block(&read(document), "measures", &content));
+}
+
+#[test]
+fn the_reference_has_every_field_of_a_report() {
+    let folder = people::folder(300);
+    let report: Value = serde_json::from_str(&folder.anonymize(&["--json"]).stdout).unwrap();
+    let page = read("docs/reference/report.md");
+    let fields = report.as_object().unwrap().keys();
+    let missing: Vec<&String> = fields.filter(|field| !page.contains(&format!("`{field}`"))).collect();
+    assert!(missing.is_empty(), "docs/reference/report.md lacks {missing:?}");
 }
