@@ -81,7 +81,7 @@ fn mixed(at: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// IOTF as published: each merge looks through all neighbours. Without the tree's labels.
+/// IOTF as published: each merge looks through all neighbors. Without the tree's labels.
 fn naive(values: &[f64]) -> Vec<(f64, f64)> {
     let mut nodes: Vec<(f64, f64)> = values.iter().map(|&value| (value, value)).collect();
     let mut merged = Vec::new();
