@@ -54,8 +54,8 @@ fn inputs() -> Folder {
     folder
 }
 
-/// What is printed, without what differs from run to run: in lines that start with `took` or have a number of seconds in
-/// brackets, numbers are shown as `0.00`; tables of `compare` are shown without their columns of seconds and memory.
+/// What is printed, without what differs from run to run: in lines that have a time such as `0.13 s`, numbers with a decimal
+/// point are shown as `0.00`; tables of `compare` are shown without their columns of seconds and memory.
 fn masked(output: &str) -> Vec<String> {
     let mut width = usize::MAX;
     let mut lines = Vec::new();
@@ -66,20 +66,25 @@ fn masked(output: &str) -> Vec<String> {
             width = usize::MAX;
         }
         let line: String = line.chars().take(width).collect();
-        let timed = line.trim_start().starts_with("took") || line.ends_with(" s)");
-        let line = if timed { with_zeros(&line) } else { line };
+        let line = if has_time(&line) { with_zeros(&line) } else { line };
         lines.push(line.trim_end().to_owned());
     }
     lines
 }
 
-/// Replaces each number that has a decimal point.
+/// The number with a decimal point in a word, without brackets and punctuation around it.
+fn decimal(word: &str) -> Option<&str> {
+    let number = word.trim_matches(|c: char| !c.is_ascii_digit());
+    (number.contains('.') && number.chars().all(|c| c.is_ascii_digit() || c == '.')).then_some(number)
+}
+
+fn has_time(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.windows(2).any(|pair| decimal(pair[0]).is_some() && pair[1].trim_end_matches([')', ',', ';']) == "s")
+}
+
 fn with_zeros(line: &str) -> String {
-    let is_number = |word: &str| word.contains('.') && word.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let replace = |piece: &str| {
-        let word = piece.trim_matches(|c: char| !c.is_ascii_digit());
-        if is_number(word) { piece.replace(word, "0.00") } else { piece.to_owned() }
-    };
+    let replace = |word: &str| decimal(word).map_or(word.to_owned(), |number| word.replace(number, "0.00"));
     line.split(' ').map(replace).collect::<Vec<_>>().join(" ")
 }
 
@@ -202,6 +207,7 @@ fn command_lines_are_divided_as_a_shell_does() {
 #[test]
 fn times_are_masked() {
     assert_eq!(masked("  took   0.13 s (read 0.10, search 1.20)"), ["  took   0.00 s (read 0.00, search 0.00)"]);
+    assert_eq!(masked("sweep on 1.5 records (4.01 s)\nlm 0.1300"), ["sweep on 0.00 records (0.00 s)", "lm 0.1300"]);
     assert_eq!(
         masked("a 0.1300  groups    s   MB\nb 0.2400      17  0.1  1.5"),
         ["a 0.1300  groups", "b 0.2400      17"]
