@@ -86,10 +86,10 @@ fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), objective: &str, k:
     let of = |measure: &str| {
         let both = compared.measures.iter().find(|both| both.name == measure);
         both.and_then(|both| Some((both.value.applied, both.value.anew?)))
-            .ok_or_else(|| PaperError::without(format!("{measure} of a fresh cut")))
+            .ok_or_else(|| PaperError::without(format!("{measure} of a cut found anew")))
     };
     let (lm, cm) = (of("lm")?, of("cm")?);
-    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("fresh cut"))?;
+    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("cut found anew"))?;
     let of_all = |suppressed: u64, table: &Table| suppressed as f64 / table.counts.records as f64;
     Ok(Found {
         errors,
