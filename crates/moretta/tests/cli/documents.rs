@@ -9,8 +9,10 @@ use std::{
 const AT_THE_ROOT: [&str; 6] =
     ["README.md", "GUIDE.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/adult/README.md"];
 
+/// The root of the repository. Asked at run time: clones that share a build directory may share the compiled test.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    let manifest = std::env::var_os("CARGO_MANIFEST_DIR").expect("set by cargo");
+    Path::new(&manifest).join("../..").canonicalize().unwrap()
 }
 
 /// Paths of all documents, relative to [`root`]: those listed here, and every Markdown file in `docs`.
