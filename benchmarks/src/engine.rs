@@ -51,9 +51,9 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let copy = format!("COPY (FROM {read_csv}) TO '{}' (FORMAT csv)", folder.join("copy.csv").display());
 
     let mut rows = [
-        Row { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
-        Row { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
-        Row { work: "all of `anonymize`, against GROUP BY and COPY", ours: vec![], theirs: vec![], limit: 1.2 },
+        ResultRow { work: "group and count, CSV", ours: vec![], theirs: vec![], limit: 0.6 },
+        ResultRow { work: "group and count, Parquet", ours: vec![], theirs: vec![], limit: 0.6 },
+        ResultRow { work: "all of `anonymize`, against GROUP BY and COPY", ours: vec![], theirs: vec![], limit: 1.2 },
     ];
     let mut last_report = serde_json::Value::Null;
     let mut distinct = 0;
@@ -155,7 +155,7 @@ fn table(
         duckdb::version()?
     )?;
     writeln!(text, "| work | moretta, s | DuckDB, s | ratio | target |\n| --- | ---: | ---: | ---: | ---: |")?;
-    for Row { work, ours, theirs, limit } in rows {
+    for ResultRow { work, ours, theirs, limit } in rows {
         let (ours, theirs) = (best(ours), best(theirs));
         writeln!(text, "| {work} | {ours:.2} | {theirs:.2} | {:.2} | {limit} |", ours / theirs)?;
     }
