@@ -81,7 +81,7 @@ fn what_is_not_the_data_is_refused_and_nothing_written() {
         assert!(run.stderr.contains(message), "{arguments:?}: {}", run.stderr);
         assert_eq!(folder.files(), before);
     };
-    refused(&["reproduce", "6", "--data", "data"], "there are 1, 2, 3, 4, 5 and all");
+    refused(&["reproduce", "6", "--data", "data"], "choose 1, 2, 3, 4, 5 or all");
     refused(&["reproduce", "1"], "--data");
     refused(&["reproduce", "all", "--data", "nowhere"], "nowhere/adult/");
     made_up(&folder, 20, 20);
