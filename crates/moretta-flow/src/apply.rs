@@ -100,7 +100,7 @@ impl Session<'_> {
     fn with_fresh(&self, applied: &Verified<'_>, fresh: &Profile, seed: u64, limit: Option<Duration>) -> Compared {
         self.observer.stage(Stage::Comparing);
         let observer = Deadline::after(self.observer, limit);
-        let compared = recoding_comparison::with_anew(applied, fresh, seed, &observer);
+        let compared = recoding_comparison::compare_with_fresh(applied, fresh, seed, &observer);
         if compared.stop == Some(Stop::Cancelled) {
             self.observer.note(&Note::ComparisonInterrupted);
             self.observer.clear_stop();

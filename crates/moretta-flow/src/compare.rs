@@ -324,7 +324,7 @@ fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResul
         tested,
         errors: found.errors.map(Into::into),
         spread: found.spread.map(Into::into),
-        rows: vec![Row { method: job.method.to_owned(), k: job.k, cannot: None, detail: None, found: Some(found) }],
+        rows: vec![Row { method: job.method.to_owned(), k: job.k, unsupported: None, detail: None, found: Some(found) }],
         ..empty(request, &policy, profile.records())
     }))
 }

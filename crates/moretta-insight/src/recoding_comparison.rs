@@ -39,7 +39,7 @@ pub struct Both<T> {
     /// Of the release.
     pub applied: T,
     /// Of what was found anew, where something was.
-    pub anew: Option<T>,
+    pub fresh: Option<T>,
 }
 
 /// A measure of both, as it is for a goal: columns count by their weights.
@@ -58,14 +58,14 @@ pub struct MeasuredBoth {
 impl Both<f64> {
     /// By how much the applied one is worse, and how many times as much it loses, where that is a number.
     pub fn worse(&self) -> Option<(f64, Option<f64>)> {
-        let anew = self.anew?;
-        Some((self.applied - anew, (anew > 0.0).then(|| self.applied / anew)))
+        let fresh = self.fresh?;
+        Some((self.applied - fresh, (fresh > 0.0).then(|| self.applied / fresh)))
     }
 }
 
 /// Runs the policy's method on the records of `fresh`, whose domains are their own, and holds what it finds against
 /// what was applied to the same records.
-pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
+pub fn compare_with_fresh(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
     let (policy, profile) = (applied.policy(), applied.profile());
     let found = Trial::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
     let scaled = profile.on_scale_of(fresh);
@@ -73,9 +73,9 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     let measured = |goal: Goal| {
         let value = |profile, released| goal.value(&MeasureContext::of_recoding(policy, profile, released));
         let applied = value(&scaled, &released)?;
-        let anew = found.as_ref().ok().and_then(|found| value(fresh, found.verified.released()));
+        let fresh_value = found.as_ref().ok().and_then(|found| value(fresh, found.verified.released()));
         let column = goal.purpose.attribute(fresh).map(|attribute| attribute.name.clone());
-        Some(MeasuredBoth { name: goal.purpose.name(), column, value: Both { applied, anew } })
+        Some(MeasuredBoth { name: goal.purpose.name(), column, value: Both { applied, fresh: fresh_value } })
     };
     // Without records there is nothing to take the mean of.
     let goals = if fresh.records() == 0 { Vec::new() } else { goals(policy, fresh) };
@@ -84,7 +84,7 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     Compared {
         suppressed_rows: Both {
             applied: applied.recoding().suppressed_records(profile),
-            anew: found.as_ref().ok().map(suppressed),
+            fresh: found.as_ref().ok().map(suppressed),
         },
         measures,
         stop: found.as_ref().ok().map(|found| found.stop),

@@ -106,12 +106,12 @@ fn understood(
     if (row.method.as_str(), row.k) != (job.method, job.k) {
         return Err(unreadable("they are of another method or k"));
     }
-    match (&row.found, &row.cannot, kind) {
+    match (&row.found, &row.unsupported, kind) {
         (Some(_), None, None) => Ok(Ok(found)),
-        (None, Some(cannot), Some(kind)) => {
-            let detail = row.detail.as_ref().unwrap_or(cannot).clone();
+        (None, Some(unsupported), Some(kind)) => {
+            let detail = row.detail.as_ref().unwrap_or(unsupported).clone();
             let unsatisfied = kind == ErrorKind::Unsatisfied;
-            Ok(Err(Refused { cannot: cannot.clone(), detail, unsatisfied }))
+            Ok(Err(Refused { unsupported: unsupported.clone(), detail, unsatisfied }))
         }
         _ => Err(unreadable("there are neither figures nor a reason why not")),
     }
@@ -256,10 +256,10 @@ mod tests {
         for code in [1, 2] {
             let refused = understood(&job, records, Some(code), &refused, "error: x").unwrap().unwrap_err();
             assert_eq!(refused.unsatisfied, code == 1);
-            assert!(refused.cannot.starts_with("method `k-member` cannot serve"), "{}", refused.cannot);
+            assert!(refused.unsupported.starts_with("method `k-member` cannot serve"), "{}", refused.unsupported);
         }
         let ended = understood(&JOB, records, None, "", "").unwrap().unwrap_err();
-        assert!(ended.cannot.contains("memory"));
+        assert!(ended.unsupported.contains("memory"));
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
         // A figure of another type is lost without a word where the row is read, and its others with it.
         let wrong = said.replace("\"groups\":", "\"groups\":\"many\",\"were\":");
         let (mut none, mut both) = (one_row(0), one_row(0));
-        (none.rows[0].found, both.rows[0].cannot) = (None, Some("no".to_owned()));
+        (none.rows[0].found, both.rows[0].unsupported) = (None, Some("no".to_owned()));
         let texts = [none, both, comparison(), one_row(1)].map(|one| serde_json::to_string(&one).unwrap());
         for said in texts.iter().chain([&wrong, &said[1..].to_owned(), &String::new()]) {
             let message = fails(records, 0, said).message;

@@ -166,7 +166,7 @@ fn compared(compared: &Compared, method: &str) -> String {
         _ => "",
     };
     let mut text = format!("  anew   {method} on these records ({seconds:.2} s{stopped})\n");
-    let rows = Both { applied: suppressed_rows.applied as f64, anew: suppressed_rows.anew.map(|rows| rows as f64) };
+    let rows = Both { applied: suppressed_rows.applied as f64, fresh: suppressed_rows.fresh.map(|rows| rows as f64) };
     let whole = |rows: f64| count(rows as u64);
     let named = measures.iter().map(|measure| {
         let column = measure.column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
@@ -177,9 +177,9 @@ fn compared(compared: &Compared, method: &str) -> String {
     let widest = lines.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
     let _ = writeln!(text, "         {:<widest$}  {:>9}  {:>9}  the applied one has", "", "applied", "anew");
     for (name, value, shown) in lines {
-        let (applied, anew) = (shown(value.applied), value.anew.map_or("-".to_owned(), shown));
+        let (applied, fresh) = (shown(value.applied), value.fresh.map_or("-".to_owned(), shown));
         let worse = worse(value, shown);
-        let _ = writeln!(text, "         {name:<widest$}  {applied:>9}  {anew:>9}  {worse}");
+        let _ = writeln!(text, "         {name:<widest$}  {applied:>9}  {fresh:>9}  {worse}");
     }
     text
 }

@@ -125,7 +125,7 @@ pub struct Row {
     pub k: Option<u64>,
     /// Why there is nothing to show, for everybody.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cannot: Option<String>,
+    pub unsupported: Option<String>,
     /// The same at length, for a terminal and JSON alone: it may name values that a template learned from the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -145,7 +145,7 @@ impl Row {
 #[derive(Debug)]
 pub struct Refused {
     /// Why, for every reader: a sentence without a value of the data.
-    pub cannot: String,
+    pub unsupported: String,
     /// Why, for the data holder alone: it may name values that a template learned from the data.
     pub detail: String,
     /// Whether the data cannot satisfy the policy; otherwise the method cannot serve it.
@@ -155,13 +155,13 @@ pub struct Refused {
 impl Refused {
     /// For a reason without a value of the data.
     pub fn open(reason: String) -> Self {
-        Self { cannot: reason.clone(), detail: reason, unsatisfied: false }
+        Self { unsupported: reason.clone(), detail: reason, unsatisfied: false }
     }
 
     /// An error's own words may name what a template learned from the data, its rarest values. Every reader gets a
     /// sentence made from the kind of error, and the words only where they come from the policy and the registries.
     pub fn by(error: &TrialError) -> Self {
-        let cannot = match error {
+        let unsupported = match error {
             TrialError::Search(SearchError::Impossible { .. }) => {
                 "the policy cannot be met, not even with all records in one group".to_owned()
             }
@@ -173,13 +173,13 @@ impl Refused {
             _ => "it found nothing".to_owned(),
         };
         let unsatisfied = matches!(error, TrialError::Search(SearchError::Impossible { .. }) | TrialError::Verify(_));
-        Self { cannot, detail: error.to_string(), unsatisfied }
+        Self { unsupported, detail: error.to_string(), unsatisfied }
     }
 
     /// The row of a job that found nothing.
     pub fn row(&self, job: &Job) -> Row {
-        let detail = Some(&self.detail).filter(|detail| **detail != self.cannot).cloned();
-        Row { method: job.method.to_owned(), k: job.k, cannot: Some(self.cannot.clone()), detail, found: None }
+        let detail = Some(&self.detail).filter(|detail| **detail != self.unsupported).cloned();
+        Row { method: job.method.to_owned(), k: job.k, unsupported: Some(self.unsupported.clone()), detail, found: None }
     }
 }
 

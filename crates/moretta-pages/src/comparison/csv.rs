@@ -8,7 +8,7 @@ use moretta_insight::{
 
 use crate::csv;
 
-const BEFORE: [&str; 4] = ["method", "k", "cannot", "stop"];
+const BEFORE: [&str; 4] = ["method", "k", "unsupported", "stop"];
 #[rustfmt::skip]
 const AFTER: [&str; 17] = [
     "goal", "E", "E_spread", "B", "W", "RE", "count_queries", "count_error_mean", "count_error_median",
@@ -26,7 +26,7 @@ pub fn csv(comparison: &Comparison) -> String {
 }
 
 fn cells(comparison: &Comparison, row: &Row) -> Vec<String> {
-    let mut cells = vec![row.method.clone(), some(row.k), row.cannot.clone().unwrap_or_default()];
+    let mut cells = vec![row.method.clone(), some(row.k), row.unsupported.clone().unwrap_or_default()];
     match &row.found {
         Some(found) => cells.extend(found_cells(comparison, found)),
         None => cells.resize(BEFORE.len() + MEASURES.len() + AFTER.len(), String::new()),

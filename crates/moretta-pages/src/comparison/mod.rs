@@ -112,7 +112,7 @@ fn asked(comparison: &Comparison, policy: &Policy) -> Markup {
 
 /// Those that cannot, with the reason that everybody may read.
 fn refused(comparison: &Comparison) -> Markup {
-    let reason = |row: &Row| Some((describe::name(&row.name()), row.cannot.as_deref().map(in_code)?));
+    let reason = |row: &Row| Some((describe::name(&row.name()), row.unsupported.as_deref().map(in_code)?));
     let rows: Vec<_> = comparison.rows.iter().filter_map(reason).collect();
     html! {
         @if !rows.is_empty() {

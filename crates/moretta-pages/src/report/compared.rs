@@ -44,8 +44,8 @@ fn stopped(stop: Option<Stop>) -> &'static str {
 }
 
 fn table(compared: &Compared) -> Markup {
-    let Both { applied, anew } = compared.suppressed_rows;
-    let rows = Both { applied: applied as f64, anew: anew.map(|rows| rows as f64) };
+    let Both { applied, fresh } = compared.suppressed_rows;
+    let rows = Both { applied: applied as f64, fresh: fresh.map(|rows| rows as f64) };
     html! {
         table.measures {
             caption { "The release and what was found anew; less is better" }
@@ -76,7 +76,7 @@ fn cells(value: Both<f64>, shown: fn(f64) -> String) -> Markup {
     let worse = value.worse();
     html! {
         td.number { (shown(value.applied)) }
-        td.number { @match value.anew { Some(anew) => (shown(anew)), None => (none()) } }
+        td.number { @match value.fresh { Some(fresh) => (shown(fresh)), None => (none()) } }
         td.number { @match worse { Some((difference, _)) => (signed(difference)), None => (none()) } }
         td.number {
             @match worse.and_then(|(_, ratio)| ratio) { Some(ratio) => (format!("{ratio:.2}")), None => (none()) }

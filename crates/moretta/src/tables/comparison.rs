@@ -76,7 +76,7 @@ fn block(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> String
                 false => write!(line, " {cell:>width$} "),
             };
         }
-        if let Some(reason) = row.detail.as_ref().or(row.cannot.as_ref()) {
+        if let Some(reason) = row.detail.as_ref().or(row.unsupported.as_ref()) {
             let reason = wrapped(&format!("cannot: {}", reason.replace('\n', " ")), WIDTH - first - 2);
             line += &format!("  {}", reason.join(&format!("\n{}", " ".repeat(first + 2))));
         }

@@ -52,14 +52,14 @@ fn both_are_reported_and_the_release_stays_the_same() {
         let compared = &report["compared"];
         assert_eq!(compared["stop"], "finished");
         assert_eq!(compared["suppressed_rows"]["applied"], report["suppressed_rows"]);
-        assert!(compared["suppressed_rows"]["anew"].is_u64());
+        assert!(compared["suppressed_rows"]["fresh"].is_u64());
         let measures = compared["measures"].as_array().unwrap();
         let names: Vec<&Value> = measures.iter().map(|measure| &measure["name"]).collect();
         assert_eq!(names, ["lm", "cm"], "{method}");
         assert_eq!(measures[1]["column"], "insured");
-        let [applied, anew] = ["applied", "anew"].map(|which| number(&measures[0][which]));
+        let [applied, fresh] = ["applied", "fresh"].map(|which| number(&measures[0][which]));
         // No search is perfect, so what was applied may also lose less.
-        assert!(applied > 0.0 && anew > 0.0, "{method}: {applied} {anew}");
+        assert!(applied > 0.0 && fresh > 0.0, "{method}: {applied} {fresh}");
         // Classes do not depend on any range.
         assert!((number(&measures[1]["applied"]) - number(&report["measures"]["cm"])).abs() < 1e-12);
         assert!(number(&report["seconds"]["total"]) >= number(&compared["seconds"]));
@@ -78,12 +78,12 @@ fn both_are_reported_and_the_release_stays_the_same() {
 fn anew_is_what_anonymize_would_release() {
     let folder = folder(BOTTOM_UP);
     let compared = report(&apply(&folder, "new.csv", &["--json", "--compare"]))["compared"].clone();
-    let arguments = ["anonymize", "new.csv", "-p", "policy.toml", "-o", "anew.csv", "--seed", "1", "--json"];
-    let anew: Value = serde_json::from_str(&folder.ok(&arguments)).unwrap();
-    assert_eq!(compared["suppressed_rows"]["anew"], anew["suppressed_rows"]);
+    let arguments = ["anonymize", "new.csv", "-p", "policy.toml", "-o", "fresh.csv", "--seed", "1", "--json"];
+    let fresh: Value = serde_json::from_str(&folder.ok(&arguments)).unwrap();
+    assert_eq!(compared["suppressed_rows"]["fresh"], fresh["suppressed_rows"]);
     for measure in compared["measures"].as_array().unwrap() {
-        let found = number(&anew["measures"][measure["name"].as_str().unwrap()]);
-        assert!((number(&measure["anew"]) - found).abs() < 1e-12, "{measure} {found}");
+        let found = number(&fresh["measures"][measure["name"].as_str().unwrap()]);
+        assert!((number(&measure["fresh"]) - found).abs() < 1e-12, "{measure} {found}");
     }
 }
 
@@ -105,7 +105,7 @@ fn values_outside_all_intervals_are_what_the_old_recoding_costs() {
     if compared["suppressed_rows"]["applied"] == 300 {
         assert_eq!(number(&measures[0]["applied"]), folder_columns(&folder) as f64, "everything is lost");
     }
-    assert!(number(&measures[0]["anew"]) < number(&measures[0]["applied"]), "{compared}");
+    assert!(number(&measures[0]["fresh"]) < number(&measures[0]["applied"]), "{compared}");
 }
 
 fn folder_columns(folder: &Folder) -> usize {
@@ -137,7 +137,7 @@ fn a_policy_that_cannot_be_met_anew_is_no_obstacle() {
     folder.write("new.csv", "age,weight\n30,heavy\n30,72\n40,80\n40,81\n");
     let compared = report(&apply(&folder, "new.csv", &["--json", "--compare"]))["compared"].clone();
     assert!(compared["refused"].as_str().unwrap().contains("`weight`"), "{compared}");
-    assert!(compared["suppressed_rows"]["anew"].is_null() && compared.get("stop").is_none(), "{compared}");
+    assert!(compared["suppressed_rows"]["fresh"].is_null() && compared.get("stop").is_none(), "{compared}");
     let run = apply(&folder, "new.csv", &["--compare", "--report", "r.html"]);
     assert!(run.stdout.contains("anew   genetic found nothing for these records to compare with: "), "{}", run.stdout);
     assert!(folder.read("r.html").contains("found nothing to compare with"));

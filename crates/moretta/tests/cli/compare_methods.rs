@@ -114,9 +114,9 @@ fn a_method_that_cannot_is_a_row_with_its_reason() {
     let asked = ["--methods", "mondrian,genetic", "--k", "3", "--hold-out", "0.33", "--folds", "1"];
     let found = json(&folder, &asked);
     let [mondrian, genetic] = rows(&found).as_slice() else { panic!("{found}") };
-    let reason = mondrian["cannot"].as_str().unwrap();
+    let reason = mondrian["unsupported"].as_str().unwrap();
     assert!(reason.starts_with("method `mondrian` takes no [measure]") && reason.contains("`genetic`"), "{reason}");
-    assert!(mondrian.get("measures").is_none() && genetic.get("cannot").is_none());
+    assert!(mondrian.get("measures").is_none() && genetic.get("unsupported").is_none());
     assert_eq!((&found["measure"], &genetic["goal"]), (&"cm".into(), &genetic["measures"]["cm"]));
     let said = compare(&folder, &asked);
     assert_eq!(said.code, 0, "{}", said.stderr);
@@ -139,8 +139,8 @@ fn a_k_beyond_the_table_leaves_the_others() {
     assert!(rows(&found)[1]["errors"].is_null());
     let untested = rows(&found)[1]["untested"].as_str().unwrap();
     assert!(untested.starts_with("without the records held back: the policy cannot be met"), "{untested}");
-    let [cannot, detail] = ["cannot", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
-    assert_eq!(cannot, "the policy cannot be met, not even with all records in one group");
+    let [unsupported, detail] = ["unsupported", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
+    assert_eq!(unsupported, "the policy cannot be met, not even with all records in one group");
     assert!(detail.starts_with("the policy cannot be met: even with all 200 records in one group"), "{detail}");
 }
 
