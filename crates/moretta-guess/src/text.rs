@@ -210,6 +210,6 @@ fn input(out: &mut String, guesses: &Guesses) {
     _ = writeln!(out, "{off}missing = [{}]", all.join(", "));
     out.push_str("# delimiter = \";\"\n");
     out.push_str(
-        "# population = 1000000                # how many people the table was drawn from; the report's risk uses it\n",
+        "# population = 1000000                # number of people the table was drawn from; the report's risk uses it\n",
     );
 }

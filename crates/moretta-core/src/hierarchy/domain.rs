@@ -87,7 +87,7 @@ pub enum DomainProblem {
     #[error(
         "`{value}` is not a date written {}, or there is no such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or {}",
         match .format { Some(format) => format!("as `format` says, {format}"), None => "like 1984-03-31 or 1984-03-31T12:30".to_owned() },
-        match .format { Some(_) => "correct `format`", None => "say how dates are written: `format = \"%d.%m.%Y\"`" }
+        match .format { Some(_) => "correct `format`", None => "set the date format: `format = \"%d.%m.%Y\"`" }
     )]
     NotADate {
         /// The cell.
@@ -102,7 +102,7 @@ pub enum DomainProblem {
         value: String,
     },
     /// Two different numbers that a 64-bit float cannot tell apart.
-    #[error("`{value}` has too many digits to be told from its neighbour; declare the column `type = \"category\"`")]
+    #[error("`{value}` has too many digits for a number; declare the column `type = \"category\"`")]
     TooManyDigits {
         /// The cell.
         value: String,
@@ -127,7 +127,7 @@ pub enum DomainProblem {
     #[error("`*` stands for a suppressed value and cannot be an input value; is this file a release already?")]
     Star,
     /// A code that looks as if it were cut already.
-    #[error("`{value}` ends in `*`, which stands for what was cut off a code; is this file a release already?")]
+    #[error("`{value}` ends in `*`, which marks a shortened code; is this file a release already?")]
     CutAlready {
         /// The cell.
         value: String,
@@ -140,7 +140,7 @@ pub enum DomainProblem {
     },
     /// A missing value in a column without a rule for them.
     #[error(
-        "a value is missing, one of {records} missing in this column; say what that means: `missing = \"category\"` (a value of its own), or in a quasi-identifier `missing = \"suppress\"` (released as *)"
+        "a value is missing, one of {records} missing in this column; choose how to treat them: `missing = \"category\"` (as a separate value), or in a quasi-identifier `missing = \"suppress\"` (released as *)"
     )]
     Missing {
         /// How many records have none.
@@ -160,7 +160,7 @@ pub enum DomainProblem {
     },
     /// A node of a number column's tree that leaves a gap.
     #[error(
-        "the hierarchy's `{label}` covers numbers that are not neighbours; order it, or declare the column `type = \"category\"`"
+        "the hierarchy's `{label}` covers numbers that are not adjacent; order it, or declare the column `type = \"category\"`"
     )]
     NotAnInterval {
         /// The node.
@@ -177,9 +177,9 @@ fn instead_of_a_number(value: &str) -> &'static str {
         .iter()
         .any(|format| DateFormat::new(format).is_ok_and(|f| Moment::read(value, Some(&f)).is_some()))
     {
-        "declare the column `type = \"date\"` and say how dates are written, for instance `format = \"%d.%m.%Y\"`"
+        "declare the column `type = \"date\"` and set the date format, for instance `format = \"%d.%m.%Y\"`"
     } else if decimal != value && decimal.parse::<f64>().is_ok() {
-        "write a point before the decimals instead of a comma"
+        "write a decimal point instead of a comma"
     } else {
         "declare the column `type = \"category\"`"
     }

@@ -44,7 +44,7 @@ pub enum TrialError {
     #[error(transparent)]
     Search(#[from] SearchError),
     /// The recoding does not satisfy the policy.
-    #[error("what was found does not hold: {0}")]
+    #[error("the result violates the policy: {0}")]
     Verify(#[from] VerifyError),
 }
 

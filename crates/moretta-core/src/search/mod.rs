@@ -106,7 +106,7 @@ pub enum SearchError {
 
 /// A method that cannot serve a policy says so before it starts, and names one that can.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("method `{method}` cannot serve this policy: {reason}{}", .instead.map(|other| format!("; `{other}` can")).unwrap_or_default())]
+#[error("method `{method}` does not support this policy: {reason}{}", .instead.map(|other| format!("; use `{other}`")).unwrap_or_default())]
 pub struct Unsupported {
     /// The method.
     pub method: &'static str,
@@ -243,7 +243,7 @@ pub fn entry_of(policy: &Policy) -> Result<&'static MethodEntry, PolicyError> {
     let choice = &policy.method;
     METHODS.iter().find(|entry| entry.name == choice.name).ok_or_else(|| {
         let known = method_names().join("`, `");
-        choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name))
+        choice.error("name", format!("there is no method `{}`; known methods: `{known}`", choice.name))
     })
 }
 
@@ -289,14 +289,14 @@ fn cannot_be_told(entry: &MethodEntry, asked: &MeasureChoice) -> PolicyError {
     let losses = list(Loss::ALL.map(Loss::name));
     asked.error(match (entry.minimises, asked.goals.as_slice()) {
         (Minimises::ItsOwn, _) if has_own_measure(entry) => {
-            format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
+            format!("method `{name}` does not support [measure]; set its parameter `measure` in [method]")
         }
-        (Minimises::ItsOwn, _) => format!("method `{name}` takes no [measure]{instead}"),
+        (Minimises::ItsOwn, _) => format!("method `{name}` does not support [measure]{instead}"),
         (_, [goal]) => {
             let asked = goal.purpose.name();
-            format!("method `{name}` takes measure {losses}, not \"{asked}\"{instead}")
+            format!("method `{name}` supports the measure {losses}, not \"{asked}\"{instead}")
         }
-        _ => format!("method `{name}` takes one measure, {losses}, not several added up{instead}"),
+        _ => format!("method `{name}` supports one measure, {losses}, not several{instead}"),
     })
 }
 
@@ -333,7 +333,7 @@ pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>)
 fn impossible(records: u64, proven: bool) -> String {
     let records = crate::text::count(records);
     match proven {
-        true => format!("the policy cannot be met: even with all {records} records in one group"),
+        true => format!("the policy cannot be satisfied: even with all {records} records in one group"),
         false => format!("no release was found: the search starts with all {records} records in one group, and"),
     }
 }
@@ -341,10 +341,10 @@ fn impossible(records: u64, proven: bool) -> String {
 /// One in the sentence, several in lines of their own.
 fn all_broken(broken: &[(String, String)]) -> String {
     match broken {
-        [(model, figure)] => format!("there would be {figure}, which breaks {model}"),
+        [(model, figure)] => format!("there would be {figure}, which violates {model}"),
         _ => {
             let line = |(model, figure): &(String, String)| format!("\n  {model}: {figure}");
-            format!("it breaks{}", broken.iter().map(line).collect::<String>())
+            format!("it violates{}", broken.iter().map(line).collect::<String>())
         }
     }
 }

@@ -30,7 +30,7 @@ fn a_refusal_says_what_to_do_instead() {
     let refused = |method| method_of(&policy(method, "[measure]\nname = \"ncp\"")).err().map(|error| error.to_string());
     for method in ["bottom-up-generalization", "top-down-disclosure"] {
         let words =
-            format!("line 5: method `{method}` takes no [measure]; its own parameter `measure` in [method] chooses");
+            format!("line 5: method `{method}` does not support [measure]; set its parameter `measure` in [method]");
         assert_eq!(refused(method), Some(words));
     }
     let words = "line 5: method `mondrian` takes no [measure]; \

@@ -163,14 +163,14 @@ impl Refused {
     pub fn by(error: &TrialError) -> Self {
         let unsupported = match error {
             TrialError::Search(SearchError::Impossible { .. }) => {
-                "the policy cannot be met, not even with all records in one group".to_owned()
+                "the policy cannot be satisfied, not even with all records in one group".to_owned()
             }
             TrialError::Policy(_) | TrialError::Unsupported(_) | TrialError::Search(SearchError::Unsupported(_)) => {
                 error.to_string()
             }
-            TrialError::Model(_) => "a rule of the policy makes no sense of this table".to_owned(),
-            TrialError::Verify(_) => "what it found does not hold".to_owned(),
-            _ => "it found nothing".to_owned(),
+            TrialError::Model(_) => "a privacy model does not fit this table".to_owned(),
+            TrialError::Verify(_) => "its result violates the policy".to_owned(),
+            _ => "it found no release".to_owned(),
         };
         let unsatisfied = matches!(error, TrialError::Search(SearchError::Impossible { .. }) | TrialError::Verify(_));
         Self { unsupported, detail: error.to_string(), unsatisfied }

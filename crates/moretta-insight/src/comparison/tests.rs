@@ -13,7 +13,7 @@ fn what_a_template_learned_is_for_the_data_holder_alone() {
     assert!(!by_rarest.unsupported.contains("gout"), "{by_rarest:?}");
     assert!(serde_json::to_string(&comparison_with_rarest()).unwrap().contains("gout"));
     let unverified = Refused::by(&TrialError::Verify(VerifyError::NotCovered { column: "ill".to_owned() }));
-    assert_eq!((unverified.unsupported.as_str(), unverified.unsatisfied), ("what it found does not hold", true));
+    assert_eq!((unverified.unsupported.as_str(), unverified.unsatisfied), ("its result violates the policy", true));
     assert!(!unverified.detail.contains("written"), "{unverified:?}");
 }
 

@@ -39,22 +39,22 @@ pub enum Plan {
 #[non_exhaustive]
 pub enum PlanError {
     /// One fold, or none.
-    #[error("{folds} folds: a table is divided into 2 parts at least")]
+    #[error("{folds} folds: at least 2 are needed")]
     Folds {
         /// How many were asked for.
         folds: usize,
     },
     /// Nothing is ever held back.
-    #[error("0 draws: records are held back once at least")]
+    #[error("0 draws: at least 1 is needed")]
     NoDraws,
     /// Not a part of the records.
-    #[error("a share of {share}: what is held back is more than 0 and less than 1")]
+    #[error("a share of {share}: it must be above 0 and below 1")]
     Share {
         /// The share asked for.
         share: f64,
     },
     /// A part would be without records.
-    #[error("{records} records are too few to be held back like this: one part would have none")]
+    #[error("{records} records are too few to hold out some: one part would be empty")]
     TooFew {
         /// How many there are.
         records: u64,

@@ -55,7 +55,7 @@ fn without_a_class_there_is_nothing_about_errors() {
 fn rarest_values_are_not_named() {
     let page = page(&comparison_with_rarest());
     assert!(
-        page.contains("the policy cannot be met, not even with all records in one group") && !page.contains("gout")
+        page.contains("the policy cannot be satisfied, not even with all records in one group") && !page.contains("gout")
     );
 }
 
@@ -72,6 +72,6 @@ fn every_line_of_csv_has_every_column() {
 #[test]
 fn csv_shows_no_value_that_a_template_learned() {
     let text = csv(&comparison_with_rarest());
-    assert!(text.contains("the policy cannot be met, not even with all records in one group"), "{text}");
+    assert!(text.contains("the policy cannot be satisfied, not even with all records in one group"), "{text}");
     assert!(!text.contains("gout"), "{text}");
 }

@@ -102,7 +102,7 @@ fn population(report: &Report) -> Markup {
                 "counts."
             }
             None => {
-                "The policy does not say how many people the table was drawn from (" code { "population" } " in "
+                "The policy does not say number of people the table was drawn from (" code { "population" } " in "
                 code { "[input]" } "), so the table itself counts as the population and the journalist is as sure as "
                 "the prosecutor: the worst that can be."
             }

@@ -140,8 +140,8 @@ fn a_k_beyond_the_table_leaves_the_others() {
     let untested = rows(&found)[1]["untested"].as_str().unwrap();
     assert!(untested.starts_with("without the records held back: the policy cannot be met"), "{untested}");
     let [unsupported, detail] = ["unsupported", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
-    assert_eq!(unsupported, "the policy cannot be met, not even with all records in one group");
-    assert!(detail.starts_with("the policy cannot be met: even with all 200 records in one group"), "{detail}");
+    assert_eq!(unsupported, "the policy cannot be satisfied, not even with all records in one group");
+    assert!(detail.starts_with("the policy cannot be satisfied: even with all 200 records in one group"), "{detail}");
 }
 
 #[test]

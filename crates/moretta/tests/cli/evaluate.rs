@@ -137,12 +137,12 @@ fn what_cannot_be_met_without_the_records_held_back_is_said_to_be_about_them() {
     folder.edit("policy.toml", "k = 10", "k = 170");
     let run = folder.run(&folded(&[]));
     let message =
-        "error: without the records held back: the policy cannot be met: even with all 160 records in one group";
+        "error: without the records held back: the policy cannot be satisfied: even with all 160 records in one group";
     assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
     // With records of their own to test with, nothing is held back.
     folder.edit("policy.toml", "k = 170", "k = 201").write("test.csv", people::table(1, 200..300));
     let run = folder.run(&with(&[]));
-    let message = "error: the policy cannot be met: even with all 200 records in one group";
+    let message = "error: the policy cannot be satisfied: even with all 200 records in one group";
     assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
 }
 

@@ -95,7 +95,7 @@ fn every_form_of_output_has_every_point() {
     assert!(svg.starts_with("<?xml") && svg.contains("xmlns=\"http://www.w3.org/2000/svg\""));
     assert!(html.contains("default-src 'none'") && html.contains("The policy first holds at step"));
     assert!(svg.contains("prices of the climb alone") && html.contains("prices of the climb alone"));
-    assert!(html.contains("Nothing is suppressed at any point."));
+    assert!(html.contains("No step suppresses records."));
     let run = frontier(&folder, &["--output", "f.json"]);
     assert!(run.code == 2 && run.stderr.contains("`--json`"), "{}", run.stderr);
 }

@@ -38,8 +38,8 @@ pub(super) fn measure(
         let fields = Fields::new(table, section, &keys())?;
         let goal = goal(&fields, columns)?;
         if goals.iter().any(|other| same(&other.purpose, &goal.purpose, columns)) {
-            let message = format!("[[measure]] asks for the same \"{}\" twice", goal.purpose.name());
-            return Err(fields.error(message).help("ask for it once; `weight` says how much it counts"));
+            let message = format!("[[measure]] has the measure \"{}\" twice", goal.purpose.name());
+            return Err(fields.error(message).help("name it once and set its `weight`"));
         }
         goals.push(goal);
     }
@@ -56,7 +56,7 @@ fn goal(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Goal, PolicyErr
     let (name, objective) = fields.required_choice("name", &known)?;
     if let Some(extra) = fields.table.entries.iter().find(|entry| !has_key(objective, &entry.key)) {
         let of = objectives().filter(|(_, objective)| has_key(objective, &extra.key)).map(|(name, _)| name);
-        let message = format!("`{}` means nothing for measure \"{name}\"; it is for {}", extra.key, list(of));
+        let message = format!("`{}` has no effect for measure \"{name}\"; it is for {}", extra.key, list(of));
         return Err(PolicyError::new(&extra.key_span, message));
     }
     Ok(Goal { purpose: (objective.read)(fields, columns)?, weight: document::weight(fields)? })

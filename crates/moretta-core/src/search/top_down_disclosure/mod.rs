@@ -47,17 +47,17 @@ const NAME: &str = "top-down-disclosure";
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: NAME,
-    summary: "global recoding: suppresses everything, then tells what no template forbids; can be stopped at any time",
+    summary: "global recoding: suppresses everything, then discloses what no template forbids; can be stopped at any time",
     parameters: &[
         Parameter::new(
             "measure",
             "\"class\"",
-            "what to tell first: what says most about the class (\"class\"), or what is most precise (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
+            "what to disclose first: information about the class (\"class\"), or precision (\"ncp\", \"lm\"); without a class, \"ncp\"",
         ),
         Parameter::new(
             "tries",
             "8",
-            "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
+            "number of points at which the split of a numeric interval is tried, best first; 1: as published",
         ),
     ],
     minimises: Minimises::ItsOwn,
@@ -110,12 +110,12 @@ impl Method for TopDownDisclosure {
             return refuse(reason);
         }
         if u32::try_from(task.profile.records()).is_err() {
-            return refuse("it counts up to 4,294,967,295 records");
+            return refuse("it supports at most 4,294,967,295 records");
         }
         let bytes = Asked::of(task).bytes(task.profile);
         if bytes > MOST_BYTES {
             let reason = format!(
-                "its counts of guarded values, by set of known columns, would take about {} GB",
+                "its counts of protected values would take about {} GB",
                 bytes.div_ceil(1 << 30)
             );
             return refuse(&reason);
