@@ -193,15 +193,15 @@ impl fmt::Display for Note {
                 "every privacy model assumes that attackers do not know `{}`: nothing protects these quasi-identifiers",
                 columns.join("`, `")
             ),
-            Self::Unconfirmed(lines) => write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark"),
+            Self::Unconfirmed(lines) => {
+                write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark")
+            }
             Self::ModelAdvice(advice) => f.write_str(advice),
             Self::RaisedK(k) => {
                 write!(f, "groups have at least {k} records, because smaller values of k violated the policy")
             }
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
-            Self::ComparisonInterrupted => {
-                f.write_str("interrupted: comparison stopped; the release is written")
-            }
+            Self::ComparisonInterrupted => f.write_str("interrupted: comparison stopped; the release is written"),
             Self::NoPath { own, shown } => write!(
                 f,
                 "`{own}` has no generalization path; showing `{shown}` (to release one of its steps, name it in the \

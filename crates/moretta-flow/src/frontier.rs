@@ -25,19 +25,19 @@ pub struct Frontier {
     pub input: String,
     /// The policy file.
     pub policy: PathBuf,
-    /// Decides whatever is left to chance.
+    /// Random seed of the search.
     pub seed: u64,
-    /// The path as .csv, .svg or .html.
+    /// The trade-off as .csv, .svg or .html.
     pub output: OutputFile,
 }
 
 impl Session<'_> {
-    /// Runs a generalization path to its end and measures every point.
+    /// Follows a generalization path to its end and measures privacy and loss at every step.
     pub fn frontier(&self, request: &Frontier) -> Result<TradeOff, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let rule = "a frontier's name ends in .csv, .svg or .html; `--json` prints it as JSON";
+            let rule = "the trade-off must be named .csv, .svg or .html; `--json` prints JSON";
             let form = request.output.form(&[Form::Csv, Form::Svg, Form::Html], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
             let (_, profile) = preflight::original(&loaded, &engine, self.observer)?;

@@ -1,8 +1,8 @@
-//! Requests in, releases and figures out: the library under every front end.
+//! Runs requests: every front end passes a request and gets a release or figures.
 //!
-//! A [`Session`] has threads of its own and reports to one [`Observer`](moretta_core::observer::Observer). Each request
+//! A [`Session`] has its own threads and reports to one [`Observer`](moretta_core::observer::Observer). Each request
 //! is a plain struct and has one method of the session; errors are [`FlowError`]s with a kind, a place and a message.
-//! Nothing here prints, parses arguments, or keeps state of the process.
+//! Nothing here prints, parses arguments, or keeps global state.
 //!
 //! ```text
 //! Anonymize ─▶ policy ─▶ preflight ─▶ search ─▶ verify ─▶ write ─▶ read back ─▶ publish ─▶ Report

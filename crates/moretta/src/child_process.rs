@@ -95,8 +95,12 @@ fn parse_result(
         // The child failed before its search although this process did not: its input has changed.
         return Err(FlowError::new(kind, error_message(stderr)));
     }
-    let unreadable =
-        |why: &str| FlowError::new(ErrorKind::Internal, format!("{}: the result of the child process cannot be read: {why}", job.name()));
+    let unreadable = |why: &str| {
+        FlowError::new(
+            ErrorKind::Internal,
+            format!("{}: the result of the child process cannot be read: {why}", job.name()),
+        )
+    };
     let found: Comparison = serde_json::from_str(stdout).map_err(|error| unreadable(&error.to_string()))?;
     if found.records != records {
         let (before, now) = (summary::records(records), summary::records(found.records));
@@ -274,7 +278,11 @@ mod tests {
         assert_eq!(broken.message, "moretta failed on sweep at k = 5; please report this");
         assert_eq!((broken.kind, fails(records, 3, &said).kind), (ErrorKind::Internal, ErrorKind::Internal));
         assert_eq!(fails(records, 2, ""), FlowError::new(ErrorKind::Input, "gone"));
-        assert!(fails(records + 1, 0, &said).message.starts_with("the input changed during the comparison: it had 30,163 records"));
+        assert!(
+            fails(records + 1, 0, &said)
+                .message
+                .starts_with("the input changed during the comparison: it had 30,163 records")
+        );
         // A figure of the wrong type makes serde drop all figures of the row without an error.
         let wrong = said.replace("\"groups\":", "\"groups\":\"many\",\"were\":");
         let (mut none, mut both) = (one_row(0), one_row(0));
@@ -282,7 +290,10 @@ mod tests {
         let texts = [none, both, comparison(), one_row(1)].map(|one| serde_json::to_string(&one).unwrap());
         for said in texts.iter().chain([&wrong, &said[1..].to_owned(), &String::new()]) {
             let message = fails(records, 0, said).message;
-            assert!(message.starts_with("sweep, k = 5: the result of the child process cannot be read: "), "{said}: {message}");
+            assert!(
+                message.starts_with("sweep, k = 5: the result of the child process cannot be read: "),
+                "{said}: {message}"
+            );
         }
         assert!(fails(records, 1, &said).message.contains("cannot be read"), "figures, but an exit code of refusal");
     }

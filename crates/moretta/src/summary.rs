@@ -295,11 +295,8 @@ pub fn check(outcome: &Checked, file: &str) -> String {
             continue;
         }
         // If a record is in several groups, the sum of their sizes is not a number of records.
-        let of_records = if judgement.overlapping {
-            String::new()
-        } else {
-            format!(" ({})", records(judgement.failing_records))
-        };
+        let of_records =
+            if judgement.overlapping { String::new() } else { format!(" ({})", records(judgement.failing_records)) };
         let _ = writeln!(
             text,
             "  {BAD}FAIL{BAD:#}   {}: violated by {} of {}{of_records}; {worst}",
@@ -358,8 +355,10 @@ pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> St
         let _ = writeln!(text, "  {} of them are covered by no released cell and count as * in E", count(uncovered));
     }
     if mean.raw >= mean.root {
-        let _ =
-            writeln!(text, "  even the original quasi-identifiers do not help to predict the class, so E is not meaningful");
+        let _ = writeln!(
+            text,
+            "  even the original quasi-identifiers do not help to predict the class, so E is not meaningful"
+        );
     }
     if found.iter().any(|tested| tested.stop == Stop::OutOfTime) {
         let _ = writeln!(text, "  stopped at the time limit: more time could reduce the loss");

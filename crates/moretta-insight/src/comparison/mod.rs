@@ -179,7 +179,13 @@ impl Refused {
     /// The row of a job that found nothing.
     pub fn row(&self, job: &Job) -> Row {
         let detail = Some(&self.detail).filter(|detail| **detail != self.unsupported).cloned();
-        Row { method: job.method.to_owned(), k: job.k, unsupported: Some(self.unsupported.clone()), detail, found: None }
+        Row {
+            method: job.method.to_owned(),
+            k: job.k,
+            unsupported: Some(self.unsupported.clone()),
+            detail,
+            found: None,
+        }
     }
 }
 

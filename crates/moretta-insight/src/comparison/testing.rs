@@ -27,7 +27,13 @@ pub fn comparison() -> Comparison {
             });
         }
         let unsupported = "method `k-member` cannot serve <this> policy: too many \"models\" & columns".to_owned();
-        rows.push(Row { method: "k-member".to_owned(), k: Some(k), unsupported: Some(unsupported), detail: None, found: None });
+        rows.push(Row {
+            method: "k-member".to_owned(),
+            k: Some(k),
+            unsupported: Some(unsupported),
+            detail: None,
+            found: None,
+        });
     }
     if let Some(found) = &mut rows[1].found {
         found.stop = Stop::OutOfTime;

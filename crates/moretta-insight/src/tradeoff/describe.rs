@@ -16,7 +16,9 @@ pub fn what(point: &Point) -> String {
     match (action, &point.changes[..], &columns[..]) {
         (Action::Generalize, [change], _) => format!("{} → {}", change.column, to(change)),
         (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} reverted", to(change)),
-        (Action::Disclose, [change], _) => format!("{}: {} disclosed", change.column, change.told().unwrap_or("a value")),
+        (Action::Disclose, [change], _) => {
+            format!("{}: {} disclosed", change.column, change.told().unwrap_or("a value"))
+        }
         (Action::Disclose, _, [column]) => format!("{column}: an interval split"),
         (_, changes, _) => {
             columns.sort_unstable();
@@ -39,8 +41,9 @@ pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
     let TradeOff { method, policy_method, .. } = tradeoff;
     let mut sentences = Vec::new();
     if !tradeoff.is_own() {
-        sentences
-            .push(format!("This is the generalization path of `{method}`: `{policy_method}`, the method of the policy, has none."));
+        sentences.push(format!(
+            "This is the generalization path of `{method}`: `{policy_method}`, the method of the policy, has none."
+        ));
     }
     sentences.push(match (tradeoff.is_own(), tradeoff.takes_back) {
         (true, false) => "The losses are those of the generalization path.".to_owned(),

@@ -55,7 +55,8 @@ fn without_a_class_there_is_nothing_about_errors() {
 fn rarest_values_are_not_named() {
     let page = page(&comparison_with_rarest());
     assert!(
-        page.contains("the policy cannot be satisfied, not even with all records in one group") && !page.contains("gout")
+        page.contains("the policy cannot be satisfied, not even with all records in one group")
+            && !page.contains("gout")
     );
 }
 

@@ -403,7 +403,8 @@ fn a_comparison_is_shown_where_somebody_asked() {
     let mut report = demo();
     assert!(!render(&report, "r.csv").contains("id=\"compared\""));
     let lm = MeasuredBoth { name: "lm", column: None, value: Both { applied: 1.5, fresh: Some(1.2) } };
-    let cm = MeasuredBoth { name: "cm", column: Some("<b>".to_owned()), value: Both { applied: 0.1, fresh: Some(0.0) } };
+    let cm =
+        MeasuredBoth { name: "cm", column: Some("<b>".to_owned()), value: Both { applied: 0.1, fresh: Some(0.0) } };
     let suppressed_rows = Both { applied: 12, fresh: Some(15) };
     let stop = Some(Stop::OutOfTime);
     report.compared = Some(Compared { suppressed_rows, measures: vec![lm, cm], stop, refused: None, seconds: 3.0 });

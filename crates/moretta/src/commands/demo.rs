@@ -83,9 +83,7 @@ fn check_folder(folder: &Path, overwrite: bool) -> Result<(), FlowError> {
         )));
     }
     if !names.is_empty() && !overwrite {
-        return Err(FlowError::usage(format!(
-            "{shown} exists; name another folder, or use --overwrite"
-        )));
+        return Err(FlowError::usage(format!("{shown} exists; name another folder, or use --overwrite")));
     }
     Ok(())
 }

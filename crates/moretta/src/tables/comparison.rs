@@ -71,11 +71,8 @@ fn block(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> String
     for (row, cells) in rows.iter().zip(cells) {
         let mut line = format!("{:<first$}", row.method);
         for ((cell, best), width) in cells.iter().zip(&widths) {
-            let _ = if *best {
-                write!(line, " {BEST}{cell:>width$}*{BEST:#}")
-            } else {
-                write!(line, " {cell:>width$} ")
-            };
+            let _ =
+                if *best { write!(line, " {BEST}{cell:>width$}*{BEST:#}") } else { write!(line, " {cell:>width$} ") };
         }
         if let Some(reason) = row.detail.as_ref().or(row.unsupported.as_ref()) {
             let reason = wrapped(&format!("no result: {}", reason.replace('\n', " ")), WIDTH - first - 2);

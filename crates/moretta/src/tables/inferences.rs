@@ -50,7 +50,8 @@ fn found_above(listing: &Listing) -> String {
 fn counts_table(listing: &Listing) -> String {
     let mut text = format!("{}: {}\n", listing.file, counted(listing.profile.records(), "record", "records"));
     if !listing.is_limited() {
-        text += "the policy has no template: checking every value of each sensitive column, given all quasi-identifiers\n";
+        text +=
+            "the policy has no template: checking every value of each sensitive column, given all quasi-identifiers\n";
     }
     // The counts of all questions above the lowest threshold are the largest.
     let largest = listing.found.all.above[0];
@@ -69,7 +70,11 @@ fn counts_table(listing: &Listing) -> String {
     let Tally { inferences, records } = listing.found.all.broken;
     if inferences > 0 {
         let what = counted(inferences, "inference is", "inferences are");
-        let _ = writeln!(text, "{BAD}FAIL{BAD:#} {what} above the confidence that the policy allows ({})\n", exposed(records));
+        let _ = writeln!(
+            text,
+            "{BAD}FAIL{BAD:#} {what} above the confidence that the policy allows ({})\n",
+            exposed(records)
+        );
     } else if listing.is_limited() {
         let _ = writeln!(text, "{GOOD}ok{GOOD:#} no inference is above the confidence that the policy allows\n");
     }

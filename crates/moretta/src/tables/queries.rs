@@ -80,7 +80,8 @@ fn drawn(kind: &QueryKind, workload: &Workload, draw: &Draw) -> String {
     let mut text = format!("{}: {} of {} drawn have a nonzero answer\n", kind.name(), count(found), count(drawn));
     if (found as usize) < draw.count {
         let requested = count(draw.count as u64);
-        let _ = writeln!(text, "  too few: {requested} were requested; use fewer columns per query, e.g. `--columns 2`");
+        let _ =
+            writeln!(text, "  too few: {requested} were requested; use fewer columns per query, e.g. `--columns 2`");
     }
     text
 }

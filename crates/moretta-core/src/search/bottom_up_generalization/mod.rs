@@ -66,11 +66,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
             "true",
             "revert generalizations that turn out not to be needed; false: as published",
         ),
-        Parameter::new(
-            "search",
-            "400",
-            "search rounds for a better result, fewer on large tables; 0: none",
-        ),
+        Parameter::new("search", "400", "search rounds for a better result, fewer on large tables; 0: none"),
         Parameter::new("partial", "true", "allow a node to replace only some of its children"),
         Parameter::new(
             "prune",

@@ -74,11 +74,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Parameter::new("bias", "1.5", "how much more often the best cut is a parent than the median one, 1 to 2"),
         Parameter::new("seeds", "true", "also start from the cuts of bottom-up and full-domain generalization"),
         Parameter::new("local-search", "true", "improve the best cuts by local search"),
-        Parameter::new(
-            "partial",
-            "true",
-            "finally allow a node to replace only some of its children",
-        ),
+        Parameter::new("partial", "true", "finally allow a node to replace only some of its children"),
         Parameter::new(
             "points",
             "255",

@@ -44,11 +44,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
     summary: "local recoding: repeatedly forms the group with the lowest loss from the remaining records; lowest loss for columns with hierarchies",
     parameters: &[
-        Parameter::new(
-            "vectors",
-            "20000",
-            "maximum number of level vectors tried; levels close to others are skipped",
-        ),
+        Parameter::new("vectors", "20000", "maximum number of level vectors tried; levels close to others are skipped"),
         Parameter::new(
             "retries",
             "4",

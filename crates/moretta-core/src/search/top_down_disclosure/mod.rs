@@ -114,10 +114,7 @@ impl Method for TopDownDisclosure {
         }
         let bytes = Asked::of(task).bytes(task.profile);
         if bytes > MOST_BYTES {
-            let reason = format!(
-                "its counts of protected values would take about {} GB",
-                bytes.div_ceil(1 << 30)
-            );
+            let reason = format!("its counts of protected values would take about {} GB", bytes.div_ceil(1 << 30));
             return refuse(&reason);
         }
         Ok(())

@@ -38,7 +38,10 @@ fn described(tree: &Tree) -> String {
 fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
     let is_svg = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
     if let Some(output) = arguments.output.as_ref().filter(|output| !is_svg(output)) {
-        return Err(FlowError::usage(format!("{}: the drawing is an SVG file; use the extension .svg", output.display())));
+        return Err(FlowError::usage(format!(
+            "{}: the drawing is an SVG file; use the extension .svg",
+            output.display()
+        )));
     }
     let picture = output_file(&arguments.output, arguments.overwrite);
     picture.check(std::slice::from_ref(&arguments.file), &[])?;
