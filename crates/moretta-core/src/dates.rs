@@ -239,15 +239,15 @@ mod tests {
     #[test]
     fn formats_that_do_not_make_a_date() {
         for (format, says) in [
-            ("%d.%m.%y", "two digits"),
-            ("%D", "two digits"),
+            ("%d.%m.%y", "two-digit"),
+            ("%D", "two-digit"),
             ("%m.%Y", "a month (%m) and a day (%d)"),
             ("", "a year (%Y)"),
             ("TT.MM.JJJJ", "a year (%Y)"),
-            ("%Y-%m-%d %", "one of the letters"),
-            ("%Y-%m-%d %Q", "one of the letters"),
+            ("%Y-%m-%d %", "known letter"),
+            ("%Y-%m-%d %Q", "known letter"),
             ("%Y-%m-%dT%H:%M%z", "zones"),
-            ("%Y-%m-%d %I:%M", "which half"),
+            ("%Y-%m-%d %I:%M", "AM or PM"),
             ("%Y-%m-%d %H", "minutes"),
             ("%Y-%m-%d %M", "hours"),
             ("%Y-%m-%d %S", "hours"),

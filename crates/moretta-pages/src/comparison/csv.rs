@@ -1,4 +1,4 @@
-//! A comparison for programs: one line per method and k, everything that is known of it.
+//! A comparison as CSV: one line per method and k, with all figures.
 
 use moretta_core::{measure::MEASURES, search::Stop};
 use moretta_insight::{
@@ -16,7 +16,7 @@ const AFTER: [&str; 17] = [
     "peak_memory_bytes",
 ];
 
-/// As CSV. Errors are shares of 1; what there is not is empty. Of a reason it has what everybody may read.
+/// Returns the CSV text. Errors are shares of 1; missing figures are empty. Reasons contain no value of the data.
 pub fn csv(comparison: &Comparison) -> String {
     let measures = MEASURES.iter().map(|entry| entry.name);
     let header: Vec<&str> = BEFORE.into_iter().chain(measures).chain(AFTER).collect();

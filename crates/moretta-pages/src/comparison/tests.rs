@@ -23,7 +23,9 @@ fn the_page_is_self_contained_and_escaped() {
     }
     assert!(page.contains("default-src 'none'") && page.contains("&lt;b&gt;people&lt;/b&gt;.csv"));
     assert!(page.contains("cannot serve &lt;this&gt; policy"), "reasons are told");
-    for said in ["Least error of a model (E)", "rarest 50", "ran with its parameters there", "Most memory"] {
+    for said in
+        ["Lowest error of a classifier (E)", "rarest 50", "ran with the parameters of the policy", "Peak memory"]
+    {
         assert!(page.contains(said), "{said}");
     }
 }

@@ -41,7 +41,7 @@ fn adult_is_released_and_checked_for_every_k() {
         }
         let raw = folder.run(&["check", train, "-p", "policy.toml"]);
         assert_eq!(raw.code, 1);
-        assert!(raw.stdout.contains("first records of the worst such groups: 1; 3; 4"), "{}", raw.stdout);
+        assert!(raw.stdout.contains("first records of the worst groups: 1; 3; 4"), "{}", raw.stdout);
     }
 }
 

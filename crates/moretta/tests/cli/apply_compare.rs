@@ -64,16 +64,16 @@ fn both_are_reported_and_the_release_stays_the_same() {
         assert!((number(&measures[1]["applied"]) - number(&report["measures"]["cm"])).abs() < 1e-12);
         assert!(number(&report["seconds"]["total"]) >= number(&compared["seconds"]));
         let page = folder.read("r.html");
-        assert!(page.contains("What a recoding made for these records would have kept"));
+        assert!(page.contains("Comparison with a fresh recoding"));
         let said = apply(&folder, "new.csv", &["--compare"]).stdout;
         let name = method.split('"').nth(1).unwrap();
-        assert!(said.contains(&format!("  anew   {name} on these records (")), "{said}");
+        assert!(said.contains(&format!("  fresh  search of {name} on these records (")), "{said}");
         assert!(said.contains("         cm of insured") && said.contains(" times as much"), "{said}");
         folder.ok(&["check", "new-out.csv", "-p", "policy.toml"]);
     }
 }
 
-/// What was found anew is what `anonymize` finds there with the same seed.
+/// The fresh recoding is the one that `anonymize` finds with the same seed.
 #[test]
 fn anew_is_what_anonymize_would_release() {
     let folder = folder(BOTTOM_UP);
@@ -117,7 +117,7 @@ fn at_the_time_limit_the_comparison_says_so() {
     let folder = folder(BOTTOM_UP);
     let run = apply(&folder, "new.csv", &["--compare", "--time-limit", "0s", "--report", "r.json.json"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("stopped at the time limit: it could be better"), "{}", run.stdout);
+    assert!(run.stdout.contains("stopped at the time limit: more time could reduce its loss"), "{}", run.stdout);
     let report: Value = serde_json::from_str(&folder.read("r.json.json")).unwrap();
     assert_eq!((&report["stop"], &report["compared"]["stop"]), (&"finished".into(), &"out-of-time".into()));
     let run = apply(&folder, "new.csv", &["--time-limit", "1s"]);
@@ -139,7 +139,11 @@ fn a_policy_that_cannot_be_met_anew_is_no_obstacle() {
     assert!(compared["refused"].as_str().unwrap().contains("`weight`"), "{compared}");
     assert!(compared["suppressed_rows"]["fresh"].is_null() && compared.get("stop").is_none(), "{compared}");
     let run = apply(&folder, "new.csv", &["--compare", "--report", "r.html"]);
-    assert!(run.stdout.contains("anew   genetic found nothing for these records to compare with: "), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("fresh  genetic found no recoding of these records to compare with: "),
+        "{}",
+        run.stdout
+    );
     assert!(folder.read("r.html").contains("found nothing to compare with"));
     assert!(!(run.stdout + &folder.read("r.html")).contains("heavy"), "a value of somebody's");
 }

@@ -128,7 +128,7 @@ const DATA: &[Case] = &[
     case(
         "a format without a century",
         |f| policy(f, "type = \"number\"", "format = \"%d.%m.%y\""),
-        &["policy.toml, line 14", "`format` is \"%d.%m.%y\"", "a year of two digits does not say its century"],
+        &["policy.toml, line 14", "`format` is \"%d.%m.%y\"", "a two-digit year has no century"],
     ),
     case(
         "codes that are cut already",
@@ -210,7 +210,7 @@ const POLICIES: &[Case] = &[
     case(
         "a parameter of another builder",
         |f| policy(f, "type = \"number\"", "hierarchy = { method = \"iotf\", threshold = 2 }"),
-        &["policy.toml, line 14", "`threshold` means nothing for method \"iotf\""],
+        &["policy.toml, line 14", "`threshold` has no effect for method \"iotf\""],
     ),
     case(
         "widths that do not nest",
@@ -377,7 +377,7 @@ const CALLS: &[Case] = &[
         "data without a header",
         |f| _ = f.write("bare.csv", PEOPLE.split_once('\n').unwrap().1),
         &["anonymize", "bare.csv", "-p", "policy.toml", "-o", "out.csv"],
-        &["bare.csv", "header missing"],
+        &["bare.csv", "has a header"],
     ),
     called(
         "init without a header",
@@ -417,7 +417,7 @@ const CALLS: &[Case] = &[
         "output folder absent",
         nothing,
         &["anonymize", "people.csv", "-p", "policy.toml", "-o", "no/out.csv"],
-        &["no folder no"],
+        &["folder no does not exist"],
     ),
     called("output is a folder", |f| _ = f.write("out.csv/x", ""), USUAL, &["out.csv is a folder"]),
     called(
@@ -502,7 +502,7 @@ const CALLS: &[Case] = &[
         "frontier in no folder",
         nothing,
         &["frontier", "people.csv", "-p", "policy.toml", "-o", "no/f.html"],
-        &["no folder no"],
+        &["folder no does not exist"],
     ),
     called(
         "a step that is no number",
@@ -639,7 +639,7 @@ const CALLS: &[Case] = &[
             "-o",
             "h.csv",
         ],
-        &["--prefix", "longest"],
+        &["--prefix", "smaller than the one before"],
     ),
     called(
         "dates of numbers",

@@ -213,7 +213,7 @@ fn what_no_cell_covers_is_named_by_column() {
         folder.write("later.csv", later);
         let run = folder.run(&["apply", "later.csv", "--recoding", "r.json", "--output", "later-out.csv"]);
         assert_eq!(run.code, 1, "{}", run.stderr);
-        let says = "records have a value of `admitted` that no released cell covers";
+        let says = "records have a value of `admitted` that no cell of the recoding covers";
         assert!(run.stderr.contains(says) && !run.stderr.contains("`weight` that"), "{}", run.stderr);
     }
 }

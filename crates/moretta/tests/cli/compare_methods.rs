@@ -115,18 +115,25 @@ fn a_method_that_cannot_is_a_row_with_its_reason() {
     let found = json(&folder, &asked);
     let [mondrian, genetic] = rows(&found).as_slice() else { panic!("{found}") };
     let reason = mondrian["unsupported"].as_str().unwrap();
-    assert!(reason.starts_with("method `mondrian` takes no [measure]") && reason.contains("`genetic`"), "{reason}");
+    assert!(
+        reason.starts_with("method `mondrian` does not support [measure]") && reason.contains("`genetic`"),
+        "{reason}"
+    );
     assert!(mondrian.get("measures").is_none() && genetic.get("unsupported").is_none());
     assert_eq!((&found["measure"], &genetic["goal"]), (&"cm".into(), &genetic["measures"]["cm"]));
     let said = compare(&folder, &asked);
     assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stdout.contains("mondrian  cannot: method `mondrian` takes no [measure]"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("mondrian  no result: method `mondrian` does not support [measure]"),
+        "{}",
+        said.stdout
+    );
     // More than there are records: no method can, and that is the result.
     let run = compare(&folder, &["--methods", "genetic,mondrian", "--k", "301", "--output", "c.csv"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("genetic, k = 301: the policy cannot be met"), "{}", run.stderr);
+    assert!(run.stderr.contains("genetic, k = 301: the policy cannot be satisfied"), "{}", run.stderr);
     let run = compare(&folder, &["--methods", "mondrian"]);
-    assert!(run.code == 2 && run.stderr.contains("takes no [measure]"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("does not support [measure]"), "{}", run.stderr);
     assert!(!folder.path("c.csv").exists());
 }
 
@@ -138,7 +145,10 @@ fn a_k_beyond_the_table_leaves_the_others() {
     // With a third held back there are not so many left.
     assert!(rows(&found)[1]["errors"].is_null());
     let untested = rows(&found)[1]["untested"].as_str().unwrap();
-    assert!(untested.starts_with("without the records held back: the policy cannot be met"), "{untested}");
+    assert!(
+        untested.starts_with("on the training records (without those held out): the policy cannot be satisfied"),
+        "{untested}"
+    );
     let [unsupported, detail] = ["unsupported", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
     assert_eq!(unsupported, "the policy cannot be satisfied, not even with all records in one group");
     assert!(detail.starts_with("the policy cannot be satisfied: even with all 200 records in one group"), "{detail}");
@@ -170,16 +180,16 @@ fn nothing_is_done_where_something_is_wrong() {
     let before = folder.files();
     let wrong: [(&[&str], &str); 14] = [
         (&["--methods", "mondrain"], "no method `mondrain`; did you mean `mondrian`?"),
-        (&["--methods", "zzzzzz"], "no method `zzzzzz`; there is `mondrian`, `bottom-up"),
+        (&["--methods", "zzzzzz"], "no method `zzzzzz`; known methods: `mondrian`, `bottom-up"),
         (&["--methods", "sweep,"], "no method ``"),
         (&["--k", "0"], "`0` is not a whole number of at least 1"),
         (&["--k", "-5"], "`-5` is not a whole number of at least 1"),
         (&["--k", "5,x"], "`x` is not a whole number of at least 1"),
-        (&["--output", "c.svg"], "ends in .csv or .html; `--json`"),
-        (&["--output", "there.csv"], "there.csv exists already"),
-        (&["--output", "people.csv", "--overwrite"], "people.csv is read by this command"),
-        (&["--output", "test.csv", "--test", "test.csv", "--overwrite"], "test.csv is read by this command"),
-        (&["--output", "nowhere/c.csv"], "there is no folder nowhere"),
+        (&["--output", "c.svg"], "must be named .csv or .html; `--json`"),
+        (&["--output", "there.csv"], "there.csv exists;"),
+        (&["--output", "people.csv", "--overwrite"], "people.csv is an input of this command"),
+        (&["--output", "test.csv", "--test", "test.csv", "--overwrite"], "test.csv is an input of this command"),
+        (&["--output", "nowhere/c.csv"], "folder nowhere does not exist"),
         (&["--folds", "1"], "--hold-out 0.33"),
         (&["--folds", "3", "--test", "test.csv"], "cannot be used with"),
         (&["--test", "none.csv"], "none.csv"),

@@ -70,7 +70,7 @@ fn without_a_class_or_without_test_records_there_is_nothing_to_evaluate() {
 
     let run = folder.run(&["evaluate", "people.csv", "-p", "policy.toml", "--test", "./people.csv"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("these are the records that are learned from"), "{}", run.stderr);
+    assert!(run.stderr.contains("this is the training file"), "{}", run.stderr);
 
     folder.write("test.csv", "name,age\nAnn,34\n");
     let run = folder.run(&with(&[]));
@@ -107,7 +107,10 @@ fn without_test_records_some_are_held_back_in_turn() {
         assert!((found["spread"][name].as_f64().unwrap() - deviation).abs() < 1e-12, "{name}");
     }
     let said = folder.ok(&folded(&[]));
-    assert!(said.contains("mean and deviation of 5 splits (3,001 tested in all)") && said.contains("±"), "{said}");
+    assert!(
+        said.contains("mean ± standard deviation of 5 splits (3,001 records in all)") && said.contains("±"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -136,8 +139,7 @@ fn what_cannot_be_met_without_the_records_held_back_is_said_to_be_about_them() {
     let folder = people::folder_to_predict(200);
     folder.edit("policy.toml", "k = 10", "k = 170");
     let run = folder.run(&folded(&[]));
-    let message =
-        "error: without the records held back: the policy cannot be satisfied: even with all 160 records in one group";
+    let message = "error: on the training records (without those held out): the policy cannot be satisfied: even with all 160 records in one group";
     assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
     // With records of their own to test with, nothing is held back.
     folder.edit("policy.toml", "k = 170", "k = 201").write("test.csv", people::table(1, 200..300));

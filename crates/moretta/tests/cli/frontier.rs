@@ -93,8 +93,8 @@ fn every_form_of_output_has_every_point() {
         assert!(!page.contains(">cm<"), "there is no class");
     }
     assert!(svg.starts_with("<?xml") && svg.contains("xmlns=\"http://www.w3.org/2000/svg\""));
-    assert!(html.contains("default-src 'none'") && html.contains("The policy first holds at step"));
-    assert!(svg.contains("prices of the climb alone") && html.contains("prices of the climb alone"));
+    assert!(html.contains("default-src 'none'") && html.contains("is the first that satisfies the policy"));
+    assert!(svg.contains("those of the generalization path") && html.contains("those of the generalization path"));
     assert!(html.contains("No step suppresses records."));
     let run = frontier(&folder, &["--output", "f.json"]);
     assert!(run.code == 2 && run.stderr.contains("`--json`"), "{}", run.stderr);
@@ -114,7 +114,7 @@ fn another_method_is_replaced_with_a_note() {
     for name in ["f.svg", "f.html"] {
         let run = frontier(&folder, &["--output", name]);
         assert!(run.stdout.contains("release with k = 2") && !run.stdout.contains("--at"), "{}", run.stdout);
-        assert!(folder.read(name).contains("the policy names"), "{name}");
+        assert!(folder.read(name).contains("the method of the policy, has none"), "{name}");
     }
     let run = folder.anonymize(&["--at", "1"]);
     assert_eq!(run.code, 2, "{}", run.stderr);
@@ -159,12 +159,17 @@ fn a_point_that_breaks_the_policy_does_not_leave() {
     let (holds, last) = (&found["holds"]["step"], points(&found).len() - 1);
     let run = folder.anonymize(&["--at", "0"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
-    for part in ["at step 0", "the worst with 1 record", "k = 2", &format!("the policy first holds at step {holds}")] {
+    for part in [
+        "step 0 does not",
+        "the worst has 1 record",
+        "k = 2",
+        &format!("step {holds} is the first that satisfies the policy"),
+    ] {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
     let run = folder.anonymize(&["--at", "99"]);
     assert_eq!(run.code, 2);
-    for part in [format!("ends at step {last}"), format!("the policy first holds at step {holds}")] {
+    for part in [format!("the last step is {last}"), format!("step {holds} is the first that satisfies the policy")] {
         assert!(run.stderr.contains(&part), "{}", run.stderr);
     }
     for wrong in ["x", "-1"] {
@@ -204,7 +209,7 @@ fn a_report_tells_the_way_there() {
     let path = report["path"].as_array().unwrap();
     assert!(path.len() > 1 && path[0]["step"] == 0);
     assert_alike(&path[path.len() - 1]["measures"], &report["measures"]);
-    assert!(folder.read("r.html").contains("The way there"));
+    assert!(folder.read("r.html").contains("Generalization path"));
     // An interval between two people's ages is in no hierarchy, and on no page.
     folder.edit("policy.toml", "hierarchy = { widths = [10, 20] }", "hierarchy = \"free\"");
     let run = frontier(&folder, &["--output", "f.html"]);
@@ -221,6 +226,10 @@ fn a_policy_that_holds_at_no_step_is_told_plainly() {
     folder.edit("policy.toml", "k = 2", &format!("k = 2\n{diversity}"));
     let run = frontier(&folder, &[]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("the policy holds at no step, not even with all values at the root"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("no step satisfies the policy, not even with all values fully generalized"),
+        "{}",
+        run.stdout
+    );
     assert!(!run.stdout.contains("--at"), "{}", run.stdout);
 }

@@ -103,7 +103,7 @@ fn too_few_queries_are_told() {
     folder.write("people.csv", format!("name,age,sex,zip,diagnosis\n{zeros}"));
     folder.write("out.csv", format!("age,sex,zip,diagnosis\n{}", "0,f,53711,flu\n".repeat(4)));
     let said = ok(&folder, &["--count", "2"]);
-    assert!(said.contains("SUM(age): 0 with an answer among 2,000 drawn\n  too few: 2 were asked for"), "{said}");
+    assert!(said.contains("SUM(age): 0 of 2,000 drawn have a nonzero answer\n  too few: 2 were requested"), "{said}");
 }
 
 #[test]

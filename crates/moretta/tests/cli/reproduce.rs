@@ -54,7 +54,7 @@ fn a_paper_is_made_again_from_the_data_alone() {
         assert!(svg.starts_with("<svg") && svg.contains("<circle") && !svg.contains("NaN"), "{}", picture.1);
     }
     assert_eq!(page.matches("\n![").count(), 2);
-    // What was published is typed in, what is ours is not: on other data it differs.
+    // Published results are constants, ours are computed: on other data they differ.
     let claim = |what: &str| rows(&page).into_iter().find(|row| row[0].starts_with(what)).unwrap();
     assert_eq!(claim("B, ")[1], "17.4 %");
     assert_ne!(claim("B, ")[2], "17.7 %");
@@ -88,12 +88,12 @@ fn what_is_not_the_data_is_refused_and_nothing_written() {
     refused(&["reproduce", "1", "--data", "data"], "cannot be met");
     folder.write("data/adult/adult_train.csv", "age,sex\n30,f\n");
     refused(&["reproduce", "1", "--data", "data"], "adult_train.csv: there is no column `occupation`");
-    refused(&["reproduce", "1", "--data", "data", "-o", "data/adult/results"], "is with the data");
+    refused(&["reproduce", "1", "--data", "data", "-o", "data/adult/results"], "is inside the data folder");
     folder.write("out", "a file");
     refused(&["reproduce", "1", "--data", "data", "-o", "out"], "out is a file");
 }
 
-/// What the issue asks to see; all of it is in docs/results/papers.
+/// The main claims; docs/results/papers has all of them.
 #[test]
 fn adult_gives_the_published_errors_of_bottom_up_generalization() {
     let Some(data) = real_data("adult_gives_the_published_errors_of_bottom_up_generalization") else { return };

@@ -5,7 +5,7 @@ use crate::{folder::Folder, people};
 /// Times and seeds differ from run to run.
 fn steady(text: &str) -> String {
     let steady =
-        |line: &str| if line.trim_start().starts_with("took") { "  took   …".to_owned() } else { line.to_owned() };
+        |line: &str| if line.trim_start().starts_with("time") { "  time   …".to_owned() } else { line.to_owned() };
     text.lines().map(|line| steady(line) + "\n").collect()
 }
 

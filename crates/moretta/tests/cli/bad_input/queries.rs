@@ -76,7 +76,7 @@ pub const QUERIES: &[Case] = &[
         "answers over the release",
         released,
         &["queries", "people.csv", "out.csv", "-p", "policy.toml", "-o", "out.csv", "--overwrite"],
-        &["out.csv is read"],
+        &["out.csv is an input of this command"],
     ),
     called(
         "answers of another table",

@@ -25,8 +25,8 @@ const PAGES: &[Page] = &[
         make: release,
         seen: &[
             ("verdict", "section.verdict", 1),
-            ("what was asked", "section[aria-labelledby=asked]", 1),
-            ("the table of columns", "section[aria-labelledby=asked] table", 1),
+            ("the policy", "section[aria-labelledby=policy]", 1),
+            ("the table of columns", "section[aria-labelledby=policy] table", 1),
             ("the guarantees", "[aria-label=Guarantees] table", 1),
             ("the limits on inferences", "table.templates", 1),
             ("the risk before and after", "table.risk", 1),
