@@ -1,4 +1,4 @@
-//! Whatever the table holds: the text is a policy, every guess is marked, and no value of the data stands in it.
+//! For any table: the text is a valid policy, every guess is marked, and it contains no value of the data.
 
 use super::*;
 use proptest::prelude::*;

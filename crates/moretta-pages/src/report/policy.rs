@@ -224,7 +224,7 @@ fn method(report: &Report) -> Markup {
                 bdi { (key) " = " (value.to_string()) }
             }
             ")"
-        } @else { ", with default parameters" }
+        } @else { " (default parameters)" }
         @if let Some(at) = report.at { "; released at step " (at) " of its path (" code { "--at " (at) } ")" }
     }
 }

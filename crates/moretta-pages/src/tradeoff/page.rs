@@ -36,7 +36,7 @@ pub fn page(tradeoff: &TradeOff, title: &str) -> String {
                     figure {
                         (with_panel(tradeoff, name, |panel| panel.in_page()))
                         figcaption {
-                            (summary(name))
+                            (in_code(summary(name)))
                             @if tradeoff.points.iter().any(|point| is_left_out(point, name)) {
                                 ". Not shown: the step at which all values are *. There all records count as suppressed, so "
                                 (name) " is 1 by definition."

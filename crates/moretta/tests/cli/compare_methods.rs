@@ -203,7 +203,7 @@ fn nothing_is_done_where_something_is_wrong() {
     // A policy by another ending, so that its own can be named as an output.
     folder.write("policy.html", folder.read("policy.toml"));
     let run = folder.run(&["compare", "people.csv", "-p", "policy.html", "-o", "policy.html", "--overwrite"]);
-    assert!(run.code == 2 && run.stderr.contains("policy.html is read by this command"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("policy.html is an input of this command"), "{}", run.stderr);
     std::fs::remove_file(folder.path("policy.html")).unwrap();
     assert_eq!(folder.files(), before);
     let alone = folder.read("policy.toml");

@@ -129,8 +129,8 @@ fn a_point_where_everything_is_starred_is_not_in_the_panel_of_cm() {
     let run = frontier(&folder, &["--output", "f.html"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let page = folder.read("f.html");
-    assert_eq!(page.matches("Left out: where everything prints *").count(), 1);
-    assert!(page.contains("loses less, often much less"));
+    assert_eq!(page.matches("Not shown: the step at which all values are *").count(), 1);
+    assert!(page.contains("so it loses less, often much less"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn a_release_keeps_rows_and_untouched_columns_and_drops_identifiers() {
     for name in ["income", "diagnosis", "insured"] {
         assert_eq!(sorted(column(&after, name)), sorted(column(&before, name)));
     }
-    assert!(folder.ok(&["check", "out.csv", "-p", "policy.toml"]).contains("holds"));
+    assert!(folder.ok(&["check", "out.csv", "-p", "policy.toml"]).contains("  ok "));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_seed_alone_decides_the_bytes() {
     assert_ne!(column(&one, "income"), column(&folder.read("people.csv"), "income"), "shuffled");
     let kept = release(&["--seed", "7", "--keep-order"]);
     assert_eq!(column(&kept, "income"), column(&folder.read("people.csv"), "income"), "in order");
-    assert!(release(&[]) != release(&[]), "without a seed every release is shuffled anew");
+    assert!(release(&[]) != release(&[]), "without a seed every release has another order");
 }
 
 #[test]

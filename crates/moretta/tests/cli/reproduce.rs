@@ -85,7 +85,7 @@ fn what_is_not_the_data_is_refused_and_nothing_written() {
     refused(&["reproduce", "1"], "--data");
     refused(&["reproduce", "all", "--data", "nowhere"], "nowhere/adult/");
     made_up(&folder, 20, 20);
-    refused(&["reproduce", "1", "--data", "data"], "cannot be met");
+    refused(&["reproduce", "1", "--data", "data"], "cannot be satisfied");
     folder.write("data/adult/adult_train.csv", "age,sex\n30,f\n");
     refused(&["reproduce", "1", "--data", "data"], "adult_train.csv: there is no column `occupation`");
     refused(&["reproduce", "1", "--data", "data", "-o", "data/adult/results"], "is inside the data folder");
