@@ -26,7 +26,7 @@ use crate::{
     session::Session,
 };
 
-/// `moretta apply`
+/// Request of `moretta apply`.
 #[derive(Debug, Clone)]
 pub struct Apply {
     /// A file, a folder of files, or a pattern.

@@ -20,7 +20,7 @@ use crate::{
     session::Session,
 };
 
-/// `moretta check`
+/// Request of `moretta check`.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// A file, a folder of files, or a pattern.

@@ -36,7 +36,7 @@ use crate::{
     session::{Session, check_stop},
 };
 
-/// `moretta compare`
+/// Request of `moretta compare`.
 #[derive(Debug, Clone)]
 pub struct Compare {
     /// A file, a folder of files, or a pattern.

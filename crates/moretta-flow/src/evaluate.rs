@@ -28,7 +28,7 @@ use crate::{
 /// Default number of cross-validation folds.
 const FOLDS: u16 = 5;
 
-/// `moretta evaluate`
+/// Request of `moretta evaluate`.
 #[derive(Debug, Clone)]
 pub struct Evaluate {
     /// A file, a folder of files, or a pattern.

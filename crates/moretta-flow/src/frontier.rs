@@ -18,7 +18,7 @@ use crate::{
     session::Session,
 };
 
-/// `moretta frontier`
+/// Request of `moretta frontier`.
 #[derive(Debug, Clone)]
 pub struct Frontier {
     /// A file, a folder of files, or a pattern.

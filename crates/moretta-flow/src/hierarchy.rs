@@ -23,7 +23,7 @@ use crate::{error::FlowError, files::OutputFile, policy::read_hierarchy, session
 /// Maximum size of a hierarchy file in bytes, because its reader keeps the path of every value in memory; not tuned.
 const MAX_BYTES: u64 = 100_000_000;
 
-/// `moretta hierarchy build`
+/// Request of `moretta hierarchy build`.
 #[derive(Debug, Clone)]
 pub struct BuildHierarchy {
     /// A file, a folder of files, or a pattern.
@@ -40,7 +40,7 @@ pub struct BuildHierarchy {
     pub output: OutputFile,
 }
 
-/// `moretta hierarchy check`
+/// Request of `moretta hierarchy check`.
 #[derive(Debug, Clone)]
 pub struct CheckHierarchy {
     /// The hierarchy file.

@@ -18,7 +18,7 @@ use crate::{
     session::{Session, check_stop},
 };
 
-/// `moretta inferences`
+/// Request of `moretta inferences`.
 #[derive(Debug, Clone)]
 pub struct Inferences {
     /// A file, a folder of files, or a pattern: raw data or a release.

@@ -8,7 +8,7 @@ use crate::{error::FlowError, files::OutputFile, session::Session};
 /// Records in the sample: enough to distinguish an id from a postcode, and quick to read; not tuned.
 const SAMPLE: usize = 100_000;
 
-/// `moretta init`
+/// Request of `moretta init`.
 #[derive(Debug, Clone)]
 pub struct Init {
     /// A file, a folder of files, or a pattern.

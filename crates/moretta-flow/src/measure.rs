@@ -20,7 +20,7 @@ use crate::{
     session::{Session, check_stop},
 };
 
-/// `moretta measure`
+/// Request of `moretta measure`.
 #[derive(Debug, Clone)]
 pub struct Measure {
     /// A file, a folder of files, or a pattern.
@@ -40,7 +40,7 @@ pub struct Measured {
     pub cells: bool,
 }
 
-/// `moretta queries`
+/// Request of `moretta queries`.
 #[derive(Debug, Clone)]
 pub struct Queries {
     /// A file, a folder of files, or a pattern.

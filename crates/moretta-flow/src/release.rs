@@ -35,7 +35,7 @@ use crate::{
     session::Session,
 };
 
-/// `moretta anonymize`: files in, files out.
+/// Request of `moretta anonymize`: files in, files out.
 #[derive(Debug, Clone)]
 pub struct Anonymize {
     /// A file, a folder of files, or a pattern.

@@ -1,4 +1,4 @@
-//! Privacy models of every kind go through a whole release of a file, its read-back, and `check`: of the table as a
+//! Releases, read-back and `check` with every kind of privacy model: models of the table as a
 //! whole, with a second table, and not closed under union.
 
 use std::{
@@ -87,7 +87,7 @@ fn a_model_of_the_whole_table_that_cannot_hold() {
     assert!(!folder.path().join("released.csv").exists());
 }
 
-/// A point of a path is released as it is: no search could raise k, and a path does not know the model.
+/// A step of a path is released unchanged: no search raises k, and the path does not evaluate the model.
 #[test]
 fn a_point_of_a_path_needs_models_that_judge_groups() {
     let folder = tempfile::tempdir().expect("a folder");

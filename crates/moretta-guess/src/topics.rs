@@ -4,7 +4,7 @@
 //! matches if one of its `words` is among them, or if one of its `parts` occurs in all words written together. The first
 //! matching topic of the table wins, so identifiers come before descriptions.
 
-/// What a topic implies for a column, before its values are considered.
+/// Role that a topic implies for a column, before its values are considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     /// Directly identifies a person.

@@ -129,7 +129,7 @@ pub(super) const HOMEMAKER: usize = 3;
 pub(super) const UNEMPLOYED: usize = 4;
 pub(super) const RETIRED: usize = 5;
 
-/// An occupation.
+/// An occupation with its weights and pay.
 pub(super) struct Work {
     pub label: &'static str,
     /// Ancestors in the hierarchy, nearest first.

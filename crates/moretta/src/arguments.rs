@@ -83,7 +83,6 @@ pub struct Output {
     pub json: bool,
 }
 
-/// `moretta init`
 #[derive(Debug, Args)]
 pub struct Init {
     /// File, folder of files, or pattern: CSV or Parquet
@@ -96,7 +95,6 @@ pub struct Init {
     pub overwrite: bool,
 }
 
-/// `moretta inferences`
 #[derive(Debug, Args)]
 pub struct Inferences {
     /// File, folder of files, or pattern: CSV or Parquet, original data or a release
@@ -127,7 +125,6 @@ pub struct Inferences {
     pub resources: Resources,
 }
 
-/// `moretta anonymize`
 #[derive(Debug, Args)]
 pub struct Anonymize {
     /// File, folder of files, or pattern: CSV or Parquet
@@ -154,7 +151,6 @@ pub struct Anonymize {
     pub resources: Resources,
 }
 
-/// `moretta check`
 #[derive(Debug, Args)]
 pub struct Check {
     /// Release to check: CSV or Parquet
@@ -169,7 +165,6 @@ pub struct Check {
     pub resources: Resources,
 }
 
-/// `moretta measure`
 #[derive(Debug, Args)]
 pub struct Measure {
     /// Original file, folder of files, or pattern
@@ -186,7 +181,6 @@ pub struct Measure {
     pub resources: Resources,
 }
 
-/// `moretta queries`
 #[derive(Debug, Args)]
 #[command(after_help = QUERIES_HELP)]
 pub struct Queries {
@@ -240,7 +234,6 @@ categories.
   sum = \"age\"
   where = { education = \"Higher\" }";
 
-/// `moretta frontier`
 #[derive(Debug, Args)]
 pub struct Frontier {
     /// File, folder of files, or pattern: CSV or Parquet
@@ -267,7 +260,6 @@ pub struct Frontier {
     pub resources: Resources,
 }
 
-/// `moretta apply`
 #[derive(Debug, Args)]
 pub struct Apply {
     /// New records: file, folder of files, or pattern, CSV or Parquet
@@ -287,7 +279,6 @@ pub struct Apply {
     pub resources: Resources,
 }
 
-/// `moretta evaluate`
 #[derive(Debug, Args)]
 pub struct Evaluate {
     /// Records to train on: CSV or Parquet; without --test, part of them is held out for testing
@@ -324,7 +315,6 @@ pub struct HeldBack {
     pub hold_out: Option<f64>,
 }
 
-/// `moretta compare`
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
@@ -375,7 +365,6 @@ Every method runs on the whole table; nothing is released. If a column has the r
 on the training records of every split, and a classifier trained on that release is tested. Each combination of method \
 and k runs in a separate process, one at a time, so that time and memory are measured for it alone.";
 
-/// `moretta reproduce`
 #[derive(Debug, Args)]
 #[command(after_help = REPRODUCE_HELP)]
 pub struct Reproduce {
@@ -411,7 +400,6 @@ Papers:
 Every result is computed again and shown next to the published one; the page explains differences. All papers take \
 some minutes on two cores.";
 
-/// `moretta hierarchy`
 #[derive(Debug, Subcommand)]
 pub enum Hierarchy {
     /// Build a hierarchy for a column of numbers, dates or codes
@@ -422,7 +410,6 @@ pub enum Hierarchy {
     Check(HierarchyCheck),
 }
 
-/// `moretta hierarchy build`
 #[derive(Debug, Args)]
 pub struct HierarchyBuild {
     /// File, folder of files, or pattern: CSV or Parquet
@@ -520,7 +507,6 @@ pub enum Builder {
     Prefix,
 }
 
-/// `moretta hierarchy show`
 #[derive(Debug, Args)]
 pub struct HierarchyShow {
     /// Hierarchy file
@@ -539,7 +525,6 @@ pub struct HierarchyShow {
     pub overwrite: bool,
 }
 
-/// `moretta hierarchy check`
 #[derive(Debug, Args)]
 pub struct HierarchyCheck {
     /// Hierarchy file
@@ -554,7 +539,6 @@ pub struct HierarchyCheck {
     pub missing: Vec<String>,
 }
 
-/// `moretta methods`, `measures`, `models`
 #[derive(Debug, Args)]
 pub struct List {
     /// Print the list as JSON
@@ -562,7 +546,6 @@ pub struct List {
     pub json: bool,
 }
 
-/// `moretta demo`
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Folder to create

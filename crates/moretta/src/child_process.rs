@@ -48,8 +48,9 @@ pub fn end_with_parent() {
 /// Runs a child on a table of `records` records. Returns a comparison of one row, or why there is none.
 pub fn run(arguments: &Compare, job: &Job, records: u64, progress: &TerminalProgress) -> Result<JobResult, FlowError> {
     let program = std::env::current_exe();
-    let cannot = |error: std::io::Error| FlowError::usage(format!("cannot start moretta for {}: {error}", job.name()));
-    let child = Command::new(program.map_err(cannot)?)
+    let start_error =
+        |error: std::io::Error| FlowError::usage(format!("cannot start moretta for {}: {error}", job.name()));
+    let child = Command::new(program.map_err(start_error)?)
         .args(child_arguments(arguments, job))
         // Its message is parsed, so it must not be colored.
         .env_remove("CLICOLOR_FORCE")
@@ -58,12 +59,12 @@ pub fn run(arguments: &Compare, job: &Job, records: u64, progress: &TerminalProg
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(cannot)?;
+        .map_err(start_error)?;
     let mut guard = ChildGuard(child);
     // Both pipes are read all the time: a child that fills a pipe would block.
     let stdout = read(guard.0.stdout.take());
     let stderr = read(guard.0.stderr.take());
-    let code = wait(&mut guard.0, progress).map_err(cannot)?;
+    let code = wait(&mut guard.0, progress).map_err(start_error)?;
     let stdout = joined(stdout);
     let stderr = joined(stderr);
     if progress.stop().is_some() || code == Some(i32::from(INTERRUPTED_CODE)) {

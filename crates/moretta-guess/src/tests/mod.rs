@@ -23,7 +23,7 @@ fn one(name: &str, value: impl Fn(usize) -> String) -> Guess {
     guesses.columns[0].clone()
 }
 
-/// The policy that the guesses write, with and without the examples in it.
+/// Parses the draft policy, with and without its examples.
 fn parsed(guesses: &Guesses) -> Policy {
     let text = policy_text(guesses, "people.csv");
     let policy = Policy::parse(&text, &["sweep"]).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -42,7 +42,7 @@ fn parsed(guesses: &Guesses) -> Policy {
     policy
 }
 
-/// The text with every example in it made to count.
+/// Returns the text with every example enabled.
 fn uncommented(text: &str) -> String {
     let mut starts: Vec<String> = ["[input]", "hierarchy = ", "missing = [", "delimiter = "].map(str::to_owned).into();
     for entry in MODELS {

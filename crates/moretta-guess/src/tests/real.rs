@@ -1,4 +1,4 @@
-//! Guesses on public data, where it is at hand: in `MORETTA_DATA`, or beside the workspace.
+//! Guesses on public data, if it is available: in `MORETTA_DATA`, or next to the workspace.
 
 use std::path::PathBuf;
 

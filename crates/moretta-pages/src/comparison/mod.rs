@@ -74,7 +74,7 @@ fn at(comparison: &Comparison) -> String {
     if ks.is_empty() { String::new() } else { format!(", k = {}", listed(&ks)) }
 }
 
-/// What was compared, under which policy.
+/// The compared methods and the policy.
 fn setup(comparison: &Comparison, policy: &Policy) -> Markup {
     let mut rest = policy.clone();
     // k differs by row.

@@ -25,7 +25,7 @@ use moretta_insight::tradeoff::TradeOff;
 
 const SEED: u64 = 8_917_236_450_918_273;
 
-/// Made-up people, grouped and counted in the plainest way.
+/// Synthetic people, counted naively.
 fn count_people(policy: &Policy, records: u64) -> Counts {
     let names = Profile::grouped_columns(policy);
     let places: Vec<usize> = names.iter().map(|name| COLUMNS.iter().position(|known| known == name).unwrap()).collect();
@@ -74,12 +74,12 @@ fn report_under(policy: &str) -> Report {
     report
 }
 
-/// The demo under the method that goes step by step; ages are free, and only steps are named that a hierarchy names.
+/// The demo with a method that has a path. Ages have no hierarchy, so their intervals must not be named.
 fn climbed() -> Report {
     report_under(&policy().replace("\"mondrian\"", "\"bottom-up-generalization\""))
 }
 
-/// The demo's policy. An insensitive column has no type, whatever the text says.
+/// The policy of the demo, without the type of the insensitive column.
 fn policy() -> String {
     synthetic::policy().replace("role = \"insensitive\"\ntype = \"number\"", "role = \"insensitive\"")
 }
@@ -88,7 +88,7 @@ fn demo() -> Report {
     report_under(&policy())
 }
 
-/// The same people under every other kind of guarantee, without k.
+/// The same people with every other privacy model, without k.
 fn without_k() -> Report {
     let guarantees = r#"
         [[privacy.template]]
@@ -110,7 +110,7 @@ fn without_k() -> Report {
     report_under(&format!("{}{guarantees}{}", &demo[..head], &demo[rest..]))
 }
 
-/// What a reader sees, without tags and with the spaces that do not break made plain.
+/// Returns the visible text: no tags, plain spaces instead of no-break ones.
 fn text(page: &str) -> String {
     let body = &page[page.find("<body>").unwrap()..];
     let mut text = String::new();
@@ -127,7 +127,7 @@ fn text(page: &str) -> String {
     text
 }
 
-/// Every tag that is opened is closed, in order.
+/// Checks that all tags are closed in order.
 fn assert_balanced(page: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = page;
@@ -327,14 +327,14 @@ fn what_any_few_columns_give_away_is_told_in_plain_words() {
 }
 
 #[test]
-fn what_it_was_made_for_is_told_with_what_came_of_it() {
-    assert!(!render(&demo(), "x.csv").contains("made for"), "where nothing was said");
+fn the_objective_is_shown_with_its_value() {
+    assert!(!render(&demo(), "x.csv").contains("Objective of the search"), "the policy has no [measure]");
     let one = policy().replace("\"mondrian\"", "\"sweep\"\n[measure]\nname = \"lm\"");
     let report = report_under(&one);
     let page = render(&report, "x.csv");
     assert_sound(&page, &report);
     assert!(text(&page).contains("the method minimized this measure"));
-    // What no method of this page's tests may be told, as if one had been.
+    // Several objectives, which no method of these tests supports, set in the report.
     let several = "[[measure]]\nname = \"cm\"\nweight = 2.5\ncosts.yes.no = 5\n[[measure]]\nname = \"rm\"\n\
                    dispersion = \"deviation\"\n[[measure]]\nname = \"ncp\"";
     let class = "role = \"class\"\ntype = \"category\"";

@@ -7,12 +7,12 @@ use crate::{
     people,
 };
 
-/// Methods as a policy names them, one with the least it takes to be quick.
+/// Methods as in `[method]`; the slow one with few iterations.
 const BOTTOM_UP: &str = "\"bottom-up-generalization\"\nmeasure = \"lm\"";
 const GENETIC: &str =
     "\"genetic\"\npopulation = 50\niterations = 2000\nseeds = false\nlocal-search = false\npartial = false";
 
-/// The demo's people, a recoding for them, and others who join later.
+/// The people of the demo, a recoding of them, and new people.
 fn folder(method: &str) -> Folder {
     let folder = people::folder(400);
     folder.edit("policy.toml", "\"mondrian\"", method);
@@ -58,9 +58,9 @@ fn both_are_reported_and_the_release_stays_the_same() {
         assert_eq!(names, ["lm", "cm"], "{method}");
         assert_eq!(measures[1]["column"], "insured");
         let [applied, fresh] = ["applied", "fresh"].map(|which| number(&measures[0][which]));
-        // No search is perfect, so what was applied may also lose less.
+        // No search is optimal, so the applied recoding may also lose less.
         assert!(applied > 0.0 && fresh > 0.0, "{method}: {applied} {fresh}");
-        // Classes do not depend on any range.
+        // The classification metric does not depend on the range of values.
         assert!((number(&measures[1]["applied"]) - number(&report["measures"]["cm"])).abs() < 1e-12);
         assert!(number(&report["seconds"]["total"]) >= number(&compared["seconds"]));
         let page = folder.read("r.html");
@@ -90,7 +90,7 @@ fn anew_is_what_anonymize_would_release() {
 #[test]
 fn values_outside_all_intervals_are_what_the_old_recoding_costs() {
     let folder = folder(BOTTOM_UP);
-    // Nobody was as old as that before.
+    // Older than anyone in the table of the recoding.
     let older = |line: &str| {
         let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
         cells[1] = format!("1{:0>2}", cells[1]);

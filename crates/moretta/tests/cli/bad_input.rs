@@ -9,21 +9,21 @@ use crate::folder::{Folder, PEOPLE};
 struct Case {
     name: &'static str,
     prepare: fn(&Folder),
-    /// What is run; the usual `anonymize` where empty.
+    /// Arguments; the default `anonymize` if empty.
     arguments: &'static [&'static str],
     code: i32,
-    /// What the message must contain.
+    /// Texts that the message must contain.
     says: &'static [&'static str],
 }
 
 const USUAL: &[&str] = &["anonymize", "people.csv", "--policy", "policy.toml", "--output", "out.csv"];
 
-/// A case about the data or the policy: the usual command, exit 2.
+/// A case about the data or the policy: default command, exit code 2.
 const fn case(name: &'static str, prepare: fn(&Folder), says: &'static [&'static str]) -> Case {
     Case { name, prepare, arguments: USUAL, code: 2, says }
 }
 
-/// A policy that cannot be met: exit 1.
+/// A policy that cannot be satisfied: exit code 1.
 const fn unmet(name: &'static str, prepare: fn(&Folder), says: &'static [&'static str]) -> Case {
     Case { name, prepare, arguments: USUAL, code: 1, says }
 }
@@ -53,7 +53,7 @@ fn add(folder: &Folder, lines: &str) {
     folder.write("policy.toml", text);
 }
 
-/// Each value twice the one before: the deepest of trees, and long paths in it.
+/// Each value is twice the one before, which gives the deepest possible tree.
 fn doubling(folder: &Folder) {
     let rows: String = (0..1000).map(|power| format!("{}\n", 2f64.powi(power))).collect();
     folder.write("people.csv", "age\n".to_owned() + &rows);
@@ -775,7 +775,7 @@ fn bad_input_gets_one_clear_message_and_writes_nothing() {
         if message.matches("error:").count() != 1 || message.contains("panicked") {
             fail("not one message".to_owned());
         }
-        // The row at fault is named by its number; who it is stays in the house.
+        // The message names the record by its number and does not show the person.
         for person in ["Ann", "Ben", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal"] {
             if message.contains(person) {
                 fail(format!("names {person}"));

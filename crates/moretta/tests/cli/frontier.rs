@@ -1,4 +1,4 @@
-//! `moretta frontier` and `anonymize --at`: the same path in every form, and points of it released.
+//! `moretta frontier` and `anonymize --at`: the path in every output format, and releases of its steps.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{
     people,
 };
 
-/// Eight people under the method that leaves a path, with steps for age.
+/// Eight people with a method that has a path, and a hierarchy for age.
 fn climbing() -> Folder {
     let folder = Folder::with_people();
     folder.edit("policy.toml", "\"mondrian\"", "\"bottom-up-generalization\"\ntake-back = false");
@@ -29,7 +29,7 @@ fn points(found: &Value) -> &Vec<Value> {
     found["points"].as_array().unwrap()
 }
 
-/// A sum over a table and one over a coarser table of the same records differ in the last digits.
+/// Compares up to rounding: sums over a table and over a coarser one differ in the last digits.
 fn assert_alike(a: &Value, b: &Value) {
     for (name, value) in a.as_object().unwrap() {
         let (a, b) = (value.as_f64().unwrap_or(-1.0), b[name].as_f64().unwrap_or(-1.0));
@@ -210,7 +210,7 @@ fn a_report_tells_the_way_there() {
     assert!(path.len() > 1 && path[0]["step"] == 0);
     assert_alike(&path[path.len() - 1]["measures"], &report["measures"]);
     assert!(folder.read("r.html").contains("Generalization path"));
-    // An interval between two people's ages is in no hierarchy, and on no page.
+    // An interval between the ages of two people is not in a hierarchy, so no page may show it.
     folder.edit("policy.toml", "hierarchy = { widths = [10, 20] }", "hierarchy = \"free\"");
     let run = frontier(&folder, &["--output", "f.html"]);
     assert_eq!(run.code, 0, "{}", run.stderr);

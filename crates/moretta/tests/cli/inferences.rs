@@ -1,4 +1,4 @@
-//! What can be inferred, from outside: the published counts, every form of the list, raw and released files.
+//! `moretta inferences`: published counts, every output format, original and released files.
 
 use std::{fs, path::Path};
 
@@ -40,7 +40,7 @@ Bankruptcy.role = "sensitive"
 Rating.role = "class"
 "#;
 
-/// The bank customers of the paper, 24 of them.
+/// The 24 bank customers of the paper.
 fn bank() -> Folder {
     let mut table = String::new();
     for line in BANK.lines() {
@@ -106,7 +106,7 @@ fn a_release_is_read_like_raw_data() {
     assert_eq!(starred["given"], serde_json::json!({ "Job": "*", "Country": "*" }));
     assert_eq!((&starred["support"], &starred["records"], &starred["broken"]), (&5.into(), &10.into(), &false.into()));
 
-    // Names are gone from a release of made-up people, and what the policy forbids as well.
+    // A release has no inference that the policy forbids.
     let folder = people::folder(2000);
     let raw = json(&folder, &[]);
     assert!(raw["broken"]["inferences"].as_u64() > Some(0), "{}", raw["broken"]);
@@ -123,7 +123,7 @@ fn without_a_template_all_sensitive_values_are_asked_for() {
     assert!(said.contains("the policy has no template: checking every value of each sensitive column"), "{said}");
     let found = json(&folder, &[]);
     assert_eq!((&found["asked"], &found["broken"]), (&"sensitive-columns".into(), &Value::Null));
-    // Ann and Cat are alike in all that is known, the others are alone.
+    // Ann and Cat share all quasi-identifier values, the others are unique.
     assert_eq!(counts(&found, "inferences"), [8, 8, 6, 6, 6]);
     assert_eq!(counts(&found, "records"), [8, 8, 6, 6, 6]);
 }
@@ -189,7 +189,7 @@ fn the_file_has_what_the_json_has() {
     assert_ne!(folder.read("list.csv"), csv);
 }
 
-/// What is wrong, how it comes about, what is run, what is said.
+/// Name, edit of the folder, arguments, and expected message.
 type Case = (&'static str, fn(&Folder), &'static [&'static str], &'static str);
 
 #[test]
@@ -227,7 +227,7 @@ fn bad_input_is_one_message_and_no_file() {
     }
 }
 
-/// A policy with the less frequent half of each sensitive column's values guarded, given all other categories.
+/// A policy that protects the rarer half of the values of each sensitive column, given all other categories.
 fn published(table: &str, known: &[&str], sensitive: &[&str], class: &str) -> String {
     let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
     let mut policy = "version = 1\n".to_owned();
@@ -248,7 +248,7 @@ fn published(table: &str, known: &[&str], sensitive: &[&str], class: &str) -> St
     policy
 }
 
-/// The records without a missing value.
+/// Returns the records without missing values.
 fn complete(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     text.lines().filter(|line| !line.split(',').any(|cell| cell == "?")).map(|line| format!("{line}\n")).collect()

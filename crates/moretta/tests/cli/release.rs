@@ -1,4 +1,4 @@
-//! Releases of made-up people, from input to checked file.
+//! Releases of synthetic people, from input to verified file.
 
 use crate::{
     folder::Folder,
@@ -127,7 +127,7 @@ fn two_classes_are_two_columns_of_which_the_first_is_measured() {
     let folder = folder(1000);
     let cm = |run: &str| serde_json::from_str::<serde_json::Value>(run).unwrap()["measures"]["cm"].as_f64().unwrap();
     let one = cm(&folder.anonymize(&["--seed", "1", "--json"]).stdout);
-    // Incomes are named before the class, and nearly everybody has one of their own.
+    // Incomes come before the class, and nearly all are unique.
     folder.edit("policy.toml", "role = \"insensitive\"", "role = \"class\"");
     let two = cm(&folder.anonymize(&["--seed", "1", "--json", "--overwrite"]).stdout);
     assert!(two > 0.5 && one < 0.5, "{one} {two}");
@@ -166,7 +166,7 @@ fn a_file_that_was_touched_afterwards_fails_its_check() {
     let folder = folder(1000);
     folder.anonymize(&[]);
     let text = folder.read("out.csv");
-    // Not `female`, which would become `fe*`; and a line that no earlier one repeats, so that it is this record.
+    // Not `female`, which would become `fe*`; and a line without earlier duplicates, to know the record number.
     let lines: Vec<&str> = text.lines().collect();
     let record = (500..).find(|&at| lines[at].contains(",male,") && !lines[..at].contains(&lines[at])).unwrap();
     folder.write("out.csv", text.replacen(lines[record], &lines[record].replacen(",male,", ",*,", 1), 1));
@@ -208,11 +208,11 @@ fn a_label_that_does_not_stand_for_all_below_it_is_told() {
 fn a_recoding_serves_new_people() {
     let folder = folder(4000);
     folder.anonymize(&["--recoding", "r.json"]);
-    // The same people: boxes overlap, so a few may find their group short.
+    // The same people: boxes overlap, so a few groups may become too small.
     folder.edit("r.json", "\"max-suppressed\": 0.0", "\"max-suppressed\": 0.01");
     folder.ok(&["apply", "people.csv", "--recoding", "r.json", "-o", "again.csv"]);
     folder.ok(&["check", "again.csv", "-p", "policy.toml"]);
-    // Others: more suppressed than the policy allows is refused, and said.
+    // Other people: more suppression than the policy allows is refused with a message.
     folder.write("new.csv", table(2, 0..4000));
     let run = folder.run(&["apply", "new.csv", "--recoding", "r.json", "-o", "new-out.csv"]);
     assert_eq!(run.code, 1, "{}", run.stderr);

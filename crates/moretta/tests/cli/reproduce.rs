@@ -1,5 +1,5 @@
-//! The experiments of the papers, from outside: on made-up records with the columns of Adult, and on the real data where
-//! it is at hand.
+//! `moretta reproduce` on synthetic records with the columns of Adult, and on the real data if
+//! it is available.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use crate::folder::{Folder, real_data};
 const CATEGORIES: [&str; 7] =
     ["occupation", "education", "native-country", "marital-status", "sex", "race", "workclass"];
 
-/// Made-up records over the leaves of the project's hierarchies; who is married is often rich.
+/// Synthetic records over the leaves of the hierarchies; married people are often rich.
 fn made_up(folder: &Folder, train: usize, test: usize) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/hierarchies");
     let mut leaves = Vec::new();
@@ -25,7 +25,7 @@ fn made_up(folder: &Folder, train: usize, test: usize) {
         for _ in 0..records {
             let mut draw = |most: usize| {
                 random = (random * 6_364_136_223_846_793_005_u128 + 1_442_695_040_888_963_407) % (1 << 64);
-                // Squared, so that first values are frequent.
+                // Squared, so that the first values are frequent.
                 let unit = (random >> 40) as f64 / (1u64 << 24) as f64;
                 (unit * unit * most as f64) as usize
             };

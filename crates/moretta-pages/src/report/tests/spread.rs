@@ -1,4 +1,4 @@
-//! The risk of being found, and the histograms.
+//! Re-identification risk and histograms.
 
 use super::*;
 use moretta_insight::distribution::Bar;

@@ -1,4 +1,4 @@
-//! Bad `[measure]`s, and good ones for methods that cannot be told so.
+//! Bad `[measure]` sections, and valid ones for methods that do not support them.
 
 use super::{Case, add, case, policy};
 
