@@ -22,7 +22,7 @@ use crate::{
     error::{ErrorKind, FlowError},
     policy::{read_text, second_tables},
     preflight,
-    release::{Clock, Output, Pass, check_files, order, publish, seed},
+    release::{Output, RewriteInput, Stopwatch, check_files, order, publish, seed},
     session::Session,
 };
 
@@ -63,7 +63,7 @@ impl Session<'_> {
         let target = check_files(&request.output, None, &reads, &engine)?;
         let order = order(&engine, policy, request.keep_order)?;
 
-        let mut clock = Clock::start();
+        let mut stopwatch = Stopwatch::start();
         let mut counts = preflight::counts(policy, &engine, self.observer)?;
         // Built first: `saved.profile` adds values that occur only in the recoding.
         let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
@@ -73,7 +73,7 @@ impl Session<'_> {
         // Templates and objectives were checked on the table of the recoding: new records may lack a value, and nothing
         // is minimized here.
         preflight::population(policy, &profile, &name)?;
-        let profile_seconds = clock.lap();
+        let profile_seconds = stopwatch.lap();
 
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
@@ -83,15 +83,15 @@ impl Session<'_> {
         let columns = engine.source().columns().len();
         let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);
         report.seconds.profile = profile_seconds;
-        report.seconds.search = clock.lap();
+        report.seconds.search = stopwatch.lap();
         if let Some(fresh) = fresh {
             let mut compared = self.with_fresh(&verified, &fresh, seed, request.time_limit);
-            compared.seconds = clock.lap();
+            compared.seconds = stopwatch.lap();
             report.seconds.total = compared.seconds;
             report.compared = Some(compared);
         }
-        let pass = Pass { engine: &engine, hierarchies, counts: &counts, target: &target, order };
-        let release = self.write(&pass, &verified, &mut report, clock)?;
+        let input = RewriteInput { engine: &engine, hierarchies, counts: &counts, target: &target, order };
+        let release = self.write(&input, &verified, &mut report, stopwatch)?;
         publish(release, &report, &request.output, None)?;
         Ok(report)
     }

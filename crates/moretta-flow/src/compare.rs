@@ -29,8 +29,8 @@ use moretta_insight::{
 
 use crate::{
     error::{ErrorKind, FlowError},
-    evaluate::{HeldBack, check_size, class},
-    files::{Form, OutputFile},
+    evaluate::{SplitOptions, check_size, class},
+    files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
     preflight,
     session::{Session, check_stop},
@@ -50,7 +50,7 @@ pub struct Compare {
     /// Test records; held-out records of the input by default.
     pub test: Option<String>,
     /// How records of the input are held out.
-    pub held_back: HeldBack,
+    pub split_options: SplitOptions,
     /// Number of random queries of each kind.
     pub queries: u32,
     /// Random seed of searches, queries and held-out records.
@@ -69,13 +69,13 @@ pub type RunElsewhere<'a> = dyn Fn(&Job, u64) -> Result<JobResult, FlowError> + 
 
 /// A comparison and its jobs without a result.
 #[derive(Debug)]
-pub struct Compared {
+pub struct ComparisonOutcome {
     /// One row per job, also for jobs without a result.
     pub comparison: Comparison,
     refused: Vec<(Job, Refused)>,
 }
 
-impl Compared {
+impl ComparisonOutcome {
     /// Returns the comparison; an error if no job has a result.
     pub fn into_result(self) -> Result<Comparison, FlowError> {
         if self.refused.len() < self.comparison.rows.len() {
@@ -125,7 +125,11 @@ impl Session<'_> {
     }
 
     /// Like [`Session::compare`]; if there are several jobs, `elsewhere` runs each of them.
-    pub fn compare_with(&self, request: &Compare, elsewhere: Option<&RunElsewhere<'_>>) -> Result<Compared, FlowError> {
+    pub fn compare_with(
+        &self,
+        request: &Compare,
+        elsewhere: Option<&RunElsewhere<'_>>,
+    ) -> Result<ComparisonOutcome, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let jobs = jobs(request, &loaded.policy)?;
@@ -136,14 +140,14 @@ impl Session<'_> {
             self.check_class(request, &loaded.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "a comparison must be named .csv or .html; `--json` prints JSON";
-            let form = request.output.form(&[Form::Csv, Form::Html], rule)?;
+            let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Html], rule)?;
             let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
             let test = test.transpose()?;
             let inputs: Vec<&LocalEngine> = [&engine].into_iter().chain(&test).collect();
             request.output.check(&loaded.files, &inputs)?;
             let (counts, profile) = preflight::original(&loaded, &engine, self.observer)?;
             BoundPolicy::new(&loaded.policy, &profile)?;
-            let plan = request.held_back.plan()?;
+            let plan = request.split_options.plan()?;
             let test = match (class(&loaded.policy), test) {
                 (None, _) => TestRecords::None,
                 (Some(_), Some(test)) => TestRecords::Separate(self.test_counts(&test, &loaded.policy)?),
@@ -171,8 +175,8 @@ impl Session<'_> {
             let found = &compared.comparison;
             if compared.refused.len() < jobs.len() {
                 let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
-                request.output.write(|| match form {
-                    Some(Form::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
+                request.output.write(|| match format {
+                    Some(OutputFormat::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
                     _ => moretta_pages::comparison::csv(found),
                 })?;
             }
@@ -185,7 +189,7 @@ impl Session<'_> {
         if policy.class().is_some() {
             return Ok(());
         }
-        let HeldBack { folds, hold_out } = &request.held_back;
+        let SplitOptions { folds, hold_out } = &request.split_options;
         let given =
             [("--test", request.test.is_some()), ("--folds", folds.is_some()), ("--hold-out", hold_out.is_some())];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
@@ -201,7 +205,7 @@ impl Session<'_> {
         jobs: &[Job],
         mut comparison: Comparison,
         run: impl Fn(&Job) -> Result<JobResult, FlowError>,
-    ) -> Result<Compared, FlowError> {
+    ) -> Result<ComparisonOutcome, FlowError> {
         let mut refused = Vec::new();
         if jobs.len() > 1 {
             self.observer.stage(Stage::Comparing);
@@ -219,7 +223,7 @@ impl Session<'_> {
                 }
             }
         }
-        Ok(Compared { comparison, refused })
+        Ok(ComparisonOutcome { comparison, refused })
     }
 }
 

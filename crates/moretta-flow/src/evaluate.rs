@@ -38,7 +38,7 @@ pub struct Evaluate {
     /// Test records; held-out records of the input by default.
     pub test: Option<String>,
     /// How records of the input are held out.
-    pub held_back: HeldBack,
+    pub split_options: SplitOptions,
     /// Random seed of the search and of the held-out records; random by default.
     pub seed: Option<u64>,
     /// Limit of each search.
@@ -47,14 +47,14 @@ pub struct Evaluate {
 
 /// How records of the input are held out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct HeldBack {
+pub struct SplitOptions {
     /// Cross-validation folds, or number of draws if `hold_out` is set.
     pub folds: Option<u16>,
     /// Share of the records that each draw holds out.
     pub hold_out: Option<f64>,
 }
 
-impl HeldBack {
+impl SplitOptions {
     pub(crate) fn plan(&self) -> Result<Plan, FlowError> {
         let folds = usize::from(self.folds.unwrap_or(FOLDS));
         match self.hold_out {
@@ -100,7 +100,7 @@ impl Session<'_> {
                 None => {
                     // Fix the column types: a part of the table could look numeric where the whole is not.
                     let policy = loaded.policy.with_kinds_of(&whole);
-                    let plan = request.held_back.plan()?;
+                    let plan = request.split_options.plan()?;
                     check_size(&counts, plan, &request.input)?;
                     let splits = holdout::splits(&counts, class, plan, seed);
                     let tested = |split| self.tested(&policy, &loaded, split, (request, seed));

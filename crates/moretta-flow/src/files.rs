@@ -8,7 +8,7 @@ use crate::error::FlowError;
 
 /// Formats of output files other than the release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum OutputFormat {
     /// A table, for programs.
     Csv,
     /// The complete result, for programs.
@@ -19,18 +19,18 @@ pub enum Form {
     Svg,
 }
 
-impl Form {
+impl OutputFormat {
     /// Returns the format of a file by its extension; otherwise an error with the text `rule`.
     pub(crate) fn of(path: &Path, allowed: &[Self], rule: &str) -> Result<Self, FlowError> {
-        let form = match path.extension().and_then(|extension| extension.to_str()) {
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Some(Self::Csv),
             Some("json") => Some(Self::Json),
             Some("html" | "htm") => Some(Self::Html),
             Some("svg") => Some(Self::Svg),
             _ => None,
         };
-        let form = form.filter(|form| allowed.contains(form));
-        form.ok_or_else(|| FlowError::usage(format!("{}: {rule}", path.display())))
+        let format = format.filter(|format| allowed.contains(format));
+        format.ok_or_else(|| FlowError::usage(format!("{}: {rule}", path.display())))
     }
 }
 
@@ -44,9 +44,9 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// The form that the file's name asks for; `rule` says what would be right.
-    pub(crate) fn form(&self, allowed: &[Form], rule: &str) -> Result<Option<Form>, FlowError> {
-        self.path.as_deref().map(|path| Form::of(path, allowed, rule)).transpose()
+    /// Returns the format of the file by its extension; otherwise an error with the text `rule`.
+    pub(crate) fn format(&self, allowed: &[OutputFormat], rule: &str) -> Result<Option<OutputFormat>, FlowError> {
+        self.path.as_deref().map(|path| OutputFormat::of(path, allowed, rule)).transpose()
     }
 
     /// Checks that the file can be written, is not read by the same request, and is not in the folder of an input.

@@ -12,7 +12,7 @@ use moretta_insight::inferences::{self, Listing, Question};
 
 use crate::{
     error::{ErrorKind, FlowError},
-    files::{Form, OutputFile},
+    files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
     preflight,
     session::{Session, check_stop},
@@ -41,7 +41,7 @@ impl Session<'_> {
             check_sensitive(&loaded.policy, &loaded.name)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";
-            request.output.form(&[Form::Csv], rule)?;
+            request.output.format(&[OutputFormat::Csv], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
             // Every text is a separate value, so original values and released labels are counted alike.
             let profile = preflight::release(&loaded, &engine, Stage::Reading, self.observer)?;

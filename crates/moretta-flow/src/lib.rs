@@ -42,7 +42,6 @@ mod compare;
 mod error;
 mod evaluate;
 mod files;
-mod frontier;
 mod hierarchy;
 mod inferences;
 mod init;
@@ -51,15 +50,15 @@ mod policy;
 mod preflight;
 mod release;
 mod session;
+mod tradeoff;
 
 pub use self::{
     apply::Apply,
     check::{Check, Checked},
-    compare::{Compare, Compared, JobResult, RunElsewhere},
+    compare::{Compare, ComparisonOutcome, JobResult, RunElsewhere},
     error::{ErrorKind, FlowError},
-    evaluate::{Evaluate, Evaluation, HeldBack},
+    evaluate::{Evaluate, Evaluation, SplitOptions},
     files::OutputFile,
-    frontier::Frontier,
     hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy},
     inferences::Inferences,
     init::{Draft, Init},
@@ -67,4 +66,5 @@ pub use self::{
     policy::{LoadedPolicy, read_hierarchy},
     release::{Anonymize, Output, Release, ReleaseOptions},
     session::{Resources, Session},
+    tradeoff::FindTradeOff,
 };

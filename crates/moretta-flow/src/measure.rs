@@ -14,7 +14,7 @@ use moretta_insight::evaluate::queries::{self, Answers, Boxes, Draw, Original, Q
 
 use crate::{
     error::{ErrorKind, FlowError},
-    files::{Form, OutputFile},
+    files::{OutputFile, OutputFormat},
     policy::{LoadedPolicy, read_text},
     preflight,
     session::{Session, check_stop},
@@ -97,7 +97,7 @@ impl Session<'_> {
             let rule = "answers must be named .csv, a chart of their errors .svg; `--json` prints JSON";
             let before = self.open(&request.original, &loaded.policy.input)?;
             let after = self.open(&request.released, &loaded.policy.input)?;
-            let form = request.output.form(&[Form::Csv, Form::Svg], rule)?;
+            let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg], rule)?;
             request.output.check(&loaded.files, &[&before, &after])?;
             let both = self.both(&loaded, &before, &after)?;
             self.observer.stage(Stage::Asking);
@@ -111,11 +111,11 @@ impl Session<'_> {
             };
             check_stop(self.observer)?;
             let found = Answered { file: request.released.clone(), records: both.original.records(), answers };
-            request.output.write(|| match form {
-                Some(Form::Svg) => moretta_pages::queries::svg(&found),
+            request.output.write(|| match format {
+                Some(OutputFormat::Svg) => moretta_pages::queries::svg(&found),
                 _ => moretta_pages::queries::csv(&found),
             })?;
-            if own.is_some() || form == Some(Form::Csv) {
+            if own.is_some() || format == Some(OutputFormat::Csv) {
                 let (shown, like) = ("true answers", request.original.clone());
                 self.observer.note(&Note::Confidential { shown, like });
             }

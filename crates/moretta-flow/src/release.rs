@@ -29,7 +29,7 @@ use moretta_insight::{
 
 use crate::{
     error::FlowError,
-    files::{Form, check_beside, check_outputs},
+    files::{OutputFormat, check_beside, check_outputs},
     policy::LoadedPolicy,
     preflight,
     session::Session,
@@ -95,9 +95,9 @@ struct Prepared<S> {
 }
 
 /// Stopwatch.
-pub(crate) struct Clock(Instant);
+pub(crate) struct Stopwatch(Instant);
 
-impl Clock {
+impl Stopwatch {
     pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
@@ -149,10 +149,10 @@ impl Session<'_> {
         target: &E::Target,
         options: &ReleaseOptions,
     ) -> Result<Prepared<E::Staged>, FlowError> {
-        let mut clock = Clock::start();
+        let mut stopwatch = Stopwatch::start();
         let order = order(engine, &loaded.policy, options.keep_order)?;
         let (counts, profile) = preflight::original(loaded, engine, self.observer)?;
-        let profile_seconds = clock.lap();
+        let profile_seconds = stopwatch.lap();
 
         let policy = &loaded.policy;
         let seed = seed(options.seed)?;
@@ -176,18 +176,18 @@ impl Session<'_> {
         let mut report = Report::of(policy, &profile, &verified, stopped, seed, engine.columns().len());
         report.at = options.at;
         report.seconds.profile = profile_seconds;
-        report.seconds.search = clock.lap();
+        report.seconds.search = stopwatch.lap();
         if options.path && !outcome.path.is_empty() {
             self.observer.stage(Stage::Measuring);
             let points = tradeoff::measured(&profile, policy, &outcome.path, &[], self.observer);
             report.path = points.ok_or_else(FlowError::interrupted)?;
-            report.seconds.total = clock.lap();
+            report.seconds.total = stopwatch.lap();
         }
         self.notes(loaded);
         let saved = || Saved::of(policy, &loaded.hierarchies, &profile, verified.recoding());
         let recoding = options.recoding.then(saved);
-        let pass = Pass { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
-        let release = self.write(&pass, &verified, &mut report, clock)?;
+        let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
+        let release = self.write(&input, &verified, &mut report, stopwatch)?;
         Ok(Prepared { report, recoding, release })
     }
 
@@ -227,16 +227,16 @@ impl Session<'_> {
     /// Writes the release and reads it back; completes the report's times.
     pub(crate) fn write<E: Engine>(
         &self,
-        pass: &Pass<'_, E>,
+        input: &RewriteInput<'_, E>,
         verified: &Verified<'_>,
         report: &mut Report,
-        mut clock: Clock,
+        mut stopwatch: Stopwatch,
     ) -> Result<ReadBack<E::Staged>, FlowError> {
-        let Pass { engine, hierarchies, counts, target, order } = *pass;
+        let RewriteInput { engine, hierarchies, counts, target, order } = *input;
         let written = verified.write(engine, counts, target, (order, report.seed), self.observer)?;
-        report.seconds.release = clock.lap();
+        report.seconds.release = stopwatch.lap();
         let release = written.read_back(hierarchies, self.observer)?;
-        report.seconds.check = clock.lap();
+        report.seconds.check = stopwatch.lap();
         // The total already includes the time of optional steps.
         let Seconds { profile, search, release: writing, check, total } = report.seconds;
         report.seconds.total = total + profile + search + writing + check;
@@ -246,7 +246,7 @@ impl Session<'_> {
 }
 
 /// Input of the second pass over the records.
-pub(crate) struct Pass<'a, E: Engine> {
+pub(crate) struct RewriteInput<'a, E: Engine> {
     pub(crate) engine: &'a E,
     pub(crate) hierarchies: &'a Hierarchies,
     pub(crate) counts: &'a Counts,
@@ -291,7 +291,7 @@ pub(crate) fn check_files(
     paths.extend(output.reports.iter().map(PathBuf::as_path).chain(recoding));
     let reads: Vec<PathBuf> = source.paths().map(PathBuf::from).chain(read.iter().cloned()).collect();
     check_outputs(&paths, &reads, output.overwrite)?;
-    output.reports.iter().try_for_each(|report| report_form(report).map(|_| ()))?;
+    output.reports.iter().try_for_each(|report| report_format(report).map(|_| ()))?;
     let wrong = |path: &Path, message: &str| FlowError::usage(format!("{}: {message}", path.display()));
     let tabs = output.release.extension().is_some_and(|extension| extension == "tsv");
     if tabs && source.format() == Format::Csv && source.csv_options().delimiter != Some(b'\t') {
@@ -304,8 +304,8 @@ pub(crate) fn check_files(
     Ok(Target { overwrite: output.overwrite, ..Target::new(output.release.clone())? })
 }
 
-fn report_form(path: &Path) -> Result<Form, FlowError> {
-    Form::of(path, &[Form::Json, Form::Html], "a report must be named .json or .html")
+fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {
+    OutputFormat::of(path, &[OutputFormat::Json, OutputFormat::Html], "a report must be named .json or .html")
 }
 
 /// Publishes a release, then its reports and recoding. All files are written before the first is renamed.
@@ -327,8 +327,8 @@ pub(crate) fn publish<S: Staged>(
     for path in &output.reports {
         add(
             path,
-            match report_form(path)? {
-                Form::Html => moretta_pages::report(report, &name),
+            match report_format(path)? {
+                OutputFormat::Html => moretta_pages::report(report, &name),
                 _ => report.to_json(),
             },
         )?;

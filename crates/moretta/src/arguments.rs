@@ -290,7 +290,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
     #[command(flatten)]
-    pub held_back: HeldBack,
+    pub split_options: SplitOptions,
     /// Random seed of the search and of the held-out records [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -305,7 +305,7 @@ pub struct Evaluate {
 }
 
 #[derive(Debug, Clone, Copy, Args)]
-pub struct HeldBack {
+pub struct SplitOptions {
     /// Cross-validation folds, stratified by class; with --hold-out, the number of draws [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub folds: Option<u16>,
@@ -333,7 +333,7 @@ pub struct Compare {
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
     #[command(flatten)]
-    pub held_back: HeldBack,
+    pub split_options: SplitOptions,
     /// Number of random COUNT queries and of random SUM queries, the same for all methods
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub queries: u32,

@@ -18,7 +18,7 @@ use moretta_insight::comparison::{Comparison, Job, Refused};
 
 use crate::{
     INTERRUPTED_CODE,
-    arguments::{Compare, HeldBack, Resources},
+    arguments::{Compare, Resources, SplitOptions},
     summary,
     terminal::TerminalProgress,
 };
@@ -132,7 +132,7 @@ fn child_arguments(arguments: &Compare, job: &Job) -> Vec<OsString> {
         methods: _,
         k,
         test,
-        held_back: HeldBack { folds, hold_out },
+        split_options: SplitOptions { folds, hold_out },
         queries,
         seed,
         time_limit,
