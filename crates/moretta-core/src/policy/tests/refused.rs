@@ -129,7 +129,7 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (20, "[measure]\nname = \"cm\"\ncosts.sick.well = 1e9", 22, "it must be a number from 0 to 1000000"),
     (20, "[measure]\nname = \"cm\"\ncosts.sick.well = inf", 22, "`inf` is not a finite number"),
     (20, "[measure]\nname = \"cm\"\n[measure.costs.sick]\nsick = 1", 23, "`costs.sick.sick` is the cost of the correct class, which is always 0; remove it"),
-    (20, "[[measure]]\nname = \"lm\"\n[[measure]]\nname = \"lm\"\nweight = 2", 22, "[[measure]] asks for the same \"lm\" twice; name it once and set its `weight`"),
+    (20, "[[measure]]\nname = \"lm\"\n[[measure]]\nname = \"lm\"\nweight = 2", 22, "[[measure]] has the measure \"lm\" twice; name it once and set its `weight`"),
     (20, "[[measure]]\nname = \"cm\"\n[[measure]]\nname = \"cm\"\ncolumn = \"income\"", 22, "the same \"cm\" twice"),
     (36, "role = \"class\"\ntype = \"category\"\n[measure]\nname = \"rm\"", 39, "measure \"rm\" is for numbers, but `income` is a category; \"cm\" is for classes"),
     (36, "role = \"sensitive\"\n[measure]\nname = \"cm\"", 37, "measure \"cm\" needs a column: none has the role \"class\"; give it to what the recipient predicts, or name a sensitive one in `column`"),
