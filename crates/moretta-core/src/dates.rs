@@ -26,33 +26,33 @@ impl DateFormat {
     /// Checks a format; the error is a sentence for the user.
     pub fn new(text: &str) -> Result<Self, &'static str> {
         let items = StrftimeItems::new(text).parse_to_owned();
-        let items = items.map_err(|_| "it has a % that is not followed by one of the letters that are known")?;
+        let items = items.map_err(|_| "it has a % that is not followed by a known letter")?;
         let numeric =
             |wanted: Numeric| items.iter().any(|item| matches!(item, Item::Numeric(found, _) if *found == wanted));
         let fixed =
             |wanted: &[Fixed]| items.iter().any(|item| matches!(item, Item::Fixed(found) if wanted.contains(found)));
         if numeric(Numeric::YearMod100) {
-            return Err("a year of two digits does not say its century; write all four in the data, and %Y here");
+            return Err("a two-digit year has no century; write four digits in the data and %Y here");
         }
         if let Some(item) = items.iter().find(|item| !is_known(item)) {
             return Err(match item {
-                Item::Fixed(_) => "zones of time are not read; take them out of the data",
-                _ => "only years, months, days, names of months and weekdays, and times of day are read",
+                Item::Fixed(_) => "time zones are not supported; remove them from the data",
+                _ => "only years, months, days, month and weekday names, and times of day are supported",
             });
         }
         let month = numeric(Numeric::Month) || fixed(&[Fixed::ShortMonthName, Fixed::LongMonthName]);
         if !numeric(Numeric::Year) || !(month && numeric(Numeric::Day) || numeric(Numeric::Ordinal)) {
-            return Err("a date has a year (%Y), a month (%m) and a day (%d)");
+            return Err("a date needs a year (%Y), a month (%m) and a day (%d)");
         }
         let half_days = numeric(Numeric::Hour12) && fixed(&[Fixed::LowerAmPm, Fixed::UpperAmPm]);
         let has_time = numeric(Numeric::Hour) || half_days;
         if numeric(Numeric::Hour12) && !has_time {
-            return Err("hours up to 12 (%I) need to say which half of the day (%p)");
+            return Err("12-hour times (%I) need AM or PM (%p)");
         }
         let finer = numeric(Numeric::Second) || numeric(Numeric::Nanosecond) || fixed(&[Fixed::Nanosecond]);
         let half = fixed(&[Fixed::LowerAmPm, Fixed::UpperAmPm]);
         if has_time != numeric(Numeric::Minute) || !has_time && (finer || half) {
-            return Err("a time of day has hours (%H) and minutes (%M)");
+            return Err("a time of day needs hours (%H) and minutes (%M)");
         }
         Ok(Self { text: text.to_owned(), items, has_time })
     }
@@ -239,15 +239,15 @@ mod tests {
     #[test]
     fn formats_that_do_not_make_a_date() {
         for (format, says) in [
-            ("%d.%m.%y", "two digits"),
-            ("%D", "two digits"),
+            ("%d.%m.%y", "two-digit"),
+            ("%D", "two-digit"),
             ("%m.%Y", "a month (%m) and a day (%d)"),
             ("", "a year (%Y)"),
             ("TT.MM.JJJJ", "a year (%Y)"),
-            ("%Y-%m-%d %", "one of the letters"),
-            ("%Y-%m-%d %Q", "one of the letters"),
+            ("%Y-%m-%d %", "known letter"),
+            ("%Y-%m-%d %Q", "known letter"),
             ("%Y-%m-%dT%H:%M%z", "zones"),
-            ("%Y-%m-%d %I:%M", "which half"),
+            ("%Y-%m-%d %I:%M", "AM or PM"),
             ("%Y-%m-%d %H", "minutes"),
             ("%Y-%m-%d %M", "hours"),
             ("%Y-%m-%d %S", "hours"),

@@ -178,36 +178,36 @@ pub enum Note {
 }
 
 /// Message for a table without a class column, whose classification error cannot be measured.
-pub const NO_CLASS: &str = "no column has the role `class`, so no model can be trained";
+pub const NO_CLASS: &str = "no column has the role `class`, so no classifier can be trained";
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unguarded(columns) => write!(
                 f,
-                "`{}`: sensitive, but no rule of the policy guards it; a group may share one value",
+                "no privacy model protects the sensitive values of `{}`: all records of a group may share one value",
                 columns.join("`, `")
             ),
             Self::TakenAsUnknown(columns) => write!(
                 f,
-                "`{}`: quasi-identifier, but no rule of the policy takes it to be known; nothing guards it",
+                "every privacy model assumes that attackers do not know `{}`: nothing protects these quasi-identifiers",
                 columns.join("`, `")
             ),
-            Self::Unconfirmed(lines) => write!(f, "{lines} lines of the policy are still marked CONFIRM"),
+            Self::Unconfirmed(lines) => {
+                write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark")
+            }
             Self::ModelAdvice(advice) => f.write_str(advice),
             Self::RaisedK(k) => {
-                write!(f, "groups have at least {k} records: with smaller k that were tried, the policy was violated")
+                write!(f, "groups have at least {k} records, because smaller values of k violated the policy")
             }
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
-            Self::ComparisonInterrupted => {
-                f.write_str("interrupted: the comparison ends here and the release is written")
-            }
+            Self::ComparisonInterrupted => f.write_str("interrupted: comparison stopped; the release is written"),
             Self::NoPath { chosen, shown } => write!(
                 f,
-                "the policy's method `{chosen}` has no generalization path; this is the path of `{shown}`, and to release a \
-                 point of it the policy must name that method"
+                "`{chosen}` has no generalization path; showing `{shown}` (to release one of its steps, name it in the \
+                 policy)"
             ),
-            Self::NoClass => write!(f, "{NO_CLASS}: there are no errors to compare"),
+            Self::NoClass => write!(f, "{NO_CLASS}: classification errors are not compared"),
             Self::Confidential { shown, like } => write!(f, "this shows {shown}: it is as confidential as {like}"),
         }
     }

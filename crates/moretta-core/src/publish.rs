@@ -134,7 +134,7 @@ pub enum ReadBackError {
     #[error(transparent)]
     Model(#[from] ModelError),
     /// A model does not hold in the file.
-    #[error("the written file breaks {0}")]
+    #[error("the written file violates {0}")]
     Broken(String),
 }
 

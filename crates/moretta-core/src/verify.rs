@@ -327,13 +327,13 @@ impl<'a> Verified<'a> {
 #[non_exhaustive]
 pub enum VerifyError {
     /// A cell is no node or interval of its column, or does not cover a value that it replaces.
-    #[error("column `{column}`: a released cell does not cover the value it stands for")]
+    #[error("column `{column}`: a released cell does not cover its original value")]
     NotCovered {
         /// Name of the column.
         column: String,
     },
     /// Records would be released more than once, or not at all.
-    #[error("{found} of {expected} records would leave")]
+    #[error("{found} of {expected} records would be released")]
     Records {
         /// Records in all groups.
         found: u64,
@@ -358,7 +358,7 @@ pub enum VerifyError {
 fn broken(Judgement { model, groups, failing_groups, worst, .. }: &Judgement) -> String {
     match failing_groups {
         0 => format!("the table violates {model}: {worst}"),
-        _ => format!("{failing_groups} of {groups} groups break {model}, the worst with {worst}"),
+        _ => format!("{failing_groups} of {groups} groups violate {model}; the worst has {worst}"),
     }
 }
 

@@ -317,9 +317,11 @@ impl From<EngineError> for EngineFault {
             return Self::Cancelled;
         }
         let place = match &error {
-            EngineError::Record { path, record, line, .. } => {
-                Some(FaultLocation { record: Some(*record), line: *line, ..FaultLocation::file(path.display().to_string()) })
-            }
+            EngineError::Record { path, record, line, .. } => Some(FaultLocation {
+                record: Some(*record),
+                line: *line,
+                ..FaultLocation::file(path.display().to_string())
+            }),
             EngineError::UnsupportedType { path, column, .. } => {
                 Some(FaultLocation { column: Some(column.clone()), ..FaultLocation::file(path.display().to_string()) })
             }

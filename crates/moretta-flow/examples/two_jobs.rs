@@ -1,4 +1,4 @@
-//! Makes a release with a progress callback of its own, and cancels another: `two_jobs PEOPLE.csv POLICY.toml OUT.csv`
+//! Makes one release with a progress callback, and cancels another: `two_jobs PEOPLE.csv POLICY.toml OUT.csv`
 use moretta_core::observer::{Observer, Stage, Stop};
 use moretta_flow::{Anonymize, ErrorKind, FlowError, Output, ReleaseOptions, Resources, Session};
 

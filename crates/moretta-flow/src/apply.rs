@@ -1,4 +1,4 @@
-//! `apply`: a saved recoding on new records, with the suppression needed there, verified again.
+//! `apply`: applies a saved recoding to new records, suppresses where needed, and verifies the result.
 
 use std::{
     path::{Path, PathBuf},
@@ -22,26 +22,26 @@ use crate::{
     error::{ErrorKind, FlowError},
     policy::{read_text, second_tables},
     preflight,
-    release::{Clock, Output, Pass, check_files, order, publish, seed},
+    release::{Output, RewriteInput, Stopwatch, check_files, order, publish, seed},
     session::Session,
 };
 
-/// `moretta apply`
+/// Request of `moretta apply`.
 #[derive(Debug, Clone)]
 pub struct Apply {
     /// A file, a folder of files, or a pattern.
     pub input: String,
-    /// The saved recoding, which has its policy.
+    /// The saved recoding, which contains its policy.
     pub recoding: PathBuf,
     /// The release and its reports.
     pub output: Output,
-    /// Decides the order of the records; drawn at random by default.
+    /// Random seed of the record order; random by default.
     pub seed: Option<u64>,
-    /// Keeps the records in the order of the input.
+    /// Whether the records keep the order of the input.
     pub keep_order: bool,
-    /// Runs the method on these records too, and compares.
+    /// Whether to compare with a fresh recoding of these records.
     pub compare: bool,
-    /// Ends that search.
+    /// Limit of the search for the fresh recoding.
     pub time_limit: Option<Duration>,
 }
 
@@ -63,44 +63,44 @@ impl Session<'_> {
         let target = check_files(&request.output, None, &reads, &engine)?;
         let order = order(&engine, policy, request.keep_order)?;
 
-        let mut clock = Clock::start();
+        let mut stopwatch = Stopwatch::start();
         let mut counts = preflight::counts(policy, &engine, self.observer)?;
-        // Before the columns learn what occurs in the recoding alone.
+        // Built first: `saved.profile` adds values that occur only in the recoding.
         let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
         let in_input = |error| FlowError::domain(&request.input, &error);
         let profile = saved.profile(&mut counts).map_err(in_input)?;
         let fresh = fresh.transpose().map_err(in_input)?;
-        // Templates and objectives were checked on the recoding's own table: new records may lack a value, and nothing is
-        // minimized here.
+        // Templates and objectives were checked on the table of the recoding: new records may lack a value, and nothing
+        // is minimized here.
         preflight::population(policy, &profile, &name)?;
-        let profile_seconds = clock.lap();
+        let profile_seconds = stopwatch.lap();
 
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));
-        let verified = verified.map_err(|error| refused(error, &saved, &profile))?;
+        let verified = verified.map_err(|error| explain(error, &saved, &profile))?;
         let seed = seed(request.seed)?;
         let columns = engine.source().columns().len();
         let mut report = Report::of(policy, &profile, &verified, (Stop::Finished, &[]), seed, columns);
         report.seconds.profile = profile_seconds;
-        report.seconds.search = clock.lap();
+        report.seconds.search = stopwatch.lap();
         if let Some(fresh) = fresh {
             let mut compared = self.with_fresh(&verified, &fresh, seed, request.time_limit);
-            compared.seconds = clock.lap();
+            compared.seconds = stopwatch.lap();
             report.seconds.total = compared.seconds;
             report.compared = Some(compared);
         }
-        let pass = Pass { engine: &engine, hierarchies, counts: &counts, target: &target, order };
-        let release = self.write(&pass, &verified, &mut report, clock)?;
+        let input = RewriteInput { engine: &engine, hierarchies, counts: &counts, target: &target, order };
+        let release = self.write(&input, &verified, &mut report, stopwatch)?;
         publish(release, &report, &request.output, None)?;
         Ok(report)
     }
 
-    /// The applied recoding beside a fresh one. The release is written even if this search is interrupted.
+    /// Compares with a fresh recoding. The release is written even if this search is interrupted.
     fn with_fresh(&self, applied: &Verified<'_>, fresh: &Profile, seed: u64, limit: Option<Duration>) -> Compared {
         self.observer.stage(Stage::Comparing);
         let observer = Deadline::after(self.observer, limit);
-        let compared = recoding_comparison::with_anew(applied, fresh, seed, &observer);
+        let compared = recoding_comparison::compare_with_fresh(applied, fresh, seed, &observer);
         if compared.stop == Some(Stop::Cancelled) {
             self.observer.note(&Note::ComparisonInterrupted);
             self.observer.clear_stop();
@@ -109,14 +109,14 @@ impl Session<'_> {
     }
 }
 
-/// A saved recoding has its policy, so that is where to allow more suppression.
-fn refused(error: VerifyError, saved: &Saved, profile: &Profile) -> FlowError {
+/// Adds which columns have uncovered values, and what to do: a saved recoding contains its policy.
+fn explain(error: VerifyError, saved: &Saved, profile: &Profile) -> FlowError {
     let too_many = matches!(error, VerifyError::Suppressed { .. });
     let mut error = FlowError::from(error);
     if too_many {
         for (column, records) in saved.uncovered(profile) {
             let records = counted(records, "record has", "records have");
-            error.message += &format!("; {records} a value of `{column}` that no released cell covers");
+            error.message += &format!("; {records} a value of `{column}` that no cell of the recoding covers");
         }
         error.message +=
             "; raise `max-suppressed` in the policy and save the recoding again with `anonymize --recoding`";

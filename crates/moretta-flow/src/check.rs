@@ -1,4 +1,4 @@
-//! `check`: does a file satisfy a policy? It sees the file alone, as a recipient would.
+//! `check`: checks whether a file satisfies a policy. It reads the file alone, as a recipient would.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::{
     session::Session,
 };
 
-/// `moretta check`
+/// Request of `moretta check`.
 #[derive(Debug, Clone)]
 pub struct Check {
     /// A file, a folder of files, or a pattern.
@@ -29,22 +29,22 @@ pub struct Check {
     pub policy: PathBuf,
 }
 
-/// How a file fares under a policy.
+/// Result of a check.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// Records of the file.
+    /// Number of records in the file.
     pub records: u64,
-    /// Distinct combinations of quasi-identifier values.
+    /// Number of distinct combinations of quasi-identifier values.
     pub groups: usize,
-    /// Records of the smallest group.
+    /// Number of records in the smallest group; 0 if the file is empty.
     pub smallest: u64,
-    /// Records with `*` in every quasi-identifier.
+    /// Number of records with `*` in every quasi-identifier.
     pub suppressed: u64,
-    /// Identifiers that the file still has.
+    /// Identifier columns that the file still has.
     pub identifiers: Vec<String>,
-    /// How the file fares under each model.
+    /// One verdict per privacy model.
     pub judgements: Vec<Judgement>,
-    /// The same for reports.
+    /// The verdicts as reports show them.
     pub privacy: Privacy,
 }
 
@@ -94,7 +94,7 @@ impl Session<'_> {
     }
 }
 
-/// Records with `*` in every quasi-identifier.
+/// Counts the records with `*` in every quasi-identifier.
 fn suppressed(file: &Profile) -> u64 {
     let is_star = |(column, code): (&Column, &u32)| column.domain.text(*code) == "*";
     let tuples = (0..file.tuples()).map(TupleId::from_index);

@@ -1,8 +1,8 @@
-//! `compare`: methods side by side for several k. Nothing is released.
+//! `compare`: compares methods for several k. Nothing is released.
 //!
 //! Every job (a method and a k) searches on the whole table; then its release is measured, queried and, if there is a
-//! class, used to train a model. Jobs run one after another: two at a time would disturb each other's seconds. A front
-//! end may run each job elsewhere ([`Session::compare_with`]), for instance in a process whose memory is its own.
+//! class, used to train a classifier. Jobs run one at a time, so that they do not slow each other down. A front end may
+//! run each job elsewhere ([`Session::compare_with`]), for instance in a process of its own to measure peak memory.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,14 +29,14 @@ use moretta_insight::{
 
 use crate::{
     error::{ErrorKind, FlowError},
-    evaluate::{HeldBack, check_size, class},
-    files::{Form, OutputFile},
+    evaluate::{SplitOptions, check_size, class},
+    files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
     preflight,
     session::{Session, check_stop},
 };
 
-/// `moretta compare`
+/// Request of `moretta compare`.
 #[derive(Debug, Clone)]
 pub struct Compare {
     /// A file, a folder of files, or a pattern.
@@ -47,36 +47,36 @@ pub struct Compare {
     pub methods: Vec<String>,
     /// Values of k; the policy's by default.
     pub k: Vec<u64>,
-    /// Records to test with; some of the input's are held back by default.
+    /// Test records; held-out records of the input by default.
     pub test: Option<String>,
-    /// How records are held back.
-    pub held_back: HeldBack,
-    /// Random queries of each kind.
+    /// How records of the input are held out.
+    pub split_options: SplitOptions,
+    /// Number of random queries of each kind.
     pub queries: u32,
-    /// Decides whatever is left to chance.
+    /// Random seed of searches, queries and held-out records.
     pub seed: u64,
-    /// Ends each search.
+    /// Limit of each search.
     pub time_limit: Option<Duration>,
     /// The comparison as .csv or .html.
     pub output: OutputFile,
 }
 
-/// The result of one job: a comparison of one row, or why there is none.
+/// Result of one job: a comparison of one row, or why there is none.
 pub type JobResult = Result<Comparison, Refused>;
 
-/// Runs one job elsewhere, on a table of this many records.
+/// Runs one job elsewhere; the second argument is the number of records of the table.
 pub type RunElsewhere<'a> = dyn Fn(&Job, u64) -> Result<JobResult, FlowError> + Sync + 'a;
 
-/// A comparison with the jobs that found nothing.
+/// A comparison and its jobs without a result.
 #[derive(Debug)]
-pub struct Compared {
-    /// One row per job, also for jobs that found nothing.
+pub struct ComparisonOutcome {
+    /// One row per job, also for jobs without a result.
     pub comparison: Comparison,
     refused: Vec<(Job, Refused)>,
 }
 
-impl Compared {
-    /// The comparison; an error if no job found anything.
+impl ComparisonOutcome {
+    /// Returns the comparison; an error if no job has a result.
     pub fn into_result(self) -> Result<Comparison, FlowError> {
         if self.refused.len() < self.comparison.rows.len() {
             return Ok(self.comparison);
@@ -91,24 +91,24 @@ impl Compared {
                 let line = |(job, refused): &(Job, Refused)| {
                     format!("\n  {}: {}", job.name(), refused.detail.replace('\n', "\n  "))
                 };
-                format!("no method finds anything:{}", all.iter().map(line).collect::<String>())
+                format!("no method found a release:{}", all.iter().map(line).collect::<String>())
             }
         };
         Err(FlowError::new(kind, message))
     }
 }
 
-/// The records that errors are counted on.
+/// Test records of the classifier.
 enum TestRecords {
-    /// There is no class.
+    /// There is no class, so nothing is tested.
     None,
-    Others(Counts),
-    /// Some of the table's own, by the index of the class.
-    HeldBack(usize, Plan),
+    Separate(Counts),
+    /// Held-out records of the table; the index is that of the class column.
+    HeldOut(usize, Plan),
 }
 
-/// A table and its policy, read once for all jobs.
-struct Table<'a> {
+/// The input of all jobs, read once.
+struct JobInput<'a> {
     request: &'a Compare,
     loaded: &'a LoadedPolicy,
     counts: Counts,
@@ -124,54 +124,59 @@ impl Session<'_> {
         self.compare_with(request, None)?.into_result()
     }
 
-    /// The same. If there are several jobs, `elsewhere` runs each of them.
-    pub fn compare_with(&self, request: &Compare, elsewhere: Option<&RunElsewhere<'_>>) -> Result<Compared, FlowError> {
+    /// Like [`Session::compare`]; if there are several jobs, `elsewhere` runs each of them.
+    pub fn compare_with(
+        &self,
+        request: &Compare,
+        elsewhere: Option<&RunElsewhere<'_>>,
+    ) -> Result<ComparisonOutcome, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let jobs = jobs(request, &loaded.policy)?;
             let elsewhere = elsewhere.filter(|_| jobs.len() > 1);
             if elsewhere.is_some() {
-                check_lasting(request, &loaded)?;
+                check_rereadable(request, &loaded)?;
             }
             self.check_class(request, &loaded.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let rule = "a comparison's name ends in .csv or .html; `--json` prints it as JSON";
-            let form = request.output.form(&[Form::Csv, Form::Html], rule)?;
+            let rule = "a comparison must be named .csv or .html; `--json` prints JSON";
+            let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Html], rule)?;
             let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
             let test = test.transpose()?;
             let inputs: Vec<&LocalEngine> = [&engine].into_iter().chain(&test).collect();
             request.output.check(&loaded.files, &inputs)?;
             let (counts, profile) = preflight::original(&loaded, &engine, self.observer)?;
             BoundPolicy::new(&loaded.policy, &profile)?;
-            let plan = request.held_back.plan()?;
+            let plan = request.split_options.plan()?;
             let test = match (class(&loaded.policy), test) {
                 (None, _) => TestRecords::None,
-                (Some(_), Some(test)) => TestRecords::Others(self.test_counts(&test, &loaded.policy)?),
+                (Some(_), Some(test)) => TestRecords::Separate(self.test_counts(&test, &loaded.policy)?),
                 (Some(class), None) => {
                     check_size(&counts, plan, &request.input)?;
-                    TestRecords::HeldBack(class, plan)
+                    TestRecords::HeldOut(class, plan)
                 }
             };
             let empty = empty(request, &loaded.policy, counts.records);
             let compared = match elsewhere {
                 Some(elsewhere) => {
-                    // The jobs read the table again, and need the memory.
+                    // Each job reads the table itself: free the memory.
                     drop((counts, profile, test));
                     let records = empty.records;
-                    self.each(&jobs, empty, |job| elsewhere(job, records))?
+                    self.run_jobs(&jobs, empty, |job| elsewhere(job, records))?
                 }
                 None => {
                     let one = jobs.len() == 1;
-                    let table = Table { request, loaded: &loaded, counts, profile, test, alone: one && self.alone() };
+                    let input =
+                        JobInput { request, loaded: &loaded, counts, profile, test, alone: one && self.alone() };
                     let quiet = CancelOnly(self.observer);
-                    self.each(&jobs, empty, |job| run(&table, job, if one { self.observer } else { &quiet }))?
+                    self.run_jobs(&jobs, empty, |job| run(&input, job, if one { self.observer } else { &quiet }))?
                 }
             };
             let found = &compared.comparison;
             if compared.refused.len() < jobs.len() {
                 let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
-                request.output.write(|| match form {
-                    Some(Form::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
+                request.output.write(|| match format {
+                    Some(OutputFormat::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
                     _ => moretta_pages::comparison::csv(found),
                 })?;
             }
@@ -179,28 +184,28 @@ impl Session<'_> {
         })
     }
 
-    /// Without a class no model is trained, and options on what it is tested with would be ignored.
+    /// Refuses options of the test if there is no class: they would be ignored.
     fn check_class(&self, request: &Compare, policy: &Policy) -> Result<(), FlowError> {
         if policy.class().is_some() {
             return Ok(());
         }
-        let HeldBack { folds, hold_out } = &request.held_back;
+        let SplitOptions { folds, hold_out } = &request.split_options;
         let given =
             [("--test", request.test.is_some()), ("--folds", folds.is_some()), ("--hold-out", hold_out.is_some())];
         if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(FlowError::usage(format!("{flag}: {NO_CLASS}, and there is nothing to test")));
+            return Err(FlowError::usage(format!("{flag}: {NO_CLASS}")));
         }
         self.observer.note(&Note::NoClass);
         Ok(())
     }
 
-    /// Runs one job after another.
-    fn each(
+    /// Runs all jobs, one at a time.
+    fn run_jobs(
         &self,
         jobs: &[Job],
         mut comparison: Comparison,
         run: impl Fn(&Job) -> Result<JobResult, FlowError>,
-    ) -> Result<Compared, FlowError> {
+    ) -> Result<ComparisonOutcome, FlowError> {
         let mut refused = Vec::new();
         if jobs.len() > 1 {
             self.observer.stage(Stage::Comparing);
@@ -218,15 +223,15 @@ impl Session<'_> {
                 }
             }
         }
-        Ok(Compared { comparison, refused })
+        Ok(ComparisonOutcome { comparison, refused })
     }
 }
 
 /// Every method with every k, ordered by k.
 fn jobs(request: &Compare, policy: &Policy) -> Result<Vec<Job>, FlowError> {
     let mut methods: Vec<&'static str> = Vec::new();
-    for asked in request.methods.iter().map(|name| name.trim()) {
-        let known = search::method_names().into_iter().find(|known| *known == asked).ok_or_else(|| unknown(asked))?;
+    for name in request.methods.iter().map(|name| name.trim()) {
+        let known = search::method_names().into_iter().find(|known| *known == name).ok_or_else(|| unknown(name))?;
         if !methods.contains(&known) {
             methods.push(known);
         }
@@ -235,10 +240,10 @@ fn jobs(request: &Compare, policy: &Policy) -> Result<Vec<Job>, FlowError> {
         methods = search::method_names();
     }
     if request.k.contains(&0) {
-        return Err(FlowError::usage("--k 0: k is at least 1"));
+        return Err(FlowError::usage("--k 0: k must be at least 1"));
     }
     if request.k.contains(&1) && policy.privacy.has_k_alone() {
-        return Err(FlowError::usage("--k 1: the policy asks for nothing else, and that guarantees nothing"));
+        return Err(FlowError::usage("--k 1: the policy has no other privacy model, so it would guarantee nothing"));
     }
     let mut ks: Vec<Option<u64>> = request.k.iter().copied().map(Some).collect();
     ks.sort_unstable();
@@ -252,28 +257,28 @@ fn jobs(request: &Compare, policy: &Policy) -> Result<Vec<Job>, FlowError> {
 fn unknown(name: &str) -> FlowError {
     let hint = match near_method(name) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there is `{}`", search::method_names().join("`, `")),
+        None => format!("known methods: `{}`", search::method_names().join("`, `")),
     };
     FlowError::usage(format!("--methods: there is no method `{name}`; {hint}"))
 }
 
-/// A job elsewhere reads everything again: what can be read only once, or is another thing there, will not do.
-fn check_lasting(request: &Compare, loaded: &LoadedPolicy) -> Result<(), FlowError> {
+/// Refuses pipes and other files that cannot be read again: every job elsewhere reads all files.
+fn check_rereadable(request: &Compare, loaded: &LoadedPolicy) -> Result<(), FlowError> {
     let data = [Some(&request.input), request.test.as_ref()].into_iter().flatten().map(Path::new);
-    let passing = |path: &&Path| {
-        let own = ["/dev/stdin", "/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder));
-        own || path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    let is_read_once = |path: &&Path| {
+        let of_process = ["/dev/stdin", "/dev/fd", "/proc"].iter().any(|folder| path.starts_with(folder));
+        of_process || path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
     };
-    match data.chain(loaded.files.iter().map(PathBuf::as_path)).find(passing) {
+    match data.chain(loaded.files.iter().map(PathBuf::as_path)).find(is_read_once) {
         None => Ok(()),
         Some(path) => Err(FlowError::usage(format!(
-            "{} can be read only once, and every method and k reads it again; save it in a file first",
+            "{} can be read only once, but every method and k reads it again; save it to a file first",
             path.display()
         ))),
     }
 }
 
-/// A comparison before the first row.
+/// Returns a comparison without rows.
 fn empty(request: &Compare, policy: &Policy, records: u64) -> Comparison {
     let names: Vec<&str> = policy.objectives().iter().map(|objective| objective.kind.name()).collect();
     Comparison {
@@ -289,11 +294,11 @@ fn empty(request: &Compare, policy: &Policy, records: u64) -> Comparison {
     }
 }
 
-/// One job: searches on the whole table, measures, asks, tests.
-fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResult, FlowError> {
-    let Table { request, profile, .. } = table;
-    let policy = job.policy(&table.loaded.policy);
-    // A complaint names the method, so its line in the policy is not needed; the policy may not even name it.
+/// Runs one job: searches on the whole table, measures, queries and tests.
+fn run(input: &JobInput<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResult, FlowError> {
+    let JobInput { request, profile, .. } = input;
+    let policy = job.policy(&input.loaded.policy);
+    // The message names the method; the line of the policy is omitted, because the policy may name another method.
     if let Err(error) = method_of(&policy) {
         return Ok(Err(Refused::open(error.message)));
     }
@@ -301,7 +306,7 @@ fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResul
     let start = Instant::now();
     let run = VerifiedRun::run(&policy, profile, request.seed, &Deadline::after(observer, request.time_limit));
     let seconds = start.elapsed().as_secs_f64();
-    let peak_memory_bytes = table.alone.then(peak_memory_bytes).flatten();
+    let peak_memory_bytes = input.alone.then(peak_memory_bytes).flatten();
     check_stop(observer)?;
     let run = match run {
         Ok(run) => run,
@@ -310,7 +315,7 @@ fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResul
     let (queries, summed) = answers(request, &policy, &run, observer)?;
     let mut found = measured(&run, queries, (seconds, peak_memory_bytes));
     let mut tested = None;
-    match errors(table, &policy, run, observer)? {
+    match errors(input, &policy, run, observer)? {
         Ok(all) => {
             let errors: Vec<Errors> = all.iter().map(|tested| tested.errors).collect();
             found.set_errors(&errors);
@@ -324,12 +329,18 @@ fn run(table: &Table<'_>, job: &Job, observer: &dyn Observer) -> Result<JobResul
         tested,
         errors: found.errors.map(Into::into),
         spread: found.spread.map(Into::into),
-        rows: vec![Row { method: job.method.to_owned(), k: job.k, cannot: None, detail: None, found: Some(found) }],
+        rows: vec![Row {
+            method: job.method.to_owned(),
+            k: job.k,
+            unsupported: None,
+            detail: None,
+            found: Some(found),
+        }],
         ..empty(request, &policy, profile.records())
     }))
 }
 
-/// The figures of a search on the whole table, still without errors of a model.
+/// Returns the figures of a run on the whole table, without errors of the classifier.
 fn measured(run: &VerifiedRun<'_>, queries: Answers, (seconds, peak_memory_bytes): (f64, Option<u64>)) -> RunResult {
     let released = run.verified.released();
     let sizes = (0..released.groups()).map(|group| released.records(group));
@@ -349,7 +360,7 @@ fn measured(run: &VerifiedRun<'_>, queries: Answers, (seconds, peak_memory_bytes
     }
 }
 
-/// The errors of the answers to random queries, and the column that is summed.
+/// Returns the errors of random queries, and the column that is summed.
 fn answers(
     request: &Compare,
     policy: &Policy,
@@ -368,26 +379,26 @@ fn answers(
     Ok((Answers { count, sum }, column))
 }
 
-/// The errors on each split, or why the search found nothing without the records held back.
+/// Returns the errors on each split, or why there is no release of the training records.
 fn errors(
-    table: &Table<'_>,
+    input: &JobInput<'_>,
     policy: &Policy,
     run: VerifiedRun<'_>,
     observer: &dyn Observer,
 ) -> Result<Result<Vec<Tested>, String>, FlowError> {
-    let Table { request, loaded, counts, profile, test, .. } = table;
+    let JobInput { request, loaded, counts, profile, test, .. } = input;
     let tested = match test {
         TestRecords::None => Ok(Vec::new()),
-        TestRecords::Others(test) => {
-            // The whole table is what is learned from, and its search has been done.
+        TestRecords::Separate(test) => {
+            // The whole table is the training set, and its release exists.
             let recoding = run.verified.recoding();
             let tested = evaluate::tested(policy, &loaded.hierarchies, (profile, recoding), test.clone());
             let whole = |(errors, records)| Tested { errors, records, stop: run.stop, measures: run.measures() };
             tested.map(|tested| vec![whole(tested)])
         }
-        TestRecords::HeldBack(class, plan) => {
+        TestRecords::HeldOut(class, plan) => {
             drop(run);
-            // A column is of numbers or not for all parts alike.
+            // Fix the column types: a part of the table could look numeric where the whole is not.
             let policy = policy.with_kinds_of(profile);
             let test = |split: Split| {
                 observer.stage(Stage::Searching);
@@ -400,7 +411,7 @@ fn errors(
             tested.into_iter().collect()
         }
     };
-    // That a part of the table cannot be anonymized is a figure of the row; anything else is an error.
+    // If the training records cannot be anonymized, the row says so; anything else is an error.
     match tested {
         Ok(tested) => Ok(Ok(tested)),
         Err(error) => {

@@ -1,4 +1,4 @@
-//! Errors of requests: one kind for programs, one place, one message for people.
+//! Errors of requests: a kind for programs, a place, and a message for people.
 
 use std::{fmt, path::Path};
 
@@ -20,24 +20,24 @@ use moretta_insight::{evaluate::TestError, tradeoff::TradeOffError};
 pub struct FlowError {
     /// For programs: exit codes, exception classes, HTTP statuses.
     pub kind: ErrorKind,
-    /// Where, if one place is at fault.
+    /// The file, record or column at fault, if there is one.
     pub place: Option<FaultLocation>,
-    /// For people: what is wrong, where, and what would be right. It shows at most one cell of the data.
+    /// For people: what is wrong, where, and what to do. It shows at most one cell of the data.
     pub message: String,
 }
 
 /// The kinds of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The request makes no sense, or names files that cannot be read or written.
+    /// The request is invalid, or names files that cannot be read or written.
     Usage,
     /// The policy, or a hierarchy file that it names, is wrong.
     Policy,
     /// The data is not what the policy declares, or cannot be read.
     Input,
-    /// The data does not satisfy the policy, or cannot.
+    /// The data does not or cannot satisfy the policy.
     Unsatisfied,
-    /// The observer asked to stop.
+    /// The observer requested a stop.
     Interrupted,
     /// A defect of moretta.
     Internal,
@@ -57,28 +57,28 @@ impl FlowError {
         Self { kind, place: None, message: message.into() }
     }
 
-    /// The request makes no sense.
+    /// An invalid request.
     pub fn usage(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Usage, message)
     }
 
-    /// The data does not satisfy the policy, or cannot.
+    /// The data does not or cannot satisfy the policy.
     pub fn unsatisfied(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsatisfied, message)
     }
 
-    /// The observer asked to stop.
+    /// The observer requested a stop.
     pub fn interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted; nothing was written")
     }
 
-    /// An error of one file; its name begins the message.
+    /// An error of one file; the message starts with its name.
     pub fn of_file(kind: ErrorKind, file: impl fmt::Display, message: impl fmt::Display) -> Self {
         let file = file.to_string();
         Self { kind, message: format!("{file}: {message}"), place: Some(FaultLocation::file(file)) }
     }
 
-    /// The data of one file is wrong.
+    /// Wrong data in one file.
     pub fn input(file: impl fmt::Display, message: impl fmt::Display) -> Self {
         Self::of_file(ErrorKind::Input, file, message)
     }
@@ -89,7 +89,7 @@ impl FlowError {
         Self { kind: ErrorKind::Usage, place, message: format!("cannot {action} {}: {error}", path.display()) }
     }
 
-    /// A wrong policy. The line is shown only if the file is named as a policy: the lines of a data file are persons.
+    /// A wrong policy. The line is shown only if the file is named .toml: lines of a data file are records of people.
     pub fn policy(path: &Path, text: &str, error: &PolicyError) -> Self {
         let help = error.help.as_deref().map_or(String::new(), |help| format!("\n  help: {help}"));
         let is_policy = path.extension().is_some_and(|extension| extension == "toml");
@@ -111,15 +111,15 @@ impl FlowError {
         Self { kind: ErrorKind::Policy, place, message }
     }
 
-    /// Data that its declaration does not allow.
+    /// Data that does not fit its declaration.
     pub fn domain(file: &str, error: &DomainError) -> Self {
         let place =
             FaultLocation { record: error.record, column: Some(error.column.clone()), ..FaultLocation::file(file) };
         Self { kind: ErrorKind::Input, place: Some(place), message: format!("{file}: {error}") }
     }
 
-    /// A failure with records to learn from and, if they are a file of their own, to test with. Otherwise some records
-    /// of the input were held back, and what fails without them may succeed with all.
+    /// An error of training or testing. If `test` is `None`, some records of the input were held out, and a search that
+    /// fails on the others may succeed on all.
     pub fn test(error: TestError, input: &str, test: Option<&str>) -> Self {
         match error {
             TestError::Train(error) => Self::domain(input, &error),
@@ -127,7 +127,7 @@ impl FlowError {
             TestError::Run(error) => {
                 let mut error = Self::from(error);
                 if test.is_none() {
-                    error.message = format!("without the records held back: {}", error.message);
+                    error.message = format!("on the training records (without those held out): {}", error.message);
                 }
                 error
             }
@@ -136,11 +136,11 @@ impl FlowError {
     }
 }
 
-/// The line of the policy that is wrong, with the place marked below it.
+/// Returns the wrong line of the policy, with the place marked below it.
 fn marked(error: &PolicyError, text: &str, shown: &str, (line, column): (usize, usize)) -> String {
-    let within = error.span.as_ref().map_or(1, |span| text[span.clone()].lines().next().unwrap_or("").chars().count());
+    let length = error.span.as_ref().map_or(1, |span| text[span.clone()].lines().next().unwrap_or("").chars().count());
     let room = shown.chars().count() + 1 - column.min(shown.chars().count());
-    let marks = "^".repeat(within.clamp(1, room.max(1)));
+    let marks = "^".repeat(length.clamp(1, room.max(1)));
     let gutter = line.to_string();
     let blank = " ".repeat(gutter.len());
     let before: String = shown.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
@@ -199,7 +199,7 @@ impl From<RunError> for FlowError {
 /// For requests that write a release.
 impl From<VerifyError> for FlowError {
     fn from(error: VerifyError) -> Self {
-        Self::unsatisfied(format!("nothing was written, because {error}"))
+        Self::unsatisfied(format!("nothing was written: {error}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `evaluate`: what a model can still learn from a release, counted on records that took no part in the search.
+//! `evaluate`: trains a classifier on a release and counts its errors on records that were not part of the search.
 
 use std::{
     path::{Path, PathBuf},
@@ -25,43 +25,42 @@ use crate::{
     session::{Session, check_stop},
 };
 
-/// Cross-validation folds by default.
+/// Default number of cross-validation folds.
 const FOLDS: u16 = 5;
 
-/// `moretta evaluate`
+/// Request of `moretta evaluate`.
 #[derive(Debug, Clone)]
 pub struct Evaluate {
     /// A file, a folder of files, or a pattern.
     pub input: String,
     /// The policy file.
     pub policy: PathBuf,
-    /// Records to test with; some of the input's are held back by default.
+    /// Test records; held-out records of the input by default.
     pub test: Option<String>,
-    /// How records are held back.
-    pub held_back: HeldBack,
-    /// Decides the search and what is held back; drawn at random by default.
+    /// How records of the input are held out.
+    pub split_options: SplitOptions,
+    /// Random seed of the search and of the held-out records; random by default.
     pub seed: Option<u64>,
-    /// Ends each search.
+    /// Limit of each search.
     pub time_limit: Option<Duration>,
 }
 
-/// How records are held back.
+/// How records of the input are held out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct HeldBack {
-    /// Cross-validation folds, or draws if a share is given.
+pub struct SplitOptions {
+    /// Cross-validation folds, or number of draws if `hold_out` is set.
     pub folds: Option<u16>,
-    /// The share of the records that each draw holds back.
+    /// Share of the records that each draw holds out.
     pub hold_out: Option<f64>,
 }
 
-impl HeldBack {
+impl SplitOptions {
     pub(crate) fn plan(&self) -> Result<Plan, FlowError> {
         let folds = usize::from(self.folds.unwrap_or(FOLDS));
         match self.hold_out {
             Some(share) => Ok(Plan::Draws { draws: folds, share }),
             None if folds < 2 => Err(FlowError::usage(
-                "--folds 1: a table is divided into 2 parts at least; to hold back records once, give --hold-out 0.33 \
-                 too",
+                "--folds 1: cross-validation needs at least 2 folds; to hold out records once, add --hold-out 0.33",
             )),
             None => Ok(Plan::Folds(folds)),
         }
@@ -73,7 +72,7 @@ impl HeldBack {
 pub struct Evaluation {
     /// One entry per split.
     pub splits: Vec<Tested>,
-    /// The policy's method.
+    /// Method of the policy.
     pub method: String,
     /// The seed that was used.
     pub seed: u64,
@@ -90,7 +89,7 @@ impl Session<'_> {
             let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
             let test = test.transpose()?;
             let (counts, whole) = preflight::original(&loaded, &engine, self.observer)?;
-            // Each part binds its own models; these are checked on the whole table.
+            // Checks the models on the whole table; each split binds its own.
             BoundPolicy::new(&loaded.policy, &whole)?;
             let seed = seed(request.seed)?;
             let splits = match &test {
@@ -99,9 +98,9 @@ impl Session<'_> {
                     vec![self.tested(&loaded.policy, &loaded, Split { train: counts, test }, (request, seed))?]
                 }
                 None => {
-                    // A column is of numbers or not for all parts alike.
+                    // Fix the column types: a part of the table could look numeric where the whole is not.
                     let policy = loaded.policy.with_kinds_of(&whole);
-                    let plan = request.held_back.plan()?;
+                    let plan = request.split_options.plan()?;
                     check_size(&counts, plan, &request.input)?;
                     let splits = holdout::splits(&counts, class, plan, seed);
                     let tested = |split| self.tested(&policy, &loaded, split, (request, seed));
@@ -126,18 +125,17 @@ impl Session<'_> {
         found.map_err(|error| FlowError::test(error, &request.input, request.test.as_deref()))
     }
 
-    /// Opens the records to test with, which must not be those that are learned from.
+    /// Opens the test records; refuses the training file.
     pub(crate) fn open_test(&self, input: &str, test: &str, policy: &Policy) -> Result<LocalEngine, FlowError> {
         if same_file(Path::new(input), Path::new(test)) {
             return Err(FlowError::usage(format!(
-                "{test}: these are the records that are learned from; name others, or leave --test out to hold some \
-                 back"
+                "{test}: this is the training file; name another one, or omit --test to hold out some of its records"
             )));
         }
         self.open(test, &policy.input)
     }
 
-    /// The counts of the records to test with.
+    /// Counts the test records.
     pub(crate) fn test_counts(&self, test: &LocalEngine, policy: &Policy) -> Result<Counts, FlowError> {
         let counts = preflight::counts(policy, test, self.observer)?;
         match counts.records {
@@ -147,13 +145,13 @@ impl Session<'_> {
     }
 }
 
-/// The index of the class among the counted columns.
+/// Returns the index of the class among the counted columns.
 pub(crate) fn class(policy: &Policy) -> Option<usize> {
     let columns = Profile::grouped_columns(policy);
     policy.class().and_then(|class| columns.iter().position(|name| *name == class.name))
 }
 
-/// Both parts need records.
+/// Refuses a table with too few records to hold out some.
 pub(crate) fn check_size(counts: &Counts, plan: Plan, input: &str) -> Result<(), FlowError> {
     plan.check(counts.records).map_err(|error| FlowError::input(input, error))
 }

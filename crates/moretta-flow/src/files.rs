@@ -1,4 +1,4 @@
-//! Files that a request writes: checked before the work, written beside their names, renamed at the end.
+//! Files that a request writes: checked before the work, written under temporary names, renamed at the end.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use moretta_engine::{Format, LocalEngine, same_file, write_pending};
 
 use crate::error::FlowError;
 
-/// The forms of files besides the release.
+/// Formats of output files other than the release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
-    /// Lines for programs that read tables.
+pub enum OutputFormat {
+    /// A table, for programs.
     Csv,
-    /// Everything, for programs.
+    /// The complete result, for programs.
     Json,
     /// A page for people.
     Html,
@@ -19,37 +19,37 @@ pub enum Form {
     Svg,
 }
 
-impl Form {
-    /// The form that a file's name asks for; `rule` says what would be right.
+impl OutputFormat {
+    /// Returns the format of a file by its extension; otherwise an error with the text `rule`.
     pub(crate) fn of(path: &Path, allowed: &[Self], rule: &str) -> Result<Self, FlowError> {
-        let form = match path.extension().and_then(|extension| extension.to_str()) {
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => Some(Self::Csv),
             Some("json") => Some(Self::Json),
             Some("html" | "htm") => Some(Self::Html),
             Some("svg") => Some(Self::Svg),
             _ => None,
         };
-        let form = form.filter(|form| allowed.contains(form));
-        form.ok_or_else(|| FlowError::usage(format!("{}: {rule}", path.display())))
+        let format = format.filter(|format| allowed.contains(format));
+        format.ok_or_else(|| FlowError::usage(format!("{}: {rule}", path.display())))
     }
 }
 
-/// A file of figures that a request writes.
+/// An optional output file of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OutputFile {
-    /// Its path; nothing is written without one.
+    /// `None` if nothing is written.
     pub path: Option<PathBuf>,
-    /// Whether an existing file may be replaced.
+    /// Whether an existing file may be overwritten.
     pub overwrite: bool,
 }
 
 impl OutputFile {
-    /// The form that the file's name asks for; `rule` says what would be right.
-    pub(crate) fn form(&self, allowed: &[Form], rule: &str) -> Result<Option<Form>, FlowError> {
-        self.path.as_deref().map(|path| Form::of(path, allowed, rule)).transpose()
+    /// Returns the format of the file by its extension; otherwise an error with the text `rule`.
+    pub(crate) fn format(&self, allowed: &[OutputFormat], rule: &str) -> Result<Option<OutputFormat>, FlowError> {
+        self.path.as_deref().map(|path| OutputFormat::of(path, allowed, rule)).transpose()
     }
 
-    /// Checks that the file can be written, is not read by the same request, and does not lie among an input's files.
+    /// Checks that the file can be written, is not read by the same request, and is not in the folder of an input.
     pub fn check(&self, read: &[PathBuf], inputs: &[&LocalEngine]) -> Result<(), FlowError> {
         let Some(path) = &self.path else { return Ok(()) };
         let mut reads = read.to_vec();
@@ -69,23 +69,23 @@ impl OutputFile {
     }
 }
 
-/// Checks files to be written: none may exist unless it may be replaced, none may be read as well, each needs a folder.
+/// Checks output files: none may exist unless `overwrite` is set, none may be an input, each needs a folder.
 pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf], overwrite: bool) -> Result<(), FlowError> {
     for (index, path) in outputs.iter().enumerate() {
         let shown = path.display();
         let same = |other: &Path| location(other) == location(path) || same_file(other, path);
         let problem = if sources.iter().any(|source| same(source)) {
-            format!("{shown} is read by this command and cannot be written by it; name another file")
+            format!("{shown} is an input of this command and cannot be overwritten; name another file")
         } else if outputs[..index].iter().any(|other| same(other)) {
-            format!("{shown} is named twice as a file to write")
+            format!("{shown} is named twice as an output file")
         } else if path.is_dir() {
-            format!("{shown} is a folder; name a file to write")
+            format!("{shown} is a folder; name a file")
         } else if !overwrite && path.exists() {
-            format!("{shown} exists already; name another file, or give --overwrite to replace it")
+            format!("{shown} exists; name another file, or use --overwrite")
         } else if !folder(path).is_dir() {
-            format!("cannot write {shown}: there is no folder {}", folder(path).display())
+            format!("cannot write {shown}: folder {} does not exist", folder(path).display())
         } else {
-            // Better now than after the work: the temporary file is removed at once.
+            // Tests write access before the work; the temporary file is removed at once.
             drop(write_pending(*path, &[], overwrite)?);
             continue;
         };
@@ -94,7 +94,7 @@ pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf], overwrite: b
     Ok(())
 }
 
-/// A data file in the folder that was read would be part of the next input.
+/// Refuses a data file in the input folder: the next run would read it as input.
 pub(crate) fn check_beside(output: &Path, input: &str) -> Result<(), FlowError> {
     let read = Path::new(input);
     let inside = Format::of(output).is_some()
@@ -102,7 +102,7 @@ pub(crate) fn check_beside(output: &Path, input: &str) -> Result<(), FlowError> 
         && location(output).is_some_and(|location| location.parent() == read.canonicalize().ok().as_deref());
     if inside {
         return Err(FlowError::usage(format!(
-            "{} would be read as input the next time; write it to another folder than {input}",
+            "{} is in the input folder {input}, so the next run would read it; write it to another folder",
             output.display()
         )));
     }
@@ -113,7 +113,7 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Where a path leads, however it is written, for a file that may not exist yet.
+/// Returns the canonical path of a file that may not exist yet.
 fn location(path: &Path) -> Option<PathBuf> {
     Some(folder(path).canonicalize().ok()?.join(path.file_name()?))
 }

@@ -1,4 +1,4 @@
-//! `inferences`: what a file gives away as it stands, raw or released.
+//! `inferences`: lists sensitive values that an attacker could infer from a file, original or released.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,23 @@ use moretta_insight::inferences::{self, Listing, Question};
 
 use crate::{
     error::{ErrorKind, FlowError},
-    files::{Form, OutputFile},
+    files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
     preflight,
     session::{Session, check_stop},
 };
 
-/// `moretta inferences`
+/// Request of `moretta inferences`.
 #[derive(Debug, Clone)]
 pub struct Inferences {
     /// A file, a folder of files, or a pattern: raw data or a release.
     pub input: String,
     /// The policy file.
     pub policy: PathBuf,
-    /// Inferences above this confidence are listed.
+    /// Only inferences above this confidence are listed, from 0 to below 1.
     pub above: f64,
-    /// At most this many are listed.
-    pub most: Option<usize>,
+    /// Maximum number of inferences listed; all by default.
+    pub max_listed: Option<usize>,
     /// The list as .csv.
     pub output: OutputFile,
 }
@@ -38,16 +38,16 @@ impl Session<'_> {
     pub fn inferences(&self, request: &Inferences) -> Result<Listing, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
-            check_asks(&loaded.policy, &loaded.name)?;
+            check_sensitive(&loaded.policy, &loaded.name)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let rule = "a list of inferences is CSV, its name ends in .csv; `--json` prints it as JSON";
-            request.output.form(&[Form::Csv], rule)?;
+            let rule = "a list of inferences must be named .csv; `--json` prints JSON";
+            request.output.format(&[OutputFormat::Csv], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
-            // Every text is a value of its own: raw values and released labels are counted by the same code.
+            // Every text is a separate value, so original values and released labels are counted alike.
             let profile = preflight::release(&loaded, &engine, Stage::Reading, self.observer)?;
             preflight::model_values(&loaded.policy, &profile, &loaded.name)?;
             let questions = Question::of_policy(&loaded.policy, &profile)?;
-            let found = inferences::find(&profile, &questions, request.above, request.most);
+            let found = inferences::find(&profile, &questions, request.above, request.max_listed);
             check_stop(self.observer)?;
             let (file, privacy, above) = (request.input.clone(), loaded.policy.privacy, request.above);
             let listing = Listing { file, privacy, above, profile, questions, found };
@@ -59,12 +59,12 @@ impl Session<'_> {
     }
 }
 
-fn check_asks(policy: &Policy, name: &str) -> Result<(), FlowError> {
+/// Refuses a policy that names nothing to protect.
+fn check_sensitive(policy: &Policy, name: &str) -> Result<(), FlowError> {
     let sensitive = policy.columns.iter().any(|column| column.role == Role::Sensitive);
     if sensitive || policy.privacy.first::<Template>().is_some() {
         return Ok(());
     }
-    let message =
-        "there is nothing to infer: no column has the role `sensitive`, and there is no `[[privacy.template]]`";
+    let message = "there is nothing to infer: give a column the role `sensitive`, or add a `[[privacy.template]]`";
     Err(FlowError::of_file(ErrorKind::Policy, name, message))
 }

@@ -1,23 +1,23 @@
-//! `init`: a first policy from a look at the data.
+//! `init`: drafts a policy from a sample of the data.
 
 use moretta_core::{engine::Records, hierarchy::parse_number, policy::InputOptions};
 use moretta_guess::Guesses;
 
 use crate::{error::FlowError, files::OutputFile, session::Session};
 
-/// Records in the sample: enough to distinguish an id from a postcode, and read in an instant.
+/// Records in the sample: enough to distinguish an id from a postcode, and quick to read; not tuned.
 const SAMPLE: usize = 100_000;
 
-/// `moretta init`
+/// Request of `moretta init`.
 #[derive(Debug, Clone)]
 pub struct Init {
     /// A file, a folder of files, or a pattern.
     pub input: String,
-    /// The policy to write.
+    /// The policy file.
     pub output: OutputFile,
 }
 
-/// A draft of a policy.
+/// A draft policy.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The guess for each column, with its reason.
@@ -34,8 +34,9 @@ impl Session<'_> {
         let sample = engine.sample(SAMPLE)?;
         let numbers = sample.columns.iter().filter(|name| parse_number(name).is_ok()).count();
         if 3 * numbers >= sample.columns.len() {
-            // The names are not shown: they may be a person's.
-            let message = "a third of the first line are numbers; is the header that names the columns missing?";
+            // The first line is not shown: it may be a record of a person.
+            let message =
+                "at least a third of the first line are numbers; add a header line with the names of the columns";
             return Err(FlowError::input(&request.input, message));
         }
         let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);

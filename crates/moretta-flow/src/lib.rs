@@ -1,8 +1,8 @@
-//! Requests in, releases and figures out: the library under every front end.
+//! Runs requests: every front end passes a request and gets a release or figures.
 //!
-//! A [`Session`] has threads of its own and reports to one [`Observer`](moretta_core::observer::Observer). Each request
+//! A [`Session`] has its own threads and reports to one [`Observer`](moretta_core::observer::Observer). Each request
 //! is a plain struct and has one method of the session; errors are [`FlowError`]s with a kind, a place and a message.
-//! Nothing here prints, parses arguments, or keeps state of the process.
+//! Nothing here prints, parses arguments, or keeps global state.
 //!
 //! ```text
 //! Anonymize ─▶ policy ─▶ preflight ─▶ search ─▶ verify ─▶ write ─▶ read back ─▶ publish ─▶ Report
@@ -42,7 +42,6 @@ mod compare;
 mod error;
 mod evaluate;
 mod files;
-mod frontier;
 mod hierarchy;
 mod inferences;
 mod init;
@@ -51,15 +50,15 @@ mod policy;
 mod preflight;
 mod release;
 mod session;
+mod tradeoff;
 
 pub use self::{
     apply::Apply,
     check::{Check, Checked},
-    compare::{Compare, Compared, JobResult, RunElsewhere},
+    compare::{Compare, ComparisonOutcome, JobResult, RunElsewhere},
     error::{ErrorKind, FlowError},
-    evaluate::{Evaluate, Evaluation, HeldBack},
+    evaluate::{Evaluate, Evaluation, SplitOptions},
     files::OutputFile,
-    frontier::Frontier,
     hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy},
     inferences::Inferences,
     init::{Draft, Init},
@@ -67,4 +66,5 @@ pub use self::{
     policy::{LoadedPolicy, read_hierarchy},
     release::{Anonymize, Output, Release, ReleaseOptions},
     session::{Resources, Session},
+    tradeoff::FindTradeOff,
 };

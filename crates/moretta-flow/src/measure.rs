@@ -1,4 +1,4 @@
-//! `measure` and `queries`: what a release lost, from the original and the release alone.
+//! `measure` and `queries`: the information loss of a release, computed from the original and the release.
 
 use std::path::PathBuf;
 
@@ -16,18 +16,18 @@ use moretta_insight::evaluate::queries::{
 
 use crate::{
     error::{ErrorKind, FlowError},
-    files::{Form, OutputFile},
+    files::{OutputFile, OutputFormat},
     policy::{LoadedPolicy, read_text},
     preflight,
     session::{Session, check_stop},
 };
 
-/// `moretta measure`
+/// Request of `moretta measure`.
 #[derive(Debug, Clone)]
 pub struct Measure {
     /// A file, a folder of files, or a pattern.
     pub original: String,
-    /// The same for the release.
+    /// File, folder of files, or pattern of the release.
     pub released: String,
     /// The policy file.
     pub policy: PathBuf,
@@ -36,36 +36,36 @@ pub struct Measure {
 /// The information loss of a release.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    /// Every measure.
+    /// All measures; `None` for those that do not apply.
     pub measures: Measures,
-    /// Whether the file shows what its cells lost: one number per group does not show how wide the group is.
+    /// Whether the loss of cells is known: one number per group does not show the range of the group.
     pub cells: bool,
 }
 
-/// `moretta queries`
+/// Request of `moretta queries`.
 #[derive(Debug, Clone)]
 pub struct Queries {
     /// A file, a folder of files, or a pattern.
     pub original: String,
-    /// The same for the release.
+    /// File, folder of files, or pattern of the release.
     pub released: String,
     /// The policy file.
     pub policy: PathBuf,
-    /// A file of queries; random ones by default.
+    /// File of queries; random queries by default.
     pub queries: Option<PathBuf>,
-    /// Random queries of each kind.
+    /// Number of random queries of each kind.
     pub count: u32,
-    /// Columns that a random query asks about; all by default.
+    /// Number of quasi-identifiers per random query; all by default.
     pub columns: Option<usize>,
-    /// The column that is summed; the first numeric quasi-identifier by default.
+    /// Quasi-identifier to sum; the first numeric one by default.
     pub sum: Option<String>,
-    /// Decides which queries are drawn.
+    /// Random seed of the queries.
     pub seed: u64,
-    /// Answers as .csv, or a picture of their errors as .svg.
+    /// Answers as .csv, or a chart of their errors as .svg.
     pub output: OutputFile,
 }
 
-/// An original and its release, read from their files.
+/// An original and its release, read from files.
 struct OriginalAndRelease {
     original: Profile,
     file: Profile,
@@ -73,7 +73,7 @@ struct OriginalAndRelease {
 }
 
 impl Session<'_> {
-    /// Measures a release against its original.
+    /// Measures the information loss of a release.
     pub fn measure(&self, request: &Measure) -> Result<Measured, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
@@ -96,10 +96,10 @@ impl Session<'_> {
                 .map(|path| read_text(path, ErrorKind::Usage).map(|text| (path, text)))
                 .transpose()?;
             loaded.files.extend(request.queries.clone());
-            let rule = "a file of answers ends in .csv, a picture of their errors in .svg; `--json` prints JSON";
+            let rule = "answers must be named .csv, a chart of their errors .svg; `--json` prints JSON";
             let before = self.open(&request.original, &loaded.policy.input)?;
             let after = self.open(&request.released, &loaded.policy.input)?;
-            let form = request.output.form(&[Form::Csv, Form::Svg], rule)?;
+            let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg], rule)?;
             request.output.check(&loaded.files, &[&before, &after])?;
             let both = self.both(&loaded, &before, &after)?;
             self.observer.stage(Stage::Asking);
@@ -113,11 +113,11 @@ impl Session<'_> {
             };
             check_stop(self.observer)?;
             let found = Answered { file: request.released.clone(), records: both.original.records(), answers };
-            request.output.write(|| match form {
-                Some(Form::Svg) => moretta_pages::queries::svg(&found),
+            request.output.write(|| match format {
+                Some(OutputFormat::Svg) => moretta_pages::queries::svg(&found),
                 _ => moretta_pages::queries::csv(&found),
             })?;
-            if own.is_some() || form == Some(Form::Csv) {
+            if own.is_some() || format == Some(OutputFormat::Csv) {
                 let (shown, like) = ("true answers", request.original.clone());
                 self.observer.note(&Note::Confidential { shown, like });
             }
@@ -138,12 +138,13 @@ impl Session<'_> {
         let (name, of) = (after.source().name(), before.source().name());
         if file.records() != original.records() {
             let (found, expected) = (file.records(), original.records());
-            let message = format!("{found} records, but {of} has {expected}; these are not a release and its original");
+            let message = format!("{found} records, but {of} has {expected}: this is not a release of that file");
             return Err(FlowError::input(name, message));
         }
-        let released = match loaded.policy.release.numbers == Numbers::Interval {
-            true => Released::of_file(&original, &file).map_err(|error| FlowError::input(name, error))?,
-            false => Released::of_opaque(&original, &file),
+        let released = if loaded.policy.release.numbers == Numbers::Interval {
+            Released::of_file(&original, &file).map_err(|error| FlowError::input(name, error))?
+        } else {
+            Released::of_opaque(&original, &file)
         };
         Ok(OriginalAndRelease { original, file, released })
     }
@@ -167,7 +168,7 @@ fn answer_random(request: &Queries, policy: &Policy, both: &OriginalAndRelease) 
     let profile = &both.original;
     let known = profile.columns().len();
     if let Some(columns) = request.columns.filter(|columns| *columns > known) {
-        return Err(FlowError::usage(format!("--columns {columns}: the policy has {known} quasi-identifiers")));
+        return Err(FlowError::usage(format!("--columns {columns}: the policy has only {known} quasi-identifiers")));
     }
     let sum = request.sum.as_ref().map(|name| {
         queries::column_to_sum(profile, name).map_err(|problem| FlowError::usage(format!("--sum {name}: {problem}")))

@@ -1,4 +1,4 @@
-//! Opening policies and hierarchy files.
+//! Reads policies and hierarchy files.
 
 use std::path::{Path, PathBuf};
 
@@ -14,17 +14,17 @@ use crate::error::{ErrorKind, FlowError};
 /// A policy and the hierarchies it names, ready to be bound to a table.
 #[derive(Debug, Clone)]
 pub struct LoadedPolicy {
-    /// How messages name it.
+    /// Name of the policy in messages.
     pub name: String,
     /// The policy; its method and parameters are checked.
     pub policy: Policy,
-    /// The hierarchies of its columns, where they are files.
+    /// Hierarchies that are files, by column.
     pub hierarchies: Hierarchies,
-    /// The folder that names of other files are relative to.
+    /// Folder that relative file names of the policy refer to.
     pub folder: PathBuf,
-    /// Every file that is read: none of them may be written by the same request.
+    /// All files that are read: the same request must not write them.
     pub files: Vec<PathBuf>,
-    /// Lines that still carry `init`'s mark CONFIRM.
+    /// Number of lines still marked CONFIRM by `init`.
     pub unconfirmed: usize,
 }
 
@@ -55,7 +55,7 @@ impl LoadedPolicy {
     }
 }
 
-/// The second tables that the models of a policy need: the name that models give them, and the file.
+/// Returns the second tables that the models of a policy need: name and file of each.
 pub(crate) fn second_tables(policy: &Policy, folder: &Path) -> Vec<(String, PathBuf)> {
     let mut names: Vec<String> = policy.privacy.models.iter().flat_map(|model| model.second_tables()).collect();
     names.sort_unstable();

@@ -1,6 +1,6 @@
-//! Making a release: `anonymize` searches for a recoding, `apply` takes a saved one; the rest is the same for both.
+//! Makes a release: `anonymize` searches for a recoding, `apply` uses a saved one; the rest is the same for both.
 //!
-//! Whatever goes wrong, the target holds what it held before: see [`moretta_core::publish`].
+//! After an error the target file is unchanged: see [`moretta_core::publish`].
 
 use std::{
     collections::BTreeSet,
@@ -29,13 +29,13 @@ use moretta_insight::{
 
 use crate::{
     error::FlowError,
-    files::{Form, check_beside, check_outputs},
+    files::{OutputFormat, check_beside, check_outputs},
     policy::LoadedPolicy,
     preflight,
     session::Session,
 };
 
-/// `moretta anonymize`: files in, files out.
+/// Request of `moretta anonymize`: files in, files out.
 #[derive(Debug, Clone)]
 pub struct Anonymize {
     /// A file, a folder of files, or a pattern.
@@ -44,9 +44,9 @@ pub struct Anonymize {
     pub policy: PathBuf,
     /// The release and its reports.
     pub output: Output,
-    /// Where to save the recoding, for `apply`.
+    /// File to save the recoding in, for `apply`.
     pub recoding: Option<PathBuf>,
-    /// How to search and write.
+    /// Options of search and output.
     pub options: ReleaseOptions,
 }
 
@@ -57,22 +57,22 @@ pub struct Output {
     pub release: PathBuf,
     /// Reports: .json for programs, .html for people.
     pub reports: Vec<PathBuf>,
-    /// Whether existing files may be replaced.
+    /// Whether existing files may be overwritten.
     pub overwrite: bool,
 }
 
-/// How to search and write a release.
+/// Options of search and output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReleaseOptions {
-    /// Decides what the search tries and the order of the records; drawn at random by default.
+    /// Random seed of the search and of the record order; random by default.
     pub seed: Option<u64>,
-    /// Keeps the records in the order of the input.
+    /// Whether the records keep the order of the input.
     pub keep_order: bool,
-    /// Ends the search; the best result so far is released.
+    /// Limit of the search; then the best result so far is released.
     pub time_limit: Option<Duration>,
-    /// Releases a point of the method's generalization path instead of the search's result.
+    /// Step of the method's generalization path to release, instead of the result of the search.
     pub at: Option<usize>,
-    /// Measures every point of the method's generalization path, for the report.
+    /// Whether the report has the measures of every step of the method's generalization path.
     pub path: bool,
     /// Whether [`Session::release`] returns the recoding, for `apply`.
     pub recoding: bool,
@@ -83,21 +83,21 @@ pub struct ReleaseOptions {
 pub struct Release {
     /// The policy, the guarantees that hold, and the information loss.
     pub report: Report,
-    /// The recoding, if it was asked for.
+    /// The recoding, if it was requested.
     pub recoding: Option<Saved>,
 }
 
-/// A release that was read back but not published.
+/// A release that was verified by reading it back, but not published.
 struct Prepared<S> {
     report: Report,
     recoding: Option<Saved>,
     release: ReadBack<S>,
 }
 
-/// Seconds since the last lap.
-pub(crate) struct Clock(Instant);
+/// Stopwatch.
+pub(crate) struct Stopwatch(Instant);
 
-impl Clock {
+impl Stopwatch {
     pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
@@ -111,7 +111,7 @@ impl Clock {
 }
 
 impl Session<'_> {
-    /// Makes a release of files, with reports and the recoding beside it. Returns the report.
+    /// Makes a release of files, with reports and the saved recoding. Returns the report.
     pub fn anonymize(&self, request: &Anonymize) -> Result<Report, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
@@ -149,16 +149,16 @@ impl Session<'_> {
         target: &E::Target,
         options: &ReleaseOptions,
     ) -> Result<Prepared<E::Staged>, FlowError> {
-        let mut clock = Clock::start();
+        let mut stopwatch = Stopwatch::start();
         let order = order(engine, &loaded.policy, options.keep_order)?;
         let (counts, profile) = preflight::original(loaded, engine, self.observer)?;
-        let profile_seconds = clock.lap();
+        let profile_seconds = stopwatch.lap();
 
         let policy = &loaded.policy;
         let seed = seed(options.seed)?;
         let others = self.second_tables(policy, &loaded.hierarchies, &loaded.folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        // The points of `moretta frontier` are counted from the same seed there and here.
+        // `moretta frontier` uses the same seed, so that the steps are the same.
         let path_seed = if options.at.is_some() { options.seed.unwrap_or(0) } else { seed };
         let task = Task::of(&bound, path_seed);
         let (outcome, first_valid) = match options.at {
@@ -176,22 +176,22 @@ impl Session<'_> {
         let mut report = Report::of(policy, &profile, &verified, stopped, seed, engine.columns().len());
         report.at = options.at;
         report.seconds.profile = profile_seconds;
-        report.seconds.search = clock.lap();
+        report.seconds.search = stopwatch.lap();
         if options.path && !outcome.path.is_empty() {
             self.observer.stage(Stage::Measuring);
             let points = tradeoff::measured(&profile, policy, &outcome.path, &[], self.observer);
             report.path = points.ok_or_else(FlowError::interrupted)?;
-            report.seconds.total = clock.lap();
+            report.seconds.total = stopwatch.lap();
         }
         self.notes(loaded);
         let saved = || Saved::of(policy, &loaded.hierarchies, &profile, verified.recoding());
         let recoding = options.recoding.then(saved);
-        let pass = Pass { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
-        let release = self.write(&pass, &verified, &mut report, clock)?;
+        let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
+        let release = self.write(&input, &verified, &mut report, stopwatch)?;
         Ok(Prepared { report, recoding, release })
     }
 
-    /// Runs the policy's method. A method whose result so far is worth releasing may be stopped by the observer.
+    /// Runs the policy's method. If the observer stops an anytime method, its result so far is returned.
     fn search(&self, bound: &BoundPolicy<'_>, seed: u64, limit: Option<Duration>) -> Result<Outcome, FlowError> {
         let advice: BTreeSet<String> = bound.models().iter().filter_map(|model| model.advice()).collect();
         advice.into_iter().for_each(|advice| self.observer.note(&Note::ModelAdvice(advice)));
@@ -208,7 +208,7 @@ impl Session<'_> {
         Ok(outcome)
     }
 
-    /// Notes that a data holder should read before relying on a release.
+    /// Reports notes that a data holder should read before relying on a release.
     fn notes(&self, loaded: &LoadedPolicy) {
         let LoadedPolicy { policy, unconfirmed, .. } = loaded;
         let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect::<Vec<_>>();
@@ -227,17 +227,17 @@ impl Session<'_> {
     /// Writes the release and reads it back; completes the report's times.
     pub(crate) fn write<E: Engine>(
         &self,
-        pass: &Pass<'_, E>,
+        input: &RewriteInput<'_, E>,
         verified: &Verified<'_>,
         report: &mut Report,
-        mut clock: Clock,
+        mut stopwatch: Stopwatch,
     ) -> Result<ReadBack<E::Staged>, FlowError> {
-        let Pass { engine, hierarchies, counts, target, order } = *pass;
+        let RewriteInput { engine, hierarchies, counts, target, order } = *input;
         let written = verified.write(engine, counts, target, (order, report.seed), self.observer)?;
-        report.seconds.release = clock.lap();
+        report.seconds.release = stopwatch.lap();
         let release = written.read_back(hierarchies, self.observer)?;
-        report.seconds.check = clock.lap();
-        // The total already has the time of optional steps.
+        report.seconds.check = stopwatch.lap();
+        // The total already includes the time of optional steps.
         let Seconds { profile, search, release: writing, check, total } = report.seconds;
         report.seconds.total = total + profile + search + writing + check;
         report.peak_memory_bytes = self.alone().then(peak_memory_bytes).flatten();
@@ -245,8 +245,8 @@ impl Session<'_> {
     }
 }
 
-/// The input of the second pass.
-pub(crate) struct Pass<'a, E: Engine> {
+/// Input of the second pass over the records.
+pub(crate) struct RewriteInput<'a, E: Engine> {
     pub(crate) engine: &'a E,
     pub(crate) hierarchies: &'a Hierarchies,
     pub(crate) counts: &'a Counts,
@@ -254,7 +254,7 @@ pub(crate) struct Pass<'a, E: Engine> {
     pub(crate) order: RecordOrder,
 }
 
-/// The order in which records are released; an error if the engine cannot keep the input's.
+/// Returns the order of the released records; an error if the engine cannot keep that of the input.
 pub(crate) fn order<E: Engine>(
     engine: &E,
     policy: &moretta_core::policy::Policy,
@@ -263,22 +263,22 @@ pub(crate) fn order<E: Engine>(
     let order = if keep { RecordOrder::Input } else { policy.release.order };
     match order {
         RecordOrder::Input if !engine.keeps_order() => {
-            Err(FlowError::usage(format!("{}: its records have no order that could be kept", engine.name())))
+            Err(FlowError::usage(format!("{}: these records have no order to keep", engine.name())))
         }
         order => Ok(order),
     }
 }
 
-/// The requested seed, or a random one: an attacker who guesses the seed can undo the shuffle. 53 bits, because JSON readers keep
-/// whole numbers up to 2^53.
-pub(crate) fn seed(asked: Option<u64>) -> Result<u64, FlowError> {
+/// Returns the requested seed, or a random one: an attacker who guesses the seed can undo the shuffle. It has 53 bits,
+/// because JSON readers keep whole numbers up to 2^53.
+pub(crate) fn seed(requested: Option<u64>) -> Result<u64, FlowError> {
     let drawn = || getrandom::u64().map(|seed| seed >> 11);
-    asked
+    requested
         .map_or_else(drawn, Ok)
-        .map_err(|error| FlowError::usage(format!("no random seed to be had ({error}); give --seed N")))
+        .map_err(|error| FlowError::usage(format!("the system has no random numbers ({error}); use --seed N")))
 }
 
-/// Checks the files that a release writes, before anything else is done.
+/// Checks the output files of a release before the work starts.
 pub(crate) fn check_files(
     output: &Output,
     recoding: Option<&Path>,
@@ -291,24 +291,24 @@ pub(crate) fn check_files(
     paths.extend(output.reports.iter().map(PathBuf::as_path).chain(recoding));
     let reads: Vec<PathBuf> = source.paths().map(PathBuf::from).chain(read.iter().cloned()).collect();
     check_outputs(&paths, &reads, output.overwrite)?;
-    output.reports.iter().try_for_each(|report| report_form(report).map(|_| ()))?;
+    output.reports.iter().try_for_each(|report| report_format(report).map(|_| ()))?;
     let wrong = |path: &Path, message: &str| FlowError::usage(format!("{}: {message}", path.display()));
     let tabs = output.release.extension().is_some_and(|extension| extension == "tsv");
     if tabs && source.format() == Format::Csv && source.csv_options().delimiter != Some(b'\t') {
-        let message = "the release has the delimiter of the input, which is no tab; name it .csv";
+        let message = "the release has the delimiter of the input, which is not a tab; name it .csv";
         return Err(wrong(&output.release, message));
     }
     if let Some(path) = recoding.filter(|path| path.extension().is_none_or(|extension| extension != "json")) {
-        return Err(wrong(path, "a recoding's name ends in .json"));
+        return Err(wrong(path, "a recoding must be named .json"));
     }
     Ok(Target { overwrite: output.overwrite, ..Target::new(output.release.clone())? })
 }
 
-fn report_form(path: &Path) -> Result<Form, FlowError> {
-    Form::of(path, &[Form::Json, Form::Html], "a report's name ends in .json or .html")
+fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {
+    OutputFormat::of(path, &[OutputFormat::Json, OutputFormat::Html], "a report must be named .json or .html")
 }
 
-/// Publishes a release and then its reports and recoding. All are on the disk before the first is renamed.
+/// Publishes a release, then its reports and recoding. All files are written before the first is renamed.
 pub(crate) fn publish<S: Staged>(
     release: ReadBack<S>,
     report: &Report,
@@ -327,8 +327,8 @@ pub(crate) fn publish<S: Staged>(
     for path in &output.reports {
         add(
             path,
-            match report_form(path)? {
-                Form::Html => moretta_pages::report(report, &name),
+            match report_format(path)? {
+                OutputFormat::Html => moretta_pages::report(report, &name),
                 _ => report.to_json(),
             },
         )?;

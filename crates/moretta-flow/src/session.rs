@@ -1,4 +1,4 @@
-//! A session: the threads, the memory and the observer of one job.
+//! A session: threads, memory limit and observer of one job.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,21 +17,21 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{error::FlowError, policy::second_tables};
 
-/// Stack of a worker: that of a main thread, where searches ran before they had a pool.
+/// Stack size of a worker thread in bytes: the usual size of a main thread, enough for deep recursions.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Limits of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resources {
-    /// Threads; all processors by default.
+    /// Number of threads; all cores by default.
     pub threads: Option<u16>,
-    /// Bytes for distinct values and rows; unlimited by default.
+    /// Bytes for distinct values and rows; no limit by default.
     pub memory: Option<u64>,
     /// Whether the process runs nothing else, so that its peak memory is the job's and can be reported.
     pub alone: bool,
 }
 
-/// Runs requests with threads of its own and reports to one observer. Several sessions can run in one process.
+/// Runs requests on its own threads and reports to one observer. Several sessions can run in one process.
 pub struct Session<'a> {
     pub(crate) observer: &'a dyn Observer,
     resources: Resources,
@@ -39,7 +39,7 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// Starts the threads.
+    /// Starts the threads of the session.
     pub fn new(resources: Resources, observer: &'a dyn Observer) -> Result<Self, FlowError> {
         let threads = resources.threads.map_or(0, |threads| usize::from(threads).max(1));
         let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
@@ -60,7 +60,7 @@ impl<'a> Session<'a> {
         Ok(LocalEngine::with_options(Source::open(input, &csv)?, engine_options))
     }
 
-    /// Reads the second tables that the models of a policy need, such as a population.
+    /// Reads the second tables that the models of a policy need, for example a population.
     pub(crate) fn second_tables(
         &self,
         policy: &Policy,
@@ -84,7 +84,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// An error if the observer asked to stop.
+/// Returns an error if the observer requested a stop.
 pub(crate) fn check_stop(observer: &dyn Observer) -> Result<(), FlowError> {
     observer.stop().map_or(Ok(()), |_| Err(FlowError::interrupted()))
 }

@@ -11,7 +11,9 @@ use std::{
 };
 
 use moretta_core::observer::{NoObserver, Observer, Stage, Stop};
-use moretta_flow::{Anonymize, Compare, ErrorKind, HeldBack, Output, OutputFile, ReleaseOptions, Resources, Session};
+use moretta_flow::{
+    Anonymize, Compare, ErrorKind, Output, OutputFile, ReleaseOptions, Resources, Session, SplitOptions,
+};
 use moretta_synthetic::{COLUMNS, People, header, hierarchy, policy};
 
 /// The demo's people, hierarchies and policy.
@@ -100,7 +102,7 @@ fn methods_are_compared_in_this_process_without_a_figure_of_memory() {
         methods: ["mondrian", "k-member"].map(str::to_owned).to_vec(),
         k: vec![5],
         test: None,
-        held_back: HeldBack { folds: Some(2), hold_out: None },
+        split_options: SplitOptions { folds: Some(2), hold_out: None },
         queries: 20,
         seed: 1,
         time_limit: None,

@@ -1,4 +1,4 @@
-//! Privacy models of every kind go through a whole release of a file, its read-back, and `check`: of the table as a
+//! Releases, read-back and `check` with every kind of privacy model: models of the table as a
 //! whole, with a second table, and not closed under union.
 
 use std::{
@@ -87,7 +87,7 @@ fn a_model_of_the_whole_table_that_cannot_hold() {
     assert!(!folder.path().join("released.csv").exists());
 }
 
-/// A point of a path is released as it is: no search could raise k, and a path does not know the model.
+/// A step of a path is released unchanged: no search raises k, and the path does not evaluate the model.
 #[test]
 fn a_point_of_a_path_needs_models_that_judge_groups() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -95,7 +95,7 @@ fn a_point_of_a_path_needs_models_that_judge_groups() {
     let lax = LaxDisclosure { column: "ill".to_owned(), delta: 0.4, claims_closure: false };
     for (loaded, said) in [
         (loaded(folder.path(), method, AverageRisk { most: 0.1 }), "judges the table as a whole"),
-        (loaded(folder.path(), method, lax), "may violate it together; `genetic` can"),
+        (loaded(folder.path(), method, lax), "may violate it together; use `genetic`"),
     ] {
         let session = Session::new(Resources::default(), &NoObserver).expect("a session");
         let people = folder.path().join("people.csv").display().to_string();
@@ -138,7 +138,7 @@ fn a_model_that_is_not_closed_under_union() {
         let folder = tempfile::tempdir().expect("a folder");
         let error = release_and_check(folder.path(), &loaded(folder.path(), method, lax()), &Notes::default());
         let message = error.expect_err(method).message;
-        assert!(message.contains("may violate it together; `genetic` can"), "{method}: {message}");
+        assert!(message.contains("may violate it together; use `genetic`"), "{method}: {message}");
         assert!(!folder.path().join("released.csv").exists());
     }
 }

@@ -1,4 +1,4 @@
-//! An engine without files: it passes the suite of engines, and whole releases are made of its records.
+//! An engine without files: it passes the engine suite, and its records can be released.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,7 +18,7 @@ use moretta_flow::{ErrorKind, LoadedPolicy, ReleaseOptions, Resources, Session};
 
 type Store = Arc<Mutex<HashMap<String, TextTable>>>;
 
-/// Records in memory, without numbers and without an order that could be kept.
+/// Records in memory, without record numbers and without an order to keep.
 struct Memory {
     table: TextTable,
     store: Store,
@@ -114,7 +114,7 @@ impl Engine for Memory {
             };
             rows.push(self.table.columns.iter().zip(record).filter_map(cell).collect());
         }
-        // Sorted by a hash of seed and record: the order of the input must not show.
+        // Sorted by a hash of seed and index, to hide the order of the input.
         let mut rows: Vec<(u64, Vec<String>)> = (plan.seed..).map(hashed).zip(rows).collect();
         rows.sort();
         let mut table = TextTable { columns, rows: rows.into_iter().map(|(_, row)| row).collect() };

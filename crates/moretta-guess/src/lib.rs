@@ -1,15 +1,15 @@
-//! A first policy from a look at the data: what `moretta init` writes.
+//! Drafts a policy from a sample of the data, for `moretta init`.
 //!
-//! [`facts`] sums a sample up, [`guess`] says what each column may be and why, and [`policy_text`] writes that down as a
-//! policy to be edited. It promises three things:
+//! [`facts`] summarizes a sample, [`guess`] guesses the role of each column with a reason, and [`policy_text`] writes the
+//! guesses as a policy to edit. Guarantees:
 //!
-//! - the text is a policy: [`Policy::parse`](moretta_core::policy::Policy::parse) accepts it (as long as there is a column);
-//! - nothing in it is decided: every guess bears the word `CONFIRM` and its reason;
-//! - no value of the data stands in it, only how many there are: a policy may be passed around. (The exception are texts
-//!   that mean that a value is missing, such as `N/A`, which the policy must name.)
+//! - the text is a valid policy: [`Policy::parse`](moretta_core::policy::Policy::parse) accepts it if there is a column;
+//! - every guess is marked `CONFIRM` and has a reason;
+//! - it contains no value of the data, only counts, so that it can be shared. (The exception are texts that mean a missing
+//!   value, such as `N/A`, which the policy must name.)
 //!
-//! A guess looks at the name (`words.rs`: a table) and at the values (`look.rs`). Where they leave a doubt, the column becomes
-//! a quasi-identifier: a loss of precision can be seen in the report, an overlooked quasi-identifier cannot.
+//! A guess uses the name (`topics.rs`, a table) and the values (`look.rs`). In doubt the column becomes a
+//! quasi-identifier: a loss of precision is visible in the report, an overlooked quasi-identifier is not.
 //!
 //! ```
 //! use moretta_core::{policy::Policy, schema::Role};
@@ -32,93 +32,97 @@ mod patterns;
 #[cfg(test)]
 mod tests;
 mod text;
-mod words;
+mod topics;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use moretta_core::policy::InputOptions;
-use moretta_core::schema::{Kind, Role};
+use moretta_core::{
+    policy::InputOptions,
+    schema::{Kind, Role},
+};
 
-use self::dates::Written;
-use self::decide::Decision;
-use self::look::{Look, Shape};
 pub use self::text::policy_text;
+use self::{
+    dates::DateStyle,
+    decide::Decision,
+    look::{Look, Shape},
+};
 
-/// What is known of a column before anything is guessed.
+/// Summary of a column of the sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnFacts {
-    /// Its name.
+    /// Name in the header.
     pub name: String,
-    /// The different texts, each with the number of records that have it. Missing ones are among them.
+    /// Distinct texts with their numbers of records, missing values included.
     pub values: Vec<(String, u64)>,
-    /// How many records were looked at.
+    /// Number of records in the sample.
     pub records: u64,
-    /// Whether these were all records there are.
+    /// Whether the sample has all records.
     pub complete: bool,
 }
 
-/// What a column may be.
+/// Guess for one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Guess {
-    /// Its name.
+    /// Name in the header.
     pub name: String,
-    /// What it may be to the holder.
+    /// Guessed role.
     pub role: Role,
-    /// How its values compare.
+    /// Guessed type of the values.
     pub kind: Kind,
-    /// How its dates are written, where that is not ISO 8601.
+    /// Date format; `None` for ISO 8601 and for other types.
     pub format: Option<&'static str>,
-    /// How its values could be made less precise, for a quasi-identifier.
+    /// Suggested hierarchy of a quasi-identifier.
     pub hierarchy: Option<Suggestion>,
-    /// How many different values it has; missing ones are not counted.
+    /// Number of distinct values, without missing ones.
     pub different: u64,
-    /// How many records have no value in it.
+    /// Number of records with a missing value.
     pub missing: u64,
-    /// The reason, in words without a value of the data.
+    /// Reason of the guess, without a value of the data.
     pub why: String,
-    /// More that the holder should know, each a sentence.
+    /// Further notes for the data holder, each a sentence.
     pub notes: Vec<String>,
 }
 
-/// A hierarchy that would serve a column.
+/// Suggested hierarchy.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suggestion {
     /// Intervals of these widths, ascending.
     Widths(Vec<f64>),
-    /// So many first characters of a code, descending.
+    /// Numbers of leading characters of a code, descending.
     Prefix(Vec<u32>),
-    /// The calendar.
+    /// Calendar levels.
     Dates,
-    /// A file that groups values that are alike.
+    /// A hierarchy file that groups similar values.
     Groups,
 }
 
-/// All that was guessed.
+/// Guesses for all columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Guesses {
-    /// The columns in the input's order. A name that comes twice is there once.
+    /// In the order of the input; a repeated name appears once.
     pub columns: Vec<Guess>,
-    /// The names that come twice: no policy can speak of them.
+    /// Repeated names, which a policy cannot declare.
     pub repeated: Vec<String>,
-    /// Texts of the data that may stand for a missing value, beyond those that a policy takes for one by default.
+    /// Texts of the data that may mean a missing value, besides the defaults of a policy.
     pub markers: Vec<String>,
-    /// How many records were looked at.
+    /// Number of records in the sample.
     pub records: u64,
-    /// Whether these were all records there are.
+    /// Whether the sample has all records.
     pub complete: bool,
 }
 
-/// Sums up rows, as they come from a sample. A row that is too short has empty cells.
+/// Summarizes the rows of a sample. Missing cells of a short row count as empty.
 ///
-/// The rows are taken for the first of more; set [`ColumnFacts::complete`] where they are all.
+/// The caller sets [`ColumnFacts::complete`] if the sample has all records.
 pub fn facts(columns: &[String], rows: &[Vec<String>]) -> Vec<ColumnFacts> {
     let column = |(index, name): (usize, &String)| {
-        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut indices: HashMap<&str, usize> = HashMap::new();
         let mut values: Vec<(String, u64)> = Vec::new();
         for row in rows {
             let text = row.get(index).map_or("", String::as_str);
-            let place = *places.entry(text).or_insert(values.len());
-            match values.get_mut(place) {
+            let index = *indices.entry(text).or_insert(values.len());
+            match values.get_mut(index) {
                 Some((_, count)) => *count += 1,
                 None => values.push((text.to_owned(), 1)),
             }
@@ -128,7 +132,7 @@ pub fn facts(columns: &[String], rows: &[Vec<String>]) -> Vec<ColumnFacts> {
     columns.iter().enumerate().map(column).collect()
 }
 
-/// Guesses what each column is.
+/// Guesses the role of each column.
 pub fn guess(facts: &[ColumnFacts]) -> Guesses {
     let mut names = HashSet::new();
     let (once, again): (Vec<_>, Vec<_>) = facts.iter().partition(|column| names.insert(column.name.as_str()));
@@ -146,7 +150,12 @@ pub fn guess(facts: &[ColumnFacts]) -> Guesses {
 
     let repeated: BTreeSet<&str> = again.iter().map(|column| column.name.as_str()).collect();
     Guesses {
-        columns: once.iter().zip(&looks).zip(decisions).map(|((column, look), made)| put(column, look, made)).collect(),
+        columns: once
+            .iter()
+            .zip(&looks)
+            .zip(decisions)
+            .map(|((column, look), decision)| to_guess(column, look, decision))
+            .collect(),
         repeated: repeated.into_iter().map(str::to_owned).collect(),
         markers: found
             .into_iter()
@@ -158,13 +167,13 @@ pub fn guess(facts: &[ColumnFacts]) -> Guesses {
     }
 }
 
-/// The texts of a column that may stand for a missing value.
+/// Returns the texts of a column that may mean a missing value.
 fn markers(column: &ColumnFacts) -> impl Iterator<Item = &str> {
     let texts = || column.values.iter().map(|(text, _)| text.as_str());
     // `NA` among two-letter codes is Namibia, North America or sodium.
     let two_letters = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_uppercase());
     let codes = texts().filter(|text| two_letters(text)).count() > 5;
-    // `-` beside `+` is a result.
+    // `-` in a column with `+` is a test result.
     let signs = texts().any(|text| text.trim() == "+");
     texts().filter(move |text| {
         let meant = (codes && two_letters(text)) || (signs && text.trim() == "-");
@@ -172,57 +181,57 @@ fn markers(column: &ColumnFacts) -> impl Iterator<Item = &str> {
     })
 }
 
-fn put(column: &ColumnFacts, look: &Look, made: Decision) -> Guess {
+fn to_guess(column: &ColumnFacts, look: &Look, decision: Decision) -> Guess {
     let kind = match look.shape {
-        // Classes are told apart, not measured, even where they are called 0 and 1.
-        _ if made.role == Role::Class => Kind::Category,
-        Shape::Numbers { .. } if !made.is_code => Kind::Number,
-        Shape::Dates(Written::Iso | Written::As(_)) => Kind::Date,
+        // Classes are categories, even if they are called 0 and 1.
+        _ if decision.role == Role::Class => Kind::Category,
+        Shape::Numbers { .. } if !decision.is_code => Kind::Number,
+        Shape::Dates(DateStyle::Iso | DateStyle::As(_)) => Kind::Date,
         _ => Kind::Category,
     };
     let format = match look.shape {
-        Shape::Dates(Written::As(format)) if kind == Kind::Date => Some(format),
+        Shape::Dates(DateStyle::As(format)) if kind == Kind::Date => Some(format),
         _ => None,
     };
-    let mut notes = made.notes;
-    if let Shape::Dates(written) = look.shape
-        && matches!(made.role, Role::QuasiIdentifier | Role::Sensitive)
+    let mut notes = decision.notes;
+    if let Shape::Dates(style) = look.shape
+        && matches!(decision.role, Role::QuasiIdentifier | Role::Sensitive)
     {
-        notes.extend(unclear(written));
+        notes.extend(date_note(style));
     }
     if look.has_star {
-        notes.push("One value is `*`, which stands for a suppressed one: is this file a release already?".to_owned());
+        notes.push("One value is `*`, which means a suppressed value: is this file already a release?".to_owned());
     }
     Guess {
         name: column.name.clone(),
-        role: made.role,
+        role: decision.role,
         kind,
         format,
-        hierarchy: if made.role == Role::QuasiIdentifier { suggestion(look, kind, made.is_code) } else { None },
+        hierarchy: if decision.role == Role::QuasiIdentifier { suggestion(look, kind, decision.is_code) } else { None },
         different: look.different,
         missing: look.missing,
-        why: made.why,
+        why: decision.why,
         notes,
     }
 }
 
-/// Why dates are not read as such, where they are not.
-fn unclear(written: Written) -> Option<String> {
-    match written {
-        Written::Iso | Written::As(_) => None,
-        Written::Either(first, second) => Some(format!(
-            "CONFIRM: its dates could be written {first} or {second}, and no value tells which. Say so, and they are \
-             grouped by month and year: type = \"date\" with format = \"{first}\" or the other."
+/// Returns a note if the dates have no unique format.
+fn date_note(style: DateStyle) -> Option<String> {
+    match style {
+        DateStyle::Iso | DateStyle::As(_) => None,
+        DateStyle::Ambiguous(first, second) => Some(format!(
+            "CONFIRM: both date formats {first} and {second} fit all values. Set type = \"date\" and the right one, for \
+             example format = \"{first}\", to group dates by month and year."
         )),
-        Written::Otherwise => Some(
-            "Most of its values look like dates, but not all are written in one way and with years of four digits. If \
-             they were, type = \"date\" would group them by month and year."
+        DateStyle::Unknown => Some(
+            "Most values look like dates, but no format with four-digit years fits all of them. With one format, \
+             type = \"date\" would group them by month and year."
                 .to_owned(),
         ),
     }
 }
 
-/// The more values, the more a hierarchy helps; two or three have nothing between themselves and `*`.
+/// Suggests a hierarchy; none for categories of at most three values, which have no level between values and `*`.
 fn suggestion(look: &Look, kind: Kind, is_code: bool) -> Option<Suggestion> {
     match look.shape {
         Shape::Numbers { low, high, whole, .. } if kind == Kind::Number => {
@@ -234,29 +243,30 @@ fn suggestion(look: &Look, kind: Kind, is_code: bool) -> Option<Suggestion> {
     }
 }
 
-/// At most four lengths below that of the longest code, evenly spread.
+/// Returns at most four prefix lengths, evenly spread below the length of the longest code.
 fn lengths(longest: u32) -> Option<Vec<u32>> {
-    const MOST: u32 = 4;
-    let most = longest.saturating_sub(1);
-    let levels = most.min(MOST);
-    (levels > 0).then(|| (1..=levels).rev().map(|level| (most * level).div_ceil(levels)).collect())
+    const MAX_LEVELS: u32 = 4;
+    let longest_prefix = longest.saturating_sub(1);
+    let levels = longest_prefix.min(MAX_LEVELS);
+    (levels > 0).then(|| (1..=levels).rev().map(|level| (longest_prefix * level).div_ceil(levels)).collect())
 }
 
-/// Three round widths that double, the narrowest about a sixteenth of the range. They tell its size, and no value.
+/// Returns up to three round widths that double, the narrowest about a sixteenth of the range. They disclose only the
+/// order of magnitude of the range.
 fn widths(range: f64, whole: bool) -> Option<Vec<f64>> {
-    let least = if whole { 2.0 } else { 0.0 };
+    let min_width = if whole { 2.0 } else { 0.0 };
     let digits = (range / 16.0).log10().floor();
     if !range.is_finite() || range <= 0.0 || !(-9.0..=15.0).contains(&digits) {
         return None;
     }
     let scaled = |number: f64, exponent: f64| {
-        // Divided where it is a fraction: 1 / 10 prints as 0.1, 1 * 10^-1 may not.
+        // Divides for fractions: 1 / 10 prints as 0.1, 1 * 10^-1 may not.
         if exponent < 0.0 { number / 10f64.powi(-exponent as i32) } else { number * 10f64.powi(exponent as i32) }
     };
     let candidates = [(1.0, digits), (2.0, digits), (5.0, digits), (1.0, digits + 1.0), (2.0, digits + 1.0)];
     let (number, exponent) = candidates.into_iter().find(|(number, exponent)| {
         let width = scaled(*number, *exponent);
-        width >= least && width >= range / 16.0
+        width >= min_width && width >= range / 16.0
     })?;
     let widths = [1.0, 2.0, 4.0].map(|times| scaled(times * number, exponent));
     let widths: Vec<f64> = widths.into_iter().filter(|width| *width < range).collect();

@@ -1,53 +1,51 @@
-//! What a column's values look like taken together, whatever its name.
+//! Classifies a column by its values, independent of its name.
 
 use std::collections::HashSet;
 
 use moretta_core::hierarchy::parse_number;
 
-use super::ColumnFacts;
-use super::dates::Written;
-use super::patterns as is;
+use super::{ColumnFacts, dates::DateStyle, patterns as is};
 
 type Test = fn(&str) -> bool;
 
-/// With fewer records than this, "all different" says nothing.
+/// Minimum number of records for conclusions from the number of distinct values; not tuned.
 pub(super) const ENOUGH: u64 = 20;
 
-/// The values of a column that are not missing, summed up.
+/// Summary of the values of a column, without missing ones.
 #[derive(Debug)]
 pub(super) struct Look {
     pub shape: Shape,
-    /// How many different values there are.
+    /// Number of distinct values.
     pub different: u64,
-    /// How many records have one.
+    /// Number of records with a value.
     pub present: u64,
-    /// How many records have none.
+    /// Number of records with a missing value.
     pub missing: u64,
-    /// Whether a released file's mark for a suppressed value is among them.
+    /// Whether `*` is a value, the mark of suppressed values in a release.
     pub has_star: bool,
-    /// How many characters the longest has; none where one looks as if it were cut already.
+    /// Characters of the longest value; `None` if a value ends in `*`, like a shortened code of a release.
     pub longest: Option<u32>,
 }
 
-/// What most values have in common.
+/// Common form of the values.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Shape {
-    /// There are none.
+    /// There are no values.
     Nothing,
     /// Numbers, all of them finite.
     Numbers {
         low: f64,
         high: f64,
         whole: bool,
-        /// All have this many digits, and nothing else.
+        /// Number of digits if all values are plain digits of the same length.
         digits: Option<usize>,
     },
-    /// Digits that do not count anything: some start with 0.
+    /// Digits, some with a leading 0.
     Code,
-    /// Something that belongs to one person: what it is, in words.
+    /// Personal identifiers of this type, in words.
     Personal(&'static str),
     /// Most are dates.
-    Dates(Written),
+    Dates(DateStyle),
     Sexes,
     MaritalStatuses,
     Icd,
@@ -76,17 +74,18 @@ impl Look {
         }
     }
 
-    /// Whether nearly every record has a value of its own, and there are enough of them to say so.
+    /// Whether nearly all values are unique, with enough records to conclude so.
     pub fn nearly_unique(&self) -> bool {
         self.present >= ENOUGH && self.share_different() >= 0.95
     }
 
-    /// Different values per record with one.
+    /// Distinct values per record with a value.
     pub fn share_different(&self) -> f64 {
         if self.present == 0 { 0.0 } else { self.different as f64 / self.present as f64 }
     }
 
-    /// Whole numbers, nearly all different, without great gaps or all of the same many digits: a running number.
+    /// Whether the values are running numbers: whole, nearly all unique, and without large gaps or all of the same length of
+    /// at least 7 digits.
     pub fn is_running_number(&self) -> bool {
         let Shape::Numbers { low, high, whole: true, digits } = self.shape else { return false };
         self.nearly_unique() && (high - low < 2.0 * self.different as f64 || digits.is_some_and(|digits| digits >= 7))
@@ -121,13 +120,13 @@ impl Shape {
             return Self::Code;
         }
         if texts.iter().all(|text| is::is_compact_date(text)) {
-            return Self::Dates(Written::of(texts));
+            return Self::Dates(DateStyle::of(texts));
         }
         if let Some(numbers) = Self::numbers(texts) {
             return numbers;
         }
         if most(is::is_date) {
-            return Self::Dates(Written::of(texts));
+            return Self::Dates(DateStyle::of(texts));
         }
         if texts.len() >= 2 && texts.iter().all(|text| is::is_sex(text)) {
             return Self::Sexes;

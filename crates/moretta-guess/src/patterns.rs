@@ -1,10 +1,10 @@
-//! What a single value looks like: an e-mail address, a date, an uuid. Plain scans, linear in the text.
+//! Recognizes e-mail addresses, dates, UUIDs and other forms of a single value, in linear time.
 
 fn all_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `somebody@example.org`.
+/// `user@example.org`
 pub(super) fn is_email(text: &str) -> bool {
     let Some((user, host)) = text.trim().rsplit_once('@') else { return false };
     let plain = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c == '@');
@@ -31,7 +31,7 @@ pub(super) fn is_iban(text: &str) -> bool {
         && text[4..].iter().filter(|byte| byte.is_ascii_digit()).count() >= 8
 }
 
-/// Four numbers up to 255 with dots between.
+/// IPv4 or IPv6 address.
 pub(super) fn is_ip_address(text: &str) -> bool {
     text.trim().parse::<std::net::IpAddr>().is_ok()
 }
@@ -80,7 +80,7 @@ pub(super) fn is_date(text: &str) -> bool {
     })
 }
 
-/// `19840331`: no proof in one value, but in a whole column of them.
+/// `19840331`: convincing only if all values of a column match.
 pub(super) fn is_compact_date(text: &str) -> bool {
     let text = text.trim();
     let part = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse::<u32>().ok()).unwrap_or(0);
@@ -91,7 +91,7 @@ pub(super) fn is_compact_date(text: &str) -> bool {
         && (1..=31).contains(&part(6, 8))
 }
 
-/// An ICD-10 code with its digits behind the dot; without them, too many other codes look the same.
+/// ICD-10 code with digits after the dot; without them, too many other codes match.
 pub(super) fn is_icd(text: &str) -> bool {
     let Some((category, detail)) = text.trim().split_once('.') else { return false };
     let category = category.as_bytes();
@@ -103,12 +103,12 @@ pub(super) fn is_icd(text: &str) -> bool {
         && detail.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Only digits, and the first of several is 0: a code, not a number.
+/// Whether the text is several digits with a leading 0: a code, not a number.
 pub(super) fn has_leading_zero(text: &str) -> bool {
     text.len() > 1 && text.starts_with('0') && all_digits(text)
 }
 
-/// Digits only, and how many.
+/// Returns the number of digits if the text has only digits.
 pub(super) fn digits(text: &str) -> Option<usize> {
     all_digits(text).then_some(text.len())
 }
@@ -125,24 +125,24 @@ const MARITAL: &[&str] = &[
 ];
 
 fn within(list: &[&str], text: &str) -> bool {
-    // No word of the lists is longer.
+    // No entry of the lists is longer.
     text.len() <= 24 && list.contains(&text.trim().to_lowercase().as_str())
 }
 
-/// A word for a sex.
+/// Whether the text is a word for a sex.
 pub(super) fn is_sex(text: &str) -> bool {
     within(SEXES, text)
 }
 
-/// A word for a marital status.
+/// Whether the text is a word for a marital status.
 pub(super) fn is_marital(text: &str) -> bool {
     within(MARITAL, text)
 }
 
-/// Texts that often stand for a missing value, beside the empty one.
+/// Texts that often mean a missing value, besides the empty text.
 const MARKERS: &[&str] = &["?", "na", "n/a", "n.a.", "#n/a", "null", "nan", "-", "--", "unknown", "missing"];
 
-/// Whether a text often stands for a missing value.
+/// Whether a text often means a missing value.
 pub(super) fn is_missing_marker(text: &str) -> bool {
     let trimmed = text.trim();
     trimmed.is_empty() && text.len() <= 8 || text.len() <= 12 && MARKERS.contains(&trimmed.to_lowercase().as_str())

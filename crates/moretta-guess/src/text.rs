@@ -1,47 +1,47 @@
-//! Guesses written down as a policy to be edited.
+//! Writes guesses as a policy to edit.
 
 use std::fmt::Write;
 
-use moretta_core::schema::Role;
 use moretta_core::{
     policy::{InputOptions, toml_key},
     privacy::{DraftColumn, DraftColumns, MODELS, ModelEntry, SectionForm},
+    schema::Role,
     text::{count, listed, shown},
 };
 
 use super::{Guess, Guesses, Suggestion};
 
-/// Comments are broken at this width.
+/// Characters per line of a comment.
 const WIDTH: usize = 110;
 
 const ROLES: &str = "\
-# What each column is. A column that stands nowhere here is an error: nothing leaves by accident. The roles:
-#   identifier        names a person outright: dropped
-#   quasi-identifier  others may know it and could find a person by it: made less precise
-#   sensitive         what nobody should learn about a person: kept as it is, guarded by rules under [privacy]
-#   class             what the recipient wants to predict, at most one column: kept as it is
-#   insensitive       neither: kept as it is, and nothing is promised about it
+# Columns and their roles. Every column of the input must be declared:
+#   identifier        directly identifies a person: removed
+#   quasi-identifier  an attacker may know it and find a person by it: made less precise
+#   sensitive         an attacker should not learn it about a person: released unchanged, protected by [privacy]
+#   class             to be predicted by the recipient, at most one column: released unchanged
+#   insensitive       none of these: released unchanged, without any guarantee
 ";
 
 const RELEASE: &str = "
-# How the release is written.
+# Format of the release.
 [release]
-labels = \"node\"                       # or \"set\": a group of categories prints as the values in it, {a, b}
-numbers = \"interval\"                  # or \"mean\", \"median\", \"midpoint\": how a group of numbers prints
-order = \"shuffled\"                    # or \"input\": but the order of records identifies people too
+labels = \"node\"                       # categories: a node of the hierarchy, or \"set\" for the values {a, b}
+numbers = \"interval\"                  # numbers: the interval of a group, or its \"mean\", \"median\" or \"midpoint\"
+order = \"shuffled\"                    # or \"input\", but the order of the records can identify people
 ";
 
-/// A policy with all that was guessed, to be edited. It parses if there is at least one column.
+/// Returns the draft policy. It is valid if there is at least one column.
 pub fn policy_text(guesses: &Guesses, source_name: &str) -> String {
     let mut out = String::new();
     head(&mut out, guesses, source_name);
     privacy(&mut out, guesses);
     out.push_str(
-        "\n[method]\nname = \"sweep\"                        # loses least, as a rule; `moretta methods` lists others\n\n",
+        "\n[method]\nname = \"sweep\"                        # usually the lowest loss; `moretta methods` lists others\n\n",
     );
     out.push_str(ROLES);
     for name in &guesses.repeated {
-        comment(&mut out, &format!("CONFIRM: {} is the name of several columns: rename them", toml_key(name)));
+        comment(&mut out, &format!("CONFIRM: several columns are named {}; rename them", toml_key(name)));
     }
     for (index, guess) in guesses.columns.iter().enumerate() {
         column(&mut out, index, guess, guesses.records);
@@ -51,7 +51,7 @@ pub fn policy_text(guesses: &Guesses, source_name: &str) -> String {
     out
 }
 
-/// Appends a comment, broken into lines at blanks. Whatever the text holds, it stays a comment.
+/// Appends a comment, wrapped at spaces. Control characters are removed, so the text cannot end the comment.
 fn comment(out: &mut String, text: &str) {
     let mut width = 0;
     for word in text.split_whitespace() {
@@ -70,38 +70,36 @@ fn comment(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-/// A text as TOML writes it, in quotes.
+/// Returns the text as a quoted TOML string.
 fn quoted(text: &str) -> String {
     let key = toml_key(text);
     if key.starts_with('"') { key } else { format!("\"{key}\"") }
 }
 
 fn head(out: &mut String, guesses: &Guesses, source_name: &str) {
-    let records = match guesses.complete {
-        true => format!("{} records", count(guesses.records)),
-        false => format!("the first {} records", count(guesses.records)),
-    };
-    comment(out, &format!("What may leave of {}, and how: a first guess from {records}.", shown(source_name)));
+    let first = if guesses.complete { "" } else { "the first " };
+    let records = format!("{first}{} records", count(guesses.records));
+    comment(out, &format!("Draft policy for {}, guessed from {records}.", shown(source_name)));
     comment(
         out,
-        "Nothing is decided yet. Whoever knows the data reads every line with CONFIRM, corrects what is wrong and takes \
-         the mark away. No value of the data stands in here, only how many there are.",
+        "Review every line marked CONFIRM: correct it if it is wrong, and remove the mark. This file contains no values \
+         of the data, only counts.",
     );
     out.push_str("version = 1\n");
 }
 
 fn privacy(out: &mut String, guesses: &Guesses) {
-    out.push_str("\n# What must hold in the release.\n[privacy]\n");
+    out.push_str("\n# Privacy guarantees of the release.\n[privacy]\n");
     comment(
         out,
-        "CONFIRM: nobody can be told apart from at least k - 1 others by the quasi-identifiers. Usual: 5 to 50; the \
-         larger, the safer and the less precise.",
+        "CONFIRM: every combination of quasi-identifier values is shared by at least k records. Usual: 5 to 50; a larger \
+         k gives more privacy and less precision.",
     );
     if guesses.complete && guesses.records < 10 {
-        comment(out, "There are fewer records than this k asks for in one group: no release can satisfy it.");
+        comment(out, "The table has fewer than k records, so no release can satisfy this k.");
     }
     out.push_str(
-        "k = 10\nmax-suppressed = 0                    # the share of records that may be suppressed: 0.02 is 2 %\n",
+        "k = 10\nmax-suppressed = 0                    # share of the records that may be suppressed: 0.02 is 2 %\n",
     );
     let of = |role: Role| guesses.columns.iter().filter(move |column| column.role == role);
     let mut guarded: Vec<&Guess> = of(Role::Sensitive).collect();
@@ -111,13 +109,16 @@ fn privacy(out: &mut String, guesses: &Guesses) {
     out.push('\n');
     if guarded.is_empty() {
         let sections: Vec<String> = models().map(ModelEntry::header).collect();
-        let text = "No column looks sensitive. With one, more can be asked for than k:";
+        let text = "No column looks sensitive. For sensitive columns there are more privacy models:";
         comment(out, &format!("{text} {}.", listed(&sections)));
         return;
     }
-    comment(out, "k alone does not keep a secret that a whole group shares. The rules below do, in any number:");
+    comment(
+        out,
+        "k does not protect a sensitive value that all records of a group share. These models do; use any of them:",
+    );
     if stand_in {
-        comment(out, "No column looks sensitive, so they show the class, which can be guarded too.");
+        comment(out, "No column looks sensitive, so the examples use the class, which can be protected too.");
     }
     let quasi_identifiers: Vec<String> = of(Role::QuasiIdentifier).map(|column| quoted(&column.name)).collect();
     let draft =
@@ -126,12 +127,12 @@ fn privacy(out: &mut String, guesses: &Guesses) {
     let columns = DraftColumns { quasi_identifiers: &quasi_identifiers, guarded: &guarded, has_sensitive: !stand_in };
     for section in models().filter_map(|entry| (entry.draft)(&columns)) {
         out.push_str("#\n");
-        section.lines().for_each(|line| off(out, line));
+        section.lines().for_each(|line| write_disabled(out, line));
     }
 }
 
-/// A line of a section that applies once its `# ` is removed; a line that is a comment already stays as it is.
-fn off(out: &mut String, line: &str) {
+/// Appends a line of a disabled section: commented out, unless it is a comment already.
+fn write_disabled(out: &mut String, line: &str) {
     let mark = if line.starts_with('#') { "" } else { "# " };
     _ = writeln!(out, "{mark}{line}");
 }
@@ -153,10 +154,10 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
     }
     if guess.missing > 0 {
         let (missing, records) = (count(guess.missing), count(records));
-        let other = if guess.role == Role::QuasiIdentifier { "; or \"suppress\": released as *" } else { "" };
+        let other = if guess.role == Role::QuasiIdentifier { "; \"suppress\" releases it as *" } else { "" };
         _ = writeln!(
             out,
-            "missing = \"category\"                  # CONFIRM: missing in {missing} of {records} records, a value of its own{other}"
+            "missing = \"category\"                  # CONFIRM: missing in {missing} of {records} records; treated as a value{other}"
         );
     }
     if let Some(suggestion) = &guess.hierarchy {
@@ -168,22 +169,24 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
     let advice = match suggestion {
         Suggestion::Widths(widths) => {
             let widths: Vec<String> = widths.iter().map(f64::to_string).collect();
-            out.push_str("# Any interval may be released. For the same steps everywhere, for instance:\n");
+            out.push_str("# Any interval may be released. For fixed intervals use, for example:\n");
             _ = writeln!(out, "# hierarchy = {{ widths = [{}] }}", widths.join(", "));
             return;
         }
         Suggestion::Prefix(lengths) => {
             let lengths: Vec<String> = lengths.iter().map(u32::to_string).collect();
             let choice = format!("hierarchy = {{ prefix = [{}] }}", lengths.join(", "));
-            _ = writeln!(out, "{choice:<37} # so many of its first characters are kept");
+            _ = writeln!(out, "{choice:<37} # leading characters kept at each level");
             return;
         }
         Suggestion::Dates => {
-            out.push_str("# A month, quarter, year or decade may be released (where there are times, a day too). For some of these only:\n");
+            out.push_str("# Month, quarter, year or decade may be released (for times also the day). To allow only some levels:\n");
             out.push_str("# hierarchy = { dates = [\"month\", \"year\"] }\n");
             return;
         }
-        Suggestion::Groups => "A file that groups values that are alike keeps more than the choice of all or `*`:",
+        Suggestion::Groups => {
+            "A hierarchy file that groups similar values keeps more information than a choice of value or `*`:"
+        }
     };
     comment(out, advice);
     let plain = |character: char| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' };
@@ -196,20 +199,17 @@ fn hierarchy(out: &mut String, index: usize, guess: &Guess, suggestion: &Suggest
 }
 
 fn input(out: &mut String, guesses: &Guesses) {
-    out.push_str("\n# How the input is read. What is left out is found out from the file.\n");
+    out.push_str("\n# Format of the input. Settings that are not listed are detected.\n");
     let all: Vec<String> =
         InputOptions::default().missing.iter().chain(&guesses.markers).map(|text| quoted(text)).collect();
     let off = if guesses.markers.is_empty() { "# " } else { "" };
     _ = writeln!(out, "{off}[input]");
     if !guesses.markers.is_empty() {
-        comment(
-            out,
-            "CONFIRM: these texts occur and look as if a value were missing. One that is a value of its own goes.",
-        );
+        comment(out, "CONFIRM: these texts occur and look like missing values. Remove those that are real values.");
     }
     _ = writeln!(out, "{off}missing = [{}]", all.join(", "));
     out.push_str("# delimiter = \";\"\n");
     out.push_str(
-        "# population = 1000000                # how many people the table was drawn from; the report's risk uses it\n",
+        "# population = 1000000                # number of people the table was drawn from; used for the risk\n",
     );
 }

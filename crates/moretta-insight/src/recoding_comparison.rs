@@ -40,7 +40,7 @@ pub struct Both<T> {
     /// Value of the applied recoding.
     pub applied: T,
     /// Value of the fresh search, if it succeeded.
-    pub anew: Option<T>,
+    pub fresh: Option<T>,
 }
 
 /// A measure of both releases. As in an objective, columns count by their weights.
@@ -59,14 +59,14 @@ pub struct MeasuredBoth {
 impl Both<f64> {
     /// Difference and ratio of the applied value to the fresh one; no ratio if the fresh value is 0.
     pub fn worse(&self) -> Option<(f64, Option<f64>)> {
-        let anew = self.anew?;
-        Some((self.applied - anew, (anew > 0.0).then(|| self.applied / anew)))
+        let fresh = self.fresh?;
+        Some((self.applied - fresh, (fresh > 0.0).then(|| self.applied / fresh)))
     }
 }
 
 /// Runs the policy's method on `fresh`, the profile of the records with their own domains, and compares the result with
 /// the recoding that was applied to the same records.
-pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
+pub fn compare_with_fresh(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &dyn Observer) -> Compared {
     let (policy, profile) = (applied.policy(), applied.profile());
     let found = VerifiedRun::with_tables(policy, Tables { table: fresh, ..applied.tables() }, seed, observer);
     let scaled = profile.on_scale_of(fresh);
@@ -74,9 +74,9 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     let measured = |objective: Objective| {
         let value = |profile, released| objective.value(&MeasureContext::of_recoding(policy, profile, released));
         let applied = value(&scaled, &released)?;
-        let anew = found.as_ref().ok().and_then(|found| value(fresh, found.verified.released()));
+        let fresh_value = found.as_ref().ok().and_then(|found| value(fresh, found.verified.released()));
         let column = objective.kind.attribute(fresh).map(|attribute| attribute.name.clone());
-        Some(MeasuredBoth { name: objective.kind.name(), column, value: Both { applied, anew } })
+        Some(MeasuredBoth { name: objective.kind.name(), column, value: Both { applied, fresh: fresh_value } })
     };
     // Measures are means over records, so an empty table has none.
     let objectives = if fresh.records() == 0 { Vec::new() } else { objectives(policy, fresh) };
@@ -85,7 +85,7 @@ pub fn with_anew(applied: &Verified<'_>, fresh: &Profile, seed: u64, observer: &
     Compared {
         suppressed_rows: Both {
             applied: applied.recoding().suppressed_records(profile),
-            anew: found.as_ref().ok().map(suppressed),
+            fresh: found.as_ref().ok().map(suppressed),
         },
         measures,
         stop: found.as_ref().ok().map(|found| found.stop),

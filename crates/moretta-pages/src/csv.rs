@@ -1,6 +1,6 @@
-//! Small tables for programs, as CSV.
+//! CSV lines.
 
-/// One line, with quotes around what needs them.
+/// Returns one line; cells are quoted if needed.
 pub fn line<T: AsRef<str>>(cells: impl IntoIterator<Item = T>) -> String {
     let cells: Vec<String> = cells.into_iter().map(|cell| quoted(cell.as_ref())).collect();
     cells.join(",") + "\n"

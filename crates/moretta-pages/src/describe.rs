@@ -1,4 +1,4 @@
-//! A policy's guarantees as sentences, and lists of names as people write them.
+//! Guarantees of a policy as sentences, and lists of names.
 
 use maud::{Markup, html};
 use moretta_core::{
@@ -8,17 +8,17 @@ use moretta_core::{
 
 use crate::numbers::{counted, limit_percent, percent};
 
-/// Longer lists are cut, so that a table of a hundred columns still has a readable first sentence.
-const MOST_NAMED: usize = 8;
+/// Maximum number of names in a list; longer lists are cut to keep sentences readable.
+const MAX_NAMED: usize = 8;
 
-/// A column's name or a value. Its direction of writing stays its own, whatever characters it has.
+/// A column name or a value, isolated from the text direction around it.
 pub(super) fn name(text: &str) -> Markup {
     html! { bdi.name { (text) } }
 }
 
-/// `a, b and c`.
+/// `a, b and c`
 pub(super) fn listed<T: AsRef<str>>(names: &[T], last: &str) -> Markup {
-    let shown = if names.len() > MOST_NAMED { MOST_NAMED - 1 } else { names.len() };
+    let shown = if names.len() > MAX_NAMED { MAX_NAMED - 1 } else { names.len() };
     html! {
         @for (index, text) in names[..shown].iter().enumerate() {
             @if index > 0 && index + 1 == names.len() { " " (last) " " } @else if index > 0 { ", " }
@@ -28,17 +28,17 @@ pub(super) fn listed<T: AsRef<str>>(names: &[T], last: &str) -> Markup {
     }
 }
 
-/// The names of the quasi-identifiers.
+/// Returns the names of the quasi-identifiers.
 pub(super) fn quasi_identifiers(policy: &Policy) -> Vec<&str> {
     policy.quasi_identifiers().map(|column| column.name.as_str()).collect()
 }
 
-/// Everything the policy guarantees, a sentence without its full stop for each.
+/// Returns a sentence per privacy model, without its full stop.
 pub(super) fn guarantees(policy: &Policy) -> Vec<Markup> {
     policy.privacy.models.iter().map(|model| sentence(&model.sentence(&policy.columns))).collect()
 }
 
-/// A sentence with its names marked up.
+/// Renders a sentence with its names marked up.
 pub(super) fn sentence(sentence: &Sentence) -> Markup {
     html! {
         @for part in sentence.parts() {

@@ -1,19 +1,19 @@
-//! Numbers as people read them: `1,234`, `12.3 %`, `0.0718`, `3 min 12 s`, `72.4 MB`.
+//! Number formats: `1,234`, `12.3 %`, `0.0718`, `3 min 12 s`, `72.4 MB`.
 
-/// Stands between a number and its unit, and does not break the line.
+/// No-break space between a number and its unit.
 const SPACE: char = '\u{a0}';
 
-/// Where there is no number to show.
+/// Shown if there is no number.
 pub(super) const NOTHING: &str = "–";
 
 pub(super) use moretta_core::text::count;
 
-/// So many of something.
+/// `1,234 records`
 pub(super) fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{}{SPACE}{}", count(number), if number == 1 { one } else { many })
 }
 
-/// A whole number in a hand's breadth, for an axis: `640`, `2.6k`, `1.3M`.
+/// A short whole number for an axis: `640`, `2.6k`, `1.3M`.
 pub(super) fn short(number: u64) -> String {
     let scaled = |unit: u64, suffix: &str| {
         let value = number as f64 / unit as f64;
@@ -28,7 +28,7 @@ pub(super) fn short(number: u64) -> String {
     }
 }
 
-/// What was measured, where no unit is known.
+/// A measured value without a unit.
 pub(super) fn figure(value: f64) -> String {
     match value.abs() {
         size if !size.is_finite() => NOTHING.to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn figure(value: f64) -> String {
     }
 }
 
-/// A share of 1 that was measured. What is not nothing does not print as nothing, nor what is not all as all.
+/// A measured share of 1. A share above 0 never prints as 0 %, and one below 1 never as 100 %.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -54,19 +54,19 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A share of 1 that somebody wrote down.
+/// A share of 1 from the policy, printed exactly.
 pub(super) fn limit_percent(share: f64) -> String {
-    // Twelve digits: 0.07 times 100 is not 7.
+    // Rounded to twelve decimals, because 0.07 * 100 is not exactly 7.
     format!("{}{SPACE}%", (share * 1e14).round() / 1e12)
 }
 
-/// For an SVG attribute: enough digits for any paper.
+/// A length in percent for an SVG attribute.
 pub(super) fn length(percent: f64) -> String {
     let percent = if percent.is_finite() { percent.clamp(0.0, 100.0) } else { 0.0 };
     format!("{percent:.2}%")
 }
 
-/// A time.
+/// A duration, given in seconds.
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
         s if !s.is_finite() || s < 0.0 => NOTHING.to_owned(),
@@ -86,7 +86,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A size of memory.
+/// An amount of memory, given in bytes.
 pub(super) fn bytes(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0..1_000 => return format!("{bytes}{SPACE}B"),
@@ -97,8 +97,8 @@ pub(super) fn bytes(bytes: u64) -> String {
     format!("{:.1}{SPACE}{name}", bytes as f64 / unit)
 }
 
-/// A text with its whole numbers in threes: `12345 records` becomes `12,345 records`, and `0.12345` stays.
-pub(super) fn in_threes(text: &str) -> String {
+/// Adds thousands separators to whole numbers in a text: `12345 records` becomes `12,345 records`; `0.12345` stays.
+pub(super) fn with_separators(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     let mut before = ' ';
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_come_in_threes() {
+    fn whole_numbers_come_with_separators() {
         assert_eq!(
             [0, 999, 1_000, 123_456, 1_234_567].map(count),
             ["0", "999", "1,000", "123,456", "1,234,567"].map(str::to_owned)
@@ -139,7 +139,7 @@ mod tests {
             [640, 2_560, 20_480, 1_310_720, 5_000_000_000].map(short),
             ["640", "2.6k", "20k", "1.3M", "5G"].map(str::to_owned)
         );
-        assert_eq!(in_threes("12345 records of 7, at 0.12345"), "12,345 records of 7, at 0.12345");
+        assert_eq!(with_separators("12345 records of 7, at 0.12345"), "12,345 records of 7, at 0.12345");
     }
 
     #[test]

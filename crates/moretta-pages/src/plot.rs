@@ -1,8 +1,7 @@
-//! A curve of steps in a panel: for the pages, and for pictures of its own.
+//! Step charts in panels, for pages and for SVG files.
 //!
-//! A panel has its own coordinates, [`WIDTH`] by [`HEIGHT`]; whoever shows it scales or places it. From one point to
-//! the next the line first goes up or down and then across, so that above any place on the axis it has the height of
-//! the first point that reaches so far.
+//! A panel has its own coordinates, [`WIDTH`] by [`HEIGHT`]; the caller scales or places it. From one point to the next
+//! the line goes first up or down and then across, so that at any x it has the y of the first point at or beyond x.
 
 use std::fmt::Write as _;
 
@@ -10,52 +9,53 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::numbers::{figure, short};
 
-/// A panel's measures.
+/// Width of a panel, in its own coordinates.
 pub const WIDTH: f64 = 400.0;
-/// A panel's measures.
+/// Height of a panel, in its own coordinates.
 pub const HEIGHT: f64 = 200.0;
-/// The rules that go with the classes here; they take their colours from the page.
+/// CSS of the classes used here; the page defines the colors.
 pub const STYLE: &str = include_str!("plot.css");
-/// The page's colours, light and dark, for a picture outside of it.
-const COLOURS: &str = "svg { --paper: #fdfcf9; --ink: #1d1b18; --muted: #5f5a52; --line: #d9d3c5; --a: #1c4f66; --b: #b5762b; background: var(--paper); }
+/// Colors of the pages, light and dark, for SVG files.
+const COLORS: &str = "svg { --paper: #fdfcf9; --ink: #1d1b18; --muted: #5f5a52; --line: #d9d3c5; --a: #1c4f66; --b: #b5762b; background: var(--paper); }
 @media (prefers-color-scheme: dark) { svg { --paper: #181715; --ink: #ece7dc; --muted: #aaa396; --line: #3e3a34; --a: #7fb8d1; --b: #dca35c; } }
 .paper { fill: var(--paper); }
 ";
 
-/// More dots than this are drawn smaller.
-const MOST_DOTS: usize = 100;
+/// Maximum number of dots of full size; more are drawn smaller.
+const MAX_LARGE_DOTS: usize = 100;
 
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 36.0;
 
-/// An axis.
+/// Scale of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
-    /// From 0.
+    /// From 0 to this value.
     Linear(f64),
-    /// From the first to the second, both above 0.
+    /// From the first to the second value, both above 0.
     Log(f64, f64),
 }
 
 impl Scale {
-    /// From 0 to the greatest.
+    /// Returns a linear scale from 0 to the maximum.
     pub fn linear(values: impl Iterator<Item = f64>) -> Self {
-        let greatest = values.fold(0.0, f64::max);
-        Self::Linear(if greatest > 0.0 { greatest } else { 1.0 })
+        let max = values.fold(0.0, f64::max);
+        Self::Linear(if max > 0.0 { max } else { 1.0 })
     }
 
-    /// From the least to the greatest; linear where there is one that has no logarithm.
+    /// Returns a logarithmic scale from the minimum to the maximum; a linear one if a value is not above 0.
     pub fn log(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let (least, greatest) = (values.clone().fold(f64::INFINITY, f64::min), values.clone().fold(0.0, f64::max));
-        match least > 0.0 && least.is_finite() {
-            true => Self::Log(least, if greatest > least { greatest } else { least * 10.0 }),
-            false => Self::linear(values),
+        let (min, max) = (values.clone().fold(f64::INFINITY, f64::min), values.clone().fold(0.0, f64::max));
+        if min > 0.0 && min.is_finite() {
+            Self::Log(min, if max > min { max } else { min * 10.0 })
+        } else {
+            Self::linear(values)
         }
     }
 
-    /// Logarithmic where values are of different orders; shares of 1 never are.
+    /// Returns a logarithmic scale if values differ by orders of magnitude and exceed 1; otherwise a linear one.
     pub fn fitting(values: impl Iterator<Item = f64> + Clone) -> Self {
         match Self::log(values.clone()) {
             Self::Log(low, high) if high > 1.0 && high / low > 100.0 => Self::Log(low, high),
@@ -63,7 +63,7 @@ impl Scale {
         }
     }
 
-    /// Where a value stands, from 0 to 1.
+    /// Returns the position of a value, from 0 to 1.
     fn place(self, value: f64) -> f64 {
         let place = match self {
             Self::Linear(high) => value / high,
@@ -98,26 +98,26 @@ impl Scale {
     }
 }
 
-/// What a panel shows.
+/// Contents of a panel.
 pub struct Panel<'a> {
-    /// Its name, above it.
+    /// Heading.
     pub name: &'a str,
-    /// For those who do not see it. Ids in one document must differ: this is part of two.
+    /// Prefix of the ids of title and description; must be unique in the document.
     pub id: &'a str,
-    /// In words, for those who do not see it.
+    /// Description for screen readers.
     pub description: String,
-    /// What is across.
+    /// Label of the x axis.
     pub across: &'a str,
     /// In the order of the steps.
     pub points: &'a [(f64, f64)],
-    /// Across.
+    /// Scale of the x axis.
     pub x: Scale,
-    /// Up.
+    /// Scale of the y axis.
     pub y: Scale,
-    /// A line at a value across, with its name.
-    pub asked_x: Option<(f64, String)>,
-    /// A line at a value up, with its name.
-    pub asked_y: Option<(f64, String)>,
+    /// Vertical line at an x value, with its label.
+    pub mark_x: Option<(f64, String)>,
+    /// Horizontal line at a y value, with its label.
+    pub mark_y: Option<(f64, String)>,
 }
 
 impl Panel<'_> {
@@ -139,14 +139,14 @@ impl Panel<'_> {
     }
 
     fn dots(&self) -> String {
-        // A line of no length with round ends is a dot.
+        // A line of zero length with round caps is a dot.
         let mut places: Vec<String> =
             self.points.iter().map(|&(x, y)| format!("M{:.1} {:.1}h0", self.at_x(x), self.at_y(y))).collect();
         places.dedup();
         places.concat()
     }
 
-    /// The panel as a picture within a page.
+    /// Returns the panel as an SVG element of a page.
     pub fn in_page(&self) -> Markup {
         let (title, desc) = (format!("{}-title", self.id), format!("{}-desc", self.id));
         html! {
@@ -158,7 +158,7 @@ impl Panel<'_> {
         }
     }
 
-    /// What is inside, for a place of somebody else's.
+    /// Returns the contents, to be placed in another SVG element.
     pub fn drawn(&self) -> Markup {
         let (right, base) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         html! {
@@ -175,32 +175,32 @@ impl Panel<'_> {
             }
             line.base x1=(LEFT) x2=(right) y1=(base) y2=(base) {}
             text.end x=(right) y=(HEIGHT - 4.0) { (self.across) }
-            @if let Some((value, name)) = &self.asked_x {
+            @if let Some((value, name)) = &self.mark_x {
                 @let x = self.at_x(*value);
                 line.asked x1=(px(x)) x2=(px(x)) y1=(TOP - 6.0) y2=(base) {}
                 @let class = if x > WIDTH * 0.8 { "asked-name end" } else { "asked-name" };
                 @let beside = if x > WIDTH * 0.8 { x - 4.0 } else { x + 4.0 };
                 text class=(class) x=(px(beside)) y=(TOP - 8.0) { (name) }
             }
-            @if let Some((value, name)) = &self.asked_y {
+            @if let Some((value, name)) = &self.mark_y {
                 @let y = self.at_y(*value);
                 line.asked x1=(LEFT) x2=(right) y1=(px(y)) y2=(px(y)) {}
-                // Below the line where the panel's name is above it.
+                // Below the line if the heading is directly above it.
                 text.asked-name x=(LEFT + 4.0) y=(px(if y < TOP + 14.0 { y + 13.0 } else { y - 4.0 })) { (name) }
             }
             path.curve d=(self.curve()) {}
-            path.dots.dense[self.points.len() > MOST_DOTS] d=(self.dots()) {}
+            path.dots.dense[self.points.len() > MAX_LARGE_DOTS] d=(self.dots()) {}
         }
     }
 }
 
-/// A picture of its own, as a file: panels and words on the page's paper. `title` is for readers who do not see it.
+/// Returns an SVG file with this content. `title` is for screen readers.
 pub fn picture(title: &str, width: f64, height: f64, content: &Markup) -> String {
     let picture = html! {
         svg.plot xmlns="http://www.w3.org/2000/svg" width=(width) height=(height)
             viewBox=(format!("0 0 {width} {height}")) {
             title { (title) }
-            style { (PreEscaped(COLOURS)) (PreEscaped(STYLE)) }
+            style { (PreEscaped(COLORS)) (PreEscaped(STYLE)) }
             rect.paper width="100%" height="100%" {}
             (content)
         }
@@ -252,8 +252,8 @@ mod tests {
             points: &points,
             x: Scale::log(points.iter().map(|point| point.0)),
             y: Scale::fitting(points.iter().map(|point| point.1)),
-            asked_x: Some((1e9, "k".to_owned())),
-            asked_y: Some((f64::NAN, "k".to_owned())),
+            mark_x: Some((1e9, "k".to_owned())),
+            mark_y: Some((f64::NAN, "k".to_owned())),
         };
         assert_eq!(panel.curve(), "M52.0 164.0V97.0H52.0V30.0H386.0V30.0H386.0");
         assert_eq!(panel.dots(), "M52.0 164.0h0M52.0 97.0h0M386.0 30.0h0");

@@ -1,19 +1,19 @@
-//! The frame of all pages, and parts that several of them use.
+//! The frame of all pages, and shared parts.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::{numbers, plot};
 
-/// Forbids the browser to load or run anything, should a name ever get past the escaping.
+/// Forbids the browser to load or run anything, as a second defense after escaping.
 const NOTHING_FROM_ELSEWHERE: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// The frame of a page. `kind` says what the page is, `title` of what, `next` what the reader can do.
+/// Returns a page. `kind` is the type of the page, `title` the file it is about, `next` the advice in the footer.
 pub(crate) fn shell(kind: &str, title: &str, main: &Markup, next: &Markup) -> String {
     styled_shell(kind, title, main, next, "")
 }
 
-/// The same with rules of its own.
+/// Like [`shell`], with additional CSS.
 pub(crate) fn styled_shell(kind: &str, title: &str, main: &Markup, next: &Markup, style: &str) -> String {
     let page = html! {
         (DOCTYPE)
@@ -41,7 +41,7 @@ pub(crate) fn styled_shell(kind: &str, title: &str, main: &Markup, next: &Markup
     page.into_string()
 }
 
-/// The mute mask of Venice: an oval of dark velvet with two eyes.
+/// The logo: a moretta, the oval mask of Venice.
 fn mask() -> Markup {
     html! {
         svg.mask width="30" height="38" viewBox="0 0 30 38" aria-hidden="true" {
@@ -58,18 +58,18 @@ fn footer(next: &Markup) -> Markup {
             p { (next) }
             p {
                 "Made by moretta " (env!("CARGO_PKG_VERSION"))
-                ". This page holds counts and figures, and no record of anybody."
+                ". This page contains counts and measures, but no records."
             }
         }
     }
 }
 
-/// A table that scrolls within its own box where even wrapped cells do not fit.
+/// Wraps a table in a box that scrolls if the table is too wide.
 pub(crate) fn scrolling(label: &str, table: Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
 }
 
-/// The heading of a column: its class, and its words.
+/// CSS class and text of a column heading.
 pub(crate) type Heading<'a> = (Option<&'static str>, &'a str);
 
 pub(crate) const fn text(words: &str) -> Heading<'_> {
@@ -84,12 +84,12 @@ pub(crate) const fn wide(words: &str) -> Heading<'_> {
     (Some("wide"), words)
 }
 
-/// The head of a table.
+/// Renders the head of a table.
 pub(crate) fn head(columns: &[Heading<'_>]) -> Markup {
     html! { thead { tr { @for (class, words) in columns { th class=[*class] scope="col" { (words) } } } } }
 }
 
-/// A bar beside its figure, and a line at its limit.
+/// A bar for a share, with an optional line at its limit.
 pub(crate) fn bar(share: f64, limit: Option<f64>) -> Markup {
     html! {
         svg.bar width="100%" height="12" aria-hidden="true" {
@@ -103,20 +103,20 @@ pub(crate) fn bar(share: f64, limit: Option<f64>) -> Markup {
     }
 }
 
-/// Behind a line to click on, where it is long.
+/// Collapses the content if `fold` is set.
 pub(crate) fn folded(fold: bool, title: &str, content: &Markup) -> Markup {
     html! {
         @if fold { details { summary { (title) } (content) } } @else { (content) }
     }
 }
 
-/// With a capital, as a sentence.
-pub(crate) fn in_front(text: &str) -> String {
+/// Capitalizes the first letter.
+pub(crate) fn capitalized(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or(String::new(), |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// Text between backticks becomes code.
+/// Renders text between backticks as code.
 pub(crate) fn in_code(text: &str) -> Markup {
     html! {
         @for (index, part) in text.split('`').enumerate() {

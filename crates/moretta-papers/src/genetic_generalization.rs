@@ -85,11 +85,11 @@ fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), objective: &str, k:
     let compared = applied(lab, &policy, &saved, (&tested, test))?;
     let of = |measure: &str| {
         let both = compared.measures.iter().find(|both| both.name == measure);
-        both.and_then(|both| Some((both.value.applied, both.value.anew?)))
+        both.and_then(|both| Some((both.value.applied, both.value.fresh?)))
             .ok_or_else(|| PaperError::without(format!("{measure} of a cut found anew")))
     };
     let (lm, cm) = (of("lm")?, of("cm")?);
-    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("cut found anew"))?;
+    let anew = compared.suppressed_rows.fresh.ok_or_else(|| PaperError::without("cut found anew"))?;
     let of_all = |suppressed: u64, table: &Table| suppressed as f64 / table.counts.records as f64;
     Ok(Found {
         errors,
@@ -114,7 +114,7 @@ fn applied(
     let fresh = Profile::build(policy, &test.trees, &test.counts)?;
     let bound = BoundPolicy::new(&saved.policy, tested)?;
     let applied = verify::verify(&bound, saved.apply(tested, bound.models()))?;
-    Ok(recoding_comparison::with_anew(&applied, &fresh, 1, lab.observer))
+    Ok(recoding_comparison::compare_with_fresh(&applied, &fresh, 1, lab.observer))
 }
 
 fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {

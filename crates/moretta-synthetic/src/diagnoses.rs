@@ -1,5 +1,4 @@
-//! The sensitive column: what a person was treated for, by age and sex. A table like those of
-//! [`tables`](super::tables), apart for its size.
+//! The sensitive column: diagnoses by age and sex. Like [`tables`](super::tables), but in its own file for its size.
 
 use std::array::from_fn;
 use std::sync::LazyLock;
@@ -7,14 +6,14 @@ use std::sync::LazyLock;
 use super::random::Weighted;
 use super::tables::FEMALE;
 
-/// A diagnosis, named in the manner of the ICD.
+/// A diagnosis, named like in the ICD.
 pub(super) struct Diagnosis {
     pub label: &'static str,
-    /// Its chapter, the node above it.
+    /// Parent in the hierarchy.
     pub chapter: &'static str,
-    /// Women by age: 0-5, 6-15, 16-29, 30-44, 45-59, 60-74, 75 and over.
+    /// Weights for women by age: 0-5, 6-15, 16-29, 30-44, 45-59, 60-74, 75 and over.
     women: [u32; 7],
-    /// Men by the same ages.
+    /// Weights for men by the same ages.
     men: [u32; 7],
 }
 
@@ -32,10 +31,10 @@ const MUSCLES: &str = "Diseases of the musculoskeletal system";
 const PREGNANCY: &str = "Pregnancy and childbirth";
 const INJURIES: &str = "Injuries";
 
-/// How many diagnoses there are.
+/// Number of diagnoses.
 pub(super) const DIAGNOSIS_COUNT: usize = 18;
 
-/// By chapter.
+/// Ordered by chapter.
 #[rustfmt::skip]
 pub(super) const DIAGNOSES: [Diagnosis; DIAGNOSIS_COUNT] = [
     diagnosis("HIV infection",                         INFECTIONS,  [  0,   0,   2,   4,   3,   1,   0], [  0,   0,   6,  12,  10,   4,   1]),
@@ -58,10 +57,10 @@ pub(super) const DIAGNOSES: [Diagnosis; DIAGNOSIS_COUNT] = [
     diagnosis("Fracture of forearm",                   INJURIES,    [ 60, 130,  50,  35,  38,  48,  60], [ 75, 190, 110,  70,  40,  28,  30]),
 ];
 
-/// First ages of the bands but the first.
+/// First age of each band, without the first band.
 pub(super) const DIAGNOSIS_BANDS: [u8; 6] = [6, 16, 30, 45, 60, 75];
 
-/// By sex and age band.
+/// Distributions by sex and age band.
 pub(super) static DIAGNOSIS: LazyLock<[[Weighted<DIAGNOSIS_COUNT>; 7]; 2]> = LazyLock::new(|| {
     let by_age = |row: Diagnosis, sex: usize| if sex == FEMALE { row.women } else { row.men };
     from_fn(|sex| from_fn(|band| Weighted::new(DIAGNOSES.map(|row| by_age(row, sex)[band]))))

@@ -1,4 +1,4 @@
-//! How a person is drawn: each column given those before it.
+//! Draws a person: each column depends on those before it.
 //!
 //! ```text
 //! age ─▶ sex ─▶ education ─▶ occupation ─▶ income ─▶ insured
@@ -36,13 +36,13 @@ pub(super) fn person(random: &mut Random) -> Person {
     }
 }
 
-/// Which band an age falls in, given the first ages of all bands but the first.
+/// Returns the index of the band of an age, given the first age of each band but the first.
 fn band(age: u8, starts: &[u8]) -> usize {
     starts.iter().filter(|&&start| start <= age).count()
 }
 
 fn occupation(random: &mut Random, age: u8, sex: usize, education: usize) -> usize {
-    // Drawn for everyone, so that what comes after does not hang on who is at work.
+    // Drawn for all people, so that later draws do not depend on the status.
     let work = WORK[EDUCATIONS[education].class][sex].pick(random);
     let status = random.below(1000);
     let (studying, retired) = match age {
@@ -66,7 +66,7 @@ fn occupation(random: &mut Random, age: u8, sex: usize, education: usize) -> usi
     if age >= 65 {
         return work;
     }
-    // Of those who could be at work; the top of the scale is far from the students and pensioners below.
+    // Uses the upper end of `status`, which does not overlap with students and the retired.
     let unemployed = if EDUCATIONS[education].class == 0 { 70 } else { 28 };
     let at_home = if sex == FEMALE && age >= 25 { 85 } else { 6 };
     if status >= 1000 - unemployed {
@@ -78,7 +78,7 @@ fn occupation(random: &mut Random, age: u8, sex: usize, education: usize) -> usi
     }
 }
 
-/// Yearly income, rounded to 500.
+/// Returns the yearly income, rounded to a multiple of 500.
 fn income(random: &mut Random, age: u8, sex: usize, education: usize, occupation: usize, local_pay: u32) -> u32 {
     let experience: u32 = match occupation {
         STUDENT | HOMEMAKER | UNEMPLOYED | RETIRED => 100,
@@ -93,10 +93,10 @@ fn income(random: &mut Random, age: u8, sex: usize, education: usize, occupation
         },
     };
     let gap = if sex == FEMALE { 84 } else { 100 };
-    // Mostly 60 to 100 % of the usual, now and then up to 280 %; 100 % on average.
-    let chance = 600 + random.below(400) + random.below_tail(1800);
+    // In per mille: mostly 60 to 100 % of the usual income, seldom up to 280 %; 100 % on average.
+    let per_mille = 600 + random.below(400) + random.below_tail(1800);
     let percents = [EDUCATIONS[education].pay, experience, gap, local_pay];
-    let mut pay = u64::from(OCCUPATIONS[occupation].pay * chance);
+    let mut pay = u64::from(OCCUPATIONS[occupation].pay * per_mille);
     for percent in percents {
         pay = pay * u64::from(percent) / 100;
     }
@@ -119,7 +119,7 @@ fn insurance(random: &mut Random, age: u8, education: usize, income: u32) -> u8 
         (_, BACHELOR..) => 70,
         _ => 0,
     };
-    // Whoever draws a pension is covered.
+    // Nearly all pensioners are insured.
     let uninsured = if age >= 67 { uninsured / 15 } else { uninsured };
     let drawn = random.below(1000);
     if drawn < private + schooling {

@@ -1,14 +1,14 @@
-//! The generalisation hierarchies of the made-up people, as text of the project's hierarchy files.
+//! Generalization hierarchies of the synthetic people, as texts of hierarchy files.
 
 use std::fmt::Write as _;
 
 use super::diagnoses::DIAGNOSES;
 use super::tables::{EDUCATIONS, MARITAL_STATUSES, OCCUPATIONS, PLACES, SEXES};
 
-/// The hierarchy file of a column: a row `leaf;parent;...;*` for each value that can come, all rows equally long.
+/// Returns the hierarchy file of a column: a row `leaf;parent;...;*` per possible value, all rows of the same length.
 ///
 /// There is one for `sex`, `postcode` (`20105;201**;20***;2****;*`), `education`, `occupation`, `marital-status` and
-/// `diagnosis` (by chapter). The other columns are numbers, names, or not to be generalised.
+/// `diagnosis` (by chapter). The other columns are numbers, names, or not generalized.
 pub fn hierarchy(column: &str) -> Option<String> {
     let text = match column {
         "sex" => rows(SEXES.map(|sex| [sex])),

@@ -1,23 +1,22 @@
-//! Made-up people: for the demo, for tests and for benchmarks, in any number.
+//! Synthetic people for the demo, tests and benchmarks, in any number.
 //!
-//! No real person is in here. Nothing was learned from records of people: the model is a set of tables of round
-//! numbers written by hand (`tables.rs`, `diagnoses.rs`), and names are put together at random. What the tables
-//! do have is the shape that makes anonymisation hard or easy in life:
+//! No real person is included, and nothing was learned from records of people: the model is a set of hand-written tables
+//! of round numbers (`tables.rs`, `diagnoses.rs`), and names are combined at random. The tables have the properties that
+//! make anonymization hard or easy in practice:
 //!
 //! - an age pyramid from 0 to 99, with more women among the old;
-//! - 2,319 postcodes, three people in ten in three cities, and within a place more in its middle;
+//! - 2,319 postcodes; three cities have 30 % of the people, and within a place the center has more;
 //! - education by age, marital status by age and sex;
 //! - occupation by education and sex, with children, students, the retired and people without work;
 //! - income by occupation, education, age, sex and place, with a long tail;
 //! - a diagnosis by age and sex, some of them rare: the sensitive column;
-//! - kind of health insurance by income, age and education: the class column, worth predicting.
+//! - type of health insurance by income, age and education: the class column.
 //!
-//! # Each record by its index
+//! # Records by index
 //!
-//! A [`Person`] depends on the seed and on its index, and on nothing else. So records can be made in any order and on
-//! any number of threads, a file of any length needs no memory, and the first thousand people are the same thousand
-//! whether a thousand or ten million are asked for. Everything is integer arithmetic: a seed gives the same bytes on
-//! every machine. A record takes well below a microsecond.
+//! A [`Person`] depends only on the seed and its index. So records can be generated in any order and on any number of
+//! threads, a file of any length needs no memory, and the first thousand people do not depend on the number of people.
+//! All arithmetic is on integers: a seed gives the same bytes on every machine. A record takes well below a microsecond.
 //!
 //! ```
 //! use moretta_synthetic::{self as synthetic, People};
@@ -45,74 +44,70 @@ pub use hierarchies::hierarchy;
 use names::Name;
 use random::Random;
 
-/// The columns of a line, in order.
+/// Columns in order.
 pub const COLUMNS: [&str; 10] =
     ["name", "age", "sex", "postcode", "education", "occupation", "marital-status", "income", "diagnosis", "insured"];
 
-/// The columns of a line for benchmarks: all but the name, about 100 bytes.
+/// Columns for benchmarks: all but the name, about 100 bytes per line.
 pub const BENCH_COLUMNS: &[&str] = COLUMNS.split_at(1).1;
 
-/// How many persons are looked at for each distinct one that is asked for, before [`People::with_distinct`] makes do
-/// with fewer.
-const PATIENCE: u64 = 32;
+/// Maximum draws per requested distinct person in [`People::with_distinct`]; after that it returns fewer. Not tuned.
+const MAX_DRAWS_PER_PROTOTYPE: u64 = 32;
 
-/// The head of a CSV file with [`COLUMNS`], with its line end.
+/// Returns the header line of a CSV file with [`COLUMNS`].
 pub fn header() -> String {
     COLUMNS.join(",") + "\n"
 }
 
-/// The head of a CSV file with [`BENCH_COLUMNS`], with its line end.
+/// Returns the header line of a CSV file with [`BENCH_COLUMNS`].
 pub fn bench_header() -> String {
     BENCH_COLUMNS.join(",") + "\n"
 }
 
-/// A commented policy for [`COLUMNS`], in TOML. It expects the text of each [`hierarchy`] in a file
-/// `hierarchies/<column>.csv` beside it.
+/// Returns a commented policy for [`COLUMNS`]. It refers to each [`hierarchy`] as `hierarchies/<column>.csv`.
 pub fn policy() -> &'static str {
     include_str!("policy.toml")
 }
 
-/// An endless population of made-up people.
+/// An unlimited population of synthetic people.
 #[derive(Debug, Clone)]
 pub struct People {
     seed: u64,
-    /// Whom everybody takes after; `None` where all are drawn afresh.
+    /// People equal one of these but for the name; `None` if every person is drawn independently.
     prototypes: Option<Vec<Person>>,
 }
 
 impl People {
-    /// A population in which everybody is drawn afresh: the number of distinct people grows with their number.
+    /// A population in which every person is drawn independently: the number of distinct people grows with its size.
     pub fn new(seed: u64) -> Self {
-        People { seed, prototypes: None }
+        Self { seed, prototypes: None }
     }
 
-    /// A population in which everybody but for the name equals one of so many prototypes.
+    /// A population in which every person equals one of `prototypes` people but for the name.
     ///
-    /// The prototypes differ from each other in the columns that an anonymiser groups by (all but name and income), so
-    /// the number of distinct tuples is at most `prototypes`, and close to it once there are ten times as many records
-    /// (99 % are then in use). Some come far more often than others: the one of rank `r` with a frequency of about
-    /// `r^(-2/3)`, the last still a third as often as on average.
+    /// The prototypes differ in the columns that an anonymizer groups by (all but name and income), so the number of
+    /// distinct tuples is at most `prototypes`, and 99 % of it with ten times as many records. Their frequencies are
+    /// skewed: about `r^(-2/3)` for rank `r`, and a third of the average for the last rank.
     ///
-    /// The prototypes are drawn here and kept: some 20 bytes and a fraction of a microsecond for each. At least one is
-    /// made; far beyond ten million, where combinations that the model can bring forth become hard to find, there
-    /// may be fewer than asked for.
+    /// The prototypes are drawn here and kept: about 20 bytes and a fraction of a microsecond each. There is at least
+    /// one; far beyond ten million there may be fewer than requested, because new combinations become rare.
     pub fn with_distinct(seed: u64, prototypes: u64) -> Self {
-        let wanted = prototypes.max(1);
+        let requested = prototypes.max(1);
         let mut keys = HashSet::new();
         let mut list = Vec::new();
-        for index in 0..wanted.saturating_mul(PATIENCE) {
+        for index in 0..requested.saturating_mul(MAX_DRAWS_PER_PROTOTYPE) {
             let person = draw::person(&mut Random::new(seed, index));
             if keys.insert(person.grouped()) {
                 list.push(person);
             }
-            if list.len() as u64 == wanted {
+            if list.len() as u64 == requested {
                 break;
             }
         }
-        People { seed, prototypes: Some(list) }
+        Self { seed, prototypes: Some(list) }
     }
 
-    /// The person at that index: always the same one.
+    /// Returns the person at an index, always the same one.
     pub fn person(&self, index: u64) -> Person {
         let mut random = Random::new(self.seed, index);
         match &self.prototypes {
@@ -125,7 +120,7 @@ impl People {
     }
 }
 
-/// A made-up person. Categories are indices into the tables, which keeps a person small.
+/// A synthetic person. Categories are indices into the tables, to save memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Person {
     name: Name,
@@ -158,32 +153,32 @@ impl Person {
         tables::SEXES[usize::from(self.sex)]
     }
 
-    /// To be written with five digits.
+    /// Printed with five digits.
     pub fn postcode(&self) -> u32 {
         self.postcode
     }
 
-    /// The highest one reached or, below 16, the school attended.
+    /// The highest level reached; below 16 years, the school attended.
     pub fn education(&self) -> &'static str {
         tables::EDUCATIONS[usize::from(self.education)].label
     }
 
-    /// What the person does, at work or otherwise.
+    /// Occupation, or status of people who do not work.
     pub fn occupation(&self) -> &'static str {
         tables::OCCUPATIONS[usize::from(self.occupation)].label
     }
 
-    /// Under 18 always never married.
+    /// People under 18 are never married.
     pub fn marital_status(&self) -> &'static str {
         tables::MARITAL_STATUSES[usize::from(self.marital_status)][0]
     }
 
-    /// Per year, a multiple of 500; children have none.
+    /// Per year, a multiple of 500; 0 for children.
     pub fn income(&self) -> u32 {
         self.income
     }
 
-    /// What the person was treated for.
+    /// Diagnosis, the sensitive column.
     pub fn diagnosis(&self) -> &'static str {
         diagnoses::DIAGNOSES[usize::from(self.diagnosis)].label
     }
@@ -216,16 +211,16 @@ impl Person {
         }
     }
 
-    /// The columns that are grouped by, as one number.
+    /// Encodes the columns that an anonymizer groups by as one number.
     fn grouped(&self) -> u64 {
         [self.age, self.sex, self.education, self.occupation, self.marital_status, self.diagnosis, self.insured]
             .into_iter()
-            // The largest base that any of the seven needs; 100^7 times the postcodes stays below 2^64.
+            // Every code is below 100, and 100^7 times the postcodes is below 2^64.
             .fold(u64::from(self.postcode), |key, code| key * 100 + u64::from(code))
     }
 }
 
-/// Appends a number in decimal, filled up with zeros to `digits`. `write!` would take longer than all the rest of the line.
+/// Appends a decimal number, padded with zeros to `digits`. `write!` would take longer than the rest of the line.
 fn push_number(out: &mut String, mut number: u32, digits: usize) {
     let mut buffer = [b'0'; 10];
     let mut start = buffer.len();

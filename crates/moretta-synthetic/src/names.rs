@@ -1,4 +1,4 @@
-//! Names, put together at random from first names and two halves of a surname.
+//! Random names from lists of first names and of the two halves of a surname.
 
 use super::random::Random;
 use super::tables::FEMALE;
@@ -38,16 +38,16 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// Fit for either sex: the index of the first name serves both lists.
+    /// Independent of the sex: both lists of first names have the same length.
     pub(super) fn draw(random: &mut Random) -> Self {
-        Name {
+        Self {
             first: random.below_squared(FIRST[FEMALE].len() as u32) as u8,
             start: random.below(LAST_START.len() as u32) as u8,
             end: random.below(LAST_END.len() as u32) as u8,
         }
     }
 
-    /// Appends the name of a person of that sex.
+    /// Appends the name of a person of this sex.
     pub(super) fn write(self, sex: usize, out: &mut String) {
         out.push_str(FIRST[sex][usize::from(self.first)]);
         out.push(' ');

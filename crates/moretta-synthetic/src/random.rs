@@ -1,11 +1,10 @@
-//! Random numbers that depend on (seed, index) only, and draws from tables of weights.
+//! Random numbers that depend only on (seed, index), and draws by weight.
 //!
-//! SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014) rather than a crate's
-//! generator: a record needs a dozen numbers from a stream of its own, which costs less here than setting up a
-//! ChaCha block, and the files stay the same byte by byte whatever a later version of a crate does. Nothing that has
-//! to be kept secret may be drawn with it.
+//! SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014) instead of a generator
+//! of a crate: every record has its own stream of a dozen numbers, which costs less than setting up a ChaCha block, and
+//! the files do not change with the version of a crate. It is not cryptographically secure.
 //!
-//! Integers only: floating-point functions may differ in the last bit between platforms.
+//! Only integers: floating-point functions may differ in the last bit between platforms.
 
 const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -15,17 +14,17 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The stream of one record.
+/// Random stream of one record.
 pub(super) struct Random {
     state: u64,
 }
 
 impl Random {
-    /// The stream of record `index` under `seed`.
+    /// Returns the stream of record `index`.
     pub(super) fn new(seed: u64, index: u64) -> Self {
-        // Mixed twice: records that follow each other, or seeds that do, must not share a stream shifted by one.
+        // Mixed twice: consecutive records or seeds must not have the same stream shifted by one.
         let start = mix(seed.wrapping_add(GAMMA));
-        Random { state: mix(start.wrapping_add(index.wrapping_mul(GAMMA))) }
+        Self { state: mix(start.wrapping_add(index.wrapping_mul(GAMMA))) }
     }
 
     fn next(&mut self) -> u64 {
@@ -33,37 +32,37 @@ impl Random {
         mix(self.state)
     }
 
-    /// A fraction of 2^32, evenly.
+    /// Returns a uniform number below 2^32.
     fn unit(&mut self) -> u64 {
         self.next() >> 32
     }
 
-    /// A number below `bound`, evenly.
+    /// Returns a uniform number below `bound`.
     pub(super) fn below(&mut self, bound: u32) -> u32 {
         ((self.unit() * u64::from(bound)) >> 32) as u32
     }
 
-    /// Whether something happens that happens `per_mille` times in a thousand.
+    /// Returns true with a probability of `per_mille` / 1000.
     pub(super) fn chance(&mut self, per_mille: u32) -> bool {
         self.below(1000) < per_mille
     }
 
-    /// A number below `bound`, the small ones more often: `bound` times the square of an even fraction.
+    /// Returns `bound` times the square of a uniform fraction: small numbers are more frequent.
     pub(super) fn below_squared(&mut self, bound: u32) -> u32 {
         let u = self.unit();
         ((((u * u) >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// A number below `bound`, the small ones much more often: `bound` times the cube of an even fraction, so that
-    /// number `r` comes about as often as `r^(-2/3)` and the last still a third as often as on average.
+    /// Returns `bound` times the cube of a uniform fraction: number `r` has a frequency of about `r^(-2/3)`, and the last
+    /// number a third of the average.
     pub(super) fn below_cubed(&mut self, bound: u64) -> u64 {
-        // 64 bits and not 32: the cube of a coarse fraction would leave some of many millions out for good.
+        // 64 bits: the cube of a 32-bit fraction would never reach some of many millions of numbers.
         let u = u128::from(self.next());
         let cube = (((u * u) >> 64) * u) >> 64;
         ((cube * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number below `bound`, mostly near 0 and seldom large: `bound` times the eighth power of an even fraction.
+    /// Returns `bound` times the eighth power of a uniform fraction: mostly near 0, seldom large.
     pub(super) fn below_tail(&mut self, bound: u32) -> u32 {
         let mut u = self.unit();
         for _ in 0..3 {
@@ -73,15 +72,15 @@ impl Random {
     }
 }
 
-/// A choice among `N` values by weight.
+/// Weighted choice among `N` values.
 pub(super) struct Weighted<const N: usize> {
-    /// Running totals of the weights.
+    /// Prefix sums of the weights.
     totals: [u32; N],
 }
 
 impl<const N: usize> Weighted<N> {
     /// # Panics
-    /// If the weights do not add up to at least 1.
+    /// If all weights are 0.
     pub(super) const fn new(weights: [u32; N]) -> Self {
         let mut totals = weights;
         let mut i = 1;
@@ -90,13 +89,13 @@ impl<const N: usize> Weighted<N> {
             i += 1;
         }
         assert!(totals[N - 1] > 0, "a choice needs a weight");
-        Weighted { totals }
+        Self { totals }
     }
 
-    /// Draws a value's index; one of weight 0 never comes.
+    /// Draws the index of a value; values of weight 0 are never drawn.
     pub(super) fn pick(&self, random: &mut Random) -> usize {
         let drawn = random.below(self.totals[N - 1]);
-        // Counting compiles to a few vector instructions; a search by halves would mispredict its branches.
+        // Counting compiles to a few vector instructions; a binary search would mispredict its branches.
         self.totals.iter().filter(|&&total| total <= drawn).count()
     }
 }

@@ -1,40 +1,40 @@
-//! The values a person can have, and how often: one row per value, readable as it stands.
+//! Possible values of a person and their weights, one row per value.
 //!
-//! The weights are round numbers in the manner of European statistics; none is taken from a data set. Labels have no
-//! comma, semicolon or quote, so that they need no quoting in a CSV or a hierarchy file.
+//! The weights are round numbers similar to European statistics; none is taken from a dataset. Labels have no comma,
+//! semicolon or quote, so that they need no quoting in a CSV or hierarchy file.
 
 use std::array::from_fn;
 use std::sync::LazyLock;
 
 use super::random::Weighted;
 
-/// An index into the rows of two sexes.
+/// Index of women in arrays by sex.
 pub(super) const FEMALE: usize = 0;
 pub(super) const SEXES: [&str; 2] = ["female", "male"];
 
-/// How many of about a thousand people are of which five years of age, from 0-4 to 95-99.
+/// Weights of age bands of five years, from 0-4 to 95-99.
 #[rustfmt::skip]
 pub(super) static AGES: Weighted<20> = Weighted::new([
     47, 46, 45, 46, 54, 59, 67, 65, 62, 58, 75, 83, 74, 60, 48, 41, 38, 20, 8, 2,
 ]);
 
-/// Women among a thousand people of the same five years of age.
+/// Women per thousand people of each age band.
 #[rustfmt::skip]
 pub(super) const WOMEN: [u32; 20] = [
     487, 487, 487, 486, 482, 484, 488, 493, 496, 498, 499, 501, 508, 520, 531, 546, 580, 640, 710, 760,
 ];
 
-/// A town or a stretch of country: all postcodes with the same first two digits.
+/// A town or rural area: all postcodes with the same first two digits.
 pub(super) struct Place {
     /// The first two digits.
     pub prefix: u32,
-    /// How many third digits are in use.
+    /// Number of third digits in use.
     pub areas: u32,
-    /// How many postcodes there are for each third digit.
+    /// Number of postcodes per third digit.
     pub codes: u32,
-    /// How many people live there, as a weight.
+    /// Weight by population.
     people: u32,
-    /// What is paid there, in per cent.
+    /// Local pay level, in percent.
     pub pay: u32,
 }
 
@@ -42,7 +42,7 @@ const fn place(prefix: u32, areas: u32, codes: u32, people: u32, pay: u32) -> Pl
     Place { prefix, areas, codes, people, pay }
 }
 
-/// Three large cities, nine towns, and country. Some postcodes start with 0, as they do in life.
+/// Three large cities, nine towns, and rural areas. Some postcodes start with 0, as in practice.
 #[rustfmt::skip]
 pub(super) const PLACES: [Place; 40] = [
     place(10, 9, 24, 1300, 104), place(20, 8, 22, 800, 108), place(80, 8, 22, 750, 116),
@@ -61,28 +61,28 @@ pub(super) const PLACES: [Place; 40] = [
     place(98, 3,  9, 100,  92),
 ];
 
-/// The place someone lives in.
+/// Distribution of the place of residence.
 pub(super) static PEOPLE_BY_PLACE: LazyLock<Weighted<40>> =
     LazyLock::new(|| Weighted::new(PLACES.map(|place| place.people)));
 
 impl Place {
-    /// Postcode number `n` of the place, of `areas * codes`; the first ones lie in its middle.
+    /// Returns postcode `n` of `areas * codes`; the first ones are in the center.
     pub(super) const fn postcode(&self, n: u32) -> u32 {
-        // Three apart, as the numbers in use are in life; 24 of them stay below 100.
+        // Steps of three, because real postcodes have gaps; 24 of them stay below 100.
         self.prefix * 1000 + n / self.codes * 100 + n % self.codes * 3 + 1
     }
 }
 
-/// What a level of education does to work and pay.
+/// A level of education and its effect on work and pay.
 pub(super) struct Education {
     pub label: &'static str,
-    /// Nodes above it, from the nearest up.
+    /// Ancestors in the hierarchy, nearest first.
     pub above: [&'static str; 2],
-    /// A column of [`Work::weights`].
+    /// Index into [`Work::weights`].
     pub class: usize,
-    /// Effect on pay in per cent.
+    /// Effect on pay, in percent.
     pub pay: u32,
-    /// By age: 0-5, 6-10, 11-15, 16-19, 20-24, 25-34, 35-49, 50-64, 65 and over.
+    /// Weights by age: 0-5, 6-10, 11-15, 16-19, 20-24, 25-34, 35-49, 50-64, 65 and over.
     weights: [u32; 9],
 }
 
@@ -96,7 +96,7 @@ const fn education(
     Education { label, above, class, pay, weights }
 }
 
-/// From the lowest to the highest.
+/// Levels from the lowest to the highest.
 #[rustfmt::skip]
 pub(super) const EDUCATIONS: [Education; 9] = [
     education("No schooling",           ["Basic schooling", "School"],        0,  85, [100,  2,  0,  1,  1,  1,  1,  1,  2]),
@@ -114,14 +114,14 @@ pub(super) const UPPER_SECONDARY: usize = 3;
 pub(super) const BACHELOR: usize = 6;
 pub(super) const DOCTORATE: usize = 8;
 
-/// First ages of the bands of [`Education::weights`] but the first.
+/// First age of each band of [`Education::weights`], without the first band.
 pub(super) const EDUCATION_BANDS: [u8; 8] = [6, 11, 16, 20, 25, 35, 50, 65];
 
-/// Education by age band.
+/// Distributions of education by age band.
 pub(super) static EDUCATION_BY_AGE: LazyLock<[Weighted<9>; 9]> =
     LazyLock::new(|| from_fn(|band| Weighted::new(EDUCATIONS.map(|education| education.weights[band]))));
 
-/// What people do who are not at work: the first occupations.
+/// Indices of the occupations of people who do not work.
 pub(super) const CHILD: usize = 0;
 pub(super) const PUPIL: usize = 1;
 pub(super) const STUDENT: usize = 2;
@@ -129,16 +129,16 @@ pub(super) const HOMEMAKER: usize = 3;
 pub(super) const UNEMPLOYED: usize = 4;
 pub(super) const RETIRED: usize = 5;
 
-/// An occupation at work.
+/// An occupation with its weights and pay.
 pub(super) struct Work {
     pub label: &'static str,
-    /// Nodes above it, from the nearest up.
+    /// Ancestors in the hierarchy, nearest first.
     pub above: [&'static str; 2],
-    /// By education: none to lower secondary, upper secondary, vocational, degree, doctorate.
+    /// Weights by education: none to lower secondary, upper secondary, vocational, degree, doctorate.
     weights: [u32; 5],
-    /// Women in a hundred.
+    /// Women, in percent.
     women: u32,
-    /// A usual income in thousands a year.
+    /// Usual yearly income, in thousands.
     pub pay: u32,
 }
 
@@ -160,10 +160,10 @@ const CRAFTS: [&str; 2] = ["Crafts and construction", "Manual work and services"
 const INDUSTRY: [&str; 2] = ["Transport and industry", "Manual work and services"];
 const LAND: [&str; 2] = ["Farming and gardening", "Manual work and services"];
 
-/// How many occupations there are.
+/// Number of occupations.
 pub(super) const OCCUPATION_COUNT: usize = 33;
 
-/// The six that are no work come by age and not by weight.
+/// The first six are assigned by age, so they have no weights.
 #[rustfmt::skip]
 pub(super) const OCCUPATIONS: [Work; OCCUPATION_COUNT] = [
     work("Child below school age",         NO_WORK,      [0; 5], 50, 0),
@@ -201,14 +201,14 @@ pub(super) const OCCUPATIONS: [Work; OCCUPATION_COUNT] = [
     work("Farmer or gardener",             LAND,       [ 30,  8, 26,  8,   3], 32, 27),
 ];
 
-/// Work by class of education and sex.
+/// Distributions of work by class of education and sex.
 pub(super) static WORK: LazyLock<[[Weighted<OCCUPATION_COUNT>; 2]; 5]> = LazyLock::new(|| {
     let share = |work: &Work, sex: usize| if sex == FEMALE { work.women } else { 100 - work.women };
     let weights = |class: usize, sex: usize| OCCUPATIONS.map(|work| work.weights[class] * share(&work, sex));
     from_fn(|class| from_fn(|sex| Weighted::new(weights(class, sex))))
 });
 
-/// Leaf and the node above it.
+/// Value and its parent in the hierarchy.
 pub(super) const MARITAL_STATUSES: [[&str; 2]; 6] = [
     ["Never married", "Never married"],
     ["Married", "In a partnership"],
@@ -218,10 +218,10 @@ pub(super) const MARITAL_STATUSES: [[&str; 2]; 6] = [
     ["Widowed", "Formerly in a partnership"],
 ];
 
-/// First ages of the bands of [`MARITAL_STATUS`] but the first.
+/// First age of each band of [`MARITAL_STATUS`], without the first band.
 pub(super) const MARITAL_BANDS: [u8; 7] = [18, 25, 35, 45, 55, 65, 75];
 
-/// By sex and age band, in the order of [`MARITAL_STATUSES`].
+/// Distributions by sex and age band, in the order of [`MARITAL_STATUSES`].
 #[rustfmt::skip]
 pub(super) static MARITAL_STATUS: [[Weighted<6>; 8]; 2] = [
     [
@@ -238,5 +238,5 @@ pub(super) static MARITAL_STATUS: [[Weighted<6>; 8]; 2] = [
     ],
 ];
 
-/// Three kinds of cover: what a recipient of the data would predict.
+/// Types of health insurance, the class to predict.
 pub(super) const INSURANCES: [&str; 3] = ["statutory", "private", "uninsured"];

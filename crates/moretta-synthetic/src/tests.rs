@@ -1,5 +1,5 @@
-//! The population keeps its promises: same seed, same bytes; values that the hierarchies know; the correlations the
-//! tables are there for; as many distinct tuples as asked for.
+//! Same seed, same bytes; all values are in the hierarchies; correlations as in the
+//! tables; as many distinct tuples as requested.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ fn lines(people: &People, records: u64) -> String {
     csv
 }
 
-/// FNV-1a, enough to notice a change.
+/// FNV-1a hash, to detect changes.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -36,7 +36,7 @@ fn cell<'a>(line: &'a str, column: &str) -> &'a str {
     line.split(',').nth(at).unwrap()
 }
 
-/// A change of these numbers changes every file that was ever made from a seed: say so in the changelog.
+/// A change of these numbers changes the file of every seed: add it to the changelog.
 #[test]
 fn a_seed_always_gives_the_same_people() {
     assert_eq!(hash(&lines(&People::new(1), 1000)), 9_284_666_693_222_811_889);

@@ -1,185 +1,177 @@
-//! The command line, as clap reads it.
+//! Definition of the command line. Doc comments of fields and variants are the help texts.
 
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-/// Make a table about persons fit to leave the house, and prove it on the file that was written.
+/// Anonymize tabular microdata and verify the released file
 #[derive(Debug, Parser)]
 #[command(name = "moretta", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Exit codes: 0 done; 1 the data does not satisfy the policy, or cannot; 2 bad usage or input; 130 interrupted.\n\
-    Start with `moretta demo`, or with `moretta init YOUR.csv`."
-)]
+#[command(after_help = "Exit codes: 0 success; 1 policy not satisfied; 2 wrong usage or input; 130 interrupted.\n\
+    Start with `moretta demo`, or with `moretta init YOUR.csv`.")]
 pub struct Arguments {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Look at the data and write a commented policy to edit
+    /// Inspect a dataset and write a draft policy
     Init(Init),
-    /// See what the data gives away as it is: sensitive values that follow from others, and how surely
+    /// List sensitive values an attacker could infer, with confidence
     Inferences(Inferences),
-    /// Write a release that satisfies a policy, check the written file, and report what was lost
+    /// Write a release that satisfies a policy, verify it and report information loss
     Anonymize(Anonymize),
-    /// Ask whether a file satisfies a policy: exit 0 if it does, 1 if not, saying where
+    /// Check whether a file satisfies a policy (exit code 0 or 1)
     Check(Check),
-    /// Measure what a release lost against its original
+    /// Measure the information loss of a release
     Measure(Measure),
-    /// Ask a release how many and how much, and see how far its answers are from the true ones
+    /// Compare COUNT and SUM answers of a release with the original
     Queries(Queries),
-    /// Show which k costs what: every step from the table as it is to all values at the root
+    /// Show the privacy-utility trade-off: information loss for each k
     Frontier(Frontier),
-    /// Apply a saved recoding to new records, and verify again
+    /// Apply a saved recoding to new records and verify the result
     Apply(Apply),
-    /// See what a model can still learn from a release: its errors on records held back
+    /// Train a classifier on a release and test it on held-out records
     Evaluate(Evaluate),
-    /// Run all methods for several k and see side by side what each loses, errs, takes
+    /// Compare methods for several k: loss, error, time, memory
     Compare(Compare),
-    /// Make the experiments of the five papers again, on the public data they used
+    /// Reproduce the experiments of five papers on public data
     Reproduce(Reproduce),
-    /// Build, show or check a hierarchy file
+    /// Build, draw or check a generalization hierarchy
     #[command(subcommand)]
     Hierarchy(Hierarchy),
-    /// List the methods and their parameters
+    /// List anonymization methods and their parameters
     Methods(List),
-    /// List the measures
+    /// List utility measures
     Measures(List),
-    /// List the privacy models
+    /// List privacy models
     Models(List),
-    /// Made-up people, a policy, a release and its report: everything in one go
+    /// Generate synthetic people and anonymize them
     Demo(Demo),
 }
 
-/// How the work is divided.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Resources {
-    /// Threads; all processors when left out
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Memory for distinct values and tuples, e.g. 500MB or 4GB; no bound when left out
+    /// Memory limit for distinct records, e.g. 500MB or 4GB [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
 }
 
-/// Where a release goes, and how.
 #[derive(Debug, Clone, Args)]
 pub struct Output {
-    /// The file to write: .csv (with the input's delimiter) or .parquet
+    /// Release to write: .csv (with the delimiter of the input) or .parquet
     #[arg(long, short, value_name = "OUT")]
     pub output: PathBuf,
-    /// A report: .json for programs, .html for people (may be given twice)
+    /// Report to write: .json for programs, .html for people (may be given twice)
     #[arg(long, value_name = "R.json|R.html")]
     pub report: Vec<PathBuf>,
-    /// Decides whatever is left to chance: what the method's search tries, and the order of the records, which whoever
-    /// knows it can restore. Drawn anew when left out
+    /// Random seed; keep it secret, because it can undo the shuffle of the records [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Keep the records in the order of the input (order can identify people)
+    /// Keep the record order of the input (the order can identify people)
     #[arg(long)]
     pub keep_order: bool,
-    /// Replace files that are there already
+    /// Overwrite existing files
     #[arg(long)]
     pub overwrite: bool,
-    /// Print the report as JSON instead of a summary
+    /// Print the report as JSON instead of the summary
     #[arg(long)]
     pub json: bool,
 }
 
-/// `moretta init`
 #[derive(Debug, Args)]
 pub struct Init {
-    /// A file, a folder of files, or a pattern: CSV or Parquet
+    /// File, folder of files, or pattern: CSV or Parquet
     pub input: String,
-    /// The policy to write; printed when left out
+    /// Policy to write [default: print it]
     #[arg(long, short, value_name = "POLICY")]
     pub output: Option<PathBuf>,
-    /// Replace a policy that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
 }
 
-/// `moretta inferences`
 #[derive(Debug, Args)]
 pub struct Inferences {
-    /// A file, a folder of files, or a pattern: CSV or Parquet; raw data or a release
+    /// File, folder of files, or pattern: CSV or Parquet, original data or a release
     pub input: String,
-    /// The policy. Its templates and its LKC-privacy say what is known and what must not be inferred; without any, it is
-    /// every value of each sensitive column, given all quasi-identifiers
+    /// Policy file; its templates and LKC-privacy define what is checked
+    ///
+    /// Templates and LKC-privacy name the columns an attacker knows and the values that must be protected. Without
+    /// them, every value of each sensitive column is checked, given all quasi-identifiers.
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// List inferences with a confidence above this share, from 0 to below 1
+    /// List inferences with a confidence above this value, from 0 to below 1
     #[arg(long, value_name = "SHARE", default_value = "0.5", value_parser = parse_confidence)]
     #[arg(allow_negative_numbers = true)]
     pub above: f64,
-    /// Print all of them, not only the first 20
+    /// Print all inferences, not only the first 20
     #[arg(long)]
     pub all: bool,
-    /// Write the whole list to a file. It is as confidential as the input
+    /// Write all inferences to a file; it is as confidential as the input
     #[arg(long, short, value_name = "F.csv")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
-    /// Print the counts and the whole list as JSON
+    /// Print counts and all inferences as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub resources: Resources,
 }
 
-/// `moretta anonymize`
 #[derive(Debug, Args)]
 pub struct Anonymize {
-    /// A file, a folder of files, or a pattern: CSV or Parquet
+    /// File, folder of files, or pattern: CSV or Parquet
     pub input: String,
-    /// The policy
+    /// Policy file
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
     #[command(flatten)]
     pub output: Output,
-    /// Save the recoding, for `moretta apply`
+    /// Save the recoding for `moretta apply`
     #[arg(long, value_name = "R.json")]
     pub recoding: Option<PathBuf>,
-    /// Release exactly the table after so many steps of `moretta frontier`, if the policy holds there; usually loses more
-    /// than the release without it. With `--seed N`, the steps are those of `frontier --seed N`
+    /// Release the table after this step of `moretta frontier`, if it satisfies the policy
+    ///
+    /// Such a release usually loses more information than one without --at. With `--seed N`, the steps are those of
+    /// `frontier --seed N`.
     #[arg(long, value_name = "STEP", conflicts_with = "time_limit")]
     #[arg(value_parser = parse_step, allow_negative_numbers = true)]
     pub at: Option<usize>,
-    /// Stop the search after this time (60s, 5m, 1h) and take the best so far
+    /// Stop the search after this time (60s, 5m, 1h) and release the best result so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
     #[command(flatten)]
     pub resources: Resources,
 }
 
-/// `moretta check`
 #[derive(Debug, Args)]
 pub struct Check {
-    /// The file that is to leave
+    /// Release to check: CSV or Parquet
     pub released: String,
-    /// The policy
+    /// Policy file
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// Print the outcome as JSON
+    /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub resources: Resources,
 }
 
-/// `moretta measure`
 #[derive(Debug, Args)]
 pub struct Measure {
-    /// The file before
+    /// Original file, folder of files, or pattern
     pub original: String,
-    /// The file after
+    /// Release of the original
     pub released: String,
-    /// The policy
+    /// Policy file
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
     /// Print the measures as JSON
@@ -189,39 +181,38 @@ pub struct Measure {
     pub resources: Resources,
 }
 
-/// `moretta queries`
 #[derive(Debug, Args)]
 #[command(after_help = QUERIES_HELP)]
 pub struct Queries {
-    /// The file before
+    /// Original file, folder of files, or pattern
     pub original: String,
-    /// The file after
+    /// Release of the original
     pub released: String,
-    /// The policy
+    /// Policy file
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// So many random queries that count records, and as many that sum a column, all with a true answer other than 0
+    /// Number of random COUNT queries and of random SUM queries, all with a nonzero true answer
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub count: u32,
-    /// Decides which queries are drawn; 0 when left out, so that releases of one table are asked the same
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    /// Random seed of the queries; the same seed draws the same queries
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Ask about so many quasi-identifiers, drawn anew for each query; about all of them when left out
+    /// Number of quasi-identifiers per query, drawn at random [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub columns: Option<u16>,
-    /// The quasi-identifier to sum; the first one of numbers when left out
+    /// Quasi-identifier to sum [default: the first numeric one]
     #[arg(long, value_name = "COLUMN")]
     pub sum: Option<String>,
-    /// Your own queries instead of random ones; shows the true answer, that of the release and the error of each
+    /// Answer the queries of this file instead of random ones
     #[arg(long, value_name = "Q.toml", conflicts_with_all = ["count", "seed", "columns", "sum"])]
     pub queries: Option<PathBuf>,
-    /// The file to write: .csv for all answers, .svg for a picture of the errors; a table is printed when left out
+    /// File to write: .csv with all answers, .svg with a chart of the errors [default: print a table]
     #[arg(long, short, value_name = "F.csv|F.svg")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
-    /// Print the errors (of your own queries also the answers) as JSON, errors as shares of 1
+    /// Print errors (with --queries also answers) as JSON; an error of 1 is 100 %
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -229,10 +220,10 @@ pub struct Queries {
 }
 
 const QUERIES_HELP: &str = "\
-A release answers as if the values of each group were spread evenly over what the group prints. The error is \
-|answer - truth| / |truth|. True answers are as confidential as the original.
+The answer of a release assumes that the values of each group are spread evenly over the released range. The error \
+is |answer - truth| / |truth|. True answers are as confidential as the original.
 
-Queries of your own: two ends, both inside, for numbers and dates; a value or an inner node of the hierarchy for \
+File for --queries: an inclusive range for numbers and dates; a value or an inner node of the hierarchy for \
 categories.
 
   [[query]]
@@ -243,133 +234,126 @@ categories.
   sum = \"age\"
   where = { education = \"Higher\" }";
 
-/// `moretta frontier`
 #[derive(Debug, Args)]
 pub struct Frontier {
-    /// A file, a folder of files, or a pattern: CSV or Parquet
+    /// File, folder of files, or pattern: CSV or Parquet
     pub input: String,
-    /// The policy
+    /// Policy file
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// The file to write: .csv for programs, .svg for a picture, .html for a page; a table is printed when left out
+    /// File to write: .csv for programs, .svg for a chart, .html for a page [default: print a table]
     #[arg(long, short, value_name = "F.csv|F.svg|F.html")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
-    /// Print all steps, not only those that change much
+    /// Print all steps, not only the important ones
     #[arg(long)]
     pub all: bool,
-    /// Decides whatever is left to chance: what the method's search tries. 0 when left out, as in `anonymize --at`
+    /// Random seed of the search; use the same one with `anonymize --at` [default: 0]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Print all points as JSON
+    /// Print all steps as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub resources: Resources,
 }
 
-/// `moretta apply`
 #[derive(Debug, Args)]
 pub struct Apply {
-    /// The new records: CSV or Parquet
+    /// New records: file, folder of files, or pattern, CSV or Parquet
     pub input: String,
-    /// What `moretta anonymize --recoding` wrote
+    /// Recoding file written by `moretta anonymize --recoding`
     #[arg(long, value_name = "R.json")]
     pub recoding: PathBuf,
     #[command(flatten)]
     pub output: Output,
-    /// Also search anew on these records, and report how much worse the saved recoding is; the release stays the same
+    /// Also search a fresh recoding for these records and report how much worse the saved one is
     #[arg(long)]
     pub compare: bool,
-    /// Stop the search of `--compare` after this time (60s, 5m, 1h) and take the best so far
+    /// Stop the search of --compare after this time (60s, 5m, 1h)
     #[arg(long, value_name = "TIME", value_parser = parse_time, requires = "compare")]
     pub time_limit: Option<Duration>,
     #[command(flatten)]
     pub resources: Resources,
 }
 
-/// `moretta evaluate`
 #[derive(Debug, Args)]
 pub struct Evaluate {
-    /// The records to learn from: CSV or Parquet. Without `--test`, some of them are held back in turn
+    /// Records to train on: CSV or Parquet; without --test, part of them is held out for testing
     pub input: String,
-    /// The policy; it needs a column of the role `class`
+    /// Policy file; one column must have the role `class`
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// Other records with the same columns, to count errors on
+    /// Test records with the same columns [default: hold out records of the input]
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
     #[command(flatten)]
-    pub held_back: HeldBack,
-    /// Decides whatever is left to chance: which records are held back, and what the method's search tries. Drawn anew
-    /// when left out
+    pub split_options: SplitOptions,
+    /// Random seed of the search and of the held-out records [default: random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Stop each search after this time (60s, 5m, 1h) and take the best so far
+    /// Stop each search after this time (60s, 5m, 1h) and use the best result so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
-    /// Print the errors as JSON
+    /// Print errors as JSON
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
     pub resources: Resources,
 }
 
-/// Which records are held back to count errors on.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct HeldBack {
-    /// Divide the table into so many parts, with the classes in equal shares, and hold back each in turn; 5 when left
-    /// out. With `--hold-out`, draw so often
+pub struct SplitOptions {
+    /// Cross-validation folds, stratified by class; with --hold-out, the number of draws [default: 5]
     #[arg(long, value_name = "N", conflicts_with = "test", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub folds: Option<u16>,
-    /// Hold back this share of the records, drawn anew each time, instead of one part of several
+    /// Hold out this share of the records, drawn at random, instead of cross-validation
     #[arg(long, value_name = "SHARE", conflicts_with = "test", value_parser = parse_hold_out)]
     #[arg(allow_negative_numbers = true)]
     pub hold_out: Option<f64>,
 }
 
-/// `moretta compare`
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
-    /// A file, a folder of files, or a pattern: CSV or Parquet
+    /// File, folder of files, or pattern: CSV or Parquet
     pub input: String,
-    /// The policy. Its own method runs with its parameters, the others with their defaults
+    /// Policy file; its method runs with its parameters, other methods with their defaults
     #[arg(long, short, value_name = "POLICY")]
     pub policy: PathBuf,
-    /// The methods to compare, e.g. sweep,mondrian; all of `moretta methods` when left out
+    /// Methods to compare, e.g. sweep,mondrian [default: all]
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// The k to ask for, one after the other, e.g. 5,10,50; the policy's own when left out
+    /// Values of k, e.g. 5,10,50 [default: the k of the policy]
     #[arg(long, value_name = "N,N,..", value_delimiter = ',', value_parser = parse_k, allow_negative_numbers = true)]
     pub k: Vec<u64>,
-    /// Other records with the same columns, to count errors on
+    /// Test records with the same columns [default: hold out records of the input]
     #[arg(long, value_name = "TEST")]
     pub test: Option<String>,
     #[command(flatten)]
-    pub held_back: HeldBack,
-    /// So many random queries that count records, and as many that sum a column: the same for all methods
+    pub split_options: SplitOptions,
+    /// Number of random COUNT queries and of random SUM queries, the same for all methods
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub queries: u32,
-    /// Decides whatever is left to chance: searches, queries, which records are held back. 0 when left out
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    /// Random seed of searches, queries and held-out records
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Stop each search after this time (60s, 5m, 1h) and take the best so far
+    /// Stop each search after this time (60s, 5m, 1h) and use the best result so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
-    /// The file to write: .csv for programs, .html for a page with plots; a table is printed when left out
+    /// File to write: .csv for programs, .html for a page with charts [default: print a table]
     #[arg(long, short, value_name = "F.csv|F.html")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
-    /// Print everything as JSON, errors as shares of 1
+    /// Print all results as JSON; an error of 1 is 100 %
     #[arg(long)]
     pub json: bool,
-    /// Started by another moretta for one method and k: also the reason why nothing was found is a row of the JSON, and
-    /// this process ends with its standard input
+    /// Set by a parent moretta for one method and k: a refusal is printed as a row of the JSON too, and this process
+    /// ends when its standard input closes
     #[arg(long, hide = true, requires = "json")]
     pub child: bool,
     #[command(flatten)]
@@ -377,33 +361,31 @@ pub struct Compare {
 }
 
 const COMPARE_HELP: &str = "\
-Every method searches the whole table for what it would release, and nothing is released. With a column of the role \
-`class`, the searches are repeated without the records held back. Each method and k runs in a process of its own, one \
-after the other, so that seconds and memory are its own.";
+Every method runs on the whole table; nothing is released. If a column has the role `class`, each method also runs \
+on the training records of every split, and a classifier trained on that release is tested. Each combination of method \
+and k runs in a separate process, one at a time, so that time and memory are measured for it alone.";
 
-/// `moretta reproduce`
 #[derive(Debug, Args)]
 #[command(after_help = REPRODUCE_HELP)]
 pub struct Reproduce {
-    /// The paper, or all of them
+    /// Number of the paper, or all
     #[arg(value_name = "1|2|3|4|5|all", value_parser = parse_papers)]
     pub papers: Papers,
-    /// The folder that has adult/, german/ and crx/: the UCI data sets Adult, German Credit and Credit Approval, with a
-    /// header, and the hierarchies of Adult
+    /// Folder with the UCI datasets in adult/ (with hierarchies), german/ and crx/, as CSV with a header
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// The folder for pages (Markdown) and pictures (SVG); made where there is none
+    /// Folder for pages (Markdown) and charts (SVG); created if missing
     #[arg(long, short, value_name = "DIR", default_value = "docs/results/papers")]
     pub output: PathBuf,
-    /// Replace what is there already
+    /// Overwrite existing files
     #[arg(long)]
     pub overwrite: bool,
-    /// Threads; all processors when left out
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
 
-/// Which papers: one by its number, or all.
+/// Number of one paper; `None` means all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Papers(pub Option<u8>);
 
@@ -415,74 +397,70 @@ Papers:
   4  local recoding (Xu and others 2006)
   5  genetic search (Iyengar 2002)
 
-Every figure is made anew; what was published stands beside it, and where they differ the page says why. All of them take \
-some minutes on two processors.";
+Every result is computed again and shown next to the published one; the page explains differences. All papers take \
+some minutes on two cores.";
 
-/// `moretta hierarchy`
 #[derive(Debug, Subcommand)]
 pub enum Hierarchy {
-    /// Build a hierarchy over a column of numbers, dates or codes
+    /// Build a hierarchy for a column of numbers, dates or codes
     Build(HierarchyBuild),
     /// Draw a hierarchy file
     Show(HierarchyShow),
-    /// Ask whether a hierarchy file fits a column of the data: exit 0 if it does, 1 if not
+    /// Check whether a hierarchy file covers a column of the data (exit code 0 or 1)
     Check(HierarchyCheck),
 }
 
-/// `moretta hierarchy build`
 #[derive(Debug, Args)]
 pub struct HierarchyBuild {
-    /// A file, a folder of files, or a pattern: CSV or Parquet
+    /// File, folder of files, or pattern: CSV or Parquet
     pub input: String,
-    /// The column
+    /// Column to build the hierarchy for
     #[arg(long, value_name = "C")]
     pub column: String,
-    /// How
+    /// How to build the hierarchy
     #[arg(long, value_enum)]
     pub method: Builder,
-    /// What the column holds; dates with `--method dates`, codes with `--method prefix`, numbers otherwise
+    /// Type of the column [default: date with --method dates, otherwise number]
     #[arg(long = "type", value_enum)]
     pub kind: Option<BuildKind>,
-    /// How dates are written, in the notation of strftime: %d.%m.%Y; as 1984-03-31 when left out
+    /// Date format in strftime notation, e.g. %d.%m.%Y [default: %Y-%m-%d]
     #[arg(long, value_name = "F")]
     pub format: Option<String>,
-    /// Prune what is built from the data to so many levels, values and `*` included
+    /// For methods that build from the data: prune to this many levels, values and `*` included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub levels: Option<u32>,
-    /// For `--method han`: at most so many children of a node; 5 when left out
+    /// For --method han: maximum children per node [default: 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub fan_out: Option<u32>,
-    /// For `--method chu` and `han`: so many values are not divided any more; 2 and 4 when left out
+    /// For --method chu and han: nodes with this many values are not split further [default: 2 for chu, 4 for han]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threshold: Option<u32>,
-    /// For `--method equal-width` and `equal-frequency`: the parts of each level, the finest first; 32,16,8,4,2 when
-    /// left out
+    /// For --method equal-width and equal-frequency: intervals per level, finest first [default: 32,16,8,4,2]
     #[arg(long, value_name = "N,N,..", value_delimiter = ',')]
     pub parts: Vec<u32>,
-    /// For `--method widths`: 5,10,20
+    /// For --method widths: interval width of each level, e.g. 5,10,20
     #[arg(long, value_name = "W,W,..", value_delimiter = ',', allow_negative_numbers = true)]
     pub widths: Vec<f64>,
-    /// For `--method bins`: the edges, 0,18,65,120
+    /// For --method bins: interval edges, e.g. 0,18,65,120
     #[arg(long, value_name = "E,E,..", value_delimiter = ',', allow_negative_numbers = true)]
     pub bins: Vec<f64>,
-    /// For `--method dates`: the levels, the finest first; day,month,quarter,year,decade when left out
+    /// For --method dates: levels, finest first [default: day,month,quarter,year,decade]
     #[arg(long, value_name = "L,L,..", value_delimiter = ',', value_enum)]
     pub dates: Vec<CalendarLevel>,
-    /// For `--method prefix`: how many characters each level keeps, 5,3,2
+    /// For --method prefix: number of characters kept at each level, e.g. 5,3,2
     #[arg(long, value_name = "N,N,..", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub prefix: Vec<u32>,
-    /// A text that stands for a missing value, besides an empty cell and `?`; may be given several times
+    /// Text that means a missing value, besides an empty cell and `?` (may be given several times)
     #[arg(long, value_name = "TEXT")]
     pub missing: Vec<String>,
-    /// The file to write; printed when left out
+    /// Hierarchy file to write [default: print it]
     #[arg(long, short, value_name = "H.csv")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
 }
 
-/// What a hierarchy is built over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum BuildKind {
     /// Numbers
@@ -491,10 +469,9 @@ pub enum BuildKind {
     Date,
 }
 
-/// The levels of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum CalendarLevel {
-    /// 1984-03-31, for dates with a time of day
+    /// 1984-03-31 (for dates with a time of day)
     Day,
     /// 1984-03
     Month,
@@ -506,66 +483,62 @@ pub enum CalendarLevel {
     Decade,
 }
 
-/// The builders of hierarchies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Builder {
-    /// From the data: merge the neighbours whose union is smallest
+    /// From the data: merge the neighbors with the narrowest union
     Iotf,
-    /// From the data: merge the neighbours whose centres are closest
+    /// From the data: merge the neighbors with the closest centers
     Otf,
-    /// From the data: cut in two where the sides are most alike inside
+    /// From the data: split in two so that values within each half are closest
     Chu,
-    /// From the data: cut into parts with near-equal numbers of records, and these again
+    /// From the data: split into intervals of nearly equal record counts, recursively
     Han,
-    /// From the data: parts of equal width
+    /// From the data: intervals of equal width
     EqualWidth,
-    /// From the data: parts with near-equal numbers of records
+    /// From the data: intervals of nearly equal record counts
     EqualFrequency,
-    /// Intervals of given widths, one level for each
+    /// Intervals of the given widths, one level per width
     Widths,
-    /// One level of intervals between given edges
+    /// One level of intervals between the given edges
     Bins,
-    /// Dates by the calendar: month, quarter, year, decade
+    /// Calendar levels: month, quarter, year, decade
     Dates,
-    /// Codes by their first characters: 12345, 123*, 12*
+    /// Prefixes of codes: 12345, 123*, 12*
     Prefix,
 }
 
-/// `moretta hierarchy show`
 #[derive(Debug, Args)]
 pub struct HierarchyShow {
-    /// A hierarchy file
+    /// Hierarchy file
     pub file: PathBuf,
-    /// Show at most so many children of a node
+    /// Maximum children shown per node
     #[arg(long, value_name = "N", default_value_t = 12)]
     pub children: usize,
-    /// Show so many levels below `*`, 60 at most; as many as fit a hundred lines when left out
+    /// Number of levels shown below `*`, at most 60 [default: as many as fit 100 lines]
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
-    /// Draw a picture into this file instead
+    /// Write the drawing to this SVG file instead
     #[arg(long, short, value_name = "H.svg")]
     pub output: Option<PathBuf>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub overwrite: bool,
 }
 
-/// `moretta hierarchy check`
 #[derive(Debug, Args)]
 pub struct HierarchyCheck {
-    /// A hierarchy file
+    /// Hierarchy file
     pub file: PathBuf,
-    /// The data
+    /// Data with the column: CSV or Parquet
     pub input: String,
-    /// The column; the file's name without its ending when left out
+    /// Column to check [default: the file name without extension]
     #[arg(long, value_name = "C")]
     pub column: Option<String>,
-    /// A text that stands for a missing value, besides an empty cell and `?`; may be given several times
+    /// Text that means a missing value, besides an empty cell and `?` (may be given several times)
     #[arg(long, value_name = "TEXT")]
     pub missing: Vec<String>,
 }
 
-/// `moretta methods`, `measures`, `models`
 #[derive(Debug, Args)]
 pub struct List {
     /// Print the list as JSON
@@ -573,19 +546,18 @@ pub struct List {
     pub json: bool,
 }
 
-/// `moretta demo`
 #[derive(Debug, Args)]
 pub struct Demo {
-    /// The folder to make
+    /// Folder to create
     #[arg(default_value = "moretta-demo")]
     pub folder: PathBuf,
-    /// How many people to make up
+    /// Number of synthetic people
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub people: u64,
-    /// Decides who they are
+    /// Random seed of the people and of the release
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Replace an earlier demo
+    /// Overwrite an earlier demo
     #[arg(long)]
     pub overwrite: bool,
 }
@@ -628,7 +600,7 @@ fn parse_papers(text: &str) -> Result<Papers, String> {
     match text.parse() {
         _ if text == "all" => Ok(Papers(None)),
         Ok(number @ 1..=5) => Ok(Papers(Some(number))),
-        _ => Err(format!("`{text}` is no paper; there are 1, 2, 3, 4, 5 and all")),
+        _ => Err(format!("`{text}` is not a paper; choose 1, 2, 3, 4, 5 or all")),
     }
 }
 

@@ -1,11 +1,11 @@
-//! What a command says on a terminal: short, aligned, colour only where it is seen.
+//! Summaries printed on the terminal: short, aligned, colored only on a terminal.
 
 use std::{collections::BTreeMap, fmt::Write as _, io::Write as _, path::Path};
 
 use anstyle::{AnsiColor, Style};
 use moretta_core::{
     measure::{MEASURES, Measures},
-    privacy::{Template, TemplateValues},
+    privacy::{Description, Template, TemplateValues},
     search::Stop,
     text::{count, counted, listed},
 };
@@ -24,22 +24,21 @@ const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 const FAINT: Style = Style::new().dimmed();
 
-/// To standard output; a reader that has gone is not an error.
+/// Prints to standard output; a closed pipe is not an error.
 pub fn print(text: &str) {
     let _ = anstream::stdout().write_all(text.as_bytes());
 }
 
-/// A remark beside the result.
+/// Prints a note to standard error.
 pub fn note(text: &str) {
     let _ = writeln!(anstream::stderr(), "note: {text}");
 }
 
-/// As JSON, for programs.
 pub fn to_json(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("texts and numbers") + "\n"
 }
 
-/// What another process said on its standard error.
+/// Prints the standard error of a child process.
 pub fn pass_on(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
@@ -49,12 +48,12 @@ pub fn records(number: u64) -> String {
     counted(number, "record", "records")
 }
 
-/// A failure.
+/// Prints an error to standard error.
 pub fn error(text: &str) {
     let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {text}");
 }
 
-/// A share of 1 by the rule of the page: what is not nothing does not print as nothing.
+/// Formats a share like the report page: a share above 0 never prints as 0 %.
 fn percent(share: f64) -> String {
     moretta_pages::percent(share).replace('\u{a0}', " ")
 }
@@ -63,35 +62,59 @@ fn figure(value: f64) -> String {
     if value.abs() >= 1000.0 { count(value.round() as u64) } else { format!("{value:.4}") }
 }
 
-/// What `anonymize` and `apply` say.
+/// Returns the summary of `anonymize` and `apply`.
 pub fn release(report: &Report, output: &Output) -> String {
     let mut text = String::new();
-    let Report { input, groups, suppressed_rows, seconds, .. } = report;
-    let path = output.output.display();
     let _ = writeln!(
         text,
-        "{GOOD}released{GOOD:#} {path}: {} in {}, {} suppressed",
-        counted(input.rows, "record", "records"),
-        counted(*groups as u64, "group", "groups"),
-        count(*suppressed_rows)
+        "{GOOD}released{GOOD:#} {}: {} in {}, {} suppressed",
+        output.output.display(),
+        records(report.input.rows),
+        counted(report.groups as u64, "group", "groups"),
+        count(report.suppressed_rows)
     );
-    if report.starred_rows > *suppressed_rows {
-        let starred = counted(report.starred_rows, "record leaves", "records leave");
-        let _ = writeln!(text, "  note   {starred} with * in every quasi-identifier: of their values none is told");
+    if report.starred_rows > report.suppressed_rows {
+        let starred = counted(report.starred_rows, "record is", "records are");
+        let _ = writeln!(text, "  note   {starred} released with * in every quasi-identifier");
     }
     for model in &report.privacy.models {
-        let worst = worst(model.of_table, &model.worst);
-        let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}{worst}", model.model);
+        let worst = worst(&model.model, model.of_table, &model.worst);
+        let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {}: {worst}", model.model);
     }
-    let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
-    let risk = [before.unique, after.unique, before.mean, after.mean].map(percent);
-    let [unique_before, unique_after, before, after] = risk;
+    text += &risk(report);
+    text += &losses(report);
+    if let Some(compared) = &report.compared {
+        text += &self::compared(compared, &report.method);
+    }
+    text += &notes(report);
+    let seconds = report.seconds;
     let _ = writeln!(
         text,
-        "  risk   {unique_before} of the records were unique, now {unique_after}; mean risk {before}, now {after}"
+        "  time   {:.2} s (read {:.2}, search {:.2}, write {:.2}, verify the written file {:.2})",
+        seconds.total, seconds.profile, seconds.search, seconds.release, seconds.check
     );
-    let share = |name: &str| report.measures.get(name).unwrap_or(0.0);
-    let _ = writeln!(text, "  lost   {:.1} % of the precision (gcp {:.4})", 100.0 * share("gcp"), share("gcp"));
+    for path in &output.report {
+        let _ = writeln!(text, "  report {}", path.display());
+    }
+    text
+}
+
+/// The re-identification risk before and after.
+fn risk(report: &Report) -> String {
+    let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
+    format!(
+        "  risk   unique records: {} before, {} after; mean re-identification risk: {} before, {} after\n",
+        percent(before.unique),
+        percent(after.unique),
+        percent(before.mean),
+        percent(after.mean)
+    )
+}
+
+/// The information loss: overall, by column, and by the objectives of the policy.
+fn losses(report: &Report) -> String {
+    let gcp = report.measures.get("gcp").unwrap_or(0.0);
+    let mut text = format!("  loss   {:.1} % of the precision (gcp {gcp:.4}); by column:\n", 100.0 * gcp);
     let widest = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     for column in &report.columns {
         let bar = "█".repeat((column.share() * 20.0).round() as usize);
@@ -105,68 +128,58 @@ pub fn release(report: &Report, output: &Output) -> String {
     for objective in &report.objectives {
         let _ = writeln!(text, "  goal   {}", objective_line(objective));
     }
-    if let Some(compared) = &report.compared {
-        text += &self::compared(compared, &report.method);
-    }
+    text
+}
+
+/// Notes on labels, blocks, redundant templates and a search that did not finish.
+fn notes(report: &Report) -> String {
+    let mut text = String::new();
     if !report.nested.is_empty() {
         let columns = report.nested.join(", ");
-        let _ = writeln!(
-            text,
-            "  note   in {columns} a label stands for the values below it that are not released under a narrower one"
-        );
+        let _ =
+            writeln!(text, "  note   in {columns}, a label excludes those values below it that have a narrower label");
     }
     if let Some(blocks) = report.blocks() {
-        let _ =
-            writeln!(text, "  note   the table was cut into {} blocks first, each searched on its own", count(blocks));
+        let _ = writeln!(text, "  note   the table was partitioned into {} blocks, searched separately", count(blocks));
     }
     for line in redundant(&report.privacy.templates) {
         let _ = writeln!(text, "  note   {line}");
     }
     let stopped = match report.stop {
-        Stop::Finished => None,
-        Stop::OutOfTime => Some("at the time limit"),
-        Stop::Cancelled => Some("by hand"),
+        Stop::Finished => return text,
+        Stop::OutOfTime => "at the time limit",
+        Stop::Cancelled => "by the user",
     };
-    if let Some(stopped) = stopped {
-        let so_far = match report.discloses_anything() {
-            true => "valid, but not as good as it could be",
-            false => "before it found anything to tell, so nothing is told; give it more time",
-        };
-        let _ = writeln!(text, "  stopped {stopped}: {so_far}");
-    }
-    let _ = writeln!(
-        text,
-        "  took   {:.2} s (read {:.2}, search {:.2}, write {:.2}, check of the written file {:.2})",
-        seconds.total, seconds.profile, seconds.search, seconds.release, seconds.check
-    );
-    for path in &output.report {
-        let _ = writeln!(text, "  report {}", path.display());
+    if report.discloses_anything() {
+        let _ = writeln!(text, "  stopped {stopped}: the release is valid, but more time could reduce its loss");
+    } else {
+        let _ = writeln!(text, "  stopped {stopped} before any value could be disclosed; raise --time-limit");
     }
     text
 }
 
-/// `cm of insured is 0.1270, and counts 2 times`.
+/// `cm of insured = 0.1270 (weight 2)`
 fn objective_line(objective: &ObjectiveResult) -> String {
     let ObjectiveResult { measure, column, weight, value } = objective;
     let column = column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
     let value = value.map_or("-".to_owned(), figure);
-    let counts = if *weight == 1.0 { String::new() } else { format!(", and counts {weight} times") };
-    format!("{measure}{column} is {value}{counts}")
+    let weight = if *weight == 1.0 { String::new() } else { format!(" (weight {weight})") };
+    format!("{measure}{column} = {value}{weight}")
 }
 
-/// The release beside what its method finds when it is run on the same records.
+/// Compares the release with a fresh recoding of the same records.
 fn compared(compared: &Compared, method: &str) -> String {
     let Compared { suppressed_rows, measures, stop, refused, seconds } = compared;
     if let Some(reason) = refused {
-        return format!("  anew   {method} found nothing for these records to compare with: {reason}\n");
+        return format!("  fresh  {method} found no recoding of these records to compare with: {reason}\n");
     }
     let stopped = match stop {
-        Some(Stop::OutOfTime) => ", stopped at the time limit: it could be better",
-        Some(Stop::Cancelled) => ", stopped by hand: it could be better",
+        Some(Stop::OutOfTime) => ", stopped at the time limit: more time could reduce its loss",
+        Some(Stop::Cancelled) => ", stopped by the user: more time could reduce its loss",
         _ => "",
     };
-    let mut text = format!("  anew   {method} on these records ({seconds:.2} s{stopped})\n");
-    let rows = Both { applied: suppressed_rows.applied as f64, anew: suppressed_rows.anew.map(|rows| rows as f64) };
+    let mut text = format!("  fresh  search of {method} on these records ({seconds:.2} s{stopped})\n");
+    let rows = Both { applied: suppressed_rows.applied as f64, fresh: suppressed_rows.fresh.map(|rows| rows as f64) };
     let whole = |rows: f64| count(rows as u64);
     let named = measures.iter().map(|measure| {
         let column = measure.column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
@@ -175,11 +188,11 @@ fn compared(compared: &Compared, method: &str) -> String {
     let lines: Vec<_> =
         std::iter::once(("suppressed".to_owned(), rows, whole as fn(f64) -> String)).chain(named).collect();
     let widest = lines.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
-    let _ = writeln!(text, "         {:<widest$}  {:>9}  {:>9}  the applied one has", "", "applied", "anew");
+    let _ = writeln!(text, "         {:<widest$}  {:>9}  {:>9}  applied has", "", "applied", "fresh");
     for (name, value, shown) in lines {
-        let (applied, anew) = (shown(value.applied), value.anew.map_or("-".to_owned(), shown));
+        let (applied, fresh) = (shown(value.applied), value.fresh.map_or("-".to_owned(), shown));
         let worse = worse(value, shown);
-        let _ = writeln!(text, "         {name:<widest$}  {applied:>9}  {anew:>9}  {worse}");
+        let _ = writeln!(text, "         {name:<widest$}  {applied:>9}  {fresh:>9}  {worse}");
     }
     text
 }
@@ -195,16 +208,20 @@ fn worse(value: Both<f64>, shown: fn(f64) -> String) -> String {
     ratio.map_or(than.clone(), |ratio| format!("{than}, {ratio:.2} times as much"))
 }
 
-/// The worst figure of a model; a model of the whole table has no worst group.
-fn worst(of_table: bool, worst: &str) -> String {
-    if of_table { format!(": {worst}") } else { format!("; worst group: {worst}") }
+/// `smallest group has 10 records`; the figure alone if the model is about the whole table.
+fn worst(model: &Description, of_table: bool, figure: &str) -> String {
+    match model.name.as_str() {
+        _ if of_table => figure.to_owned(),
+        "k-anonymity" => format!("smallest group has {figure}"),
+        _ => format!("worst group has {figure}"),
+    }
 }
 
-/// A line for each of the policy's templates and another that it follows from, for all of its values or some. Values
-/// are named where the policy names them: which ones are the rarest is for nobody to read.
+/// Returns a line for each pair of templates where one implies the other, for all or some values. Values are named only
+/// if the policy names them: the rarest values are confidential.
 fn redundant(results: &[TemplateResult]) -> Vec<String> {
     let mut templates: Vec<&Template> = Vec::new();
-    // By result, the index of its template. The results of a template are neighbors.
+    // Template index of each result. The results of a template are neighbors.
     let mut index: Vec<usize> = Vec::with_capacity(results.len());
     for result in results {
         let last = index.last().copied().filter(|&last| *templates[last] == *result.template);
@@ -224,14 +241,14 @@ fn redundant(results: &[TemplateResult]) -> Vec<String> {
         let values = index.iter().filter(|index| **index == one).count();
         let (template, other) = (inference(templates[one]), inference(templates[by]));
         match &templates[one].values {
-            _ if template == other => format!("the template {template} is in the policy twice"),
-            _ if implied.len() == values => format!("the template {template} follows from {other}"),
+            _ if template == other => format!("template {template} is in the policy twice"),
+            _ if implied.len() == values => format!("template {template} is implied by {other}"),
             TemplateValues::Listed(_) => {
-                format!("the template {template} follows for {} from {other}", listed(&implied))
+                format!("template {template} is implied for {} by {other}", listed(&implied))
             }
             TemplateValues::Rarest(_) => {
                 let (some, all) = (count(implied.len() as u64), counted(values as u64, "value", "values"));
-                format!("the template {template} follows for {some} of its {all} from {other}")
+                format!("template {template} is implied for {some} of its {all} by {other}")
             }
         }
     };
@@ -248,58 +265,55 @@ fn inference(template: &Template) -> String {
     format!("({} -> {values}, at most {max_confidence})", given.join(", "))
 }
 
-/// What `check` says.
+/// Returns the summary of `check`.
 pub fn check(outcome: &Checked, file: &str) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{}: {} in {}, the smallest of {}",
+        "{}: {} in {}, smallest group {}",
         file,
-        counted(outcome.records, "record", "records"),
+        records(outcome.records),
         counted(outcome.groups as u64, "group", "groups"),
         count(outcome.smallest)
     );
     let _ = writeln!(
         text,
-        "  {} * in every quasi-identifier (suppressed); `max-suppressed` is not tested here",
-        counted(outcome.suppressed, "record prints", "records print")
+        "  {} * in every quasi-identifier (suppressed); `max-suppressed` is not checked",
+        counted(outcome.suppressed, "record has", "records have")
     );
     for name in &outcome.identifiers {
-        let _ = writeln!(text, "  {BAD}breaks{BAD:#} column `{name}` is an identifier and must not leave");
+        let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   column `{name}` is an identifier and must not be released");
     }
     for judgement in &outcome.judgements {
+        let worst = worst(&judgement.model, judgement.of_table, &judgement.worst);
         if judgement.holds {
-            let worst = worst(judgement.of_table, &judgement.worst);
-            let _ = writeln!(text, "  {GOOD}holds{GOOD:#}  {}{worst}", judgement.model);
+            let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {}: {worst}", judgement.model);
             continue;
         }
         if judgement.of_table {
-            let _ = writeln!(text, "  {BAD}breaks{BAD:#} {}: {}", judgement.model, judgement.worst);
+            let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   {}: {worst}", judgement.model);
             continue;
         }
-        // If a record is in several groups, the sum says nothing about the file.
-        let records = match judgement.overlapping {
-            true => String::new(),
-            false => format!(" ({})", counted(judgement.failing_records, "record", "records")),
-        };
+        // If a record is in several groups, the sum of their sizes is not a number of records.
+        let of_records =
+            if judgement.overlapping { String::new() } else { format!(" ({})", records(judgement.failing_records)) };
         let _ = writeln!(
             text,
-            "  {BAD}breaks{BAD:#} {}: {} of {}{records}; worst group: {}",
+            "  {BAD}FAIL{BAD:#}   {}: violated by {} of {}{of_records}; {worst}",
             judgement.model,
             count(judgement.failing_groups as u64),
             counted(judgement.groups as u64, "group", "groups"),
-            judgement.worst
         );
-        let records: Vec<String> = judgement.where_.iter().map(|record| count(*record)).collect();
-        let _ = writeln!(text, "         first records of the worst such groups: {}", records.join("; "));
+        let first: Vec<String> = judgement.where_.iter().map(|record| count(*record)).collect();
+        let _ = writeln!(text, "         first records of the worst groups: {}", first.join("; "));
     }
     text
 }
 
-/// What `init` says.
+/// Returns the summary of `init`.
 pub fn guesses(guesses: &Guesses, output: &Path) -> String {
     let mut text =
-        format!("{GOOD}wrote{GOOD:#} {}, a first guess; confirm every line marked CONFIRM:\n", output.display());
+        format!("{GOOD}wrote{GOOD:#} {}, a draft policy; review every line marked CONFIRM:\n", output.display());
     let widest = guesses.columns.iter().map(|guess| guess.name.chars().count()).max().unwrap_or(0);
     for guess in &guesses.columns {
         let role = guess.role.name();
@@ -308,7 +322,7 @@ pub fn guesses(guesses: &Guesses, output: &Path) -> String {
     text
 }
 
-/// What `measure` says.
+/// Returns the summary of `measure`.
 pub fn measures(measures: &Measures) -> String {
     let mut text = String::new();
     for (entry, (name, value)) in MEASURES.iter().zip(&measures.0) {
@@ -318,14 +332,14 @@ pub fn measures(measures: &Measures) -> String {
     text
 }
 
-/// What `evaluate` says: the errors of each split or their mean, and how far they differ.
+/// Returns the summary of `evaluate`: errors, or their mean and standard deviation over several splits.
 pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> String {
     let sum = |records: fn(&TestedRecords) -> u64| found.iter().map(|tested| records(&tested.records)).sum::<u64>();
     let (tested, uncovered) = (sum(|records| records.test), sum(|records| records.uncovered));
     let mut text = match found.len() {
-        1 => format!("errors of a decision tree on {} records it has not seen\n", count(tested)),
+        1 => format!("errors of a decision tree on {} held-out records\n", count(tested)),
         n => format!(
-            "errors of a decision tree on records it has not seen, mean and deviation of {n} splits ({} tested in all)\n",
+            "errors of a decision tree on held-out records, mean ± standard deviation of {n} splits ({} records in all)\n",
             count(tested)
         ),
     };
@@ -338,14 +352,16 @@ pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> St
         let _ = writeln!(text, "  {:<2} {value:>8}{spread}  {FAINT}{}{FAINT:#}", entry.name, entry.summary);
     }
     if uncovered > 0 {
-        let _ = writeln!(text, "  {} of them lie in no released cell and count as * in E", count(uncovered));
+        let _ = writeln!(text, "  {} of them are covered by no released cell and count as * in E", count(uncovered));
     }
     if mean.raw >= mean.root {
-        let _ =
-            writeln!(text, "  the quasi-identifiers as they were do not help to predict the class, so E says nothing");
+        let _ = writeln!(
+            text,
+            "  even the original quasi-identifiers do not help to predict the class, so E is not meaningful"
+        );
     }
     if found.iter().any(|tested| tested.stop == Stop::OutOfTime) {
-        let _ = writeln!(text, "  stopped at the time limit: the release could have been better");
+        let _ = writeln!(text, "  stopped at the time limit: more time could reduce the loss");
     }
     text
 }

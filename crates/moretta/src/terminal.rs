@@ -15,9 +15,9 @@ use crate::{INTERRUPTED_CODE, summary};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on Ctrl-C asks for a clean stop; a second one ends the process at once.
+/// Makes Ctrl-C request a clean stop; a second Ctrl-C ends the process at once.
 pub fn catch_interrupts() {
-    // Without a handler Ctrl-C still ends the process, and temporary files bear no release's name.
+    // Without a handler Ctrl-C still ends the process, and a partial release still has its temporary name.
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Relaxed) {
             std::process::exit(i32::from(INTERRUPTED_CODE));
@@ -25,7 +25,7 @@ pub fn catch_interrupts() {
     });
 }
 
-/// Shows the progress of one job as a bar; shows nothing in a pipe.
+/// Shows the progress of one job as a bar; shows nothing if standard error is not a terminal.
 #[derive(Debug)]
 pub struct TerminalProgress {
     /// The bar of the current stage, and the stage's name.
@@ -34,12 +34,11 @@ pub struct TerminalProgress {
 }
 
 impl TerminalProgress {
-    /// No bar until the first stage.
     pub fn new() -> Self {
         Self { bar: Mutex::new(None), visible: std::io::stderr().is_terminal() }
     }
 
-    /// Redraws the bar of work that reports nothing.
+    /// Redraws the bar, for work that does not report progress.
     pub fn tick(&self) {
         self.with_bar(|bar, _| bar.tick());
     }
@@ -88,7 +87,7 @@ impl Observer for TerminalProgress {
     fn progress(&self, done: u64, of: u64) {
         self.with_bar(|bar, _| {
             bar.set_length(of);
-            // Reports come out of order from several threads: the bar never goes back.
+            // Reports of several threads arrive out of order: the bar must not move back.
             if done > bar.position() {
                 bar.set_position(done);
             }

@@ -94,7 +94,7 @@ impl<'t> Fields<'t> {
         let mut seen = HashSet::new();
         for item in items {
             let Value::Text(text) = &item.value else {
-                return Err(holds(key, item, right).help("write it in quotes, exactly as it stands in the data"));
+                return Err(holds(key, item, right).help("write it in quotes, exactly as in the data"));
             };
             if !seen.insert(text.as_str()) {
                 return Err(PolicyError::new(&item.span, format!("`{key}` names `{}` twice", shown(text))));
@@ -180,7 +180,7 @@ pub fn as_number(value: &Value) -> Option<f64> {
 /// Weight of a column or a measure. The range is limited because a weight much smaller than another would be lost in
 /// rounding.
 pub fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
-    let right = "a number from 0.000001 to 1000000 (1 unless set)";
+    let right = "a number from 0.000001 to 1000000 (default: 1)";
     Ok(fields.number("weight", right, |weight| (1e-6..=1e6).contains(&weight))?.unwrap_or(1.0))
 }
 

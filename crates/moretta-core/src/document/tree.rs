@@ -144,7 +144,7 @@ fn syntax_error(error: &toml::de::Error, text: &str) -> PolicyError {
         }
         message if message.contains("must be quoted") => {
             PolicyError::new(&span, format!("this is not TOML: `{}` is not a value", shown(at_fault)))
-                .help(format!("texts are written in quotes: \"{}\"", shown(at_fault)))
+                .help(format!("write texts in quotes: \"{}\"", shown(at_fault)))
         }
         message => PolicyError::new(&span, format!("this is not TOML: {}", shown(message))),
     }
@@ -164,7 +164,7 @@ fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<TomlTable, Poli
 fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, PolicyError> {
     let span = Some(from.span());
     if depth > MAX_DEPTH {
-        return Err(PolicyError::new(&span, "this is nested deeper than anything in a policy"));
+        return Err(PolicyError::new(&span, "this is nested too deeply for a policy"));
     }
     let value = match from.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
@@ -179,8 +179,8 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, PolicyError> 
         },
         DeValue::Boolean(yes) => Value::Bool(*yes),
         DeValue::Datetime(_) => {
-            return Err(PolicyError::new(&span, "this is a date; nothing in a policy is one")
-                .help("a text that looks like a date is written in quotes"));
+            return Err(PolicyError::new(&span, "this is a date, and a policy has no dates")
+                .help("write a text that looks like a date in quotes"));
         }
         DeValue::Array(values) => {
             Value::Array(values.iter().map(|value| item(value, depth + 1)).collect::<Result<_, _>>()?)
@@ -212,7 +212,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     type Value = Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, number, truth value, list or table")
+        f.write_str("a text, number, boolean, list or table")
     }
 
     fn visit_bool<E: de::Error>(self, yes: bool) -> Result<Value, E> {

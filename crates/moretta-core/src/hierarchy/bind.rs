@@ -406,8 +406,8 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "column `c`, record 2: `31.03.1984` is not a date written like 1984-03-31 or 1984-03-31T12:30, or there is no \
-             such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or say \
-             how dates are written: `format = \"%d.%m.%Y\"`"
+             such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or set \
+             the date format: `format = \"%d.%m.%Y\"`"
         );
         let same = ["1984-03-31T00:00:00.0000001", "1984-03-31T00:00:00.00000011"];
         let error = dates(&same, &HierarchyChoice::Default).unwrap_err();

@@ -99,7 +99,7 @@ pub enum DomainProblem {
     #[error(
         "`{value}` is not a date written {}, or there is no such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or {}",
         match .format { Some(format) => format!("as `format` says, {format}"), None => "like 1984-03-31 or 1984-03-31T12:30".to_owned() },
-        match .format { Some(_) => "correct `format`", None => "say how dates are written: `format = \"%d.%m.%Y\"`" }
+        match .format { Some(_) => "correct `format`", None => "set the date format: `format = \"%d.%m.%Y\"`" }
     )]
     NotADate {
         /// Text of the cell.
@@ -114,9 +114,7 @@ pub enum DomainProblem {
         value: String,
     },
     /// Two different numbers that are the same 64-bit float.
-    #[error(
-        "`{value}` has too many digits to be distinguished from its neighbor; declare the column `type = \"category\"`"
-    )]
+    #[error("`{value}` has too many digits for a number; declare the column `type = \"category\"`")]
     TooManyDigits {
         /// Text of the cell.
         value: String,
@@ -141,7 +139,7 @@ pub enum DomainProblem {
     #[error("`*` stands for a suppressed value and cannot be an input value; is this file a release already?")]
     Star,
     /// A code that ends in `*`, as if its end had been cut off already.
-    #[error("`{value}` ends in `*`, which stands for what was cut off a code; is this file a release already?")]
+    #[error("`{value}` ends in `*`, which marks a shortened code; is this file a release already?")]
     CutAlready {
         /// Text of the cell.
         value: String,
@@ -154,7 +152,7 @@ pub enum DomainProblem {
     },
     /// A missing value in a column without a rule for them.
     #[error(
-        "a value is missing, one of {records} missing in this column; say what that means: `missing = \"category\"` (a value of its own), or in a quasi-identifier `missing = \"suppress\"` (released as *)"
+        "a value is missing, one of {records} missing in this column; choose how to treat them: `missing = \"category\"` (as a separate value), or in a quasi-identifier `missing = \"suppress\"` (released as *)"
     )]
     Missing {
         /// Number of records with a missing value in this column.
@@ -174,7 +172,7 @@ pub enum DomainProblem {
     },
     /// A node over numbers whose leaves are not consecutive.
     #[error(
-        "the hierarchy's `{label}` covers numbers that are not neighbours; order it, or declare the column `type = \"category\"`"
+        "the hierarchy's `{label}` covers numbers that are not adjacent; order it, or declare the column `type = \"category\"`"
     )]
     NotAnInterval {
         /// Label of the node.
@@ -191,9 +189,9 @@ fn instead_of_a_number(value: &str) -> &'static str {
         .iter()
         .any(|format| DateFormat::new(format).is_ok_and(|f| Moment::read(value, Some(&f)).is_some()))
     {
-        "declare the column `type = \"date\"` and say how dates are written, for instance `format = \"%d.%m.%Y\"`"
+        "declare the column `type = \"date\"` and set the date format, for instance `format = \"%d.%m.%Y\"`"
     } else if decimal != value && decimal.parse::<f64>().is_ok() {
-        "write a point before the decimals instead of a comma"
+        "write a decimal point instead of a comma"
     } else {
         "declare the column `type = \"category\"`"
     }

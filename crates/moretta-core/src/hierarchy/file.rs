@@ -47,7 +47,7 @@ pub enum HierarchyProblem {
         found: String,
     },
     /// The root's label below the root.
-    #[error("`*` is in field {field}, below another label; it is the root and can only be last")]
+    #[error("`*` is in field {field}; it is the root and must be the last field")]
     RootBelow {
         /// The field, from 1.
         field: usize,
@@ -61,7 +61,7 @@ pub enum HierarchyProblem {
         earlier: usize,
     },
     /// A label under two parents.
-    #[error("`{label}` is under `{parent}` here and under `{other}` in row {earlier}; a label has one parent")]
+    #[error("`{label}` has the parent `{parent}` here and `{other}` in row {earlier}; a label has one parent")]
     TwoParents {
         /// Label of the node.
         label: String,
@@ -73,14 +73,14 @@ pub enum HierarchyProblem {
         earlier: usize,
     },
     /// A label above itself.
-    #[error("`{label}` is above itself; a path to the root cannot contain a label twice")]
+    #[error("`{label}` is above itself in the hierarchy; a path to the root cannot have a cycle")]
     Cycle {
         /// Label of the node.
         label: String,
     },
     /// A value that is also a node above other values.
     #[error(
-        "`{label}` is a value with a row of its own (row {leaf_row}) and is also above another value; use another label for the group"
+        "`{label}` is a value with its own row (row {leaf_row}) and also a group of values; use another label for the group"
     )]
     LeafAndInner {
         /// Label of the node.

@@ -4,7 +4,7 @@ use super::MeasureEntry;
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "avg",
-    summary: "mean group size over k: 1 is the best there is",
+    summary: "mean group size divided by k; 1 is best",
     value: |context| Some(context.total() / (context.released.groups() as f64 * context.k? as f64)),
     of_column: None,
     needs_cells: false,

@@ -13,7 +13,7 @@ use crate::{
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "cm",
-    summary: "classification metric: share of records suppressed or not of their group's majority class, by `costs` if any",
+    summary: "classification metric: share of records suppressed or outside their group's majority class, weighted by `costs` if set",
     value: |context| {
         objective_value::of_policy(context, &ObjectiveKind::Classification { column: None, costs: Costs::default() })
     },
@@ -28,7 +28,7 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     }),
 };
 
-const COSTS: &str = "a table of tables: costs.sick.healthy = 5 is what a record of class `sick` costs in a group whose \
+const COSTS: &str = "a table of tables: costs.sick.healthy = 5 is the cost of a record of class `sick` in a group whose \
                      majority is `healthy`";
 
 /// Mean cost per record of classifying it by its group's majority, or of its suppression.
@@ -74,11 +74,11 @@ fn read_costs(fields: &Fields<'_>) -> Result<Costs, PolicyError> {
 fn read_cost(actual: &str, entry: &Entry) -> Result<f64, PolicyError> {
     let key = format!("costs.{}.{}", shown(actual), shown(&entry.key));
     if entry.key == actual {
-        let message = format!("`{key}` is of a record of the majority's own class, which costs nothing; leave it out");
+        let message = format!("`{key}` is the cost of the correct class, which is always 0; remove it");
         return Err(PolicyError::new(&entry.key_span, message));
     }
     match as_number(&entry.item.value) {
         Some(cost) if (0.0..=1e6).contains(&cost) => Ok(cost),
-        _ => Err(wrong(&key, &entry.item, "a number from 0 to 1000000 (1 where it is left out)")),
+        _ => Err(wrong(&key, &entry.item, "a number from 0 to 1000000 (default: 1)")),
     }
 }

@@ -4,7 +4,7 @@ use super::MeasureEntry;
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "dm",
-    summary: "discernibility: sum of squared group sizes; a suppressed record counts as the whole table",
+    summary: "discernibility metric: sum of squared group sizes; a suppressed record counts as the whole table",
     value: |context| {
         let released = context.released;
         let of_record =

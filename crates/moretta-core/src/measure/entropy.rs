@@ -18,7 +18,7 @@ use crate::{ids::ColumnId, released::Covered};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "entropy",
-    summary: "non-uniform entropy: bits of information about original values that the labels withhold, over records and columns",
+    summary: "non-uniform entropy: bits of information about original values that the release withholds, summed over records and columns",
     value: |context| {
         (0..context.original.columns().len()).try_fold(0.0, |sum, column| Some(sum + of_column(context, column)?))
     },

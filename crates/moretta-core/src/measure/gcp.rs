@@ -4,7 +4,7 @@ use super::{MeasureEntry, ncp};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "gcp",
-    summary: "NCP as a share of the worst possible: 0 nothing lost, 1 everything",
+    summary: "global certainty penalty: NCP divided by its maximum; 0 is no loss, 1 is total loss",
     value: |context| Some(ncp::value(context) / (context.total() * context.weights.iter().sum::<f64>())),
     of_column: None,
     needs_cells: true,

@@ -5,7 +5,7 @@ use crate::objective::{LossMetric, ObjectiveKind};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "lm",
-    summary: "Iyengar's loss: over columns, the mean share of other values a cell could be",
+    summary: "Iyengar's loss metric: mean share of other values that a cell covers, summed over columns",
     value: |context| {
         let of_group = |group| context.released.losses(group).iter().map(|cell| cell.lm).sum::<f64>();
         Some(context.mean_over_records(of_group))

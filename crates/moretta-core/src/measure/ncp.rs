@@ -5,7 +5,7 @@ use crate::objective::{LossMetric, ObjectiveKind};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "ncp",
-    summary: "normalised certainty penalty: over records and columns, the weighted share of the range a cell spans",
+    summary: "normalized certainty penalty: weighted share of its column's range that a cell spans, summed over records and columns",
     value: |context| Some(value(context)),
     of_column: Some(|context, column| {
         Some(context.mean_over_records(|group| context.released.losses(group)[column].ncp))

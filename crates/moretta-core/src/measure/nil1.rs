@@ -4,7 +4,7 @@ use super::{MeasureEntry, ntil::spanned};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "nil1",
-    summary: "the same, over groups and columns",
+    summary: "as ntil, but the mean over groups and columns",
     value: |context| {
         let groups = context.released.groups();
         Some((0..groups).map(|group| spanned(context, group)).sum::<f64>() / groups as f64)

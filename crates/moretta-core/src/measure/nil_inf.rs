@@ -4,7 +4,7 @@ use super::MeasureEntry;
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "nil_inf",
-    summary: "the same for each column's worst group, over columns",
+    summary: "as ntil, but the mean of each column's worst group",
     value: |context| {
         let (released, columns) = (context.released, context.weights.len());
         let worst =

@@ -4,7 +4,7 @@ use super::{MeasureContext, MeasureEntry};
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "ntil",
-    summary: "normalised total information loss: mean share of the range spanned, over records and columns",
+    summary: "normalized total information loss: mean share of its column's range that a cell spans, over records and columns",
     value: |context| Some(context.mean_over_records(|group| spanned(context, group))),
     of_column: None,
     needs_cells: true,

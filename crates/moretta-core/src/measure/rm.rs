@@ -14,7 +14,7 @@ use crate::{
 
 pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "rm",
-    summary: "regression metric: variance (or deviation) of a numeric class within groups, over that in the table",
+    summary: "regression metric: variance (or deviation) of a numeric class within groups, divided by that in the table",
     value: |context| {
         objective_value::of_policy(
             context,

@@ -31,7 +31,7 @@ impl<'a> BoundPolicy<'a> {
         let models = policy.privacy.bind(&tables)?;
         // The parser refuses such a policy, but code can construct one.
         if models.of_groups.is_empty() && models.of_table.is_empty() {
-            return Err(ModelError("the policy names no privacy model, so nothing would be guaranteed".to_owned()));
+            return Err(ModelError("the policy names no privacy model, so it guarantees nothing".to_owned()));
         }
         Ok(Self { policy, tables, models })
     }

@@ -76,9 +76,7 @@ impl fmt::Display for ColumnMismatch {
             }
         }
         if !self.undeclared.is_empty() {
-            f.write_str(
-                "\nin the input, but not in the policy: nothing is released by accident, so add the role of each",
-            )?;
+            f.write_str("\nin the input, but not in the policy; declare the role of each")?;
             f.write_str(" (identifier, quasi-identifier, sensitive, class or insensitive):")?;
             for name in &self.undeclared {
                 write!(f, "\n[columns.{}]\nrole = \"...\"", toml_key(name))?;

@@ -44,7 +44,7 @@ pub enum RunError {
     #[error(transparent)]
     Search(#[from] SearchError),
     /// The recoding that was found does not satisfy the policy.
-    #[error("what was found does not hold: {0}")]
+    #[error("the result violates the policy: {0}")]
     Verify(#[from] VerifyError),
 }
 

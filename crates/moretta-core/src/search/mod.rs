@@ -107,7 +107,7 @@ pub enum SearchError {
 
 /// Refusal of a policy by a method, before the search starts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("method `{method}` cannot serve this policy: {reason}{}", .instead.map(|other| format!("; `{other}` can")).unwrap_or_default())]
+#[error("method `{method}` does not support this policy: {reason}{}", .instead.map(|other| format!("; use `{other}`")).unwrap_or_default())]
 pub struct Unsupported {
     /// Name of the method that refuses.
     pub method: &'static str,
@@ -249,7 +249,7 @@ pub fn entry_of(policy: &Policy) -> Result<&'static MethodEntry, PolicyError> {
     let choice = &policy.method;
     METHODS.iter().find(|entry| entry.name == choice.name).ok_or_else(|| {
         let known = method_names().join("`, `");
-        choice.error("name", format!("there is no method `{}`; there is `{known}`", choice.name))
+        choice.error("name", format!("there is no method `{}`; known methods: `{known}`", choice.name))
     })
 }
 
@@ -295,14 +295,14 @@ fn objectives_not_accepted(entry: &MethodEntry, asked: &MeasureChoice) -> Policy
     let losses = list(LossMetric::ALL.map(LossMetric::name));
     asked.error(match (entry.objectives, asked.objectives.as_slice()) {
         (AcceptedObjectives::Fixed, _) if has_measure_parameter(entry) => {
-            format!("method `{name}` takes no [measure]; its own parameter `measure` in [method] chooses")
+            format!("method `{name}` does not support [measure]; set its parameter `measure` in [method]")
         }
-        (AcceptedObjectives::Fixed, _) => format!("method `{name}` takes no [measure]{instead}"),
+        (AcceptedObjectives::Fixed, _) => format!("method `{name}` does not support [measure]{instead}"),
         (_, [objective]) => {
             let asked = objective.kind.name();
-            format!("method `{name}` takes measure {losses}, not \"{asked}\"{instead}")
+            format!("method `{name}` supports the measure {losses}, not \"{asked}\"{instead}")
         }
-        _ => format!("method `{name}` takes one measure, {losses}, not several added up{instead}"),
+        _ => format!("method `{name}` supports one measure, {losses}, not several{instead}"),
     })
 }
 
@@ -339,7 +339,7 @@ pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>)
 fn impossible(records: u64, proven: bool) -> String {
     let records = crate::text::count(records);
     if proven {
-        format!("the policy cannot be met: even with all {records} records in one group")
+        format!("the policy cannot be satisfied: even with all {records} records in one group")
     } else {
         format!("no release was found: the search starts with all {records} records in one group, and")
     }
@@ -348,10 +348,10 @@ fn impossible(records: u64, proven: bool) -> String {
 /// Lists violated models: a single one within the sentence, several on one line each.
 fn all_broken(broken: &[(String, String)]) -> String {
     match broken {
-        [(model, figure)] => format!("there would be {figure}, which breaks {model}"),
+        [(model, figure)] => format!("there would be {figure}, which violates {model}"),
         _ => {
             let line = |(model, figure): &(String, String)| format!("\n  {model}: {figure}");
-            format!("it breaks{}", broken.iter().map(line).collect::<String>())
+            format!("it violates{}", broken.iter().map(line).collect::<String>())
         }
     }
 }

@@ -30,10 +30,10 @@ fn a_refusal_says_what_to_do_instead() {
     let refused = |method| method_of(&policy(method, "[measure]\nname = \"ncp\"")).err().map(|error| error.to_string());
     for method in ["bottom-up-generalization", "top-down-disclosure"] {
         let words =
-            format!("line 5: method `{method}` takes no [measure]; its own parameter `measure` in [method] chooses");
+            format!("line 5: method `{method}` does not support [measure]; set its parameter `measure` in [method]");
         assert_eq!(refused(method), Some(words));
     }
-    let words = "line 5: method `mondrian` takes no [measure]; \
+    let words = "line 5: method `mondrian` does not support [measure]; \
                  `k-member`, `local-top-down`, `local-bottom-up`, `sweep`, `genetic` do";
     assert_eq!(refused("mondrian").as_deref(), Some(words));
 }
@@ -55,17 +55,18 @@ fn methods_with_one_loss_metric_refuse_other_measures() {
         assert_eq!(refused(name, "[measure]\nname = \"lm\"\nweight = 2"), None, "alone, a weight changes nothing");
         let begins = |asked: &str, words: &str| {
             let refused = refused(name, asked).unwrap_or_default();
-            assert!(refused.starts_with(&format!("line 5: method `{name}` takes {words}")), "{refused}");
+            assert!(refused.starts_with(&format!("line 5: method `{name}` supports {words}")), "{refused}");
             assert!(anything.iter().all(|entry| refused.contains(entry.name)), "{refused}");
         };
-        begins(cm, "measure \"ncp\" or \"lm\", not \"cm\"");
-        begins(both, "one measure, \"ncp\" or \"lm\", not several added up");
+        begins(cm, "the measure \"ncp\" or \"lm\", not \"cm\"");
+        begins(both, "one measure, \"ncp\" or \"lm\", not several");
     }
     for entry in anything {
         assert_eq!((refused(entry.name, cm), refused(entry.name, both)), (None, None));
     }
     assert!(
-        refused("mondrian", cm).is_some_and(|words| words.starts_with("line 5: method `mondrian` takes no [measure]"))
+        refused("mondrian", cm)
+            .is_some_and(|words| words.starts_with("line 5: method `mondrian` does not support [measure]"))
     );
 }
 

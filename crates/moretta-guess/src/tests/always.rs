@@ -1,9 +1,9 @@
-//! Whatever the table holds: the text is a policy, every guess is marked, and no value of the data stands in it.
+//! For any table: the text is a valid policy, every guess is marked, and it contains no value of the data.
 
 use super::*;
 use proptest::prelude::*;
 
-/// Names that mean something and names that do not.
+/// Names with and without a topic.
 fn name() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "name",
@@ -23,7 +23,7 @@ fn name() -> impl Strategy<Value = String> {
     prop_oneof![known.prop_map(str::to_owned), any::<String>(), "[a-z .\"\\\\#\n=\\[\\]]{0,8}"]
 }
 
-/// Texts with a sign that stands nowhere in a policy, numbers that no count and no round width equals, and markers.
+/// Texts with a character that no policy has, numbers that equal no count or width, and markers of missing values.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-zA-Z0-9 .@\"\\\\#\n-]{0,6}§[a-z0-9 .@-]{0,9}",

@@ -1,4 +1,4 @@
-//! Guesses on tables as they come, and on tables as nobody would wish them.
+//! Guesses on ordinary tables and on malformed ones.
 
 mod always;
 mod real;
@@ -14,7 +14,7 @@ fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Vec<C
     facts(&columns, &rows).into_iter().map(|column| ColumnFacts { complete: true, ..column }).collect()
 }
 
-/// One column of so many records.
+/// Guess for a column of 500 records.
 fn one(name: &str, value: impl Fn(usize) -> String) -> Guess {
     // Another column, so that the one in question is neither the last nor the only quasi-identifier.
     let rows = (0..500).map(|row| vec![value(row), (row % 2).to_string()]);
@@ -23,7 +23,7 @@ fn one(name: &str, value: impl Fn(usize) -> String) -> Guess {
     guesses.columns[0].clone()
 }
 
-/// The policy that the guesses write, with and without the examples in it.
+/// Parses the draft policy, with and without its examples.
 fn parsed(guesses: &Guesses) -> Policy {
     let text = policy_text(guesses, "people.csv");
     let policy = Policy::parse(&text, &["sweep"]).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -42,7 +42,7 @@ fn parsed(guesses: &Guesses) -> Policy {
     policy
 }
 
-/// The text with every example in it made to count.
+/// Returns the text with every example enabled.
 fn uncommented(text: &str) -> String {
     let mut starts: Vec<String> = ["[input]", "hierarchy = ", "missing = [", "delimiter = "].map(str::to_owned).into();
     for entry in MODELS {
@@ -169,7 +169,7 @@ fn german_credit_like() {
     assert_eq!(roles(&guesses, Role::Insensitive), ["amount"]);
     let phone = &guesses.columns[5];
     assert_eq!(phone.role, Role::QuasiIdentifier);
-    assert!(phone.why.contains("too few to name a person"), "{}", phone.why);
+    assert!(phone.why.contains("too few to identify a person"), "{}", phone.why);
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn codes_dates_years_and_numbers() {
     assert_eq!(one("weight", |row| (5000 + row % 300).to_string()).role, Role::Insensitive);
     let clicks = one("number of clicks", |row| (row % 90).to_string());
     assert_eq!(clicks.role, Role::Insensitive);
-    assert!(clicks.notes[0].contains("could be a quasi-identifier"));
+    assert!(clicks.notes[0].contains("make it a quasi-identifier"));
 }
 
 #[test]
@@ -228,8 +228,8 @@ fn dates_and_how_they_are_written() {
         assert_eq!((date.hierarchy, date.notes.len()), (Some(Suggestion::Dates), 0));
     }
     let unclear: [(Form, &str); 2] = [
-        (|row| format!("0{}/0{}/2020", row % 9 + 1, row % 7 + 1), "no value tells which"),
-        (|row| format!("3/{}/84", row % 28 + 1), "years of four digits"),
+        (|row| format!("0{}/0{}/2020", row % 9 + 1, row % 7 + 1), "fit all values"),
+        (|row| format!("3/{}/84", row % 28 + 1), "four-digit years"),
     ];
     for (form, says) in unclear {
         let date = one("x", form);
@@ -278,12 +278,12 @@ fn empty_and_constant_columns() {
     assert_eq!(one("x", |_| "7".to_owned()).role, Role::Insensitive);
     assert_eq!(one("country", |_| "?".to_owned()).role, Role::QuasiIdentifier);
     assert!(
-        one("x", |row| if row == 3 { "*".to_owned() } else { "a".to_owned() }).notes[0].contains("a release already")
+        one("x", |row| if row == 3 { "*".to_owned() } else { "a".to_owned() }).notes[0].contains("already a release")
     );
     let sample = facts(&["x".to_owned(), "y".to_owned()], &vec![vec![String::new(), "1".to_owned()]; 30]);
     let guesses = guess(&sample);
     parsed(&guesses);
-    assert_eq!(guesses.columns[0].role, Role::Identifier, "nobody knows what comes after the sample");
+    assert_eq!(guesses.columns[0].role, Role::Identifier, "records after the sample are unknown");
     assert_eq!(guesses.columns[1].role, Role::QuasiIdentifier);
 }
 
@@ -302,7 +302,7 @@ fn there_is_always_a_quasi_identifier() {
     assert_eq!(roles(&guesses, Role::QuasiIdentifier), ["speed", "force"]);
     assert!(guesses.columns[1].why.starts_with("a policy needs a quasi-identifier"));
     assert_eq!(guess(&[]).columns, []);
-    assert!(policy_text(&guess(&[]), "").starts_with("# What may leave"));
+    assert!(policy_text(&guess(&[]), "").starts_with("# Draft policy"));
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Guesses on public data, where it is at hand: in `MORETTA_DATA`, or beside the workspace.
+//! Guesses on public data, if it is available: in `MORETTA_DATA`, or next to the workspace.
 
 use std::path::PathBuf;
 
 use super::*;
 
-/// A plain CSV file of the data folder; none where there is no such folder.
+/// Reads a plain CSV file of the data folder; `None` if there is no such folder.
 fn read(path: &str) -> Option<Vec<ColumnFacts>> {
     let beside = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let folder = std::env::var_os("MORETTA_DATA").map_or_else(beside, PathBuf::from);

@@ -10,7 +10,7 @@ use super::{Comparison, FIGURES, Figure, Row, RunResult, Unit};
 /// The best methods by one figure, for each k.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The figure: `least error of a model (E)`.
+    /// At what: `lowest error of a classifier (E)`.
     pub what: String,
     /// The methods: `sweep at k = 5 (18.2 %) and 10 (18.4 %)`.
     pub who: String,
@@ -20,13 +20,13 @@ pub struct Verdict {
 pub fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
     let objective = Figure { value: |found| found.objective, ..*named("gcp") };
     let least_lost = match &comparison.measure {
-        Some(name) => (format!("least lost by the policy's measure ({name})"), objective),
-        None => ("least precision lost (gcp)".to_owned(), *named("gcp")),
+        Some(name) => (format!("lowest loss by the policy's measure ({name})"), objective),
+        None => ("lowest loss of precision (gcp)".to_owned(), *named("gcp")),
     };
     let all = [
         least_lost,
-        ("least error of a model (E)".to_owned(), *named("E")),
-        ("least error of COUNT queries".to_owned(), *named("count")),
+        ("lowest error of a classifier (E)".to_owned(), *named("E")),
+        ("lowest error of COUNT queries".to_owned(), *named("count")),
         ("fastest".to_owned(), *named("seconds")),
     ];
     all.into_iter().filter_map(|(what, figure)| Some(Verdict { what, who: who(comparison, &figure)? })).collect()
@@ -73,21 +73,21 @@ pub fn caveats(comparison: &Comparison) -> Vec<String> {
         parts.extend(errors.removed.map(|error| part("RE", error, spread.and_then(|spread| spread.removed))));
         let records = counted(tested.records, "record", "records");
         let how = match tested.splits {
-            1 => format!("on {records} that it has not seen"),
+            1 => format!("on {records} held out for testing"),
             splits => {
-                format!("on records that it has not seen, mean ± deviation of {splits} splits ({records} in all)")
+                format!("on held-out records, mean ± standard deviation of {splits} splits ({records} in all)")
             }
         };
-        sentences.push(format!("E is the error of a decision tree {how}; whatever the method, {}.", listed(&parts)));
+        sentences.push(format!("E is the error of a decision tree {how}. For every method, {}.", listed(&parts)));
         if spread.is_some() {
-            sentences.push("Errors that differ by less than their deviation may differ by chance.".to_owned());
+            sentences.push("Errors that differ by less than their standard deviation may differ by chance.".to_owned());
         }
     }
     sentences.extend(asked(comparison));
-    sentences.extend(of_rows(comparison, "stopped at the time limit and could have found better", |found| {
+    sentences.extend(of_rows(comparison, "stopped at the time limit and could have found a better result", |found| {
         found.stop == Stop::OutOfTime
     }));
-    sentences.extend(of_rows(comparison, "found nothing without the records held back, and has no E", |found| {
+    sentences.extend(of_rows(comparison, "found no release of the training records, and has no E", |found| {
         found.untested.is_some()
     }));
     sentences
@@ -101,7 +101,7 @@ fn asked(comparison: &Comparison) -> Option<String> {
         None => "count is the mean relative error".to_owned(),
     };
     let few = match queries < u64::from(comparison.queries) {
-        true => format!("; {} were asked for, but too few have an answer", count(comparison.queries.into())),
+        true => format!("; {} were requested, but too few have a nonzero answer", count(comparison.queries.into())),
         false => String::new(),
     };
     let queries = counted(queries, "random query", "random queries");

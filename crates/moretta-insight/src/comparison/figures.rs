@@ -98,19 +98,19 @@ impl Figure {
 /// All figures, in the order of the columns.
 #[rustfmt::skip]
 pub const FIGURES: &[Figure] = &[
-    Figure::new("gcp", Unit::Own, "share of all precision that is lost, by the weights of columns",
+    Figure::new("gcp", Unit::Own, "global certainty penalty: share of all precision that is lost, weighted by column",
         |found| found.measures.get("gcp")).drawn(),
-    Figure::new("lm", Unit::Own, "Iyengar's loss: the sum over columns of the share of other values a cell could be",
+    Figure::new("lm", Unit::Own, "Iyengar's loss metric: mean share of other values that a cell covers, summed over columns",
         |found| found.measures.get("lm")).drawn(),
-    Figure::new("cm", Unit::Own, "share of records that are suppressed or not of their group's majority class",
+    Figure::new("cm", Unit::Own, "share of records suppressed or outside their group's majority class",
         |found| found.measures.get("cm")),
-    Figure::new("dm", Unit::Own, "discernibility: the sum of squared group sizes",
+    Figure::new("dm", Unit::Own, "discernibility metric: sum of squared group sizes",
         |found| found.measures.get("dm")),
-    Figure::new("avg", Unit::Own, "mean group size over k: 1 is the best there is",
+    Figure::new("avg", Unit::Own, "mean group size divided by k; 1 is best",
         |found| found.measures.get("avg")),
     Figure {
         spread: |found| found.spread.map(|spread| spread.released),
-        ..Figure::new("E", Unit::Share, "error of a model that is trained on the release, on records held back",
+        ..Figure::new("E", Unit::Share, "error of a classifier trained on the release, on held-out records",
             |found| found.errors.map(|errors| errors.released)).drawn()
     },
     Figure::new("count", Unit::Share, "mean relative error of random COUNT queries",
@@ -119,13 +119,13 @@ pub const FIGURES: &[Figure] = &[
         |found| found.queries.sum.and_then(|sum| sum.mean)),
     Figure {
         judged: false,
-        ..Figure::new("groups", Unit::Count, "groups of records that print alike", |found| Some(found.groups as f64))
+        ..Figure::new("groups", Unit::Count, "groups of records with identical released quasi-identifiers", |found| Some(found.groups as f64))
     },
-    Figure::new("suppressed", Unit::Count, "records that are suppressed",
+    Figure::new("suppressed", Unit::Count, "suppressed records",
         |found| Some(found.suppressed_rows as f64)),
-    Figure::new("seconds", Unit::Seconds, "time of the search and its verification",
+    Figure::new("seconds", Unit::Seconds, "time of search and verification",
         |found| Some(found.seconds)).drawn(),
-    Figure::new("memory", Unit::Bytes, "most memory in use until then, the table's own included",
+    Figure::new("memory", Unit::Bytes, "peak memory of search and verification, including the table",
         |found| found.peak_memory_bytes.map(|bytes| bytes as f64)).drawn(),
 ];
 

@@ -125,7 +125,7 @@ pub struct Row {
     pub k: Option<u64>,
     /// Why there is no result, for all readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cannot: Option<String>,
+    pub unsupported: Option<String>,
     /// The reason in full, only for the terminal and JSON: it may name values that a template took from the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -146,7 +146,7 @@ impl Row {
 #[derive(Debug)]
 pub struct Refused {
     /// The reason for all readers: a sentence without a value of the data.
-    pub cannot: String,
+    pub unsupported: String,
     /// The reason for the data holder only: it may name values that a template took from the data.
     pub detail: String,
     /// Whether the data cannot satisfy the policy; otherwise the method does not support it.
@@ -156,32 +156,38 @@ pub struct Refused {
 impl Refused {
     /// For a reason without a value of the data.
     pub fn open(reason: String) -> Self {
-        Self { cannot: reason.clone(), detail: reason, unsatisfied: false }
+        Self { unsupported: reason.clone(), detail: reason, unsatisfied: false }
     }
 
     /// The text of an error may name values that a template took from the data (the rarest ones). So the reason for all
     /// readers is made from the kind of error; the error's text is used only if it comes from the policy and the
     /// registries.
     pub fn by(error: &RunError) -> Self {
-        let cannot = match error {
+        let unsupported = match error {
             RunError::Search(SearchError::Impossible { .. }) => {
-                "the policy cannot be met, not even with all records in one group".to_owned()
+                "the policy cannot be satisfied, not even with all records in one group".to_owned()
             }
             RunError::Policy(_) | RunError::Unsupported(_) | RunError::Search(SearchError::Unsupported(_)) => {
                 error.to_string()
             }
-            RunError::Model(_) => "a rule of the policy makes no sense of this table".to_owned(),
-            RunError::Verify(_) => "what it found does not hold".to_owned(),
-            _ => "it found nothing".to_owned(),
+            RunError::Model(_) => "a privacy model does not fit this table".to_owned(),
+            RunError::Verify(_) => "its result violates the policy".to_owned(),
+            _ => "it found no release".to_owned(),
         };
         let unsatisfied = matches!(error, RunError::Search(SearchError::Impossible { .. }) | RunError::Verify(_));
-        Self { cannot, detail: error.to_string(), unsatisfied }
+        Self { unsupported, detail: error.to_string(), unsatisfied }
     }
 
     /// The row of a job without a result.
     pub fn row(&self, job: &Job) -> Row {
-        let detail = Some(&self.detail).filter(|detail| **detail != self.cannot).cloned();
-        Row { method: job.method.to_owned(), k: job.k, cannot: Some(self.cannot.clone()), detail, found: None }
+        let detail = Some(&self.detail).filter(|detail| **detail != self.unsupported).cloned();
+        Row {
+            method: job.method.to_owned(),
+            k: job.k,
+            unsupported: Some(self.unsupported.clone()),
+            detail,
+            found: None,
+        }
     }
 }
 

@@ -21,13 +21,19 @@ pub fn comparison() -> Comparison {
             rows.push(Row {
                 method: method.to_owned(),
                 k: Some(k),
-                cannot: None,
+                unsupported: None,
                 detail: None,
                 found: Some(found(k as f64 * times, 2.0 - times)),
             });
         }
-        let cannot = "method `k-member` cannot serve <this> policy: too many \"models\" & columns".to_owned();
-        rows.push(Row { method: "k-member".to_owned(), k: Some(k), cannot: Some(cannot), detail: None, found: None });
+        let unsupported = "method `k-member` cannot serve <this> policy: too many \"models\" & columns".to_owned();
+        rows.push(Row {
+            method: "k-member".to_owned(),
+            k: Some(k),
+            unsupported: Some(unsupported),
+            detail: None,
+            found: None,
+        });
     }
     if let Some(found) = &mut rows[1].found {
         found.stop = Stop::OutOfTime;

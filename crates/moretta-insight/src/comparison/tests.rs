@@ -10,10 +10,10 @@ use super::{
 fn what_a_template_learned_is_for_the_data_holder_alone() {
     let by_rarest = refused_by_rarest();
     assert!(by_rarest.detail.contains("gout") && by_rarest.unsatisfied, "{by_rarest:?}");
-    assert!(!by_rarest.cannot.contains("gout"), "{by_rarest:?}");
+    assert!(!by_rarest.unsupported.contains("gout"), "{by_rarest:?}");
     assert!(serde_json::to_string(&comparison_with_rarest()).unwrap().contains("gout"));
     let unverified = Refused::by(&RunError::Verify(VerifyError::NotCovered { column: "ill".to_owned() }));
-    assert_eq!((unverified.cannot.as_str(), unverified.unsatisfied), ("what it found does not hold", true));
+    assert_eq!((unverified.unsupported.as_str(), unverified.unsatisfied), ("its result violates the policy", true));
     assert!(!unverified.detail.contains("written"), "{unverified:?}");
 }
 

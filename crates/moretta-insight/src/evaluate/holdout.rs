@@ -37,22 +37,22 @@ pub enum Plan {
 #[non_exhaustive]
 pub enum PlanError {
     /// Fewer than two folds.
-    #[error("{folds} folds: a table is divided into 2 parts at least")]
+    #[error("{folds} folds: at least 2 are needed")]
     Folds {
         /// The requested number of folds.
         folds: usize,
     },
     /// No split was requested.
-    #[error("0 draws: records are held back once at least")]
+    #[error("0 draws: at least 1 is needed")]
     NoDraws,
     /// The share is not between 0 and 1.
-    #[error("a share of {share}: what is held back is more than 0 and less than 1")]
+    #[error("a share of {share}: it must be above 0 and below 1")]
     Share {
         /// The requested share.
         share: f64,
     },
     /// A part would have no records.
-    #[error("{records} records are too few to be held back like this: one part would have none")]
+    #[error("{records} records are too few to hold out some: one part would be empty")]
     TooFew {
         /// Records of the table.
         records: u64,

@@ -76,7 +76,7 @@ pub struct ErrorEntry {
 
 /// All errors, in the order of reports.
 pub const ERRORS: &[ErrorEntry] = &[
-    ErrorEntry { name: "B", summary: "trained on the data as it was", value: |e| Some(e.raw) },
+    ErrorEntry { name: "B", summary: "trained on the original data", value: |e| Some(e.raw) },
     ErrorEntry { name: "E", summary: "trained on the release", value: |e| Some(e.released) },
     ErrorEntry { name: "W", summary: "trained without the quasi-identifiers", value: |e| Some(e.root) },
     ErrorEntry { name: "RE", summary: "trained without the sensitive columns", value: |e| e.removed },
@@ -87,7 +87,7 @@ pub const ERRORS: &[ErrorEntry] = &[
 #[non_exhaustive]
 pub enum EvaluateError {
     /// There is no class column to predict.
-    #[error("no column has the role `class`: name the one that a model is to predict")]
+    #[error("no column has the role `class`: give it to the column that a classifier should predict")]
     NoClass,
     /// A table has no records.
     #[error("the {table} table has no records")]

@@ -33,7 +33,7 @@ fn compared(policy: &Policy, saved: &Saved, rows: &[(&str, u64)]) -> Compared {
     let models = bind_all(&saved.policy, &profile).unwrap();
     let recoding = saved.apply(&profile, &models);
     let verified = verify_against(&profile, recoding, &models, &saved.policy, u64::MAX).unwrap();
-    with_anew(&verified, &fresh, 1, &NoObserver)
+    compare_with_fresh(&verified, &fresh, 1, &NoObserver)
 }
 
 fn saved(policy: &Policy, rows: &[(&str, u64)]) -> Saved {
@@ -61,10 +61,10 @@ fn on_the_records_it_was_made_for_a_cut_is_as_good_as_itself() {
         let saved = saved(&policy, &rows);
         let compared = compared(&policy, &saved, &rows);
         assert_eq!(compared.stop, Some(Stop::Finished));
-        assert_eq!(Some(compared.suppressed_rows.applied), compared.suppressed_rows.anew, "{hierarchy}");
+        assert_eq!(Some(compared.suppressed_rows.applied), compared.suppressed_rows.fresh, "{hierarchy}");
         assert_eq!(compared.measures.len(), 2, "lm and cm");
         for MeasuredBoth { name, value, .. } in &compared.measures {
-            assert!((value.applied - value.anew.unwrap()).abs() < 1e-12, "{hierarchy} {name} {value:?}");
+            assert!((value.applied - value.fresh.unwrap()).abs() < 1e-12, "{hierarchy} {name} {value:?}");
         }
     }
 }
@@ -88,8 +88,8 @@ fn an_interval_loses_what_it_prints_within_the_range_of_the_records() {
     let compared = compared(&policy, &saved, &[("4", 2), ("6", 2), ("30", 2), ("44", 2)]);
     let lm = value(&compared, "lm");
     assert!((lm.applied - (6.0 / 40.0 + 24.0 / 40.0) / 2.0).abs() < 1e-12, "{lm:?}");
-    assert_eq!(lm.anew, Some(0.0), "each value is there twice");
-    assert_eq!((lm.worse(), compared.suppressed_rows), (Some((lm.applied, None)), Both { applied: 0, anew: Some(0) }));
+    assert_eq!(lm.fresh, Some(0.0), "each value is there twice");
+    assert_eq!((lm.worse(), compared.suppressed_rows), (Some((lm.applied, None)), Both { applied: 0, fresh: Some(0) }));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn values_in_no_interval_are_suppressed_and_not_anew() {
     assert_eq!(compared.suppressed_rows.applied, 3);
     let lm = value(&compared, "lm");
     assert!((lm.applied - (3.0 * 5.0 / 35.0 + 3.0) / 6.0).abs() < 1e-12, "{lm:?}");
-    assert!(lm.anew.unwrap() < lm.applied);
+    assert!(lm.fresh.unwrap() < lm.applied);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn the_policys_goals_come_first_and_lm_and_cm_only_once() {
         let compared = compared(&policy, &saved(&policy, &rows), &rows);
         let found: Vec<&str> = compared.measures.iter().map(|measure| measure.name).collect();
         assert_eq!(found, names);
-        assert!(compared.measures.iter().all(|measure| measure.value.anew.is_some()));
+        assert!(compared.measures.iter().all(|measure| measure.value.fresh.is_some()));
     }
 }
 
@@ -164,6 +164,6 @@ fn a_search_that_cannot_be_made_here_says_why() {
     let saved = saved(&policy, &[("1,1", 2), ("2,2", 2)]);
     let compared = compared(&policy, &saved, &[("1,many", 2), ("2,2", 2)]);
     assert!(compared.refused.as_deref().is_some_and(|reason| reason.contains("`n`")), "{compared:?}");
-    assert_eq!((compared.stop, compared.suppressed_rows), (None, Both { applied: 0, anew: None }));
+    assert_eq!((compared.stop, compared.suppressed_rows), (None, Both { applied: 0, fresh: None }));
     assert_eq!(compared.measures.iter().map(|measure| measure.name).collect::<Vec<_>>(), ["lm"]);
 }

@@ -10,14 +10,14 @@ use super::{Change, Point, TradeOff};
 
 /// `zip → 537**`, `zip: 537** taken back`, `zip: 537** told`, `7 changes in age, zip`.
 pub fn what(point: &Point) -> String {
-    let Some(action) = point.action else { return "the table as it is".to_owned() };
+    let Some(action) = point.action else { return "the original table".to_owned() };
     let mut columns: Vec<&str> = point.changes.iter().map(|change| change.column.as_str()).collect();
     columns.dedup();
     match (action, &point.changes[..], &columns[..]) {
         (Action::Generalize, [change], _) => format!("{} → {}", change.column, to(change)),
-        (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} taken back", to(change)),
+        (Action::TakeBack, [change, ..], [column]) => format!("{column}: {} reverted", to(change)),
         (Action::Disclose, [change], _) => {
-            format!("{}: {} told", change.column, change.disclosed().unwrap_or("a value"))
+            format!("{}: {} disclosed", change.column, change.disclosed().unwrap_or("a value"))
         }
         (Action::Disclose, _, [column]) => format!("{column}: an interval split"),
         (_, changes, _) => {
@@ -41,24 +41,25 @@ pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
     let TradeOff { method, policy_method, .. } = tradeoff;
     let mut sentences = Vec::new();
     if !tradeoff.is_own() {
-        sentences
-            .push(format!("This is the path of `{method}`; the policy names `{policy_method}`, which leaves none."));
+        sentences.push(format!(
+            "This is the generalization path of `{method}`: `{policy_method}`, the method of the policy, has none."
+        ));
     }
     sentences.push(match (tradeoff.is_own(), tradeoff.reverts_steps) {
-        (true, false) => "These are the prices of the climb alone.".to_owned(),
-        (true, true) => "These are the prices of the climb alone. A release by `moretta anonymize` takes back what is \
-                         not needed and searches on, and loses less, often much less; compare k by this, not the loss \
-                         of a release."
+        (true, false) => "The losses are those of the generalization path.".to_owned(),
+        (true, true) => "The losses are those of the generalization path. A release by `moretta anonymize` reverts needless \
+                         steps and searches further, so it loses less, often much less: use these losses to compare values \
+                         of k, not to predict the loss of a release."
             .to_owned(),
         (false, _) => format!(
-            "These are the prices of the climb alone. A release by `moretta anonymize` goes by `{policy_method}`, at \
-             other prices; compare k by this, not the loss of a release."
+            "The losses are those of the generalization path. A release by `moretta anonymize` uses `{policy_method}`, with \
+             other losses: use these to compare values of k, not to predict the loss of a release."
         ),
     });
     sentences.push(match tradeoff.max_suppressed_rows {
-        0 => "Nothing is suppressed at any point.".to_owned(),
+        0 => "No step suppresses records.".to_owned(),
         allowed => format!(
-            "Nothing is suppressed at any point, though the policy allows {}, which can make a release more precise.",
+            "No step suppresses records; the policy allows {}, which can make a release more precise.",
             records(allowed)
         ),
     });
@@ -68,12 +69,12 @@ pub fn caveat(tradeoff: &TradeOff) -> Vec<String> {
 /// Where the policy first holds.
 pub fn held(holds: Option<ValidPoint>) -> String {
     match holds {
-        Some(ValidPoint { step, suppressed_rows: 0 }) => format!("the policy first holds at step {step}"),
+        Some(ValidPoint { step, suppressed_rows: 0 }) => format!("step {step} is the first that satisfies the policy"),
         Some(ValidPoint { step, suppressed_rows }) => {
-            format!("the policy first holds at step {step}, with {} suppressed", records(suppressed_rows))
+            format!("step {step} is the first that satisfies the policy, with {} suppressed", records(suppressed_rows))
         }
-        None => "the policy holds at no step, not even with all values at the root: no point of this path can be \
-                 released, and the policy has to ask for less"
+        None => "no step satisfies the policy, not even with all values fully generalized: no step can be released; \
+                 lower the requirements of the policy"
             .to_owned(),
     }
 }

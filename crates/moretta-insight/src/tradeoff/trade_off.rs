@@ -129,7 +129,7 @@ fn steps(
             return Ok((entry.name, steps));
         }
     }
-    Err(TradeOffError::NoPoint(format!("the method `{PATH_METHOD}` leaves no path here")))
+    Err(TradeOffError::NoPoint(format!("the method `{PATH_METHOD}` has no generalization path here")))
 }
 
 /// Returns `None` if the method has no path.
@@ -162,13 +162,13 @@ pub fn outcome_at(
     let Some(GeneralizationPath { steps, first_valid }) = steps_of(&*method, entry.name, task, observer)? else {
         let own = &policy.method.name;
         return Err(TradeOffError::NoPoint(format!(
-            "--at {at}: the policy's method `{own}` leaves no such path, so it has no such point; name \
-             `{PATH_METHOD}` in `[method]`, which does"
+            "--at {at}: the policy's method `{own}` has no generalization path; name `{PATH_METHOD}` in `[method]`, which \
+             has one"
         )));
     };
     if at > steps.len() {
         let (last, holds) = (steps.len(), held(first_valid));
-        return Err(TradeOffError::NoPoint(format!("--at {at}: the path ends at step {last}; {holds}")));
+        return Err(TradeOffError::NoPoint(format!("--at {at}: the last step is {last}; {holds}")));
     }
     let cut = cut_at(task.profile, task.models, &steps, at, task.max_suppressed > 0);
     let (path, work) = (steps[..at].to_vec(), vec![("steps", at as u64)]);
@@ -189,5 +189,5 @@ pub fn cut_at(profile: &Profile, models: &[Box<dyn BoundModel>], steps: &[Step],
 /// Message for a point that violates the policy; it names the first point that does not.
 pub fn refused(at: usize, first_valid: Option<ValidPoint>, error: &VerifyError) -> String {
     let first = held(first_valid);
-    format!("nothing was written, because the policy does not hold at step {at}: {error}; {first}")
+    format!("nothing was written: step {at} does not satisfy the policy: {error}; {first}")
 }

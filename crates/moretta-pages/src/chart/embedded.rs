@@ -1,9 +1,8 @@
-//! A chart as a part of a page: it takes its colours from the page, light or dark, and has no legend of its own, because
-//! several charts of the same lines share one.
+//! A chart as a part of a page: it uses the colors of the page, light or dark, and has no legend, because several charts
+//! share one.
 //!
-//! Lines are told apart three times over: by colour, by the shape of their marks, and by their dashes, so that eight of
-//! them can be followed on black-and-white paper too. A line's looks depend on its place in the list alone, so a line
-//! that has no points in one chart keeps its looks in the next.
+//! Lines differ in color, shape of marks, and dashes, so that eight of them are distinguishable in black and white. The
+//! style of a line depends only on its index, so a line has the same style in all charts.
 
 use std::fmt::Write as _;
 
@@ -13,11 +12,11 @@ const WIDTH: f64 = 420.0;
 const HEIGHT: f64 = 250.0;
 /// Left, top, right and bottom of the plotting area.
 const AREA: (f64, f64, f64, f64) = (46.0, 34.0, 408.0, 214.0);
-/// Names of values across need so much room.
-const APART: f64 = 26.0;
-/// The rules that go with the classes here. The page has `--ink`, `--muted` and `--line`.
+/// Minimum distance between tick labels of the x axis, in units of the view box.
+const MIN_TICK_DISTANCE: f64 = 26.0;
+/// CSS of the classes used here. The page defines `--ink`, `--muted` and `--line`.
 pub const STYLE: &str = include_str!("embedded.css");
-/// Around 0, and whether it is filled.
+/// SVG path of each mark, centered at 0, and whether it is filled.
 const MARKS: [(&str, bool); 8] = [
     ("M-3.2 0a3.2 3.2 0 1 0 6.4 0a3.2 3.2 0 1 0-6.4 0z", true),
     ("M-3-3h6v6h-6z", true),
@@ -30,32 +29,32 @@ const MARKS: [(&str, bool); 8] = [
 ];
 const DASHES: [&str; 4] = ["none", "7 3", "2 2.5", "9 3 2 3"];
 
-/// A line across the whole chart.
+/// A horizontal reference line.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// Its name, at its left end.
+    /// Label at the right end.
     pub name: String,
-    /// Its height.
+    /// Value on the y axis.
     pub value: f64,
 }
 
 /// A chart for a page.
 #[derive(Debug, Clone)]
 pub struct Embedded<'a> {
-    /// What is drawn.
+    /// Lines and axes.
     pub chart: &'a Chart,
-    /// Ids in one page must differ: this is part of two.
+    /// Prefix of the ids of title and description; must be unique in the page.
     pub id: &'a str,
-    /// In words, for those who do not see it.
+    /// Description for screen readers.
     pub description: &'a str,
-    /// Lines to compare with, from the lowest.
+    /// Reference lines, lowest first.
     pub levels: &'a [Level],
-    /// Whether an axis that is not logarithmic begins at 0.
+    /// Whether a linear y axis starts at 0.
     pub from_zero: bool,
 }
 
 impl Embedded<'_> {
-    /// The element, with a name for whoever does not see it.
+    /// Returns the SVG element, with title and description for screen readers.
     pub fn svg(&self) -> String {
         let (id, chart) = (escaped(self.id), self.chart);
         let mut svg = format!(
@@ -67,9 +66,9 @@ impl Embedded<'_> {
         let (x, y) = (self.across(), self.up());
         self.frame(&mut svg, &x, &y);
         self.draw_levels(&mut svg, &y);
-        for (at, line) in chart.lines.iter().enumerate() {
+        for (index, line) in chart.lines.iter().enumerate() {
             let places: Vec<(f64, f64)> = chart.shown(line).map(|(a, b)| (x.place(a), y.place(b))).collect();
-            svg += &drawn(at, &places, &places);
+            svg += &polyline(index, &places, &places);
         }
         svg + "</svg>"
     }
@@ -80,7 +79,7 @@ impl Embedded<'_> {
 
     fn across(&self) -> Scale {
         let (left, _, right, _) = AREA;
-        // Marks at either end stay off the axis.
+        // Keeps the first and the last mark off the axis.
         self.scale(self.chart.x, self.points().map(|point| point.0), (left + 14.0, right - 8.0), 0.0, false)
     }
 
@@ -90,13 +89,13 @@ impl Embedded<'_> {
         self.scale(self.chart.y, self.points().map(|point| point.1).chain(levels), (bottom, top), 0.08, self.from_zero)
     }
 
-    /// From the least to the greatest, and a little more at both ends.
+    /// Returns a scale from the minimum to the maximum, extended at both ends by the share `margin`.
     fn scale(
         &self,
         axis: Axis,
         values: impl Iterator<Item = f64> + Clone,
         (from, to): (f64, f64),
-        more: f64,
+        margin: f64,
         from_zero: bool,
     ) -> Scale {
         let usable = values.filter(|value| axis.fits(*value));
@@ -104,10 +103,10 @@ impl Embedded<'_> {
         let high = usable.fold(f64::NEG_INFINITY, f64::max);
         let (low, high) = if low > high { (1.0, 10.0) } else { (low, high) };
         let (low, high) = match (axis.log, high > low) {
-            (true, true) => (low / (high / low).powf(more), high * (high / low).powf(more)),
+            (true, true) => (low / (high / low).powf(margin), high * (high / low).powf(margin)),
             (true, false) => (low / 2.0, low * 2.0),
-            (false, true) if from_zero && low >= 0.0 => (0.0, high * (1.0 + more)),
-            (false, true) => (low - more * (high - low), high + more * (high - low)),
+            (false, true) if from_zero && low >= 0.0 => (0.0, high * (1.0 + margin)),
+            (false, true) => (low - margin * (high - low), high + margin * (high - low)),
             (false, false) if from_zero && low > 0.0 => (0.0, low * 1.5),
             (false, false) => (low - low.abs().max(1.0) / 2.0, low + low.abs().max(1.0) / 2.0),
         };
@@ -138,21 +137,21 @@ impl Embedded<'_> {
         let _ = write!(svg, "<path class=\"base\" d=\"M{left} {bottom}H{right}\"/>");
     }
 
-    /// The values across themselves, as far as their names have room.
+    /// Returns the x values that have room for a label.
     fn ticks(&self, x: &Scale) -> Vec<f64> {
         let mut values: Vec<f64> =
             self.points().map(|point| point.0).filter(|value| self.chart.x.fits(*value)).collect();
         values.sort_by(f64::total_cmp);
         let mut last = f64::NEG_INFINITY;
         values.retain(|value| {
-            let room = x.place(*value) - last >= APART;
+            let room = x.place(*value) - last >= MIN_TICK_DISTANCE;
             last = if room { x.place(*value) } else { last };
             room
         });
         values
     }
 
-    /// The lowest has its name below and the others above, so that names are where no curve should be.
+    /// Draws the reference lines. The lowest has its label below and the others above, away from the curves.
     fn draw_levels(&self, svg: &mut String, y: &Scale) {
         let (left, _, right, _) = AREA;
         for (at, level) in self.levels.iter().enumerate().filter(|(_, level)| self.chart.y.fits(level.value)) {
@@ -165,17 +164,17 @@ impl Embedded<'_> {
     }
 }
 
-/// A line through some places, with marks at some.
-fn drawn(at: usize, places: &[(f64, f64)], marked: &[(f64, f64)]) -> String {
+/// Returns a polyline in the style of line `index`, with marks.
+fn polyline(index: usize, places: &[(f64, f64)], marked: &[(f64, f64)]) -> String {
     if places.is_empty() {
         return String::new();
     }
-    let (mark, full) = MARKS[at % MARKS.len()];
+    let (mark, full) = MARKS[index % MARKS.len()];
     let path: Vec<String> = places.iter().map(|(a, b)| format!("{a:.1} {b:.1}")).collect();
     let mut svg = format!(
         "<g class=\"line-{}\"><path class=\"line\" stroke-dasharray=\"{}\" d=\"M{}\"/>",
-        at % MARKS.len(),
-        DASHES[at % DASHES.len()],
+        index % MARKS.len(),
+        DASHES[index % DASHES.len()],
         path.join("L")
     );
     for (a, b) in marked {
@@ -185,9 +184,9 @@ fn drawn(at: usize, places: &[(f64, f64)], marked: &[(f64, f64)]) -> String {
     svg + "</g>"
 }
 
-/// How a line looks, for a legend.
-pub fn swatch(at: usize) -> String {
-    let line = drawn(at, &[(1.0, 7.0), (33.0, 7.0)], &[(17.0, 7.0)]);
+/// Returns a sample of line `index` for a legend.
+pub fn swatch(index: usize) -> String {
+    let line = polyline(index, &[(1.0, 7.0), (33.0, 7.0)], &[(17.0, 7.0)]);
     format!("<svg width=\"34\" height=\"14\" viewBox=\"0 0 34 14\" aria-hidden=\"true\">{line}</svg>")
 }
 
@@ -207,7 +206,7 @@ mod tests {
     fn eight_lines_all_look_different() {
         let looks: std::collections::BTreeSet<String> =
             (0..8).map(|at| swatch(at).replace(&format!("line-{at}"), "")).collect();
-        assert_eq!(looks.len(), 8, "even without colour");
+        assert_eq!(looks.len(), 8, "even without color");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Line charts as plain SVG: readable without any program but a browser, as files or within a page.
+//! Line charts as SVG, as files or within a page.
 //!
-//! A [`Chart`] has some [`Line`]s over two axes, and [`Chart::svg`] draws it. Nothing is loaded from elsewhere, all names
-//! are escaped, and the picture depends on its arguments alone. [`embedded`] draws the same chart as a part of a page.
+//! A [`Chart`] has [`Line`]s over two axes, and [`Chart::svg`] draws it. The SVG loads nothing, all names are escaped, and
+//! it depends on its arguments alone. [`embedded`] draws the same chart as a part of a page.
 
 pub mod embedded;
 
@@ -11,55 +11,55 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 360.0;
 /// Left, top, right and bottom of the plotting area.
 const AREA: (f64, f64, f64, f64) = (80.0, 40.0, 470.0, 310.0);
-/// Colours that are told apart by the colour-blind too (Okabe and Ito), most different first.
-const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+/// Colors that color-blind readers can distinguish (Okabe and Ito), most different first.
+const COLORS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
 
 /// One axis.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
-    /// What it shows.
+    /// Label of the axis.
     pub title: &'static str,
-    /// Whether equal steps are equal factors: only values above 0 have a place then.
+    /// Whether the axis is logarithmic; it then shows only values above 0.
     pub log: bool,
 }
 
 impl Axis {
-    /// Whether the value has a place on it.
+    /// Whether the axis can show the value.
     fn fits(self, value: f64) -> bool {
         value.is_finite() && (!self.log || value > 0.0)
     }
 }
 
-/// A curve.
+/// A line of a chart.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Its name, beside the chart.
+    /// Name in the legend.
     pub name: String,
-    /// From left to right. Those that have no place on one of the axes are left out.
+    /// From left to right. Points that an axis cannot show are omitted.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A chart of some curves over the same axes.
+/// A chart of lines over the same axes.
 #[derive(Debug, Clone)]
 pub struct Chart {
-    /// Above it.
+    /// Heading above the chart.
     pub title: String,
-    /// Across.
+    /// Horizontal axis.
     pub x: Axis,
-    /// Up.
+    /// Vertical axis.
     pub y: Axis,
-    /// The curves.
+    /// Colored by index.
     pub lines: Vec<Line>,
 }
 
 impl Chart {
-    /// The points of a line that have a place.
+    /// Returns the points of a line that both axes can show.
     fn shown<'a>(&self, line: &'a Line) -> impl Iterator<Item = (f64, f64)> + 'a {
         let (x, y) = (self.x, self.y);
         line.points.iter().copied().filter(move |(a, b)| x.fits(*a) && y.fits(*b))
     }
 
-    /// The file's text.
+    /// Returns the text of an SVG file.
     pub fn svg(&self) -> String {
         let (left, top, right, bottom) = AREA;
         let points: Vec<(f64, f64)> = self.lines.iter().flat_map(|line| self.shown(line)).collect();
@@ -82,8 +82,8 @@ impl Chart {
             text(left - 6.0, y.place(tick) + 4.0, "text-anchor=\"end\"", &short(tick));
         }
         for (at, line) in self.lines.iter().enumerate() {
-            let colour = format!("fill=\"{}\"", COLOURS[at % COLOURS.len()]);
-            text(right + 14.0, top + 12.0 + 18.0 * at as f64, &colour, &line.name);
+            let color = format!("fill=\"{}\"", COLORS[at % COLORS.len()]);
+            text(right + 14.0, top + 12.0 + 18.0 * at as f64, &color, &line.name);
         }
         for tick in x.ticks() {
             let at = x.place(tick);
@@ -94,20 +94,20 @@ impl Chart {
         }
         let _ = writeln!(svg, "<path d=\"M{left} {top}V{bottom}H{right}\" stroke=\"#333\" fill=\"none\"/>");
         for (at, line) in self.lines.iter().enumerate() {
-            let colour = COLOURS[at % COLOURS.len()];
+            let color = COLORS[at % COLORS.len()];
             let places: Vec<(f64, f64)> = self.shown(line).map(|(a, b)| (x.place(a), y.place(b))).collect();
             let joined = places.iter().map(|(a, b)| format!("{a:.1},{b:.1}")).collect::<Vec<_>>().join(" ");
             let _ =
-                writeln!(svg, "<polyline points=\"{joined}\" stroke=\"{colour}\" stroke-width=\"2\" fill=\"none\"/>");
+                writeln!(svg, "<polyline points=\"{joined}\" stroke=\"{color}\" stroke-width=\"2\" fill=\"none\"/>");
             for (a, b) in places {
-                let _ = writeln!(svg, "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{colour}\"/>");
+                let _ = writeln!(svg, "<circle cx=\"{a:.1}\" cy=\"{b:.1}\" r=\"3\" fill=\"{color}\"/>");
             }
         }
         svg + "</svg>\n"
     }
 }
 
-/// From values to places on the page.
+/// Maps values to coordinates.
 struct Scale {
     log: bool,
     low: f64,
@@ -117,16 +117,18 @@ struct Scale {
 }
 
 impl Scale {
-    /// For values that all fit the axis.
+    /// Expects values that the axis can show.
     fn new(axis: Axis, values: impl Iterator<Item = f64> + Clone, from: f64, to: f64) -> Self {
         let lowest = values.clone().fold(f64::INFINITY, f64::min);
         let highest = values.fold(f64::NEG_INFINITY, f64::max);
-        let (low, high) = match axis.log {
-            true if lowest > highest => (1.0, 10.0),
-            true => (lowest, highest),
-            false => (lowest.min(0.0), highest),
+        let (low, high) = if !axis.log {
+            (lowest.min(0.0), highest)
+        } else if lowest > highest {
+            (1.0, 10.0)
+        } else {
+            (lowest, highest)
         };
-        // A lone value still needs some room.
+        // Avoids an empty range for a single value.
         let high = if high > low { high } else { low + low.abs().max(1.0) };
         Self { log: axis.log, low, high, from, to }
     }
@@ -137,7 +139,7 @@ impl Scale {
         self.from + share * (self.to - self.from)
     }
 
-    /// Round values on the axis.
+    /// Returns round values within the range.
     fn ticks(&self) -> Vec<f64> {
         if !self.log {
             let rough = (self.high - self.low) / 5.0;
@@ -158,12 +160,12 @@ impl Scale {
     }
 }
 
-/// A text for an element or an attribute.
+/// Escapes text for an element or an attribute.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A value as it stands at an axis.
+/// Formats a value for an axis: `25 k`, `1.5 M`.
 fn short(value: f64) -> String {
     let shown = |value: f64, unit: &str| {
         let digits = format!("{value:.6}");

@@ -1,4 +1,4 @@
-//! A comparison for programs: one line per method and k, everything that is known of it.
+//! A comparison as CSV: one line per method and k, with all figures.
 
 use moretta_core::{measure::MEASURES, search::Stop};
 use moretta_insight::{
@@ -8,7 +8,7 @@ use moretta_insight::{
 
 use crate::csv;
 
-const BEFORE: [&str; 4] = ["method", "k", "cannot", "stop"];
+const BEFORE: [&str; 4] = ["method", "k", "unsupported", "stop"];
 #[rustfmt::skip]
 const AFTER: [&str; 17] = [
     "goal", "E", "E_spread", "B", "W", "RE", "count_queries", "count_error_mean", "count_error_median",
@@ -16,7 +16,7 @@ const AFTER: [&str; 17] = [
     "peak_memory_bytes",
 ];
 
-/// As CSV. Errors are shares of 1; what there is not is empty. Of a reason it has what everybody may read.
+/// Returns the CSV text. Errors are shares of 1; missing figures are empty. Reasons contain no value of the data.
 pub fn csv(comparison: &Comparison) -> String {
     let measures = MEASURES.iter().map(|entry| entry.name);
     let header: Vec<&str> = BEFORE.into_iter().chain(measures).chain(AFTER).collect();
@@ -26,7 +26,7 @@ pub fn csv(comparison: &Comparison) -> String {
 }
 
 fn cells(comparison: &Comparison, row: &Row) -> Vec<String> {
-    let mut cells = vec![row.method.clone(), some(row.k), row.cannot.clone().unwrap_or_default()];
+    let mut cells = vec![row.method.clone(), some(row.k), row.unsupported.clone().unwrap_or_default()];
     match &row.found {
         Some(found) => cells.extend(found_cells(comparison, found)),
         None => cells.resize(BEFORE.len() + MEASURES.len() + AFTER.len(), String::new()),

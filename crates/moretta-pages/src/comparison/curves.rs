@@ -1,4 +1,4 @@
-//! Figures against k, a line for each method; bars where there is only one k.
+//! Charts of figures by k, a line per method; bars if there is only one k.
 
 use maud::{Markup, PreEscaped, html};
 use moretta_insight::comparison::{Comparison, Figure, Unit};
@@ -12,10 +12,10 @@ use crate::{
     shell::bar,
 };
 
-/// Values that differ by more than so many times are shown by equal factors.
-const FAR: f64 = 10.0;
-/// The same for k, which people choose by equal factors.
-const FAR_K: f64 = 4.0;
+/// An axis is logarithmic if the ratio of its values is larger than this; not tuned.
+const LOG_RATIO: f64 = 10.0;
+/// The same for k, which users often choose in a geometric series.
+const LOG_RATIO_K: f64 = 4.0;
 
 pub(super) fn section(comparison: &Comparison) -> Markup {
     let figures: Vec<&Figure> = comparison.figures().into_iter().filter(|figure| figure.drawn).collect();
@@ -23,7 +23,7 @@ pub(super) fn section(comparison: &Comparison) -> Markup {
     html! {
         section aria-labelledby="curves" {
             @if ks.len() > 1 {
-                h2 #curves { "Against k" }
+                h2 #curves { "Results by k" }
                 ul.legend aria-label="Methods" {
                     @for (at, name) in comparison.methods().into_iter().enumerate() {
                         li { (PreEscaped(swatch(at))) " " (method(name)) }
@@ -31,14 +31,14 @@ pub(super) fn section(comparison: &Comparison) -> Markup {
                 }
                 div.panels { @for figure in figures { figure { (curve(comparison, figure, &ks)) figcaption { (caption(figure)) } } } }
             } @else {
-                h2 #curves { "Side by side" }
+                h2 #curves { "Comparison" }
                 @for figure in figures { (bars(comparison, figure)) }
             }
         }
     }
 }
 
-/// Its name above the picture, and what it counts in.
+/// Returns title and unit of a chart.
 fn titles(figure: &Figure) -> (&'static str, &'static str) {
     match figure.name {
         "E" => ("error E", "%"),
@@ -49,11 +49,12 @@ fn titles(figure: &Figure) -> (&'static str, &'static str) {
 }
 
 fn caption(figure: &Figure) -> String {
-    let levels = if figure.name == "E" { "; B on the data as it is, W without the quasi-identifiers" } else { "" };
-    crate::shell::in_front(figure.summary) + levels
+    let levels =
+        if figure.name == "E" { "; B is trained on the original data, W without the quasi-identifiers" } else { "" };
+    crate::shell::capitalized(figure.summary) + levels
 }
 
-/// A value as it stands at the axis.
+/// Converts a value to the unit of the axis.
 fn scaled(unit: Unit, value: f64) -> f64 {
     match unit {
         Unit::Share => 100.0 * value,
@@ -73,18 +74,17 @@ fn curve(comparison: &Comparison, figure: &Figure, ks: &[u64]) -> Markup {
     };
     let lines: Vec<Line> = comparison.methods().into_iter().map(line).collect();
     let values = || lines.iter().flat_map(|line| line.points.iter().map(|point| point.1));
-    let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let log = least > 0.0 && most / least > FAR;
-    let far = ks.first().zip(ks.last()).is_some_and(|(first, last)| *last as f64 / *first as f64 > FAR_K);
+    let (min, max) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let log = min > 0.0 && max / min > LOG_RATIO;
+    let far = ks.first().zip(ks.last()).is_some_and(|(first, last)| *last as f64 / *first as f64 > LOG_RATIO_K);
     let (title, unit) = titles(figure);
     let y = Axis { title: unit, log };
     let chart = Chart { title: title.to_owned(), x: Axis { title: "k", log: far }, y, lines };
     let levels = levels(comparison, figure);
-    let description =
-        format!("{} against k, a line for each method; the figures are in the tables below", figure.summary);
-    // Errors lie between B and W, often close to one of them.
+    let description = format!("{} by k, one line per method; the tables below have the numbers", figure.summary);
+    // Errors are between B and W, far from 0.
     let from_zero = levels.is_empty();
-    // The chart escapes whatever it is given.
+    // The chart escapes all texts.
     PreEscaped(Embedded { chart: &chart, id: figure.name, description: &description, levels: &levels, from_zero }.svg())
 }
 
@@ -100,7 +100,7 @@ fn levels(comparison: &Comparison, figure: &Figure) -> Vec<Level> {
 
 fn bars(comparison: &Comparison, figure: &Figure) -> Markup {
     let value = |name: &str| comparison.ks().first().and_then(|&k| comparison.value(figure, name, k));
-    let most = comparison.methods().into_iter().filter_map(value).fold(0.0, f64::max);
+    let max = comparison.methods().into_iter().filter_map(value).fold(0.0, f64::max);
     let (title, _) = titles(figure);
     html! {
         table.compact.methods.bars {
@@ -109,7 +109,7 @@ fn bars(comparison: &Comparison, figure: &Figure) -> Markup {
                 @if let Some(value) = value(name) {
                     tr {
                         th scope="row" { (method(name)) }
-                        td.wide { (bar(if most > 0.0 { value / most } else { 0.0 }, None)) }
+                        td.wide { (bar(if max > 0.0 { value / max } else { 0.0 }, None)) }
                         td.number { (shown(figure.unit, Some(value))) }
                     }
                 }

@@ -1,4 +1,4 @@
-//! The page on a comparison of methods: who lost least, erred least, was fastest, and all the figures behind it.
+//! The page on a comparison of methods: the best method for each figure, charts, and all figures.
 
 mod csv;
 mod curves;
@@ -13,12 +13,12 @@ use crate::{
     chart::embedded,
     describe,
     numbers::{self, NOTHING, count, counted, figure, percent},
-    shell::{folded, in_code, in_front, scrolling, styled_shell},
+    shell::{capitalized, folded, in_code, scrolling, styled_shell},
 };
 
 pub use self::csv::csv;
 
-/// Tables of a dozen columns: what wraps may wrap, and the method stays in sight while the rest scrolls.
+/// Styles of wide tables: headings may wrap, and the method stays visible while the rest scrolls.
 const STYLE: &str = "\
 .method { overflow-wrap: normal; } p + .guarantees { margin-top: .5rem; } .bars { margin-top: 1.2rem; }
 .methods th, .methods td { padding-right: .5rem; } .methods thead th.number { white-space: normal; }
@@ -26,24 +26,24 @@ const STYLE: &str = "\
 .methods .method { font-family: inherit; font-size: 1em; } .methods .muted { display: block; }
 ";
 
-/// The page. `title` says of what: the name of the input.
+/// Returns the page. `title` is the name of the input.
 pub fn page(comparison: &Comparison, policy: &Policy, title: &str) -> String {
     let main = html! {
         section.verdict.good aria-labelledby="found" { (found(comparison)) }
-        (asked(comparison, policy))
+        (setup(comparison, policy))
         (refused(comparison))
         (curves::section(comparison))
         @for k in comparison.ks() { (figures(comparison, k)) }
         section aria-labelledby="meaning" {
-            h2 #meaning { "What the figures say" }
+            h2 #meaning { "Explanation of the figures" }
             (meaning(comparison))
         }
     };
     let next = html! {
-        "Name the method of your choice under " code { "[method]" } " in the policy and release: "
+        "To make a release, set the chosen method under " code { "[method]" } " in the policy and run "
         code { "moretta anonymize INPUT --policy POLICY --output OUT" } "."
     };
-    styled_shell("Methods side by side", title, &main, &next, &(embedded::STYLE.to_owned() + STYLE))
+    styled_shell("Comparison of methods", title, &main, &next, &(embedded::STYLE.to_owned() + STYLE))
 }
 
 fn found(comparison: &Comparison) -> Markup {
@@ -54,14 +54,14 @@ fn found(comparison: &Comparison) -> Markup {
             (counted(comparison.records, "record", "records")) (at(comparison))
         }
         @if verdicts.is_empty() {
-            p { "There is nothing to choose between: at no k have two methods different figures." }
+            p { "The methods do not differ in any figure." }
         } @else {
-            ul.guarantees { @for verdict in verdicts { li { (in_front(&verdict.what)) ": " strong { (unbroken(&verdict.who)) } "." } } }
+            ul.guarantees { @for verdict in verdicts { li { (capitalized(&verdict.what)) ": " strong { (unbroken(&verdict.who)) } "." } } }
         }
     }
 }
 
-/// Numbers stay with their units.
+/// Prevents line breaks between a number and its unit.
 fn unbroken(text: &str) -> String {
     [" %", " s)", " ±", "± "]
         .into_iter()
@@ -74,9 +74,10 @@ fn at(comparison: &Comparison) -> String {
     if ks.is_empty() { String::new() } else { format!(", k = {}", listed(&ks)) }
 }
 
-fn asked(comparison: &Comparison, policy: &Policy) -> Markup {
+/// The compared methods and the policy.
+fn setup(comparison: &Comparison, policy: &Policy) -> Markup {
     let mut rest = policy.clone();
-    // Which k is another for each row.
+    // k differs by row.
     rest.privacy.set_k(None);
     let guarantees = describe::guarantees(&rest);
     let allowed = policy.privacy.max_suppressed;
@@ -84,40 +85,39 @@ fn asked(comparison: &Comparison, policy: &Policy) -> Markup {
         section aria-labelledby="asked" {
             h2 #asked { "What was compared" }
             p {
-                "Every method searched the whole table for what it would release, under the same policy. Nothing was "
-                "released. "
+                "Every method ran on the whole table under the same policy. Nothing was released. "
                 @if !comparison.ks().contains(&None) {
                     "Every combination of " (describe::listed(&describe::quasi_identifiers(policy), "and"))
-                    " was to be shared by at least k records."
+                    " had to be shared by at least k records."
                 }
             }
             @if !guarantees.is_empty() || allowed > 0.0 {
                 ul.guarantees {
                     @for sentence in guarantees { li.sentence { (sentence) "." } }
                     @if allowed > 0.0 {
-                        li { "At most " (numbers::limit_percent(allowed)) " of the records might be suppressed." }
+                        li { "At most " (numbers::limit_percent(allowed)) " of the records could be suppressed." }
                     }
                 }
             }
             @if !policy.method.parameters.is_empty() {
                 p.note {
-                    "The policy's own method, " (describe::name(&policy.method.name))
-                    ", ran with its parameters there, the others with their defaults."
+                    "The method of the policy, " (describe::name(&policy.method.name))
+                    ", ran with the parameters of the policy, the other methods with their defaults."
                 }
             }
-            @for sentence in caveats(comparison) { p.note { (in_code(&unbroken(&in_front(&sentence)))) } }
+            @for sentence in caveats(comparison) { p.note { (in_code(&unbroken(&capitalized(&sentence)))) } }
         }
     }
 }
 
-/// Those that cannot, with the reason that everybody may read.
+/// Methods without a result, with reasons that contain no value of the data.
 fn refused(comparison: &Comparison) -> Markup {
-    let reason = |row: &Row| Some((describe::name(&row.name()), row.cannot.as_deref().map(in_code)?));
+    let reason = |row: &Row| Some((describe::name(&row.name()), row.unsupported.as_deref().map(in_code)?));
     let rows: Vec<_> = comparison.rows.iter().filter_map(reason).collect();
     html! {
         @if !rows.is_empty() {
             section aria-labelledby="refused" {
-                h2 #refused { "What cannot be had" }
+                h2 #refused { "Methods without a result" }
                 ul.guarantees {
                     @for (name, reason) in rows { li { (name) ": " (reason) } }
                 }
@@ -150,7 +150,7 @@ fn table(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> Markup
                 th scope="row" { (method(&row.method)) }
                 @match &row.found {
                     Some(found) => { @for figure in figures { (cell(comparison, figure, row, found)) } }
-                    None => td colspan=(figures.len()) { "cannot, see above" },
+                    None => td colspan=(figures.len()) { "no result, see above" },
                 }
             } } }
         }
@@ -171,7 +171,7 @@ fn head(figure: &Figure) -> Markup {
     }
 }
 
-/// A name that may go on in the next line after its hyphens.
+/// A name that may break after its hyphens.
 fn method(name: &str) -> Markup {
     html! { code.method { (name) } }
 }
@@ -182,7 +182,7 @@ fn cell(comparison: &Comparison, figure: &Figure, row: &Row, found: &RunResult) 
     let spread = (figure.spread)(found).map(|spread| format!("±\u{a0}{}", figure.unit.cell(spread)));
     html! {
         td.number {
-            @if best { strong.good title="the best of this column" { (shown(figure.unit, value)) } }
+            @if best { strong.good title="best of this column" { (shown(figure.unit, value)) } }
             @else { (shown(figure.unit, value)) }
             @if let Some(spread) = spread { " " span.muted { (spread) } }
         }
@@ -200,7 +200,7 @@ fn shown(unit: Unit, value: Option<f64>) -> String {
     }
 }
 
-/// Every measure, and what the main table leaves out.
+/// All measures, and figures that the main table omits.
 fn measures(comparison: &Comparison, k: Option<u64>) -> Markup {
     let rows: Vec<(&Row, &RunResult)> = comparison.at(k).filter_map(|row| Some((row, row.found.as_ref()?))).collect();
     let known = |name: &&str| rows.iter().any(|(_, found)| found.measures.get(name).is_some());
@@ -227,18 +227,18 @@ fn measures(comparison: &Comparison, k: Option<u64>) -> Markup {
 fn meaning(comparison: &Comparison) -> Markup {
     let methods = comparison.methods();
     html! {
-        p { "The best of each column stands out; less is better, but for groups." }
+        p { "The best value of each column is highlighted. Lower is better; groups are not judged." }
         dl.facts {
             @for figure in comparison.figures() {
                 dt { (head(figure)) }
-                dd { (in_front(figure.summary)) "." }
+                dd { (capitalized(figure.summary)) "." }
             }
         }
         h3 { "Methods" }
         dl.facts {
             @for entry in METHODS.iter().filter(|entry| methods.contains(&entry.name)) {
                 dt { (method(entry.name)) }
-                dd { (in_front(entry.summary)) "." }
+                dd { (capitalized(entry.summary)) "." }
             }
         }
     }

@@ -23,7 +23,9 @@ fn the_page_is_self_contained_and_escaped() {
     }
     assert!(page.contains("default-src 'none'") && page.contains("&lt;b&gt;people&lt;/b&gt;.csv"));
     assert!(page.contains("cannot serve &lt;this&gt; policy"), "reasons are told");
-    for said in ["Least error of a model (E)", "rarest 50", "ran with its parameters there", "Most memory"] {
+    for said in
+        ["Lowest error of a classifier (E)", "rarest 50", "ran with the parameters of the policy", "Peak memory"]
+    {
         assert!(page.contains(said), "{said}");
     }
 }
@@ -55,7 +57,8 @@ fn without_a_class_there_is_nothing_about_errors() {
 fn rarest_values_are_not_named() {
     let page = page(&comparison_with_rarest());
     assert!(
-        page.contains("the policy cannot be met, not even with all records in one group") && !page.contains("gout")
+        page.contains("the policy cannot be satisfied, not even with all records in one group")
+            && !page.contains("gout")
     );
 }
 
@@ -72,6 +75,6 @@ fn every_line_of_csv_has_every_column() {
 #[test]
 fn csv_shows_no_value_that_a_template_learned() {
     let text = csv(&comparison_with_rarest());
-    assert!(text.contains("the policy cannot be met, not even with all records in one group"), "{text}");
+    assert!(text.contains("the policy cannot be satisfied, not even with all records in one group"), "{text}");
     assert!(!text.contains("gout"), "{text}");
 }

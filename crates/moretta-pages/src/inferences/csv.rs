@@ -1,4 +1,4 @@
-//! The whole list for programs that read tables.
+//! All inferences as CSV.
 
 use moretta_core::ids::ColumnId;
 use moretta_insight::inferences::{Inference, Listing, columns};
@@ -7,13 +7,13 @@ use crate::csv;
 
 const HEADER: [&str; 8] = ["column", "value", "confidence", "support", "records", "max_confidence", "broken", "given"];
 
-/// One line per inference. Every quasi-identifier that any of them is given has a column of its own, empty where it
-/// is not known; `given` names those that are, because a known value may be empty too.
+/// Returns one line per inference. Every quasi-identifier known in some inference has a column, empty in the others;
+/// `given` names the known ones, because a known value may be empty too.
 pub fn csv(listing: &Listing) -> String {
     let mut known: Vec<ColumnId> = listing.questions.iter().flat_map(columns).collect();
     known.sort_unstable();
     known.dedup();
-    // A quasi-identifier may be called `value`.
+    // Prefixed, because a quasi-identifier may be called `value`.
     let prefixed = |column: &ColumnId| format!("given.{}", listing.profile.columns()[column.index()].name);
     let header = HEADER.into_iter().map(str::to_owned);
     let mut text = csv::line(header.chain(known.iter().map(prefixed)));
@@ -35,7 +35,7 @@ fn cells(listing: &Listing, inference: &Inference, columns: &[ColumnId]) -> Vec<
         inference.confidence().to_string(),
         inference.support.to_string(),
         inference.records.to_string(),
-        inference.max_confidence.map_or(String::new(), |most| most.to_string()),
+        inference.max_confidence.map_or(String::new(), |max| max.to_string()),
         inference.is_broken().to_string(),
         listing.names(given).collect::<Vec<_>>().join("; "),
     ];

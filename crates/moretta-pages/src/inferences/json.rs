@@ -1,4 +1,4 @@
-//! Everything, for programs.
+//! Counts and all inferences as JSON.
 
 use moretta_core::privacy::{Lkc, Template};
 use moretta_insight::inferences::{GuardedValue, Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns};
@@ -6,22 +6,22 @@ use serde_json::{Value, json};
 
 use crate::json::{in_order, pretty};
 
-/// As JSON.
+/// Returns the JSON text.
 pub fn json(listing: &Listing) -> String {
     let privacy = &listing.privacy;
-    let asked = match (privacy.first::<Template>().is_none(), privacy.first::<Lkc>()) {
+    let source = match (privacy.first::<Template>().is_none(), privacy.first::<Lkc>()) {
         (false, None) => "templates",
         (false, Some(_)) => "templates-and-lkc",
         (true, Some(_)) => "lkc",
         (true, None) => "sensitive-columns",
     };
-    let mut everything = json!({ "rows": listing.profile.records(), "asked": asked, "above": listing.above });
-    add_counts(&mut everything, listing, &listing.found.all);
+    let mut document = json!({ "rows": listing.profile.records(), "asked": source, "above": listing.above });
+    add_counts(&mut document, listing, &listing.found.all);
     let questions = listing.questions.iter().zip(&listing.found.by_question);
-    everything["questions"] = questions.map(|(asked, tallies)| question(listing, asked, tallies)).collect();
+    document["questions"] = questions.map(|(question, tallies)| question_row(listing, question, tallies)).collect();
     let found = listing.found.listed.iter();
-    everything["inferences"] = found.map(|inference| row(listing, inference)).collect();
-    pretty(&everything)
+    document["inferences"] = found.map(|inference| inference_row(listing, inference)).collect();
+    pretty(&document)
 }
 
 fn add_counts(to: &mut Value, listing: &Listing, tallies: &Tallies) {
@@ -32,21 +32,21 @@ fn add_counts(to: &mut Value, listing: &Listing, tallies: &Tallies) {
     to["broken"] = json!(listing.is_limited().then_some(tallies.broken));
 }
 
-fn question(listing: &Listing, question: &Question, tallies: &Tallies) -> Value {
+fn question_row(listing: &Listing, question: &Question, tallies: &Tallies) -> Value {
     let attribute = listing.attribute(question);
     let guarded = |of: &GuardedValue| json!({ "value": attribute.values[of.value as usize], "max_confidence": of.max_confidence });
-    let mut asked = json!({ "given": listing.names(&columns(question)).collect::<Vec<_>>() });
+    let mut row = json!({ "given": listing.names(&columns(question)).collect::<Vec<_>>() });
     if question.known.len() > 1 {
-        // Any choice of so many of them; otherwise all of them are known.
-        asked["any"] = json!(question.known[0].len());
+        // Any combination of this many columns is known; without this field, all are.
+        row["any"] = json!(question.known[0].len());
     }
-    asked["column"] = json!(attribute.name);
-    asked["values"] = question.values.iter().map(guarded).collect();
-    add_counts(&mut asked, listing, tallies);
-    asked
+    row["column"] = json!(attribute.name);
+    row["values"] = question.values.iter().map(guarded).collect();
+    add_counts(&mut row, listing, tallies);
+    row
 }
 
-fn row(listing: &Listing, inference: &Inference) -> Value {
+fn inference_row(listing: &Listing, inference: &Inference) -> Value {
     let (column, value) = listing.inferred(inference);
     json!({
         "given": in_order(listing.known(inference)),

@@ -1,4 +1,4 @@
-//! One line per query, for programs that read tables.
+//! Answers as CSV.
 
 use moretta_insight::evaluate::queries::{Answered, Answers, Queries, QueryKind, written};
 
@@ -6,7 +6,7 @@ use crate::csv;
 
 const HEADER: [&str; 8] = ["query", "aggregate", "column", "where", "records", "truth", "answer", "error"];
 
-/// One line per query. Only the user's own queries say what they ask about.
+/// Returns one line per query. Only the user's own queries have conditions.
 pub fn csv(queries: &Queries) -> String {
     let mut text = csv::line(HEADER);
     let mut number = 0;

@@ -1,39 +1,39 @@
-//! Everything, for programs.
+//! Errors, and answers of the user's own queries, as JSON.
 
 use moretta_insight::evaluate::queries::{Answered, Answers, Conditions, Queries, QueryKind, errors, errors_by_class};
 use serde_json::{Value, json};
 
 use crate::json::{in_order, pretty};
 
-/// As JSON. Random queries have how they were drawn, the user's own each answer.
+/// Returns the JSON text: how random queries were drawn, or the answers of the user's own queries.
 pub fn json(queries: &Queries) -> String {
-    let mut everything = json!({ "rows": queries.records });
+    let mut document = json!({ "rows": queries.records });
     if let Answers::Random { draw, .. } = &queries.answers {
-        everything["seed"] = json!(draw.seed);
-        // How many were wanted of each kind, and how many columns each asks about; null if it is all.
-        everything["count"] = json!(draw.count);
-        everything["columns"] = json!(draw.columns);
+        document["seed"] = json!(draw.seed);
+        // Requested queries of each kind, and columns per query (null: all).
+        document["count"] = json!(draw.count);
+        document["columns"] = json!(draw.columns);
     }
     let kinds = queries.kinds();
-    everything["workloads"] = kinds.iter().enumerate().map(|(at, kind)| workload(queries, at, kind)).collect();
+    document["workloads"] = kinds.iter().enumerate().map(|(index, kind)| workload_row(queries, index, kind)).collect();
     if let Answers::Own(own) = &queries.answers {
-        everything["queries"] = own.iter().map(answer).collect();
+        document["queries"] = own.iter().map(answer_row).collect();
     }
-    pretty(&everything)
+    pretty(&document)
 }
 
-fn workload(queries: &Queries, at: usize, (kind, answered): &(QueryKind, Vec<Answered>)) -> Value {
+fn workload_row(queries: &Queries, index: usize, (kind, answered): &(QueryKind, Vec<Answered>)) -> Value {
     let mut workload = json!({ "aggregate": kind.aggregate(), "column": kind.column() });
     if let Answers::Random { workloads, .. } = &queries.answers {
-        // Those with the true answer 0 included.
-        workload["drawn"] = json!(workloads[at].1.drawn);
+        // Includes queries with the true answer 0.
+        workload["drawn"] = json!(workloads[index].1.drawn);
     }
     workload["errors"] = json!(errors(answered));
     workload["by_selectivity"] = json!(errors_by_class(answered, queries.records));
     workload
 }
 
-fn answer(((kind, conditions), answered): &((QueryKind, Conditions), Answered)) -> Value {
+fn answer_row(((kind, conditions), answered): &((QueryKind, Conditions), Answered)) -> Value {
     json!({
         "aggregate": kind.aggregate(),
         "column": kind.column(),

@@ -1,4 +1,4 @@
-//! The answers of a release and their errors, as CSV, JSON or a picture.
+//! The answers of a release and their errors, as CSV, JSON or a chart.
 
 mod csv;
 mod json;

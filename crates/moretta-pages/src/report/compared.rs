@@ -1,4 +1,4 @@
-//! What a recoding made for these records would have kept, where somebody asked.
+//! Comparison of an applied recoding with a fresh one, if it was requested.
 
 use maud::{Markup, html};
 use moretta_core::search::Stop;
@@ -17,15 +17,15 @@ pub(super) fn section(report: &Report) -> Markup {
     html! {
         @if let Some(compared) = &report.compared {
             section aria-labelledby="compared" {
-                h2 #compared { "What a recoding made for these records would have kept" }
+                h2 #compared { "Comparison with a fresh recoding" }
                 p {
-                    "This release has the cells of an earlier one. For comparison the same method, "
-                    code { (report.method) } ", was run anew on these records"
+                    "This release applies the recoding of an earlier one. For comparison, the same method, "
+                    code { (report.method) } ", searched a fresh recoding of these records"
                     @match &compared.refused {
-                        Some(reason) => { ", and found nothing to compare with: " (reason) "." }
+                        Some(reason) => { " and found none: " (reason) "." }
                         None => {
                             ", which took " (seconds(compared.seconds)) (stopped(compared.stop))
-                            ". Nothing of what it found is in the release. Both are measured by the range of these records."
+                            ". The release does not use the fresh recoding. Both are measured on the range of these records."
                         }
                     }
                 }
@@ -37,19 +37,19 @@ pub(super) fn section(report: &Report) -> Markup {
 
 fn stopped(stop: Option<Stop>) -> &'static str {
     match stop {
-        Some(Stop::OutOfTime) => " and was ended by the time limit, so that more time might have kept more",
-        Some(Stop::Cancelled) => " and was ended by hand, so that more time might have kept more",
+        Some(Stop::OutOfTime) => " and stopped at the time limit; more time could reduce its loss",
+        Some(Stop::Cancelled) => " and was stopped by the user; more time could reduce its loss",
         Some(Stop::Finished) | None => "",
     }
 }
 
 fn table(compared: &Compared) -> Markup {
-    let Both { applied, anew } = compared.suppressed_rows;
-    let rows = Both { applied: applied as f64, anew: anew.map(|rows| rows as f64) };
+    let Both { applied, fresh } = compared.suppressed_rows;
+    let rows = Both { applied: applied as f64, fresh: fresh.map(|rows| rows as f64) };
     html! {
         table.measures {
-            caption { "The release and what was found anew; less is better" }
-            (head(&[text("Measure"), number("Release"), number("Anew"), number("Difference"), number("Ratio")]))
+            caption { "Release and fresh recoding; lower is better" }
+            (head(&[text("Measure"), number("Release"), number("Fresh"), number("Difference"), number("Ratio")]))
             tbody {
                 tr { th scope="row" { "Suppressed records" } (cells(rows, |rows| count(rows as u64))) }
                 @for measure in &compared.measures {
@@ -76,7 +76,7 @@ fn cells(value: Both<f64>, shown: fn(f64) -> String) -> Markup {
     let worse = value.worse();
     html! {
         td.number { (shown(value.applied)) }
-        td.number { @match value.anew { Some(anew) => (shown(anew)), None => (none()) } }
+        td.number { @match value.fresh { Some(fresh) => (shown(fresh)), None => (none()) } }
         td.number { @match worse { Some((difference, _)) => (signed(difference)), None => (none()) } }
         td.number {
             @match worse.and_then(|(_, ratio)| ratio) { Some(ratio) => (format!("{ratio:.2}")), None => (none()) }

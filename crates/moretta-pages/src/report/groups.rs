@@ -1,4 +1,4 @@
-//! How large the groups are: a histogram and its numbers.
+//! Group sizes: a histogram and its numbers.
 
 use maud::{Markup, html};
 use moretta_insight::report::{Report, SizeClass};
@@ -9,25 +9,25 @@ use crate::{
     shell::{head, number, scrolling, text},
 };
 
-/// The picture's measures in pixels: its height, the top of the highest column, the base line.
+/// In pixels: height of the chart, top of the highest bar, base line.
 const HEIGHT: f64 = 190.0;
 const TOP: f64 = 18.0;
 const BASE: f64 = 164.0;
 
-/// In percent of the width: what the scale on the left takes.
+/// Width of the scale on the left, in percent of the chart.
 const SCALE: f64 = 10.0;
 
-/// More labels than this run into each other on a telephone.
-const MOST_LABELS: usize = 10;
+/// Maximum number of labels that do not overlap on a phone.
+const MAX_LABELS: usize = 10;
 
-/// Fewer classes than this leave room on the right instead of becoming blocks.
-const FEWEST_SLOTS: usize = 6;
+/// Minimum number of slots: with fewer classes the right side stays empty, so that bars are not too wide.
+const MIN_SLOTS: usize = 6;
 
 pub(super) fn section(report: &Report) -> Markup {
     let classes = &report.group_sizes;
     html! {
         section aria-labelledby="groups" {
-            h2 #groups { "How large the groups are" }
+            h2 #groups { "Group sizes" }
             @if classes.is_empty() {
                 p { "There are no groups." }
             } @else {
@@ -38,7 +38,7 @@ pub(super) fn section(report: &Report) -> Markup {
                         ul.legend {
                             li { (swatch("groups")) " share of the groups" }
                             li { (swatch("records")) " share of the records" }
-                            li { "across: the least size of each class; the next begins at twice that size" }
+                            li { "x axis: smallest size of each class; the next class starts at twice that size" }
                         }
                     }
                 }
@@ -51,14 +51,14 @@ pub(super) fn section(report: &Report) -> Markup {
 fn sentence(report: &Report) -> Markup {
     let mean = report.input.rows as f64 / report.groups.max(1) as f64;
     html! {
-        (counted(report.input.rows, "record leaves", "records leave")) " in "
+        (counted(report.input.rows, "record is", "records are")) " released in "
         (counted(report.groups as u64, "group", "groups"))
         " of " (format!("{mean:.1}")) " on average. "
-        "The larger a group, the better its members are hidden, and the less precise they are."
+        "The larger a group, the better its records are protected, and the less precise they are."
     }
 }
 
-/// A square of a series' colour.
+/// A square in the color of a series.
 pub(super) fn swatch(series: &str) -> Markup {
     html! { svg.swatch width="10" height="10" aria-hidden="true" { rect class=(series) width="10" height="10" {} } }
 }
@@ -72,15 +72,15 @@ fn histogram(classes: &[SizeClass]) -> Markup {
     let shares =
         |class: &SizeClass| [("groups", share(class.groups, groups)), ("records", share(class.records, records))];
     let highest = classes.iter().flat_map(shares).map(|(_, share)| share).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-    let slot = (100.0 - SCALE) / classes.len().max(FEWEST_SLOTS) as f64;
-    let thinned = classes.len().div_ceil(MOST_LABELS);
+    let slot = (100.0 - SCALE) / classes.len().max(MIN_SLOTS) as f64;
+    let thinned = classes.len().div_ceil(MAX_LABELS);
     html! {
         svg.histogram width="100%" height=(HEIGHT) role="img" aria-labelledby="histogram-title histogram-desc" {
             title #histogram-title { "Group sizes" }
             desc #histogram-desc {
-                "Columns for " (counted(classes.len() as u64, "class", "classes")) " of group sizes, from "
+                "Bars for " (counted(classes.len() as u64, "class", "classes")) " of group sizes, from "
                 (count(classes[0].from))
-                " records up; the highest stands for " (percent(highest)) ". The table below has the numbers."
+                " records up; the highest bar is " (percent(highest)) ". The table below has the numbers."
             }
             @for part in [0.5, 1.0] {
                 @let y = format!("{:.1}", BASE - (BASE - TOP) * part);
@@ -108,7 +108,7 @@ fn table(classes: &[SizeClass]) -> Markup {
     let (groups, records) = totals(classes);
     html! {
         table {
-            caption { "Groups and their records, by the size of the group" }
+            caption { "Groups and records by group size" }
             (head(&[text("Size"), number("Groups"), number("of all"), number("Records"), number("of all")]))
             tbody { @for class in classes {
                 tr {

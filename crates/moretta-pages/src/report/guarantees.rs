@@ -1,4 +1,4 @@
-//! What holds: every model with its worst group; the risk of being found follows.
+//! Guarantees: the verdict on every privacy model, followed by the re-identification risk.
 
 use maud::{Markup, html};
 use moretta_core::{
@@ -10,7 +10,7 @@ use moretta_insight::report::{ModelResult, Privacy, Report, TemplateResult};
 use super::{risk, verdict::mark};
 use crate::{
     describe,
-    numbers::{count, in_threes, limit_percent, percent},
+    numbers::{count, limit_percent, percent, with_separators},
     shell::{bar, head, number, scrolling, text, wide},
 };
 
@@ -19,8 +19,8 @@ pub(super) fn section(report: &Report) -> Markup {
     let models = others(&report.privacy);
     html! {
         section aria-labelledby="holds" {
-            h2 #holds { "What holds" }
-            p { "Every group of records that look alike was held against every guarantee. The worst of them decides." }
+            h2 #holds { "Privacy guarantees" }
+            p { "Every group was checked against every guarantee. A guarantee holds if its worst group satisfies it." }
             @if !models.is_empty() { (scrolling("Guarantees", models_table(&models))) }
             (findings(&report.privacy))
             @if !templates.is_empty() { (scrolling("Limits on what can be inferred", templates_table(&templates))) }
@@ -29,7 +29,7 @@ pub(super) fn section(report: &Report) -> Markup {
     }
 }
 
-/// Sentences on models whose worst figure does not say all.
+/// Sentences on models whose worst figure needs an explanation.
 fn findings(privacy: &Privacy) -> Markup {
     html! {
         @for finding in privacy.models.iter().filter_map(|model| model.finding.as_ref()) {
@@ -38,7 +38,7 @@ fn findings(privacy: &Privacy) -> Markup {
     }
 }
 
-/// The models that the table of templates does not show.
+/// Returns the models that are not in the table of templates.
 fn others(privacy: &Privacy) -> Vec<&ModelResult> {
     privacy.models.iter().filter(|model| model.facts.get::<TemplateFacts>().is_none()).collect()
 }
@@ -47,12 +47,12 @@ fn models_table(models: &[&ModelResult]) -> Markup {
     html! {
         table {
             caption { "Guarantees" }
-            (head(&[text("Guarantee"), text("Asked"), text("Worst figure"), text("Verdict")]))
+            (head(&[text("Guarantee"), text("Required"), text("Worst figure"), text("Verdict")]))
             tbody { @for model in models {
                 tr {
                     th scope="row" { (model.model.name) }
                     td { bdi { (model.model.limit) } }
-                    td { bdi { (in_threes(&model.worst)) } }
+                    td { bdi { (with_separators(&model.worst)) } }
                     td.outcome { (outcome(model.holds)) }
                 }
             } }
@@ -61,19 +61,19 @@ fn models_table(models: &[&ModelResult]) -> Markup {
 }
 
 fn outcome(holds: bool) -> Markup {
-    html! { (mark(holds)) "\u{a0}" @if holds { "holds" } @else { "broken" } }
+    html! { (mark(holds)) "\u{a0}" @if holds { "holds" } @else { "violated" } }
 }
 
 /// A line of the table of templates.
 struct Line<'a> {
     first: &'a TemplateResult,
-    /// How many of the rarest values the line stands for; none where the policy names its value.
+    /// Number of rarest values that the line covers; `None` if the policy names the value.
     rarest: Option<u64>,
     confidence: f64,
     holds: bool,
 }
 
-/// A line for each value that the policy names, and one for all that the data named.
+/// Returns a line per value that the policy names, and one line for all rarest values of a template.
 fn templates<'a>(policy: &Policy, privacy: &'a Privacy) -> Vec<Line<'a>> {
     let named = |result: &TemplateResult| {
         policy.privacy.all::<Template>().any(|template| {
@@ -106,7 +106,7 @@ fn templates_table(lines: &[Line<'_>]) -> Markup {
         table.templates {
             caption { "Limits on what can be inferred" }
             (head(&[
-                text("Who knows"), text("Could infer"), number("At most"), number("Highest"), wide("Against the limit"),
+                text("Attacker knows"), text("Could infer"), number("Allowed"), number("Highest"), wide("Highest and limit"),
                 text("Verdict"),
             ]))
             tbody { @for line in lines {

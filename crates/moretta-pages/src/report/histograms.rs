@@ -1,7 +1,7 @@
-//! How the values of each column are spread, before and after.
+//! Distribution of the values of each column, before and after.
 //!
-//! Bars lie, because a phone has room for names on the left and not below; all have the same height, so a column with
-//! many values is longer and not denser.
+//! Bars are horizontal, because labels fit on the left on a phone, but not below. All bars have the same height, so a
+//! column with many values gets a taller chart.
 
 use maud::{Markup, html};
 use moretta_insight::{
@@ -16,39 +16,39 @@ use crate::{
     shell::{head, number, scrolling, text},
 };
 
-/// In pixels: a line with two bars, one of them, and the scale above.
+/// In pixels: height of a line with two bars, of one bar, and of the scale above.
 const LINE: f64 = 22.0;
 const THICK: f64 = 8.0;
 const TOP: f64 = 16.0;
 
-/// In percent of the width: where bars begin.
+/// Left end of the bars, in percent of the width.
 const LEFT: f64 = 43.0;
 
-/// Longer names are cut in the picture; the table has them whole.
-const MOST_CHARACTERS: usize = 22;
+/// Maximum characters of a label in the chart; the table has the full label.
+const MAX_LABEL_CHARACTERS: usize = 22;
 
 pub(super) fn part(report: &Report) -> Markup {
     let floor = report.columns.iter().map(|column| column.distribution.floor).max().unwrap_or(0);
     let shown: Vec<_> = report.columns.iter().filter(|column| !column.distribution.bars.is_empty()).collect();
     html! {
         @if !shown.is_empty() {
-            h3 #spread { "How values are spread" }
+            h3 #spread { "Distribution of values" }
             p {
-                "Before is the table. After is what a recipient reads off the release. Its dark part are records that "
-                "leave as something within that bar; the light part could just as well be elsewhere: a cell that "
-                "covers more, up to " code { "*" } ", is spread evenly over all that it covers. The more is dark, the "
-                "more of the column is left."
+                "“Before” is the original table, “after” the release. The dark part of “after” are records whose "
+                "released cell lies within the bar. The light part are records whose cell covers several bars, up to "
+                code { "*" } "; they are spread evenly over them. The larger the dark part, the more precise is the "
+                "column."
             }
             p.note {
-                "So that no bar is about a few people, one of fewer than " (counted(floor, "record", "records"))
-                " of the table is merged with its neighbours or counted among the “other values”; ranges begin at "
-                "round numbers, and the first and the last are open."
+                "To protect small groups, bars with fewer than " (counted(floor, "record", "records"))
+                " of the original table are merged with their neighbors or counted as “other values”. Ranges begin at "
+                "round numbers; the first and the last range are open."
             }
             figure {
                 figcaption { ul.legend {
-                    li { (swatch("before")) " before" } li { (swatch("after")) " after, for sure" }
-                    li { (swatch("guess")) " after, spread" }
-                    li { "across: the share of all records" }
+                    li { (swatch("before")) " before" } li { (swatch("after")) " after, exact" }
+                    li { (swatch("guess")) " after, spread evenly" }
+                    li { "x axis: share of all records" }
                 } }
             }
             div.spreads {
@@ -68,7 +68,7 @@ fn spread(index: usize, name: &str, distribution: &Distribution) -> Markup {
     }
 }
 
-/// The shares of a bar: before, after, and after for sure.
+/// Returns the shares of each bar: before, after, and after exactly.
 fn shares(bars: &[Bar]) -> Vec<[f64; 3]> {
     let records: u64 = bars.iter().map(|bar| bar.before).sum();
     let part = |records_of: f64| records_of / records.max(1) as f64;
@@ -86,7 +86,7 @@ fn picture(index: usize, name: &str, bars: &[Bar]) -> Markup {
         svg.histogram width="100%" height=(height) role="img" aria-labelledby=(format!("{title} {description}")) {
             title id=(title) { "Values of " (name) ", before and after" }
             desc id=(description) {
-                (counted(bars.len() as u64, "pair", "pairs")) " of bars; the longest stands for " (percent(highest))
+                (counted(bars.len() as u64, "pair", "pairs")) " of bars; the longest is " (percent(highest))
                 " of the records. The table below has the numbers."
             }
             @for (x, part) in [(middle.as_str(), 0.5), ("100%", 1.0)] {
@@ -96,7 +96,7 @@ fn picture(index: usize, name: &str, bars: &[Bar]) -> Markup {
             @for (line, (bar, shares)) in bars.iter().zip(&shares).enumerate() {
                 @let y = TOP + LINE * line as f64;
                 text.label x="0" y=(y + LINE / 2.0 + 4.0) { (cut(&bar.label)) }
-                // What is sure lies over the whole of it.
+                // The exact part is drawn over the total.
                 @for (series, share, side) in [("before", shares[0], 0.0), ("guess", shares[1], 1.0), ("after", shares[2], 1.0)] {
                     rect class=(series) x=(length(LEFT)) width=(length((100.0 - LEFT) * share / highest))
                         y=(y + 3.0 + THICK * side) height=(THICK) {}
@@ -107,18 +107,18 @@ fn picture(index: usize, name: &str, bars: &[Bar]) -> Markup {
     }
 }
 
-/// A name that has room on the left.
+/// Shortens a label.
 fn cut(label: &str) -> String {
-    if label.chars().count() <= MOST_CHARACTERS {
+    if label.chars().count() <= MAX_LABEL_CHARACTERS {
         return label.to_owned();
     }
-    label.chars().take(MOST_CHARACTERS - 1).collect::<String>() + "…"
+    label.chars().take(MAX_LABEL_CHARACTERS - 1).collect::<String>() + "…"
 }
 
 fn table(bars: &[Bar]) -> Markup {
     html! {
         table {
-            (head(&[text("Value"), number("Before"), number("of all"), number("After"), number("of all"), number("For sure")]))
+            (head(&[text("Value"), number("Before"), number("of all"), number("After"), number("of all"), number("Exact")]))
             tbody { @for (bar, [before, after, _]) in bars.iter().zip(shares(bars)) {
                 tr {
                     th scope="row" { (describe::name(&bar.label)) }

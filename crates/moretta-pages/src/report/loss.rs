@@ -1,4 +1,4 @@
-//! What was lost: column by column, with what its values look like, and all measures.
+//! Information loss: by column, with distributions, and all measures.
 
 use maud::{Markup, html};
 use moretta_core::{
@@ -17,10 +17,10 @@ use crate::{
 pub(super) fn section(report: &Report) -> Markup {
     html! {
         section aria-labelledby="lost" {
-            h2 #lost { "What was lost" }
+            h2 #lost { "Information loss" }
             p {
-                "How much of its column’s range a released cell spans, on average over all records: "
-                "0\u{a0}% is as precise as the original, 100\u{a0}% says nothing any more."
+                "Share of its column’s range that a released cell spans, averaged over all records: 0\u{a0}% is as "
+                "precise as the original, 100\u{a0}% carries no information."
             }
             (scrolling("Loss by column", columns(&report.columns)))
             (histograms::part(report))
@@ -31,14 +31,14 @@ pub(super) fn section(report: &Report) -> Markup {
     }
 }
 
-/// The first measure of a column as a bar, all others as figures under their names.
+/// The first measure of a column as a bar, the others as numbers.
 fn columns(columns: &[ColumnLoss]) -> Markup {
     let others = MEASURES.iter().filter(|entry| entry.of_column.is_some()).skip(1).map(|entry| number(entry.name));
     let headings: Vec<_> =
-        [text("Column"), wide("Share of the range"), number("Lost")].into_iter().chain(others).collect();
+        [text("Column"), wide("Share of the range"), number("Loss")].into_iter().chain(others).collect();
     html! {
         table.bars {
-            caption { "Loss by column (normalised certainty penalty), in the order of the policy" }
+            caption { "Loss by column (normalized certainty penalty), in the order of the policy" }
             (head(&headings))
             tbody { @for column in columns {
                 tr {
@@ -57,13 +57,13 @@ fn objectives(report: &Report) -> Markup {
     html! {
         table.measures {
             caption {
-                "What the release was made for: the method looked for a small "
-                @if sum { "weighted sum of these" } @else { "value of this" }
+                "Objective of the search: the method minimized "
+                @if sum { "the weighted sum of these measures" } @else { "this measure" }
             }
             thead { tr {
                 th scope="col" { "Measure" } th.number scope="col" { "Value" }
                 @if sum { th.number scope="col" { "Weight" } }
-                th scope="col" { "What it says" }
+                th scope="col" { "Meaning" }
             } }
             tbody { @for (objective, asked) in report.objectives.iter().zip(report.policy.objectives()) {
                 tr {
@@ -81,18 +81,17 @@ fn meaning(kind: &ObjectiveKind, column: &str) -> Markup {
     html! {
         @match kind {
             ObjectiveKind::Precision(LossMetric::Ncp) => {
-                "the share of its range that a cell spans on average, added up over columns by their weights"
+                "mean share of its column’s range that a cell spans, weighted sum over columns"
             }
             ObjectiveKind::Precision(LossMetric::Lm) => {
-                "the share of other values that a cell could be on average, added up over columns by their weights"
+                "mean share of other values that a cell covers, weighted sum over columns"
             }
             ObjectiveKind::Classification { costs, .. } => {
-                "records that are suppressed or not of their group’s majority in " (describe::name(column))
-                @if costs.0.is_empty() { ", as a share of all" } @else { ", by what the policy says that each costs, per record" }
+                "records suppressed or outside their group’s majority of " (describe::name(column))
+                @if costs.0.is_empty() { ", as a share of all" } @else { ", weighted by the costs of the policy, per record" }
             }
             ObjectiveKind::Regression { dispersion, .. } => {
-                "how far values of " (describe::name(column)) " differ within groups, as a share of how far they do in the "
-                "table, by "
+                "dispersion of " (describe::name(column)) " within groups, as a share of that in the table, by "
                 @match dispersion {
                     Dispersion::Variance => "squared distances from the mean",
                     Dispersion::Deviation => "distances from the median",
@@ -114,8 +113,8 @@ fn value(value: Option<f64>) -> Markup {
 fn measures(report: &Report) -> Markup {
     html! {
         table.measures {
-            caption { "All measures, under their names in the JSON report" }
-            (head(&[text("Measure"), number("Value"), text("What it says")]))
+            caption { "All measures, named as in the JSON report" }
+            (head(&[text("Measure"), number("Value"), text("Meaning")]))
             tbody { @for (name, value) in &report.measures.0 {
                 tr {
                     th scope="row" { code { (name) } }

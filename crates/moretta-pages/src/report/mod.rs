@@ -1,4 +1,4 @@
-//! The report as a page for the person who signs the release. Its sections follow the report: policy, guarantees, loss,
+//! The report as a page for the person who approves the release. Its sections follow the report: policy, guarantees, loss,
 //! groups, path, run.
 
 mod compared;
@@ -19,7 +19,7 @@ use moretta_insight::report::Report;
 
 use crate::shell::shell;
 
-/// The page on a release. `title` says which: the name of the released file.
+/// Returns the page. `title` is the name of the released file.
 pub fn render(report: &Report, title: &str) -> String {
     let main = html! {
         (verdict::section(report))
@@ -33,7 +33,7 @@ pub fn render(report: &Report, title: &str) -> String {
         (signature())
     };
     let next = html! {
-        "Check the file yourself, with the policy it was made under: "
+        "Check the file with its policy: "
         code { "moretta check FILE --policy POLICY" }
     };
     shell("Release report", title, &main, &next)
@@ -42,7 +42,7 @@ pub fn render(report: &Report, title: &str) -> String {
 fn signature() -> Markup {
     html! {
         section.signature aria-labelledby="signature" {
-            h2 #signature { "Released by" }
+            h2 #signature { "Approved by" }
             div.lines {
                 @for line in ["Name", "Signature", "Date"] { p { (line) } }
             }

@@ -1,4 +1,4 @@
-//! The way there: how anonymity rose and precision fell, step by step, where the method leaves a path.
+//! Generalization path: anonymity and loss at every step, if the method has a path.
 
 use maud::{Markup, html};
 use moretta_core::recoding::Action;
@@ -13,27 +13,27 @@ use crate::{
     shell::{folded, head, number, scrolling, text},
 };
 
-/// More steps than this are folded away.
-const MOST_OPEN: usize = 12;
+/// Maximum number of steps shown open; more are collapsed.
+const MAX_OPEN: usize = 12;
 
 pub(super) fn section(report: &Report) -> Markup {
     let points = &report.path;
     html! {
         @if points.len() > 1 {
             section aria-labelledby="way" {
-                h2 #way { "The way there" }
+                h2 #way { "Generalization path" }
                 p {
-                    "From the table as it is, " (counted(points[points.len() - 1].step as u64, "step", "steps")) " led to this release. "
+                    "This release was reached from the original table in " (counted(points[points.len() - 1].step as u64, "step", "steps")) ". "
                     @if points.iter().any(|point| point.action == Some(Action::Disclose)) {
-                        "Everything was suppressed first, and then told again as far as the policy allows"
-                    } @else { "They made values less precise" }
+                        "All values were suppressed first, and then disclosed as far as the policy allows"
+                    } @else { "The steps generalized values" }
                     @if points.iter().any(|point| point.action.is_some_and(|action| matches!(action, Action::TakeBack | Action::Search))) {
-                        ", and some more precise again where the policy holds without"
+                        ", and reverted some generalizations that the policy does not need"
                     }
                     "."
                 }
                 div.panels { (panels(report)) }
-                (folded(points.len() > MOST_OPEN, "All steps", &scrolling("Steps", table(points))))
+                (folded(points.len() > MAX_OPEN, "All steps", &scrolling("Steps", table(points))))
             }
         }
     }
@@ -55,9 +55,9 @@ fn panels(report: &Report) -> Markup {
             (panel.in_page())
             @if report.suppressed_rows > 0 {
                 figcaption {
-                    "Nothing is suppressed on the way: the "
-                    (counted(report.suppressed_rows, "suppressed record is", "suppressed records are")) " still in it"
-                    @if panel.asked_y.is_some() && k.is_some_and(|k| last.anonymity < k) { ", so it ends below k" }
+                    "The path suppresses no records: the "
+                    (counted(report.suppressed_rows, "suppressed record is", "suppressed records are")) " still included"
+                    @if panel.mark_y.is_some() && k.is_some_and(|k| last.anonymity < k) { ", so the path ends below k" }
                     "."
                 }
             }
@@ -65,26 +65,26 @@ fn panels(report: &Report) -> Markup {
     };
     html! {
         (panel(Panel {
-            name: "anonymity: the smallest group",
+            name: "anonymity (smallest group)",
             id: "way-anonymity",
             description: format!("It ends at {}. The table below has the numbers.", count(last.anonymity)),
             across: "steps",
             points: &anonymity,
             x: steps,
             y: Scale::log(sizes.collect::<Vec<_>>().into_iter()),
-            asked_x: None,
-            asked_y: k.map(|k| (k as f64, format!("k = {}", count(k)))),
+            mark_x: None,
+            mark_y: k.map(|k| (k as f64, format!("k = {}", count(k)))),
         }))
         (panel(Panel {
-            name: "gcp: the share of precision lost",
+            name: "loss (gcp)",
             id: "way-gcp",
             description: format!("It ends at {}. The table below has the numbers.", gcp(last)),
             across: "steps",
             points: &lost,
             x: steps,
             y: Scale::linear(lost.iter().map(|point| point.1)),
-            asked_x: None,
-            asked_y: None,
+            mark_x: None,
+            mark_y: None,
         }))
     }
 }
@@ -96,8 +96,8 @@ fn gcp(point: &Point) -> String {
 fn table(points: &[Point]) -> Markup {
     html! {
         table.steps {
-            caption { "What each step did, and what it came to" }
-            (head(&[number("Step"), text("What"), number("Anonymity"), number("Lost (GCP)")]))
+            caption { "Change, anonymity and loss of each step" }
+            (head(&[number("Step"), text("Change"), number("Anonymity"), number("Loss (GCP)")]))
             tbody { @for point in points {
                 tr {
                     th.number scope="row" { (point.step) }

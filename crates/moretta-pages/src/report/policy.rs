@@ -1,4 +1,4 @@
-//! What was asked: the policy, in words.
+//! The policy in words.
 
 use maud::{Markup, html};
 use moretta_core::{
@@ -19,41 +19,41 @@ use crate::{
     shell::{head, scrolling, text},
 };
 
-/// More edges or widths than this are counted, not listed.
-const MOST_STEPS: usize = 12;
+/// Maximum number of edges or widths listed; the rest are counted.
+const MAX_LISTED: usize = 12;
 
 pub(super) fn section(report: &Report) -> Markup {
     let policy = &report.policy;
     html! {
-        section aria-labelledby="asked" {
-            h2 #asked { "What was asked" }
+        section aria-labelledby="policy" {
+            h2 #policy { "Policy" }
             (guarantees(policy))
             (scrolling("Columns", columns(policy)))
             (unguarded(policy))
-            h3 { "How" }
+            h3 { "Method and output" }
             dl.facts {
                 dt { "Method" }
                 dd { (method(report)) }
                 dt { "Missing values" }
-                dd { "A cell is missing where it is " (missing_texts(policy)) "." }
+                dd { "A cell counts as missing if it is " (missing_texts(policy)) "." }
                 dt { "Categories" }
                 dd { @match policy.release.labels {
-                    Labels::Node => "print as a node of their hierarchy, such as a region for a town",
-                    Labels::Set => "print as the set of the values that occur in the group",
+                    Labels::Node => "released as a node of their hierarchy, such as a region for a town",
+                    Labels::Set => "released as the set of values that occur in the group",
                 } }
                 dt { "Numbers" }
                 dd { @match policy.release.numbers {
-                    Numbers::Interval => "print as the interval that the group spans, or as the node of their hierarchy",
-                    Numbers::Mean => "print as the mean of the group",
-                    Numbers::Median => "print as the median of the group",
-                    Numbers::Midpoint => "print as the middle of the interval that the group spans",
+                    Numbers::Interval => "released as the interval that the group spans, or as a node of their hierarchy",
+                    Numbers::Mean => "released as the mean of the group",
+                    Numbers::Median => "released as the median of the group",
+                    Numbers::Midpoint => "released as the midpoint of the interval that the group spans",
                 } }
                 dt { "Order" }
                 dd { @match policy.release.order {
-                    RecordOrder::Shuffled => "records leave in random order",
+                    RecordOrder::Shuffled => "records are released in random order",
                     RecordOrder::Input => {
-                        "records leave in the order they came. Order can identify people: be sure that nobody outside "
-                        "knows it"
+                        "records are released in the order of the input. The order can identify people: make sure that "
+                        "no recipient knows it"
                     }
                 } }
             }
@@ -68,33 +68,33 @@ fn guarantees(policy: &Policy) -> Markup {
             @if policy.privacy.max_suppressed > 0.0 {
                 li {
                     "At most " (limit_percent(policy.privacy.max_suppressed))
-                    " of the records are suppressed: leave with * in each of these columns."
+                    " of the records are suppressed: released with * in all of these columns."
                 }
             } @else {
                 li { "No record is suppressed as a whole." }
             }
         }
         p.note {
-            "A group is all records that look alike in the released "
+            "A group is all records with the same released values of "
             (describe::listed(&describe::quasi_identifiers(policy), "and")) "."
         }
     }
 }
 
-/// Roles in the order in which they matter to whoever signs, with what happens to their columns.
+/// Roles in order of importance, with title and explanation.
 const ROLES: [(Role, &str, &str); 5] = [
-    (Role::Identifier, "Identifiers", "name a person outright"),
-    (Role::QuasiIdentifier, "Quasi-identifiers", "others may know them of a person; made less precise"),
-    (Role::Sensitive, "Sensitive", "nobody should learn them of a person"),
-    (Role::Class, "Class", "what the recipient wants to predict"),
-    (Role::Insensitive, "Insensitive", "nothing is promised about them"),
+    (Role::Identifier, "Identifiers", "directly identify a person; removed"),
+    (Role::QuasiIdentifier, "Quasi-identifiers", "an attacker may know them; made less precise"),
+    (Role::Sensitive, "Sensitive", "an attacker should not learn them about a person"),
+    (Role::Class, "Class", "to be predicted by the recipient"),
+    (Role::Insensitive, "Insensitive", "without any guarantee"),
 ];
 
 fn columns(policy: &Policy) -> Markup {
     let of_role = |role: Role| policy.columns.iter().filter(move |column| column.role == role);
     html! {
         table.columns {
-            caption { "Columns, by what they are to the holder" }
+            caption { "Columns by role" }
             (head(&[text("Column"), text("In the release"), text("Missing values")]))
             @for (role, title, meaning) in ROLES {
                 @if of_role(role).next().is_some() {
@@ -117,12 +117,12 @@ fn columns(policy: &Policy) -> Markup {
 fn fate(column: &ColumnPolicy) -> Markup {
     html! {
         @match column.role {
-            Role::Identifier => "dropped",
+            Role::Identifier => "removed",
             Role::QuasiIdentifier => {
                 (steps(column))
-                @if column.weight != 1.0 { "; a loss counts " (column.weight.to_string()) " times" }
+                @if column.weight != 1.0 { "; weight " (column.weight.to_string()) }
             }
-            _ => "kept as it is",
+            _ => "released unchanged",
         }
     }
 }
@@ -138,7 +138,7 @@ fn steps(column: &ColumnPolicy) -> Markup {
             (HierarchyChoice::Built(built), _) => (built_from_data(built)),
             (HierarchyChoice::Free, _) | (HierarchyChoice::Default, Some(Kind::Number)) => "any interval",
             (HierarchyChoice::Default, Some(Kind::Category)) => "the value or *",
-            (HierarchyChoice::Default, None) => "any interval if numbers, else the value or *",
+            (HierarchyChoice::Default, None) => "any interval for numbers, otherwise the value or *",
             (HierarchyChoice::Widths(widths), _) => { "intervals of width " (some(widths)) }
             (HierarchyChoice::Bins(bins), _) => { "intervals between " (some(bins)) }
             (HierarchyChoice::File(path), _) => { "along the hierarchy in " (breakable(path)) }
@@ -146,41 +146,41 @@ fn steps(column: &ColumnPolicy) -> Markup {
     }
 }
 
-/// Steps of a hierarchy, if there are not too many.
+/// Lists numbers, at most [`MAX_LISTED`].
 fn some<N: ToString>(numbers: &[N]) -> String {
-    let shown: Vec<String> = numbers.iter().take(MOST_STEPS).map(N::to_string).collect();
-    let more = if numbers.len() > MOST_STEPS { format!(", … ({} in all)", numbers.len()) } else { String::new() };
+    let shown: Vec<String> = numbers.iter().take(MAX_LISTED).map(N::to_string).collect();
+    let more = if numbers.len() > MAX_LISTED { format!(", … ({} in all)", numbers.len()) } else { String::new() };
     shown.join(", ") + &more
 }
 
 fn built_from_data(built: &Built) -> Markup {
     html! {
         @match &built.builder {
-            Builder::Iotf => "intervals built from the data (IOTF): close values together",
-            Builder::Otf => "intervals built from the data (OTF): close centres together",
-            Builder::Chu { .. } => "intervals built from the data (Chu): cut where values are farthest apart on average",
+            Builder::Iotf => "intervals built from the data (IOTF): merging close values",
+            Builder::Otf => "intervals built from the data (OTF): merging close centers",
+            Builder::Chu { .. } => "intervals built from the data (Chu): split so that values within each half are closest",
             Builder::Han { fan_out, .. } => {
-                "intervals built from the data (Han): cut into " (fan_out) " with about equally many records"
+                "intervals built from the data (Han): split into " (fan_out) " parts of nearly equal record counts"
             }
             Builder::EqualWidth(parts) => { (some(parts)) " intervals of equal width" }
-            Builder::EqualFrequency(parts) => { (some(parts)) " intervals with about equally many records" }
+            Builder::EqualFrequency(parts) => { (some(parts)) " intervals of nearly equal record counts" }
         }
         @if let Some(levels) = built.levels { ", on " (levels) " levels" }
     }
 }
 
-/// A path that may go on in the next line after each of its folders.
+/// A file path that may break after each folder.
 fn breakable(path: &str) -> Markup {
     html! { bdi.file { @for part in path.split_inclusive('/') { (part) wbr; } } }
 }
 
 fn missing(column: &ColumnPolicy) -> &'static str {
     match (column.role, column.missing) {
-        (Role::Identifier, _) => "dropped",
-        (Role::Insensitive, _) => "kept",
-        (_, MissingRule::Category) => "count as a value",
+        (Role::Identifier, _) => "removed",
+        (Role::Insensitive, _) => "released unchanged",
+        (_, MissingRule::Category) => "treated as a value",
         (_, MissingRule::Suppress) => "released as *",
-        (_, MissingRule::Error) => "none allowed",
+        (_, MissingRule::Error) => "not allowed",
     }
 }
 
@@ -195,7 +195,7 @@ fn missing_texts(policy: &Policy) -> Markup {
     }
 }
 
-/// Sensitive columns that no model speaks of: allowed, but whoever signs should know.
+/// Warns of sensitive columns that no privacy model protects.
 fn unguarded(policy: &Policy) -> Markup {
     let bare = policy.unguarded();
     html! {
@@ -205,7 +205,7 @@ fn unguarded(policy: &Policy) -> Markup {
                 @if bare.len() == 1 { " is" } @else { " are" }
                 " sensitive, and no guarantee limits what can be inferred about "
                 @if bare.len() == 1 { "it" } @else { "them" }
-                ". If all members of a group share a value, that value is known of each of them."
+                ". If all records of a group share a value, an attacker learns it."
             }
         }
     }
@@ -224,7 +224,7 @@ fn method(report: &Report) -> Markup {
                 bdi { (key) " = " (value.to_string()) }
             }
             ")"
-        } @else { ", with its defaults" }
+        } @else { " (default parameters)" }
         @if let Some(at) = report.at { "; released at step " (at) " of its path (" code { "--at " (at) } ")" }
     }
 }

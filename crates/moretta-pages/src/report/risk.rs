@@ -1,4 +1,4 @@
-//! The risk of being found, before and after, for three kinds of people who might look.
+//! Re-identification risk before and after, for the three attackers of the literature: prosecutor, journalist, marketer.
 
 use maud::{Markup, html};
 use moretta_core::privacy::Lkc;
@@ -13,50 +13,51 @@ use crate::{
     shell::{head, number, scrolling, text, wide},
 };
 
-/// A figure of the table.
+/// Reads one figure of the table.
 type Figure = fn(&Risks) -> f64;
 
 pub(super) fn part(report: &Report) -> Markup {
     let risk = &report.risk;
     html! {
-        h3 #risk { "The risk of being found" }
+        h3 #risk { "Re-identification risk" }
         p {
-            "For somebody who knows " (describe::listed(&describe::quasi_identifiers(&report.policy), "and"))
-            " of a person exactly: the chance of picking this person’s record. " (in_short(risk, report.privacy.smallest_group))
+            "Probability that an attacker who knows the exact "
+            (describe::listed(&describe::quasi_identifiers(&report.policy), "and"))
+            " of a person picks this person’s record. "(main_result(risk, report.privacy.smallest_group))
         }
         (scrolling("Risk before and after", table(risk)))
-        p.note { (population(report)) " Suppressed records count as one group, like any other." }
+        p.note { (population(report)) " Suppressed records count as one group." }
         (without_k(report))
     }
 }
 
-/// What whoever signs should remember.
-fn in_short(risk: &Risk, smallest: u64) -> Markup {
+/// The main result in one sentence.
+fn main_result(risk: &Risk, smallest: u64) -> Markup {
     let (before, after) = (risk.before.prosecutor, risk.after.prosecutor);
     html! {
         strong {
-            "Before, " (percent(before.unique)) " of the records looked like no other; in the release "
-            @if after.unique == 0.0 { "none does" } @else { (percent(after.unique)) " still do" }
-            ", and nobody is found with a chance of more than 1 in " (count(smallest.max(1))) "."
+            "In the original, " (percent(before.unique)) " of the records were unique; in the release "
+            @if after.unique == 0.0 { "none is" } @else { (percent(after.unique)) " still are" }
+            ", and no person is found with a probability above 1 in " (count(smallest.max(1))) "."
         }
     }
 }
 
 fn table(risk: &Risk) -> Markup {
-    let threshold = format!("records found with a chance above {}", percent(risk.threshold));
+    let threshold = format!("records with a risk above {}", percent(risk.threshold));
     let prosecutor: [(&str, Figure); 4] = [
-        ("who is easiest to find", |risks| risks.prosecutor.highest),
-        ("on average", |risks| risks.prosecutor.mean),
+        ("highest risk", |risks| risks.prosecutor.highest),
+        ("mean risk", |risks| risks.prosecutor.mean),
         (&threshold, |risks| risks.prosecutor.above_threshold),
-        ("records that look like no other", |risks| risks.prosecutor.unique),
+        ("unique records", |risks| risks.prosecutor.unique),
     ];
     let journalist: [(&str, Figure); 2] =
-        [("who is easiest to find", |risks| risks.journalist.highest), ("on average", |risks| risks.journalist.mean)];
-    let marketer: [(&str, Figure); 1] = [("records that would be found", |risks| risks.marketer.expected)];
+        [("highest risk", |risks| risks.journalist.highest), ("mean risk", |risks| risks.journalist.mean)];
+    let marketer: [(&str, Figure); 1] = [("records re-identified on average", |risks| risks.marketer.expected)];
     html! {
         table.risk {
-            caption { "Chances of being found, and shares of the records" }
-            (head(&[text("Who looks"), wide("Before, after"), number("Before"), number("After")]))
+            caption { "Probabilities of re-identification, and shares of the records" }
+            (head(&[text("Attacker"), wide("Before, after"), number("Before"), number("After")]))
             (rows(risk, "Knows that the person is in the table", "(the prosecutor)", &prosecutor))
             (rows(risk, "Does not know whether the person is in it", "(the journalist)", &journalist))
             (rows(risk, "Wants to find as many people as possible", "(the marketer)", &marketer))
@@ -81,7 +82,7 @@ fn rows(risk: &Risk, who: &str, name: &str, figures: &[(&str, Figure)]) -> Marku
     }
 }
 
-/// One above the other; the figures beside them say the same.
+/// Two bars, one above the other; decoration of the numbers next to them.
 fn bars(before: f64, after: f64) -> Markup {
     html! {
         svg.bar width="100%" height="14" aria-hidden="true" {
@@ -97,14 +98,14 @@ fn population(report: &Report) -> Markup {
         @match report.risk.population {
             Some(people) => {
                 "The policy says that the table was drawn from " (counted(people, "person", "people"))
-                ", each with the same chance. The journalist and the marketer then have to guess among all of them "
-                "who look alike; whoever looks like nobody else in the table may be alone outside as well, which "
-                "counts."
+                ", each with the same probability. The journalist and the marketer must guess among all people of the "
+                "population with the same values; a record that is unique in the table may be unique in the population "
+                "too, which is taken into account."
             }
             None => {
                 "The policy does not say how many people the table was drawn from (" code { "population" } " in "
-                code { "[input]" } "), so the table itself counts as the population and the journalist is as sure as "
-                "the prosecutor: the worst that can be."
+                code { "[input]" } "), so the table itself counts as the population, and the risk of the journalist "
+                "equals that of the prosecutor: the worst case."
             }
         }
     }
@@ -116,11 +117,11 @@ fn without_k(report: &Report) -> Markup {
             p.note.warning {
                 strong { "Note: " }
                 @if report.policy.privacy.first::<Lkc>().is_some_and(|lkc| lkc.k > 1) {
-                    "no least size of a group was asked for somebody who knows all of these columns (k), only for "
-                    "somebody who knows a few of them."
+                    "the policy sets no minimum group size (k) against an attacker who knows all of these columns, only "
+                    "against one who knows a few of them."
                 } @else {
-                    "no least size of a group was asked for (k). The policy limits what can be inferred, not whether a "
-                    "record can be found."
+                    "the policy sets no minimum group size (k). It limits what can be inferred, not whether a record can "
+                    "be found."
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What was done: counts, the search, time and memory.
+//! The run: counts, search, time and memory.
 
 use maud::{Markup, html};
 use moretta_core::search::Stop;
@@ -10,13 +10,13 @@ use crate::{
     numbers::{bytes, count, counted, length, limit_percent, percent, seconds},
 };
 
-/// A rest below this share of the time is not worth a colour.
+/// Minimum share of the total time for which the rest is shown; smaller ones would be invisible.
 const NO_REST: f64 = 0.005;
 
 pub(super) fn section(report: &Report) -> Markup {
     html! {
         section aria-labelledby="done" {
-            h2 #done { "What was done" }
+            h2 #done { "Run" }
             dl.facts {
                 dt { "Read" }
                 dd {
@@ -35,7 +35,7 @@ pub(super) fn section(report: &Report) -> Markup {
                 dd {
                     (stop(report.stop))
                     @if let Some(blocks) = report.blocks() {
-                        "; the table was cut into " (count(blocks)) " blocks first, each searched on its own"
+                        "; the table was partitioned into " (count(blocks)) " blocks, searched separately"
                     }
                 }
                 @if !report.work.is_empty() { dt { "Work" } dd { (work(report)) } }
@@ -47,18 +47,18 @@ pub(super) fn section(report: &Report) -> Markup {
                     dt { "Labels" }
                     dd {
                         "In " (describe::listed(&report.nested, "and"))
-                        " a label stands for the values below it that are not released under a narrower one"
+                        ", a label excludes those values below it that have a narrower label"
                     }
                 }
                 @if let Some(memory) = report.peak_memory_bytes {
                     dt { "Memory" }
-                    dd { (bytes(memory)) " at the most" }
+                    dd { (bytes(memory)) " at peak" }
                 }
                 dt { "Program" }
                 dd { "moretta " (env!("CARGO_PKG_VERSION")) }
                 dt { "Seed" }
                 dd {
-                    "in the JSON report only. With the input it undoes the shuffle, so that report stays in the house."
+                    "only in the JSON report. With the seed and the input, the shuffle can be undone: do not publish the JSON report."
                 }
             }
             (time(&report.seconds))
@@ -68,9 +68,9 @@ pub(super) fn section(report: &Report) -> Markup {
 
 fn stop(stop: Stop) -> &'static str {
     match stop {
-        Stop::Finished => "went on to its end",
-        Stop::OutOfTime => "ended by the time limit: the release is valid, and more time might have lost less",
-        Stop::Cancelled => "ended by hand: the release is valid, and more time might have lost less",
+        Stop::Finished => "finished",
+        Stop::OutOfTime => "stopped at the time limit: the release is valid, but more time could reduce its loss",
+        Stop::Cancelled => "stopped by the user: the release is valid, but more time could reduce its loss",
     }
 }
 
@@ -84,27 +84,27 @@ fn work(report: &Report) -> Markup {
 }
 
 fn time(times: &Seconds) -> Markup {
-    let stations = [
+    let stages = [
         ("profile", "group and count", times.profile),
         ("search", "search and verify", times.search),
         ("release", "write", times.release),
-        ("check", "read back and check", times.check),
+        ("check", "verify the written file", times.check),
     ];
-    let known: f64 = stations.iter().map(|(_, _, seconds)| seconds).sum();
+    let known: f64 = stages.iter().map(|(_, _, seconds)| seconds).sum();
     let whole = times.total.max(known);
     let rest = whole - known;
-    let rest = (rest > NO_REST * whole).then_some(("rest", "the rest", rest));
-    let parts: Vec<_> = stations.into_iter().filter(|(_, _, seconds)| *seconds > 0.0).chain(rest).collect();
+    let rest = (rest > NO_REST * whole).then_some(("rest", "other", rest));
+    let parts: Vec<_> = stages.into_iter().filter(|(_, _, seconds)| *seconds > 0.0).chain(rest).collect();
     let left = |index: usize| parts[..index].iter().map(|(_, _, seconds)| seconds).sum::<f64>();
     html! {
         @if whole > 0.0 {
             h3 { "Time" }
             figure {
                 svg.time width="100%" height="22" role="img" aria-labelledby="time-title time-desc" {
-                    title #time-title { "Time by station" }
+                    title #time-title { "Time by stage" }
                     desc #time-desc {
                         @for (_, words, part) in &parts { (words) " " (seconds(*part)) "; " }
-                        "together " (seconds(whole))
+                        "total " (seconds(whole))
                     }
                     @for (index, (series, _, part)) in parts.iter().enumerate() {
                         rect class=(series) x=(length(100.0 * left(index) / whole)) width=(length(100.0 * part / whole))
@@ -116,7 +116,7 @@ fn time(times: &Seconds) -> Markup {
                         @for (series, words, part) in &parts {
                             li { (swatch(series)) " " (words) " " span.figure { (seconds(*part)) } }
                         }
-                        li { "together " span.figure { (seconds(whole)) } }
+                        li { "total " span.figure { (seconds(whole)) } }
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! The first thing read: does the release do what was asked, and the five figures behind it.
+//! The first section: whether the release satisfies the policy, and five key figures.
 
 use maud::{Markup, html};
 use moretta_insight::report::Report;
@@ -19,7 +19,7 @@ pub(super) fn section(report: &Report) -> Markup {
         section class=(class) aria-labelledby="verdict" {
             @if models.is_empty() {
                 h2 #verdict { "No guarantee was checked" }
-                p { "The report carries no privacy model, so it says nothing about what holds in this release." }
+                p { "The report has no privacy model, so it gives no guarantee for this release." }
             } @else if broken == 0 {
                 h2 #verdict { (mark(true)) " This release satisfies the policy" }
                 (satisfied(report))
@@ -27,7 +27,7 @@ pub(super) fn section(report: &Report) -> Markup {
                 h2 #verdict { (mark(false)) " This release does not satisfy the policy" }
                 p {
                     (broken) " of " (models.len()) @if models.len() == 1 { " check" } @else { " checks" }
-                    @if broken == 1 { " fails" } @else { " fail" } ", below. It must not leave as it is."
+                    @if broken == 1 { " fails" } @else { " fail" } ", see below. Do not publish this release."
                 }
             }
             (glance(report))
@@ -35,7 +35,7 @@ pub(super) fn section(report: &Report) -> Markup {
     }
 }
 
-/// A tick or a cross; words beside it say the same.
+/// A tick or a cross; hidden from screen readers, because the text says the same.
 pub(super) fn mark(holds: bool) -> Markup {
     html! { span.good[holds].bad[!holds] aria-hidden="true" { @if holds { "✓" } @else { "✗" } } }
 }
@@ -47,8 +47,8 @@ fn satisfied(report: &Report) -> Markup {
         @if let Some(first) = guarantees.next() { p.sentence { (first) "." } }
         @match rest {
             0 => {}
-            1 => p { "The other guarantee, below, holds too." },
-            n => p { "The " (n) " other guarantees, below, hold too." },
+            1 => p { "The other guarantee holds too, see below." },
+            n => p { "The " (n) " other guarantees hold too, see below." },
         }
     }
 }
@@ -59,27 +59,27 @@ fn glance(report: &Report) -> Markup {
     let facts = [
         ("Records", count(rows)),
         ("Smallest group", count(report.privacy.smallest_group)),
-        ("Highest risk of being found", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
+        ("Highest re-identification risk", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
         ("Records suppressed", percent(share(report.suppressed_rows, rows))),
-        ("Detail lost (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
+        ("Information loss (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
     ];
     html! {
         dl.glance {
             @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
             @if let Some(starred) = starred {
-                div { dt { "Records that leave with * throughout" } dd { (percent(share(starred, rows))) } }
+                div { dt { "Records with * in every quasi-identifier" } dd { (percent(share(starred, rows))) } }
             }
         }
     }
 }
 
-/// The chance of picking the right record of the person who is easiest to find.
+/// Returns the probability of picking the right record in the smallest group.
 fn highest_risk(report: &Report) -> Option<f64> {
     let smallest = report.privacy.smallest_group;
     (smallest > 0).then(|| share(1, smallest))
 }
 
-/// 0 of nothing.
+/// Returns `part / whole`, or 0 if `whole` is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole > 0 { part as f64 / whole as f64 } else { 0.0 }
 }

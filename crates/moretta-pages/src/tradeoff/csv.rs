@@ -1,11 +1,11 @@
-//! A path as a table for programs: one line per point, all measures.
+//! The trade-off as CSV: one line per step, all measures.
 
 use moretta_core::{measure::MEASURES, recoding::Action};
 use moretta_insight::tradeoff::{Point, TradeOff};
 
 use crate::csv;
 
-/// The path as CSV. Several changes of one step stand in one field, with semicolons between them.
+/// Returns the CSV text. Several changes of one step are in one field, separated by semicolons.
 pub fn csv(tradeoff: &TradeOff) -> String {
     let mut header = vec!["step", "action", "column", "to", "groups", "anonymity", "below_k"];
     header.extend(MEASURES.iter().map(|entry| entry.name));

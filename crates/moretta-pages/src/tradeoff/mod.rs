@@ -1,4 +1,4 @@
-//! A generalization path as a page, a picture or a table for programs.
+//! The privacy-utility trade-off as a page, SVG or CSV.
 
 mod csv;
 mod page;

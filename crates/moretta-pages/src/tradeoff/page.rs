@@ -1,4 +1,4 @@
-//! The page on a path: which k costs what.
+//! The page on the privacy-utility trade-off.
 
 use maud::{Markup, html};
 use moretta_core::measure::MEASURES;
@@ -7,13 +7,13 @@ use moretta_insight::tradeoff::{Point, TradeOff, caveat, held, lost, release, wh
 use super::svg::{is_left_out, with_panel};
 use crate::{
     numbers::{NOTHING, count, counted, figure, percent},
-    shell::{folded, in_code, in_front, scrolling, shell},
+    shell::{capitalized, folded, in_code, scrolling, shell},
 };
 
-/// More steps than this are folded away.
-const MOST_OPEN: usize = 30;
+/// Maximum number of steps shown open; more are collapsed.
+const MAX_OPEN: usize = 30;
 
-/// The page on a path. `title` says of what: the name of the input.
+/// Returns the page. `title` is the name of the input.
 pub fn page(tradeoff: &TradeOff, title: &str) -> String {
     let measures = tradeoff.measures();
     let main = html! {
@@ -21,25 +21,25 @@ pub fn page(tradeoff: &TradeOff, title: &str) -> String {
             (found(tradeoff))
         }
         section aria-labelledby="which" {
-            h2 #which { "Which k costs what" }
+            h2 #which { "Information loss by k" }
             p {
-                "For each k the first step at which every combination of values is shared by at least k records, with "
-                "nothing suppressed, and what has been lost by then."
+                "For each k: the first step at which every combination of values is shared by at least k records, "
+                "without suppression, and its information loss."
             }
-            (scrolling("Which k costs what", costs(tradeoff, &measures)))
+            (scrolling("Information loss by k", costs(tradeoff, &measures)))
         }
         section aria-labelledby="curves" {
-            h2 #curves { "Anonymity against each measure" }
-            p { "Every dot is a step: further to the right is safer, lower is more precise." }
+            h2 #curves { "Anonymity and information loss" }
+            p { "Every dot is a step. Further right means more privacy, lower means less loss." }
             div.panels {
                 @for name in &measures {
                     figure {
                         (with_panel(tradeoff, name, |panel| panel.in_page()))
                         figcaption {
-                            (summary(name))
+                            (in_code(summary(name)))
                             @if tradeoff.points.iter().any(|point| is_left_out(point, name)) {
-                                ". Left out: where everything prints *. Such records count as suppressed, so " (name)
-                                " is 1 there by definition."
+                                ". Not shown: the step at which all values are *. There all records count as suppressed, so "
+                                (name) " is 1 by definition."
                             }
                         }
                     }
@@ -48,16 +48,16 @@ pub fn page(tradeoff: &TradeOff, title: &str) -> String {
         }
         section aria-labelledby="steps" {
             h2 #steps { "All steps" }
-            (folded(tradeoff.points.len() > MOST_OPEN, "Show them", &scrolling("All steps", steps(tradeoff, &measures))))
+            (folded(tradeoff.points.len() > MAX_OPEN, "Show all steps", &scrolling("All steps", steps(tradeoff, &measures))))
         }
     };
     let next = html! {
-        (in_front(&release(tradeoff))) ": " code { "moretta anonymize INPUT --policy POLICY --output OUT" } "."
+        "To " (release(tradeoff)) ", run " code { "moretta anonymize INPUT --policy POLICY --output OUT" } "."
         @if let Some(holds) = tradeoff.first_valid.filter(|_| tradeoff.is_own()) {
-            " " code { "--at " (holds.step) } " releases exactly the first point that satisfies the policy."
+            " " code { "--at " (holds.step) } " releases exactly the first step that satisfies the policy."
         }
     };
-    shell("Which k costs what", title, &main, &next)
+    shell("Privacy-utility trade-off", title, &main, &next)
 }
 
 fn found(tradeoff: &TradeOff) -> Markup {
@@ -68,22 +68,22 @@ fn found(tradeoff: &TradeOff) -> Markup {
                 @let point = tradeoff.points.iter().find(|point| point.step == holds.step).unwrap_or(&tradeoff.points[0]);
                 h2 #found {
                     @if let Some(k) = tradeoff.k { "k = " (count(k)) ": " }
-                    "the climb alone loses " (lost(point).map_or(NOTHING.to_owned(), percent)) " of the precision, "
+                    "the path loses " (lost(point).map_or(NOTHING.to_owned(), percent)) " of the precision, "
                     @match holds.suppressed_rows {
-                        0 => "nothing suppressed",
-                        records => { (counted(records, "record", "records")) " suppressed besides" }
+                        0 => "without suppression",
+                        records => { (counted(records, "record", "records")) " suppressed" }
                     }
                 }
-                p.sentence { (in_front(&held(tradeoff.first_valid))) "." }
+                p.sentence { (capitalized(&held(tradeoff.first_valid))) "." }
             }
             None => {
-                h2 #found { "The policy holds at no step" }
-                p.sentence { (in_front(&held(None))) "." }
+                h2 #found { "No step satisfies the policy" }
+                p.sentence { (capitalized(&held(None))) "." }
             }
         }
         p {
-            "The method " code { (tradeoff.method) } " took " (counted(tradeoff.rows, "record", "records"))
-            " from the table as it is to all values at the root in " (counted(steps, "step", "steps")) "."
+            "The method " code { (tradeoff.method) } " generalized " (counted(tradeoff.rows, "record", "records"))
+            " from the original table to full generalization in " (counted(steps, "step", "steps")) "."
         }
         @for sentence in caveat(tradeoff) { p { (in_code(&sentence)) } }
     }
@@ -96,7 +96,7 @@ fn summary(name: &str) -> &'static str {
 fn header(first: &[&str], measures: &[&str]) -> Markup {
     html! {
         thead { tr {
-            @for name in first { th.number[*name != "What"] scope="col" { (name) } }
+            @for name in first { th.number[*name != "Change"] scope="col" { (name) } }
             @for name in measures { th.number scope="col" { code { (name) } } }
         } }
     }
@@ -127,7 +127,7 @@ fn steps(tradeoff: &TradeOff, measures: &[&str]) -> Markup {
     let holds = tradeoff.first_valid.map(|holds| holds.step);
     html! {
         table.compact.steps {
-            (header(&["Step", "What", "Anonymity", "Groups"], measures))
+            (header(&["Step", "Change", "Anonymity", "Groups"], measures))
             tbody { @for point in &tradeoff.points {
                 tr.chosen[Some(point.step) == holds] {
                     th.number scope="row" { (point.step) }

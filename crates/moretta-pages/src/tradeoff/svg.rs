@@ -1,4 +1,4 @@
-//! A path as a picture of its own: anonymity against each measure, a panel for each.
+//! The trade-off as SVG: anonymity and each measure, a panel per measure.
 
 use maud::{Markup, html};
 use moretta_core::{measure::MEASURES, text::count};
@@ -9,11 +9,11 @@ use crate::plot::{HEIGHT, Panel, Scale, WIDTH, picture};
 const ACROSS: usize = 2;
 const GAP: f64 = 28.0;
 const MARGIN: f64 = 20.0;
-/// The sentences under the title.
+/// Height of a line of text under the title, in pixels.
 const LINE: f64 = 15.0;
 const CHARACTER: f64 = 6.2;
 
-/// Draws the panel of one measure: anonymity against it.
+/// Draws the panel of one measure by anonymity.
 pub(super) fn with_panel<T>(tradeoff: &TradeOff, name: &str, draw: impl FnOnce(&Panel<'_>) -> T) -> T {
     let shown = tradeoff.points.iter().filter(|point| !is_left_out(point, name));
     let points: Vec<(f64, f64)> =
@@ -23,30 +23,30 @@ pub(super) fn with_panel<T>(tradeoff: &TradeOff, name: &str, draw: impl FnOnce(&
     draw(&Panel {
         name,
         id: name,
-        description: format!("Anonymity against {name}: {summary}"),
+        description: format!("{name} by anonymity: {summary}"),
         across: "anonymity",
         points: &points,
         x: Scale::log(across.into_iter()),
         y: Scale::fitting(points.iter().map(|point| point.1)),
-        asked_x: tradeoff.k.map(|k| (k as f64, format!("k = {}", count(k)))),
-        asked_y: None,
+        mark_x: tradeoff.k.map(|k| (k as f64, format!("k = {}", count(k)))),
+        mark_y: None,
     })
 }
 
-/// Where all records print `*` they count as suppressed, and `cm` is 1 by definition: in its panel that one point would
-/// press all others to the floor.
+/// Whether a panel omits a point: if all values are `*`, all records count as suppressed and `cm` is 1 by definition,
+/// which would flatten the rest of the curve.
 pub(super) fn is_left_out(point: &Point, name: &str) -> bool {
     name == "cm" && point.groups == 1 && point.measures.get(name) == Some(1.0)
 }
 
-/// The path as SVG.
+/// Returns the text of an SVG file.
 pub fn svg(tradeoff: &TradeOff, title: &str) -> String {
     let measures = tradeoff.measures();
     let across = ACROSS.min(measures.len().max(1));
     let rows = measures.len().div_ceil(across);
     let width = 2.0 * MARGIN + across as f64 * (WIDTH + GAP) - GAP;
-    let said = wrapped(&caveat(tradeoff).join(" "), ((width - 2.0 * MARGIN) / CHARACTER) as usize);
-    let top = MARGIN + 24.0 + LINE * said.len() as f64;
+    let caption = wrapped(&caveat(tradeoff).join(" "), ((width - 2.0 * MARGIN) / CHARACTER) as usize);
+    let top = MARGIN + 24.0 + LINE * caption.len() as f64;
     let height = top + MARGIN + rows as f64 * (HEIGHT + GAP) - GAP;
     let panel = |index: usize, name: &str| -> Markup {
         let x = MARGIN + (index % across) as f64 * (WIDTH + GAP);
@@ -57,10 +57,10 @@ pub fn svg(tradeoff: &TradeOff, title: &str) -> String {
         text.name x=(MARGIN) y=(MARGIN + 4.0) {
             (title) ": " (count(tradeoff.rows)) " records, " (tradeoff.steps()) " steps of " (tradeoff.method)
         }
-        @for (index, line) in said.iter().enumerate() {
+        @for (index, line) in caption.iter().enumerate() {
             text x=(MARGIN) y=(MARGIN + 6.0 + LINE * (index + 1) as f64) { (line) }
         }
         @for (index, name) in measures.iter().enumerate() { (panel(index, name)) }
     };
-    picture(&format!("Which k costs what, by the climb alone: {title}"), width, height, &content)
+    picture(&format!("Privacy-utility trade-off: {title}"), width, height, &content)
 }

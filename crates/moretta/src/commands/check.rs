@@ -38,8 +38,8 @@ pub fn run(arguments: &Check) -> Result<(), FlowError> {
     } else {
         summary::print(&summary::check(&checked, released));
     }
-    match holds {
-        true => Ok(()),
-        false => Err(FlowError::unsatisfied(format!("{released} does not satisfy {}", policy.display()))),
+    if holds {
+        return Ok(());
     }
+    Err(FlowError::unsatisfied(format!("{released} does not satisfy {}", policy.display())))
 }

@@ -20,7 +20,7 @@ pub fn run(arguments: &Compare) -> Result<(), FlowError> {
         methods: arguments.methods.clone(),
         k: arguments.k.clone(),
         test: arguments.test.clone(),
-        held_back: arguments.held_back.into(),
+        split_options: arguments.split_options.into(),
         queries: arguments.queries,
         seed: arguments.seed,
         time_limit: arguments.time_limit,

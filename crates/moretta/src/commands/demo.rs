@@ -1,4 +1,4 @@
-//! `moretta demo`: made-up people, a policy, a release and its report, so that everything can be looked at.
+//! `moretta demo`: synthetic people, a policy, a release and its report in one folder.
 
 use std::{
     fs,
@@ -24,7 +24,7 @@ const RELEASED: &str = "released.csv";
 const REPORT_HTML: &str = "report.html";
 const REPORT_JSON: &str = "report.json";
 const RECODING: &str = "recoding.json";
-/// Rows shown before and after.
+/// Number of rows printed of the input and of the release.
 const SHOWN: usize = 5;
 
 pub fn run(arguments: &Demo) -> Result<(), FlowError> {
@@ -32,7 +32,7 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
     check_folder(folder, arguments.overwrite)?;
     let people = folder.join(PEOPLE);
     write_inputs(arguments, &people)?;
-    summary::print(&format!("made up {} people, none of them real: {}\n\n", count(arguments.people), people.display()));
+    summary::print(&format!("generated {} synthetic people: {}\n\n", count(arguments.people), people.display()));
     show(&people, SHOWN)?;
 
     let released = folder.join(RELEASED);
@@ -64,14 +64,14 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
     summary::print("\n");
     show(&released, SHOWN)?;
     summary::print(&format!(
-        "\nNow open {} in a browser, edit {}, and run the command above again (with --overwrite).\n",
+        "\nNext: open {} in a browser, edit {}, and run the command above again with --overwrite.\n",
         folder.join(REPORT_HTML).display(),
         folder.join(POLICY).display()
     ));
     Ok(())
 }
 
-/// An earlier demo is only replaced when asked for; anything else in the folder is not to be mixed with one.
+/// Refuses a folder with other files, and one with an earlier demo unless it may be overwritten.
 fn check_folder(folder: &Path, overwrite: bool) -> Result<(), FlowError> {
     let known = [PEOPLE, POLICY, HIERARCHIES, RELEASED, REPORT_HTML, REPORT_JSON, RECODING];
     let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
@@ -79,20 +79,18 @@ fn check_folder(folder: &Path, overwrite: bool) -> Result<(), FlowError> {
     let shown = folder.display();
     if names.iter().any(|name| !known.iter().any(|known| name == known)) {
         return Err(FlowError::usage(format!(
-            "{shown} has files that are not of a demo; name a folder of its own: moretta demo FOLDER"
+            "{shown} has files that are not part of a demo; name another folder: moretta demo FOLDER"
         )));
     }
     if !names.is_empty() && !overwrite {
-        return Err(FlowError::usage(format!(
-            "{shown} exists already; name another folder, or give --overwrite to replace it"
-        )));
+        return Err(FlowError::usage(format!("{shown} exists; name another folder, or use --overwrite")));
     }
     Ok(())
 }
 
 fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), FlowError> {
     let hierarchies = arguments.folder.join(HIERARCHIES);
-    fs::create_dir_all(&hierarchies).map_err(|error| FlowError::io("make", &hierarchies, &error))?;
+    fs::create_dir_all(&hierarchies).map_err(|error| FlowError::io("create", &hierarchies, &error))?;
     let write =
         |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| FlowError::io("write", &path, &error));
     write(arguments.folder.join(POLICY), synthetic::policy())?;
@@ -115,7 +113,7 @@ fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), FlowError> {
     file.write_all(lines.as_bytes()).and_then(|()| file.flush()).map_err(failed)
 }
 
-/// The first rows of a file, as a table.
+/// Prints the first rows of a file as a table.
 fn show(path: &Path, rows: usize) -> Result<(), FlowError> {
     let source = Source::open(&path.to_string_lossy(), &CsvOptions::default())?;
     let sample = LocalEngine::new(source).first_records(rows)?;

@@ -1,7 +1,7 @@
 //! `moretta evaluate`
 
 use moretta_core::{measure::Measures, observer::Stop};
-use moretta_flow::{Evaluation, FlowError, HeldBack};
+use moretta_flow::{Evaluation, FlowError, SplitOptions};
 use moretta_insight::evaluate::{Errors, Spread, Tested, TestedRecords};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::{
     summary::{self, to_json},
 };
 
-/// The printed JSON: one split with its figures, or several as a list.
+/// The printed JSON: figures of one split, or a list of several.
 #[derive(Serialize)]
 struct Json<'a> {
     errors: Errors,
@@ -37,32 +37,29 @@ pub fn run(arguments: &Evaluate) -> Result<(), FlowError> {
         input: arguments.input.clone(),
         policy: arguments.policy.clone(),
         test: arguments.test.clone(),
-        held_back: arguments.held_back.into(),
+        split_options: arguments.split_options.into(),
         seed: arguments.seed,
         time_limit: arguments.time_limit,
     };
     let Evaluation { splits, method, seed } = job(&arguments.resources, |session| session.evaluate(&request))?;
     let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
     let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
-    summary::print(&match arguments.json {
-        false => summary::errors(&splits, &mean, deviation.as_ref()),
-        true => to_json(&Json {
-            errors: mean,
-            spread: deviation,
-            one: match &splits[..] {
-                [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
-                _ => None,
-            },
-            folds: (splits.len() > 1).then_some(&splits),
-            method: &method,
-            seed,
-        }),
-    });
+    let text = if arguments.json {
+        let one = match &splits[..] {
+            [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
+            _ => None,
+        };
+        let folds = (splits.len() > 1).then_some(&splits[..]);
+        to_json(&Json { errors: mean, spread: deviation, one, folds, method: &method, seed })
+    } else {
+        summary::errors(&splits, &mean, deviation.as_ref())
+    };
+    summary::print(&text);
     Ok(())
 }
 
-impl From<arguments::HeldBack> for HeldBack {
-    fn from(arguments::HeldBack { folds, hold_out }: arguments::HeldBack) -> Self {
+impl From<arguments::SplitOptions> for SplitOptions {
+    fn from(arguments::SplitOptions { folds, hold_out }: arguments::SplitOptions) -> Self {
         Self { folds, hold_out }
     }
 }

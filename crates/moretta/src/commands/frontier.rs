@@ -10,13 +10,13 @@ use crate::{
 };
 
 pub fn run(arguments: &Frontier) -> Result<(), FlowError> {
-    let request = moretta_flow::Frontier {
+    let request = moretta_flow::FindTradeOff {
         input: arguments.input.clone(),
         policy: arguments.policy.clone(),
         seed: arguments.seed.unwrap_or(0),
         output: output_file(&arguments.output, arguments.overwrite),
     };
-    let found = job(&arguments.resources, |session| session.frontier(&request))?;
+    let found = job(&arguments.resources, |session| session.find_trade_off(&request))?;
     summary::print(&match &arguments.output {
         _ if arguments.json => to_json(&found),
         Some(path) => tradeoff::written(&found, path),

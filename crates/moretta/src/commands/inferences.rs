@@ -16,7 +16,7 @@ pub fn run(arguments: &Inferences) -> Result<(), FlowError> {
         input: input.clone(),
         policy: policy.clone(),
         above: *above,
-        most: first.then_some(SHOWN),
+        max_listed: first.then_some(SHOWN),
         output: output_file(output, *overwrite),
     };
     let listing = job(resources, |session| session.inferences(&request))?;

@@ -1,4 +1,4 @@
-//! `moretta methods`, `measures`, `models`: what there is, from the registries.
+//! `moretta methods`, `measures`, `models`: prints the registries.
 
 use moretta_core::{
     measure::MEASURES,
@@ -20,10 +20,10 @@ pub fn methods(arguments: &List) -> Result<(), FlowError> {
         summary::print(&format!("{gap}{}\n    {}\n", method.name, method.summary));
         if let Some(loss) = method.objectives.default_metric() {
             let also = match method.objectives {
-                AcceptedObjectives::Any(_) => ": any measures, or several added up",
+                AcceptedObjectives::Any(_) => " (any measure, or a weighted sum of several)",
                 _ => "",
             };
-            summary::print(&format!("    minimizes {} unless [measure] says otherwise{also}\n", loss.name()));
+            summary::print(&format!("    minimizes {} by default; set [measure] to change it{also}\n", loss.name()));
         }
         for parameter in method.parameters {
             let key = format!("{} = {}", parameter.key, parameter.default);

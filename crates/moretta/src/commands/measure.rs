@@ -20,7 +20,7 @@ pub fn run(arguments: &Measure) -> Result<(), FlowError> {
     summary::print(&summary::measures(&measures));
     if !cells {
         summary::note(
-            "numbers were released as one value per group: what cells lost is only in the report of `anonymize`",
+            "numbers are released as one value per group, so their loss cannot be measured from the file; see the report of `anonymize`",
         );
     }
     Ok(())

@@ -21,12 +21,12 @@ use moretta_flow::{FlowError, OutputFile, Session};
 
 use crate::{arguments::Resources, terminal::TerminalProgress};
 
-/// Runs a request with a progress bar, which is gone when this returns.
+/// Runs a request with a progress bar, and removes the bar at the end.
 fn job<T>(resources: &Resources, work: impl FnOnce(&Session<'_>) -> Result<T, FlowError>) -> Result<T, FlowError> {
     job_with(resources, |session, _| work(session))
 }
 
-/// The same, for work that needs the bar.
+/// Like [`job`], for requests that use the progress bar.
 fn job_with<T>(
     resources: &Resources,
     work: impl FnOnce(&Session<'_>, &TerminalProgress) -> Result<T, FlowError>,

@@ -1,4 +1,4 @@
-//! `moretta reproduce`: the experiments of the papers again, as pages with what was published beside it.
+//! `moretta reproduce`: repeats the experiments of the papers and writes pages with published and computed results.
 
 use std::{fs, io::IsTerminal, path::Path, time::Instant};
 
@@ -20,7 +20,7 @@ use crate::{
     summary,
 };
 
-/// The page on all papers, in their folder.
+/// Name of the page on all papers.
 const OVERVIEW: &str = "README.md";
 
 pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
@@ -38,7 +38,7 @@ pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
             files.push(overview(&documents, &format!("Made by `moretta reproduce all` on {}.", machine::described())))
         }
         Some(_) if arguments.output.join(OVERVIEW).is_file() => {
-            summary::note(&format!("{OVERVIEW} there is older; `reproduce all` makes it anew"));
+            summary::note(&format!("{OVERVIEW} is from an earlier run; `reproduce all` updates it"));
         }
         Some(_) => {}
     }
@@ -47,7 +47,7 @@ pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
     Ok(())
 }
 
-/// Each paper's document, and its files.
+/// Returns the document of each paper, and all files to write.
 fn reproduced(papers: &[&Paper], data: Data, observer: &dyn Observer) -> Result<(Vec<Document>, Vec<File>), FlowError> {
     let tell = |what: &str| {
         if std::io::stderr().is_terminal() {
@@ -81,38 +81,38 @@ fn failure(error: PaperError) -> FlowError {
     }
 }
 
-/// Better now than after the work.
+/// Refuses an unsuitable output folder before the work starts.
 fn check_folder(folder: &Path, arguments: &Reproduce) -> Result<(), FlowError> {
     if folder.exists() && !folder.is_dir() {
-        return Err(FlowError::usage(format!("{} is a file; name a folder to write to", folder.display())));
+        return Err(FlowError::usage(format!("{} is a file; name a folder", folder.display())));
     }
     let full = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if full && !arguments.overwrite {
-        let message = "there are files in it; name another folder, or give --overwrite to replace results";
+        let message = "the folder has files; name another folder, or use --overwrite";
         return Err(FlowError::usage(format!("{}: {message}", folder.display())));
     }
     let places = arguments.data.canonicalize().ok().zip(nearest(folder).and_then(|place| place.canonicalize().ok()));
     if places.is_some_and(|(data, place)| place.starts_with(data)) {
-        return Err(FlowError::usage(format!("{} is with the data; name another folder", folder.display())));
+        return Err(FlowError::usage(format!("{} is inside the data folder; name another folder", folder.display())));
     }
     if let Some(place) = nearest(folder) {
-        // Removed at once: it only shows that something can be written there.
+        // Tests write access; the temporary file is removed at once.
         drop(write_pending(place.join("moretta"), &[], false)?);
     }
     Ok(())
 }
 
-/// The folder itself, or the first above it that is there.
+/// Returns the folder itself or its nearest existing ancestor.
 fn nearest(folder: &Path) -> Option<&Path> {
-    // Above a relative path is the folder that we are in, which is written as nothing.
+    // The last ancestor of a relative path is empty and means the current folder.
     let here = |place| if place == Path::new("") { Path::new(".") } else { place };
     folder.ancestors().map(here).find(|place| place.is_dir())
 }
 
-/// All files, or none of them: they get their names when all have been written.
+/// Writes all files or none: temporary files are renamed after all were written.
 fn write(files: &[File], arguments: &Reproduce) -> Result<(), FlowError> {
     let folder = &arguments.output;
-    fs::create_dir_all(folder).map_err(|error| FlowError::io("make", folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| FlowError::io("create", folder, &error))?;
     let pending = |(name, text): &File| write_pending(folder.join(name), text.as_bytes(), arguments.overwrite);
     let pending = files.iter().map(pending).collect::<Result<Vec<_>, _>>()?;
     pending.into_iter().try_for_each(|file| file.persist())?;
@@ -129,7 +129,7 @@ fn said(documents: &[Document], folder: &Path) -> String {
         text +=
             &format!("{}: {same} of {} as published or better, see {}\n", document.title(), compared, file.display());
         for claim in claims.iter().filter(|claim| claim.holds == Some(false)) {
-            text += &format!("  differs: {}; published {}, ours {}\n", claim.what, claim.published, claim.ours);
+            text += &format!("  differs: {}; published {}, computed {}\n", claim.what, claim.published, claim.ours);
         }
     }
     text

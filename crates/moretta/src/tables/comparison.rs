@@ -1,4 +1,4 @@
-//! A comparison on a terminal, within 120 columns: a block for each k, a line for each method.
+//! A comparison on a terminal, at most 120 characters wide: a block per k, a line per method.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -13,25 +13,25 @@ use moretta_insight::{
 const FAINT: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BEST: Style = Style::new().bold();
-/// Sentences break here.
+/// Characters per line of a sentence.
 const WIDTH: usize = 100;
 
-/// All methods and k.
+/// Returns the tables of all k, notes, and the best method for each figure.
 pub fn table(comparison: &Comparison) -> String {
-    let mut text = format!("{}, nothing released\n", counted(comparison.records, "record", "records"));
+    let mut text = format!("{}; nothing is released\n", counted(comparison.records, "record", "records"));
     let figures = comparison.figures();
     for k in comparison.ks() {
         text.push('\n');
         text += &block(comparison, &figures, k);
     }
     text.push('\n');
-    text += "* the best of its column; less is better, but for groups\n";
+    text += "* best of its column; lower is better, groups are not judged\n";
     caveats(comparison).iter().for_each(|sentence| text += &lines(sentence, "  "));
     text.push('\n');
     text + &best(comparison)
 }
 
-/// What is said where the comparison went to a file.
+/// Returns the summary printed when the comparison was written to a file.
 pub fn written(comparison: &Comparison, path: &Path) -> String {
     let found = comparison.rows.iter().filter(|row| row.found.is_some()).count() as u64;
     let rows = counted(comparison.rows.len() as u64, "combination", "combinations");
@@ -47,10 +47,10 @@ fn best(comparison: &Comparison) -> String {
     verdicts(comparison).iter().map(|verdict| lines(&format!("{}: {}", verdict.what, verdict.who), "  ")).collect()
 }
 
-/// A sentence in lines, the later ones moved in. Numbers stay with their units.
+/// Wraps a sentence and indents all lines but the first. A line never breaks between a number and its unit.
 fn lines(sentence: &str, indent: &str) -> String {
     let lines = wrapped(&sentence.replace(" %", "\u{a0}%"), WIDTH - indent.len());
-    let line = |(at, line): (usize, &String)| format!("{}{line}\n", if at > 0 { indent } else { "" });
+    let line = |(index, line): (usize, &String)| format!("{}{line}\n", if index > 0 { indent } else { "" });
     lines.iter().enumerate().map(line).collect::<String>().replace('\u{a0}', " ")
 }
 
@@ -59,25 +59,23 @@ fn block(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> String
     let first = rows.iter().map(|row| row.method.len()).max().unwrap_or(0);
     let heads: Vec<String> = figures.iter().map(|figure| head(figure)).collect();
     let cells: Vec<Vec<(String, bool)>> = rows.iter().map(|row| cells(comparison, figures, row)).collect();
-    let width = |at: usize| {
-        let cells = cells.iter().filter_map(|row| row.get(at)).map(|(text, _)| text.chars().count());
-        cells.chain([heads[at].chars().count()]).max().unwrap_or(0)
+    let width = |column: usize| {
+        let widths = cells.iter().filter_map(|row| row.get(column)).map(|(text, _)| text.chars().count());
+        widths.chain([heads[column].chars().count()]).max().unwrap_or(0)
     };
     let widths: Vec<usize> = (0..figures.len()).map(width).collect();
-    let title = k.map_or("as the policy says".to_owned(), |k| format!("k = {}", count(k)));
+    let title = k.map_or("without k".to_owned(), |k| format!("k = {}", count(k)));
     let mut text = format!("{FAINT}{title:<first$}");
     heads.iter().zip(&widths).for_each(|(head, width)| _ = write!(text, " {head:>width$} "));
     text = format!("{}{FAINT:#}\n", text.trim_end());
     for (row, cells) in rows.iter().zip(cells) {
         let mut line = format!("{:<first$}", row.method);
         for ((cell, best), width) in cells.iter().zip(&widths) {
-            let _ = match best {
-                true => write!(line, " {BEST}{cell:>width$}*{BEST:#}"),
-                false => write!(line, " {cell:>width$} "),
-            };
+            let _ =
+                if *best { write!(line, " {BEST}{cell:>width$}*{BEST:#}") } else { write!(line, " {cell:>width$} ") };
         }
-        if let Some(reason) = row.detail.as_ref().or(row.cannot.as_ref()) {
-            let reason = wrapped(&format!("cannot: {}", reason.replace('\n', " ")), WIDTH - first - 2);
+        if let Some(reason) = row.detail.as_ref().or(row.unsupported.as_ref()) {
+            let reason = wrapped(&format!("no result: {}", reason.replace('\n', " ")), WIDTH - first - 2);
             line += &format!("  {}", reason.join(&format!("\n{}", " ".repeat(first + 2))));
         }
         text += line.trim_end();
@@ -88,7 +86,7 @@ fn block(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> String
 
 fn head(figure: &Figure) -> String {
     match (figure.name, figure.unit) {
-        // What is counted in is name enough.
+        // The unit is short and clear enough.
         ("seconds", _) => "s".to_owned(),
         ("memory", _) => "MB".to_owned(),
         ("suppressed", _) => "suppr.".to_owned(),
@@ -97,7 +95,7 @@ fn head(figure: &Figure) -> String {
     }
 }
 
-/// Texts, and whether each is the best of its column; none for a row without figures.
+/// Returns the cells and whether each is the best of its column; empty for a row without figures.
 fn cells(comparison: &Comparison, figures: &[&Figure], row: &Row) -> Vec<(String, bool)> {
     let Some(found) = &row.found else { return Vec::new() };
     let cell = |figure: &&Figure| {
@@ -115,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_data_holder_reads_why_a_method_cannot() {
+    fn a_data_holder_reads_why_there_is_no_result() {
         assert!(table(&comparison_with_rarest()).contains("gout"));
     }
 

@@ -1,4 +1,4 @@
-//! The counts and the surest inferences on a terminal, in a hundred columns.
+//! Counts and the inferences with the highest confidence on a terminal, at most 100 characters wide.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -11,15 +11,15 @@ use moretta_insight::{
 
 /// Inferences shown unless all are requested.
 pub const SHOWN: usize = 20;
-/// More guarded values than this are counted, not named.
+/// Maximum number of protected values that are named; more are counted.
 const NAMED: usize = 3;
-/// Lines break here.
+/// Characters per line.
 const WIDTH: usize = 96;
 const FAINT: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// The counts, and the surest inferences or all of them.
+/// Returns the counts and the inferences with the highest confidence, or all of them.
 pub fn text(listing: &Listing, all: bool) -> String {
     let listed = &listing.found.listed;
     let mut text = counts_table(listing);
@@ -27,16 +27,16 @@ pub fn text(listing: &Listing, all: bool) -> String {
         return text + &format!("no inference has a confidence above {}\n", percent(listing.above));
     }
     let shown = if all { &listed[..] } else { &listed[..listed.len().min(SHOWN)] };
-    let _ = writeln!(text, "{}, the surest first", found_above(listing));
+    let _ = writeln!(text, "{}, highest confidence first", found_above(listing));
     text += &list(listing, shown);
     let more = listing.found.all.listed.inferences - shown.len() as u64;
     if more > 0 {
-        let _ = writeln!(text, "{FAINT}… and {} more; --all lists them{FAINT:#}", count(more));
+        let _ = writeln!(text, "{FAINT}… and {} more; use --all to list them{FAINT:#}", count(more));
     }
     text
 }
 
-/// The text printed when the list was written to a file.
+/// Returns the summary printed when the list was written to a file.
 pub fn written(listing: &Listing, path: &Path) -> String {
     counts_table(listing) + &format!("{GOOD}wrote{GOOD:#} {}: {}\n", path.display(), found_above(listing))
 }
@@ -50,11 +50,12 @@ fn found_above(listing: &Listing) -> String {
 fn counts_table(listing: &Listing) -> String {
     let mut text = format!("{}: {}\n", listing.file, counted(listing.profile.records(), "record", "records"));
     if !listing.is_limited() {
-        text += "the policy has no template: every value of each sensitive column, given all quasi-identifiers\n";
+        text +=
+            "the policy has no template: checking every value of each sensitive column, given all quasi-identifiers\n";
     }
-    // Nothing is greater than what all questions have above the least threshold.
-    let most = listing.found.all.above[0];
-    let width = count(most.inferences.max(most.records)).len().max(8) + 2;
+    // The counts of all questions above the lowest threshold are the largest.
+    let largest = listing.found.all.above[0];
+    let width = count(largest.inferences.max(largest.records)).len().max(8) + 2;
     let thresholds: String = THRESHOLDS.iter().map(|threshold| format!("{:>width$}", percent(*threshold))).collect();
     let _ = writeln!(text, "\n{FAINT}{:<18}{thresholds}{FAINT:#}", "confidence above");
     if listing.questions.len() > 1 {
@@ -69,9 +70,13 @@ fn counts_table(listing: &Listing) -> String {
     let Tally { inferences, records } = listing.found.all.broken;
     if inferences > 0 {
         let what = counted(inferences, "inference is", "inferences are");
-        let _ = writeln!(text, "{BAD}!{BAD:#} {what} surer than the policy allows ({})\n", exposed(records));
+        let _ = writeln!(
+            text,
+            "{BAD}FAIL{BAD:#} {what} above the confidence that the policy allows ({})\n",
+            exposed(records)
+        );
     } else if listing.is_limited() {
-        let _ = writeln!(text, "{GOOD}none{GOOD:#} is surer than the policy allows\n");
+        let _ = writeln!(text, "{GOOD}ok{GOOD:#} no inference is above the confidence that the policy allows\n");
     }
     text
 }
@@ -119,11 +124,11 @@ fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
     known
 }
 
-/// The policy's limit, if it is the same for all values.
+/// Returns the limit of the policy, if it is the same for all values.
 fn allowed(question: &Question) -> String {
     let limits = || question.values.iter().map(|guarded| guarded.max_confidence);
     match limits().next().flatten() {
-        Some(most) if limits().all(|limit| limit == Some(most)) => format!(" (at most {})", percent(most)),
+        Some(max) if limits().all(|limit| limit == Some(max)) => format!(" (at most {})", percent(max)),
         _ => String::new(),
     }
 }
@@ -140,29 +145,29 @@ fn rows(tallies: &Tallies, width: usize) -> String {
     row("inferences", |tally| tally.inferences) + &row("records exposed", |tally| tally.records)
 }
 
-/// Wraps text in lines indented by a number of blanks.
+/// Wraps text in lines indented by `indent` spaces.
 fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, indent: usize) -> String {
     let lines = joined(parts, WIDTH.saturating_sub(indent).max(40));
     lines.into_iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
-/// `12.5 %`, without figures that only say how a share is kept in binary.
+/// `12.5 %`, rounded to hide binary floating-point noise.
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 
-/// A value or name on one line, without anything that a terminal would obey or that would put it in another order.
+/// Escapes a value or name for the terminal: no control sequences, no line breaks, no changes of text direction.
 fn shown(text: &str) -> String {
     if text.is_empty() {
         return "\"\"".to_owned();
     }
-    let harmless = |c: char| if is_obeyed(c) { c.escape_default().collect() } else { c.to_string() };
-    text.chars().map(harmless).collect()
+    let escape = |c: char| if is_control(c) { c.escape_default().collect() } else { c.to_string() };
+    text.chars().map(escape).collect()
 }
 
-/// Controls, and characters without a shape of their own: marks, overrides and isolates of direction, blanks of no
-/// width, breaks of lines. Joiners stay, without which some scripts cannot be written.
-fn is_obeyed(c: char) -> bool {
+/// Control characters and invisible ones: direction marks, overrides and isolates, zero-width spaces, line breaks.
+/// Joiners are kept, because some scripts need them.
+fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
@@ -174,12 +179,12 @@ mod tests {
     use super::{percent, shown};
 
     #[test]
-    fn shares_are_percents() {
+    fn shares_are_percentages() {
         assert_eq!([0.1, 0.7, 0.125, 0.0, 0.999].map(percent), ["10 %", "70 %", "12.5 %", "0 %", "99.9 %"]);
     }
 
     #[test]
-    fn a_terminal_obeys_no_value() {
+    fn no_value_controls_the_terminal() {
         assert_eq!(["", "a b", "\u{1b}[2J\n"].map(shown), ["\"\"", "a b", "\\u{1b}[2J\\n"]);
         for c in ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}'] {
             assert_eq!(shown(&format!("a{c}b")), format!("a\\u{{{:x}}}b", u32::from(c)));

@@ -1,4 +1,4 @@
-//! Errors on a terminal, in a hundred columns.
+//! Errors of queries on a terminal, at most 100 characters wide.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -11,10 +11,10 @@ use moretta_insight::evaluate::queries::{
 
 const FAINT: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
-/// The first column of the table of errors.
+/// Width of the first column of the table of errors, in characters.
 const FIRST: usize = 16;
 
-/// The errors; of one's own queries, each with its answers.
+/// Returns the errors; for the user's own queries also the answers.
 pub fn text(queries: &Queries) -> String {
     let mut text = format!("{}: {}\n\n", queries.file, counted(queries.records, "record", "records"));
     match &queries.answers {
@@ -29,7 +29,7 @@ pub fn text(queries: &Queries) -> String {
             let Errors { queries, mean, median } = errors(&answered);
             let _ = writeln!(
                 text,
-                "\nmean error {}, median {}, of {} with a true answer other than 0",
+                "\nmean error {}, median {}, of {} with a nonzero true answer",
                 percent(mean),
                 percent(median),
                 counted(queries as u64, "query", "queries")
@@ -39,7 +39,7 @@ pub fn text(queries: &Queries) -> String {
     text
 }
 
-/// The text printed when the answers were written to a file.
+/// Returns the summary printed when the answers were written to a file.
 pub fn written(queries: &Queries, path: &Path) -> String {
     let mut text = error_table(queries);
     let queries = queries.kinds().iter().map(|(_, answered)| answered.len() as u64).sum();
@@ -54,7 +54,7 @@ fn error_table(queries: &Queries) -> String {
     let names: String = kinds.iter().map(|(kind, _)| format!("  {:>width$}", kind.name())).collect();
     let head = format!("{:>8}{:>10}{:>10}", "queries", "mean", "median");
     let heads: String = kinds.iter().map(|_| format!("  {head:>width$}")).collect();
-    let mut text = format!("{FAINT}{:<FIRST$}{names}\n{:<FIRST$}{heads}{FAINT:#}\n", "relative error", "records asked");
+    let mut text = format!("{FAINT}{:<FIRST$}{names}\n{:<FIRST$}{heads}{FAINT:#}\n", "relative error", "selectivity");
     let cells = |errors: &Errors| {
         let figures =
             format!("{:>8}{:>10}{:>10}", count(errors.queries as u64), percent(errors.mean), percent(errors.median));
@@ -74,13 +74,14 @@ fn error_table(queries: &Queries) -> String {
     text
 }
 
-/// How many draws it took, and what to do where they were not enough.
+/// Returns how many queries were drawn, and advice if too few had an answer.
 fn drawn(kind: &QueryKind, workload: &Workload, draw: &Draw) -> String {
     let (found, drawn) = (workload.answered.len() as u64, workload.drawn);
-    let mut text = format!("{}: {} with an answer among {} drawn\n", kind.name(), count(found), count(drawn));
+    let mut text = format!("{}: {} of {} drawn have a nonzero answer\n", kind.name(), count(found), count(drawn));
     if (found as usize) < draw.count {
-        let wanted = count(draw.count as u64);
-        let _ = writeln!(text, "  too few: {wanted} were asked for; ask about fewer columns, `--columns 2`");
+        let requested = count(draw.count as u64);
+        let _ =
+            writeln!(text, "  too few: {requested} were requested; use fewer columns per query, e.g. `--columns 2`");
     }
     text
 }
@@ -107,7 +108,7 @@ fn listed(own: &[((QueryKind, Conditions), Answered)]) -> String {
     text
 }
 
-/// Whole numbers as they are, others with two decimals.
+/// Formats whole numbers without decimals, others with two.
 fn figure(value: f64) -> String {
     match value {
         whole if whole.fract() == 0.0 && (0.0..1e15).contains(&whole) => count(whole as u64),

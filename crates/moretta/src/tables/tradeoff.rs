@@ -1,4 +1,4 @@
-//! A path on a terminal: the steps that matter, in a hundred columns.
+//! The trade-off on a terminal: losses per k and the important steps, at most 100 characters wide.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -6,33 +6,30 @@ use anstyle::{AnsiColor, Style};
 use moretta_core::text::count;
 use moretta_insight::tradeoff::{Point, TradeOff, caveat, held, lost, release, what, wrapped};
 
-/// What tells most in a line's room; the rest is in the file.
-const SHOWN: [&str; 4] = ["gcp", "lm", "cm", "rm"];
-/// What is told of a k, beside the share of precision lost.
-const PRICES: [&str; 2] = ["lm", "cm"];
-/// Sentences break here.
+/// Measures of a step that are printed; the output file has all.
+const STEP_MEASURES: [&str; 4] = ["gcp", "lm", "cm", "rm"];
+/// Measures of a k that are printed, besides the share of precision lost.
+const K_MEASURES: [&str; 2] = ["lm", "cm"];
+/// Characters per line of a sentence.
 const WIDTH: usize = 96;
-/// A step in words is cut after so many characters.
-const WIDEST: usize = 36;
+/// Maximum characters of a step's description; longer ones are cut.
+const MAX_DESCRIPTION: usize = 36;
 const FAINT: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 
-/// The path as a table. Steps that change little are counted only, unless `all` are asked for.
+/// Returns the table of k and the table of steps. Unimportant steps are only counted, unless `all` is set.
 pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     let points = &tradeoff.points;
-    let shown: Vec<&str> = tradeoff.measures().into_iter().filter(|name| SHOWN.contains(name)).collect();
+    let shown: Vec<&str> = tradeoff.measures().into_iter().filter(|name| STEP_MEASURES.contains(name)).collect();
     let reached = tradeoff.k.and_then(|k| tradeoff.first_with(k)).map(|point| point.step);
     let holds = tradeoff.first_valid.map(|holds| holds.step);
     let marked = |point: &Point| Some(point.step) == reached || Some(point.step) == holds;
-    let told = told(points, all, marked);
-    let shown_points: Vec<usize> =
-        points.iter().zip(told).filter(|(_, told)| *told).map(|(point, _)| point.step).collect();
-    let told = |point: &Point| shown_points.binary_search(&point.step).is_ok();
-    let widest = points.iter().filter(|point| told(point)).map(|point| what(point).chars().count()).max();
-    let widest = widest.unwrap_or(0).min(WIDEST);
+    let printed = important(points, all, marked);
+    let widest = printed.iter().map(|point| what(point).chars().count()).max();
+    let widest = widest.unwrap_or(0).min(MAX_DESCRIPTION);
 
     let mut text = format!(
-        "{} records, {} steps from the table as it is to the root ({})\n\n",
+        "{} records, {} steps from the original table to full generalization ({})\n\n",
         count(tradeoff.rows),
         tradeoff.steps(),
         tradeoff.method
@@ -43,10 +40,10 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     text.push('\n');
     let below = if tradeoff.k.is_some() { "   below k" } else { "" };
     let measures: String = shown.iter().map(|name| format!("{name:>8}")).collect();
-    let _ = writeln!(text, "{FAINT}   step  {:<widest$}  anonymity{below}     groups{measures}{FAINT:#}", "what");
+    let _ = writeln!(text, "{FAINT}   step  {:<widest$}  anonymity{below}     groups{measures}{FAINT:#}", "change");
     let mut next = 0;
-    for point in points.iter().filter(|point| told(point)) {
-        unfold(&mut text, point.step - next);
+    for point in printed {
+        write_skipped(&mut text, point.step - next);
         next = point.step + 1;
         let (sign, style) = if marked(point) { (">", GOOD) } else { (" ", Style::new()) };
         let _ = write!(text, "{style}{sign} {:>5}  {:<widest$}", point.step, cut(&what(point)));
@@ -66,17 +63,17 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     text
 }
 
-/// Which k costs what, as far as the path reaches it.
+/// Returns the loss of each k that the path reaches.
 fn costs(tradeoff: &TradeOff) -> String {
     let known = tradeoff.measures();
-    let shown: Vec<&str> = PRICES.into_iter().filter(|name| known.contains(name)).collect();
+    let shown: Vec<&str> = K_MEASURES.into_iter().filter(|name| known.contains(name)).collect();
     let measures: String = shown.iter().map(|name| format!("{name:>8}")).collect();
-    let mut text = format!("which k costs what\n{FAINT}      k    step  anonymity      lost{measures}{FAINT:#}\n");
+    let mut text = format!("information loss by k\n{FAINT}      k    step  anonymity      lost{measures}{FAINT:#}\n");
     for (k, point) in tradeoff.costs() {
-        let own = Some(k) == tradeoff.k;
-        let (sign, style) = if own { (">", GOOD) } else { (" ", Style::new()) };
+        let of_policy = Some(k) == tradeoff.k;
+        let (sign, style) = if of_policy { (">", GOOD) } else { (" ", Style::new()) };
         let Some(point) = point else {
-            if own {
+            if of_policy {
                 let _ = writeln!(text, "> {:>5}  is not reached", count(k));
             }
             continue;
@@ -97,39 +94,40 @@ fn sentences(text: &str) -> String {
     wrapped(text, WIDTH).into_iter().map(|line| line + "\n").collect()
 }
 
-/// What is said where the path went to a file.
+/// Returns the summary printed when the trade-off was written to a file.
 pub fn written(tradeoff: &TradeOff, path: &Path) -> String {
     let steps = tradeoff.steps();
     format!("{GOOD}wrote{GOOD:#} {}: {steps} steps ({})\n{}", path.display(), tradeoff.method, verdict(tradeoff))
 }
 
-/// Which points are told: the ends, what is marked, every change of the anonymity, and where there are half as many
-/// records in too small groups (without k: half as many groups) as at the last point told.
-fn told(points: &[Point], all: bool, marked: impl Fn(&Point) -> bool) -> Vec<bool> {
-    let left = |point: &Point| point.below_k.unwrap_or(point.groups as u64);
-    let mut last = u64::MAX;
+/// Returns the points to print: the ends, marked ones, every change of the anonymity, and each point with at most half
+/// the records in too small groups (without k: half the groups) of the point printed before it.
+fn important(points: &[Point], all: bool, marked: impl Fn(&Point) -> bool) -> Vec<&Point> {
+    let remaining = |point: &Point| point.below_k.unwrap_or(point.groups as u64);
+    let mut last_remaining = u64::MAX;
     let mut anonymity = None;
-    let mut tell = |point: &Point| {
+    let mut is_important = |point: &&Point| {
         let changed = anonymity.replace(point.anonymity) != Some(point.anonymity);
-        let fewer = left(point) <= last / 2;
-        let told = all || changed || fewer || marked(point) || points.last() == Some(point);
-        if told {
-            last = left(point);
+        let halved = remaining(point) <= last_remaining / 2;
+        let printed = all || changed || halved || marked(point) || points.last() == Some(*point);
+        if printed {
+            last_remaining = remaining(point);
         }
-        told
+        printed
     };
-    points.iter().map(&mut tell).collect()
+    points.iter().filter(|point| is_important(point)).collect()
 }
 
-fn unfold(text: &mut String, folded: usize) {
-    match folded {
+/// Writes a line for steps that are not printed.
+fn write_skipped(text: &mut String, skipped: usize) {
+    match skipped {
         0 => {}
         1 => _ = writeln!(text, "{FAINT}      …  1 step{FAINT:#}"),
         many => _ = writeln!(text, "{FAINT}      …  {many} steps{FAINT:#}"),
     }
 }
 
-/// Where the policy is met, and how to release that.
+/// Returns the first step that satisfies the policy, and the command that releases it.
 fn verdict(tradeoff: &TradeOff) -> String {
     let mut text = String::new();
     if let Some(k) = tradeoff.k {
@@ -142,15 +140,15 @@ fn verdict(tradeoff: &TradeOff) -> String {
     if let Some(holds) = tradeoff.first_valid {
         let _ = writeln!(text, "{}: moretta anonymize INPUT --policy POLICY --output OUT", release(tradeoff));
         if tradeoff.is_own() {
-            let _ = writeln!(text, "`--at {}` releases exactly this point of the climb", holds.step);
+            let _ = writeln!(text, "add `--at {}` to release exactly this step", holds.step);
         }
     }
     text
 }
 
 fn cut(text: &str) -> String {
-    if text.chars().count() <= WIDEST {
+    if text.chars().count() <= MAX_DESCRIPTION {
         return text.to_owned();
     }
-    text.chars().take(WIDEST - 1).chain(['…']).collect()
+    text.chars().take(MAX_DESCRIPTION - 1).chain(['…']).collect()
 }

@@ -1,4 +1,4 @@
-//! The real Adult data, where it is at hand.
+//! The real Adult data, if it is available.
 
 use crate::folder::{Folder, real_data};
 
@@ -33,7 +33,7 @@ fn adult_is_released_and_checked_for_every_k() {
         let report: serde_json::Value = serde_json::from_str(&report).unwrap();
         assert!(report["privacy"]["smallest_group"].as_u64().unwrap() >= k);
         folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
-        // The best other Mondrian at these k (spec 4's set-up).
+        // The best results of other Mondrian implementations at these k, with the same setup.
         let others = [(5, 0.102), (10, 0.156), (50, 0.303), (100, 0.371)];
         if let Some((_, best)) = others.iter().find(|(at, _)| *at == k) {
             let gcp = report["measures"]["gcp"].as_f64().unwrap();
@@ -41,7 +41,7 @@ fn adult_is_released_and_checked_for_every_k() {
         }
         let raw = folder.run(&["check", train, "-p", "policy.toml"]);
         assert_eq!(raw.code, 1);
-        assert!(raw.stdout.contains("first records of the worst such groups: 1; 3; 4"), "{}", raw.stdout);
+        assert!(raw.stdout.contains("first records of the worst groups: 1; 3; 4"), "{}", raw.stdout);
     }
 }
 

@@ -7,12 +7,12 @@ use crate::{
     people,
 };
 
-/// Methods as a policy names them, one with the least it takes to be quick.
+/// Methods as in `[method]`; the slow one with few iterations.
 const BOTTOM_UP: &str = "\"bottom-up-generalization\"\nmeasure = \"lm\"";
 const GENETIC: &str =
     "\"genetic\"\npopulation = 50\niterations = 2000\nseeds = false\nlocal-search = false\npartial = false";
 
-/// The demo's people, a recoding for them, and others who join later.
+/// The people of the demo, a recoding of them, and new people.
 fn folder(method: &str) -> Folder {
     let folder = people::folder(400);
     folder.edit("policy.toml", "\"mondrian\"", method);
@@ -52,45 +52,45 @@ fn both_are_reported_and_the_release_stays_the_same() {
         let compared = &report["compared"];
         assert_eq!(compared["stop"], "finished");
         assert_eq!(compared["suppressed_rows"]["applied"], report["suppressed_rows"]);
-        assert!(compared["suppressed_rows"]["anew"].is_u64());
+        assert!(compared["suppressed_rows"]["fresh"].is_u64());
         let measures = compared["measures"].as_array().unwrap();
         let names: Vec<&Value> = measures.iter().map(|measure| &measure["name"]).collect();
         assert_eq!(names, ["lm", "cm"], "{method}");
         assert_eq!(measures[1]["column"], "insured");
-        let [applied, anew] = ["applied", "anew"].map(|which| number(&measures[0][which]));
-        // No search is perfect, so what was applied may also lose less.
-        assert!(applied > 0.0 && anew > 0.0, "{method}: {applied} {anew}");
-        // Classes do not depend on any range.
+        let [applied, fresh] = ["applied", "fresh"].map(|which| number(&measures[0][which]));
+        // No search is optimal, so the applied recoding may also lose less.
+        assert!(applied > 0.0 && fresh > 0.0, "{method}: {applied} {fresh}");
+        // The classification metric does not depend on the range of values.
         assert!((number(&measures[1]["applied"]) - number(&report["measures"]["cm"])).abs() < 1e-12);
         assert!(number(&report["seconds"]["total"]) >= number(&compared["seconds"]));
         let page = folder.read("r.html");
-        assert!(page.contains("What a recoding made for these records would have kept"));
+        assert!(page.contains("Comparison with a fresh recoding"));
         let said = apply(&folder, "new.csv", &["--compare"]).stdout;
         let name = method.split('"').nth(1).unwrap();
-        assert!(said.contains(&format!("  anew   {name} on these records (")), "{said}");
+        assert!(said.contains(&format!("  fresh  search of {name} on these records (")), "{said}");
         assert!(said.contains("         cm of insured") && said.contains(" times as much"), "{said}");
         folder.ok(&["check", "new-out.csv", "-p", "policy.toml"]);
     }
 }
 
-/// What was found anew is what `anonymize` finds there with the same seed.
+/// The fresh recoding is the one that `anonymize` finds with the same seed.
 #[test]
 fn anew_is_what_anonymize_would_release() {
     let folder = folder(BOTTOM_UP);
     let compared = report(&apply(&folder, "new.csv", &["--json", "--compare"]))["compared"].clone();
-    let arguments = ["anonymize", "new.csv", "-p", "policy.toml", "-o", "anew.csv", "--seed", "1", "--json"];
-    let anew: Value = serde_json::from_str(&folder.ok(&arguments)).unwrap();
-    assert_eq!(compared["suppressed_rows"]["anew"], anew["suppressed_rows"]);
+    let arguments = ["anonymize", "new.csv", "-p", "policy.toml", "-o", "fresh.csv", "--seed", "1", "--json"];
+    let fresh: Value = serde_json::from_str(&folder.ok(&arguments)).unwrap();
+    assert_eq!(compared["suppressed_rows"]["fresh"], fresh["suppressed_rows"]);
     for measure in compared["measures"].as_array().unwrap() {
-        let found = number(&anew["measures"][measure["name"].as_str().unwrap()]);
-        assert!((number(&measure["anew"]) - found).abs() < 1e-12, "{measure} {found}");
+        let found = number(&fresh["measures"][measure["name"].as_str().unwrap()]);
+        assert!((number(&measure["fresh"]) - found).abs() < 1e-12, "{measure} {found}");
     }
 }
 
 #[test]
 fn values_outside_all_intervals_are_what_the_old_recoding_costs() {
     let folder = folder(BOTTOM_UP);
-    // Nobody was as old as that before.
+    // Older than anyone in the table of the recoding.
     let older = |line: &str| {
         let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
         cells[1] = format!("1{:0>2}", cells[1]);
@@ -105,7 +105,7 @@ fn values_outside_all_intervals_are_what_the_old_recoding_costs() {
     if compared["suppressed_rows"]["applied"] == 300 {
         assert_eq!(number(&measures[0]["applied"]), folder_columns(&folder) as f64, "everything is lost");
     }
-    assert!(number(&measures[0]["anew"]) < number(&measures[0]["applied"]), "{compared}");
+    assert!(number(&measures[0]["fresh"]) < number(&measures[0]["applied"]), "{compared}");
 }
 
 fn folder_columns(folder: &Folder) -> usize {
@@ -117,7 +117,7 @@ fn at_the_time_limit_the_comparison_says_so() {
     let folder = folder(BOTTOM_UP);
     let run = apply(&folder, "new.csv", &["--compare", "--time-limit", "0s", "--report", "r.json.json"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("stopped at the time limit: it could be better"), "{}", run.stdout);
+    assert!(run.stdout.contains("stopped at the time limit: more time could reduce its loss"), "{}", run.stdout);
     let report: Value = serde_json::from_str(&folder.read("r.json.json")).unwrap();
     assert_eq!((&report["stop"], &report["compared"]["stop"]), (&"finished".into(), &"out-of-time".into()));
     let run = apply(&folder, "new.csv", &["--time-limit", "1s"]);
@@ -137,9 +137,13 @@ fn a_policy_that_cannot_be_met_anew_is_no_obstacle() {
     folder.write("new.csv", "age,weight\n30,heavy\n30,72\n40,80\n40,81\n");
     let compared = report(&apply(&folder, "new.csv", &["--json", "--compare"]))["compared"].clone();
     assert!(compared["refused"].as_str().unwrap().contains("`weight`"), "{compared}");
-    assert!(compared["suppressed_rows"]["anew"].is_null() && compared.get("stop").is_none(), "{compared}");
+    assert!(compared["suppressed_rows"]["fresh"].is_null() && compared.get("stop").is_none(), "{compared}");
     let run = apply(&folder, "new.csv", &["--compare", "--report", "r.html"]);
-    assert!(run.stdout.contains("anew   genetic found nothing for these records to compare with: "), "{}", run.stdout);
-    assert!(folder.read("r.html").contains("found nothing to compare with"));
+    assert!(
+        run.stdout.contains("fresh  genetic found no recoding of these records to compare with: "),
+        "{}",
+        run.stdout
+    );
+    assert!(folder.read("r.html").contains("and found none: "));
     assert!(!(run.stdout + &folder.read("r.html")).contains("heavy"), "a value of somebody's");
 }

@@ -9,21 +9,21 @@ use crate::folder::{Folder, PEOPLE};
 struct Case {
     name: &'static str,
     prepare: fn(&Folder),
-    /// What is run; the usual `anonymize` where empty.
+    /// Arguments; the default `anonymize` if empty.
     arguments: &'static [&'static str],
     code: i32,
-    /// What the message must contain.
+    /// Texts that the message must contain.
     says: &'static [&'static str],
 }
 
 const USUAL: &[&str] = &["anonymize", "people.csv", "--policy", "policy.toml", "--output", "out.csv"];
 
-/// A case about the data or the policy: the usual command, exit 2.
+/// A case about the data or the policy: default command, exit code 2.
 const fn case(name: &'static str, prepare: fn(&Folder), says: &'static [&'static str]) -> Case {
     Case { name, prepare, arguments: USUAL, code: 2, says }
 }
 
-/// A policy that cannot be met: exit 1.
+/// A policy that cannot be satisfied: exit code 1.
 const fn unmet(name: &'static str, prepare: fn(&Folder), says: &'static [&'static str]) -> Case {
     Case { name, prepare, arguments: USUAL, code: 1, says }
 }
@@ -53,7 +53,7 @@ fn add(folder: &Folder, lines: &str) {
     folder.write("policy.toml", text);
 }
 
-/// Each value twice the one before: the deepest of trees, and long paths in it.
+/// Each value is twice the one before, which gives the deepest possible tree.
 fn doubling(folder: &Folder) {
     let rows: String = (0..1000).map(|power| format!("{}\n", 2f64.powi(power))).collect();
     folder.write("people.csv", "age\n".to_owned() + &rows);
@@ -128,7 +128,7 @@ const DATA: &[Case] = &[
     case(
         "a format without a century",
         |f| policy(f, "type = \"number\"", "format = \"%d.%m.%y\""),
-        &["policy.toml, line 14", "`format` is \"%d.%m.%y\"", "a year of two digits does not say its century"],
+        &["policy.toml, line 14", "`format` is \"%d.%m.%y\"", "a two-digit year has no century"],
     ),
     case(
         "codes that are cut already",
@@ -210,7 +210,7 @@ const POLICIES: &[Case] = &[
     case(
         "a parameter of another builder",
         |f| policy(f, "type = \"number\"", "hierarchy = { method = \"iotf\", threshold = 2 }"),
-        &["policy.toml, line 14", "`threshold` means nothing for method \"iotf\""],
+        &["policy.toml, line 14", "`threshold` has no effect for method \"iotf\""],
     ),
     case(
         "widths that do not nest",
@@ -377,7 +377,7 @@ const CALLS: &[Case] = &[
         "data without a header",
         |f| _ = f.write("bare.csv", PEOPLE.split_once('\n').unwrap().1),
         &["anonymize", "bare.csv", "-p", "policy.toml", "-o", "out.csv"],
-        &["bare.csv", "header missing"],
+        &["bare.csv", "has a header"],
     ),
     called(
         "init without a header",
@@ -417,7 +417,7 @@ const CALLS: &[Case] = &[
         "output folder absent",
         nothing,
         &["anonymize", "people.csv", "-p", "policy.toml", "-o", "no/out.csv"],
-        &["no folder no"],
+        &["folder no does not exist"],
     ),
     called("output is a folder", |f| _ = f.write("out.csv/x", ""), USUAL, &["out.csv is a folder"]),
     called(
@@ -502,7 +502,7 @@ const CALLS: &[Case] = &[
         "frontier in no folder",
         nothing,
         &["frontier", "people.csv", "-p", "policy.toml", "-o", "no/f.html"],
-        &["no folder no"],
+        &["folder no does not exist"],
     ),
     called(
         "a step that is no number",
@@ -639,7 +639,7 @@ const CALLS: &[Case] = &[
             "-o",
             "h.csv",
         ],
-        &["--prefix", "longest"],
+        &["--prefix", "smaller than the one before"],
     ),
     called(
         "dates of numbers",
@@ -775,7 +775,7 @@ fn bad_input_gets_one_clear_message_and_writes_nothing() {
         if message.matches("error:").count() != 1 || message.contains("panicked") {
             fail("not one message".to_owned());
         }
-        // The row at fault is named by its number; who it is stays in the house.
+        // The message names the record by its number and does not show the person.
         for person in ["Ann", "Ben", "Cat", "Dan", "Eve", "Fay", "Gus", "Hal"] {
             if message.contains(person) {
                 fail(format!("names {person}"));

@@ -1,4 +1,4 @@
-//! Postcodes by their first characters, dates by the calendar, numbers by a hierarchy that is built from them.
+//! Postcodes with prefix hierarchies, dates with the calendar, numbers with hierarchies built from the data.
 
 use crate::{
     folder::Folder,
@@ -28,7 +28,7 @@ hierarchy = "iotf"
 role = "sensitive"
 "#;
 
-/// So many patients, from a row of numbers that only looks random.
+/// Patients from a pseudorandom sequence.
 fn patients(seed: u64, many: usize) -> String {
     let mut state = seed;
     let mut below = |n: u64| {
@@ -53,7 +53,7 @@ fn folder(method: &str) -> Folder {
     folder
 }
 
-/// A digit for any digit.
+/// Replaces every digit by the same one.
 fn form(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect()
 }
@@ -145,7 +145,7 @@ fn what_init_guesses_of_codes_and_dates_can_be_used() {
     folder.ok(&["check", "out.csv", "-p", "guessed.toml"]);
 }
 
-/// What `hierarchy build` writes is what the policy would build: the release is the same.
+/// A file of `hierarchy build` gives the same release as the policy that builds the hierarchy.
 #[test]
 fn a_built_file_stands_for_the_policys_own_words() {
     let cases: [(&str, &str, &str, &[&str]); 5] = [
@@ -213,12 +213,12 @@ fn what_no_cell_covers_is_named_by_column() {
         folder.write("later.csv", later);
         let run = folder.run(&["apply", "later.csv", "--recoding", "r.json", "--output", "later-out.csv"]);
         assert_eq!(run.code, 1, "{}", run.stderr);
-        let says = "records have a value of `admitted` that no released cell covers";
+        let says = "records have a value of `admitted` that no cell of the recoding covers";
         assert!(run.stderr.contains(says) && !run.stderr.contains("`weight` that"), "{}", run.stderr);
     }
 }
 
-/// Of what was suppressed nothing is in the recoding file.
+/// The recoding file contains no suppressed value.
 #[test]
 fn a_saved_recoding_does_not_tell_what_was_suppressed() {
     let folder = Folder::empty();

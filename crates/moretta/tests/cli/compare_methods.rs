@@ -1,4 +1,4 @@
-//! `moretta compare`: every method and k, with the figures that the other commands give too.
+//! `moretta compare`: every method and k, with the same figures as the other commands.
 
 use std::{
     process::{Child, Stdio},
@@ -28,7 +28,7 @@ fn rows(found: &Value) -> &Vec<Value> {
     found["rows"].as_array().unwrap()
 }
 
-/// Without what differs from run to run.
+/// Removes figures that differ between runs.
 fn steady(mut found: Value) -> Value {
     for row in found["rows"].as_array_mut().unwrap() {
         row["seconds"] = Value::Null;
@@ -88,7 +88,7 @@ fn the_same_again_and_on_any_number_of_threads() {
         folder.ok(&["evaluate", "people.csv", "-p", "policy.toml", "--test", "test.csv", "--seed", "0", "--json"]);
     let evaluated: Value = serde_json::from_str(&evaluated).unwrap();
     assert_eq!(found["errors"]["B"], evaluated["errors"]["B"]);
-    // A pair alone is tried in this process, with the same figures.
+    // A single job runs in this process, with the same figures.
     let alone = steady(json(&folder, &["--methods", "k-member", "--k", "4", "--test", "test.csv"]));
     assert_eq!(alone["rows"][0], found["rows"][1]);
 }
@@ -114,19 +114,26 @@ fn a_method_that_cannot_is_a_row_with_its_reason() {
     let asked = ["--methods", "mondrian,genetic", "--k", "3", "--hold-out", "0.33", "--folds", "1"];
     let found = json(&folder, &asked);
     let [mondrian, genetic] = rows(&found).as_slice() else { panic!("{found}") };
-    let reason = mondrian["cannot"].as_str().unwrap();
-    assert!(reason.starts_with("method `mondrian` takes no [measure]") && reason.contains("`genetic`"), "{reason}");
-    assert!(mondrian.get("measures").is_none() && genetic.get("cannot").is_none());
+    let reason = mondrian["unsupported"].as_str().unwrap();
+    assert!(
+        reason.starts_with("method `mondrian` does not support [measure]") && reason.contains("`genetic`"),
+        "{reason}"
+    );
+    assert!(mondrian.get("measures").is_none() && genetic.get("unsupported").is_none());
     assert_eq!((&found["measure"], &genetic["goal"]), (&"cm".into(), &genetic["measures"]["cm"]));
     let said = compare(&folder, &asked);
     assert_eq!(said.code, 0, "{}", said.stderr);
-    assert!(said.stdout.contains("mondrian  cannot: method `mondrian` takes no [measure]"), "{}", said.stdout);
-    // More than there are records: no method can, and that is the result.
+    assert!(
+        said.stdout.contains("mondrian  no result: method `mondrian` does not support [measure]"),
+        "{}",
+        said.stdout
+    );
+    // k is larger than the table: no method has a result, which is a row of the table.
     let run = compare(&folder, &["--methods", "genetic,mondrian", "--k", "301", "--output", "c.csv"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("genetic, k = 301: the policy cannot be met"), "{}", run.stderr);
+    assert!(run.stderr.contains("genetic, k = 301: the policy cannot be satisfied"), "{}", run.stderr);
     let run = compare(&folder, &["--methods", "mondrian"]);
-    assert!(run.code == 2 && run.stderr.contains("takes no [measure]"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("does not support [measure]"), "{}", run.stderr);
     assert!(!folder.path("c.csv").exists());
 }
 
@@ -135,13 +142,16 @@ fn a_k_beyond_the_table_leaves_the_others() {
     let folder = people::folder_to_predict(200);
     let found = json(&folder, &["--methods", "mondrian", "--k", "5,150,201", "--folds", "3"]);
     assert!(rows(&found)[0]["errors"]["E"].as_f64().is_some());
-    // With a third held back there are not so many left.
+    // The training records are fewer than k.
     assert!(rows(&found)[1]["errors"].is_null());
     let untested = rows(&found)[1]["untested"].as_str().unwrap();
-    assert!(untested.starts_with("without the records held back: the policy cannot be met"), "{untested}");
-    let [cannot, detail] = ["cannot", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
-    assert_eq!(cannot, "the policy cannot be met, not even with all records in one group");
-    assert!(detail.starts_with("the policy cannot be met: even with all 200 records in one group"), "{detail}");
+    assert!(
+        untested.starts_with("on the training records (without those held out): the policy cannot be satisfied"),
+        "{untested}"
+    );
+    let [unsupported, detail] = ["unsupported", "detail"].map(|name| rows(&found)[2][name].as_str().unwrap());
+    assert_eq!(unsupported, "the policy cannot be satisfied, not even with all records in one group");
+    assert!(detail.starts_with("the policy cannot be satisfied: even with all 200 records in one group"), "{detail}");
 }
 
 #[test]
@@ -153,7 +163,7 @@ fn without_a_class_there_are_no_errors_and_a_note_says_why() {
     assert!(run.stderr.contains("no column has the role `class`"), "{}", run.stderr);
     assert!(!run.stdout.contains("E %") && run.stdout.contains("count %"), "{}", run.stdout);
     assert_eq!(run.stderr.matches("note: ").count(), 1, "{}", run.stderr);
-    // What would be ignored is refused, before anything is read: the table need not even be there.
+    // Options that would be ignored are refused before anything is read: the table need not exist.
     std::fs::remove_file(folder.path("people.csv")).unwrap();
     let ignored: [&[&str]; 3] = [&["--test", "people.csv"], &["--folds", "3"], &["--hold-out", "0.3"]];
     for more in ignored {
@@ -170,16 +180,16 @@ fn nothing_is_done_where_something_is_wrong() {
     let before = folder.files();
     let wrong: [(&[&str], &str); 14] = [
         (&["--methods", "mondrain"], "no method `mondrain`; did you mean `mondrian`?"),
-        (&["--methods", "zzzzzz"], "no method `zzzzzz`; there is `mondrian`, `bottom-up"),
+        (&["--methods", "zzzzzz"], "no method `zzzzzz`; known methods: `mondrian`, `bottom-up"),
         (&["--methods", "sweep,"], "no method ``"),
         (&["--k", "0"], "`0` is not a whole number of at least 1"),
         (&["--k", "-5"], "`-5` is not a whole number of at least 1"),
         (&["--k", "5,x"], "`x` is not a whole number of at least 1"),
-        (&["--output", "c.svg"], "ends in .csv or .html; `--json`"),
-        (&["--output", "there.csv"], "there.csv exists already"),
-        (&["--output", "people.csv", "--overwrite"], "people.csv is read by this command"),
-        (&["--output", "test.csv", "--test", "test.csv", "--overwrite"], "test.csv is read by this command"),
-        (&["--output", "nowhere/c.csv"], "there is no folder nowhere"),
+        (&["--output", "c.svg"], "must be named .csv or .html; `--json`"),
+        (&["--output", "there.csv"], "there.csv exists;"),
+        (&["--output", "people.csv", "--overwrite"], "people.csv is an input of this command"),
+        (&["--output", "test.csv", "--test", "test.csv", "--overwrite"], "test.csv is an input of this command"),
+        (&["--output", "nowhere/c.csv"], "folder nowhere does not exist"),
         (&["--folds", "1"], "--hold-out 0.33"),
         (&["--folds", "3", "--test", "test.csv"], "cannot be used with"),
         (&["--test", "none.csv"], "none.csv"),
@@ -190,10 +200,10 @@ fn nothing_is_done_where_something_is_wrong() {
         assert!(run.stderr.contains(message), "{more:?}: {}", run.stderr);
         assert!(run.stdout.is_empty());
     }
-    // A policy by another ending, so that its own can be named as an output.
+    // A policy named .html, so that it can be named as an output.
     folder.write("policy.html", folder.read("policy.toml"));
     let run = folder.run(&["compare", "people.csv", "-p", "policy.html", "-o", "policy.html", "--overwrite"]);
-    assert!(run.code == 2 && run.stderr.contains("policy.html is read by this command"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("policy.html is an input of this command"), "{}", run.stderr);
     std::fs::remove_file(folder.path("policy.html")).unwrap();
     assert_eq!(folder.files(), before);
     let alone = folder.read("policy.toml");
@@ -230,7 +240,7 @@ fn files_have_every_row_and_are_replaced_only_on_request() {
     let page = folder.read("c.html");
     assert!(page.contains("default-src 'none'") && !page.contains("<script") && !page.contains("NaN"));
     assert_eq!(page.matches("class=\"chart\"").count(), 6);
-    // No record of anybody: neither a name nor a postcode of the table is in it.
+    // No records: neither a name nor a postcode of the table is in it.
     let people = folder.read("people.csv");
     for column in ["name", "postcode"] {
         assert!(people::column(&people, column).iter().all(|value| !page.contains(value.as_str())), "{column}");
@@ -239,7 +249,7 @@ fn files_have_every_row_and_are_replaced_only_on_request() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// A comparison that never ends by itself, and the process id of its first child.
+/// Starts a comparison that does not end by itself; returns it and the process id of its first child.
 #[cfg(target_os = "linux")]
 fn endless(folder: &Folder) -> (Child, String) {
     let endless = "\"genetic\"\npopulation = 50\niterations = 1_000_000_000\npatience = 1_000_000_000\nseeds = false";
@@ -247,14 +257,14 @@ fn endless(folder: &Folder) -> (Child, String) {
     let asked = ["--methods", "genetic,mondrian", "--k", "5", "--output", "c.csv"];
     let mut command = folder.command(&[&COMPARE[..], &asked].concat());
     let parent = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Any of its threads may start the child; a thread may end while they are listed.
+    // Any thread may have started the child; a thread may end while they are listed.
     let threads = format!("/proc/{}/task", parent.id());
     let children = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("children")).ok();
     let mut child = String::new();
     wait_for("it starts no child", || {
         let threads = std::fs::read_dir(&threads).unwrap().flatten();
         child = threads.filter_map(children).collect::<String>().trim().to_owned();
-        // Between fork and exec it is still its parent.
+        // Between fork and exec the child still looks like its parent.
         !child.is_empty() && command_line(&child).contains("--child")
     });
     assert!(!child.contains(' '), "one at a time");
@@ -292,7 +302,7 @@ fn interrupted_it_ends_its_child_and_writes_nothing() {
     let output = parent.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stdout.is_empty() && !folder.path("c.csv").exists());
-    // It was waited for, so there is not even an entry left; another process may have its number by now.
+    // The child was waited for, so it is not a zombie; another process may have its id by now.
     assert!(!command_line(&child).contains("--child"), "the child is still there");
 }
 
@@ -316,7 +326,7 @@ fn what_can_be_read_only_once_is_refused_before_anybody_reads_it() {
     let folder = people::folder_to_predict(300);
     let made = std::process::Command::new("mkfifo").arg(folder.path("pipe")).status().unwrap();
     assert!(made.success());
-    // Nobody writes into the pipe: who opened it would wait for ever.
+    // No process writes into the pipe: opening it would block forever.
     let asked: [&[&str]; 3] = [
         &["pipe", "-p", "policy.toml"],
         &["people.csv", "-p", "policy.toml", "--test", "pipe"],

@@ -1,4 +1,4 @@
-//! `top-down-disclosure` from outside: what it tells, and that it can be stopped at any time.
+//! `top-down-disclosure`: disclosed values, and stopping at any time.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ bankruptcy.role = \"sensitive\"
 rating.role = \"class\"
 ";
 
-/// Of each kind of customer so many are rated good and bad.
+/// Customers: number of good and bad ratings per job and country.
 const CUSTOMERS: [(&str, usize, usize); 8] = [
     ("Cook,US,Current", 0, 4),
     ("Artist,France,Current", 1, 3),
@@ -42,7 +42,7 @@ fn bank() -> Folder {
     folder
 }
 
-/// The distinct jobs and countries of a release.
+/// Returns the distinct pairs of job and country of a release.
 fn leaving(folder: &Folder) -> Vec<String> {
     let text = folder.read("out.csv");
     let known = |line: &str| line.splitn(3, ',').take(2).collect::<Vec<_>>().join(",");
@@ -65,9 +65,9 @@ fn what_would_let_somebody_infer_too_much_stays_suppressed() {
     let told = |point: &Value| point["changes"][0]["to"].as_str().unwrap().to_owned();
     let path: Vec<String> = report["path"].as_array().unwrap().iter().skip(2).map(told).collect();
     assert_eq!(path, ["Cook", "Artist", "Doctor", "US", "France"]);
-    // A value has no name for the page, which says how many steps there were.
+    // The page does not name values; it only counts the steps.
     let page = folder.read("report.html");
-    assert!(page.contains("Everything was suppressed first") && page.contains("job: a value told"));
+    assert!(page.contains("All values were suppressed first") && page.contains("job: a value disclosed"));
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
 }
 
@@ -87,7 +87,7 @@ fn at_the_time_limit_what_was_told_so_far_leaves() {
 fn interrupted_while_it_searches_what_was_told_so_far_leaves() {
     use std::{process::Stdio, time::Duration};
 
-    // Thousands of values, all of which may be told, and each of which looks at all the others.
+    // Thousands of values that may all be disclosed; the cost is quadratic, so the search is slow.
     let folder = Folder::empty();
     let rows: String = (0..15_000)
         .map(|code| format!("c{code},{},g\nc{code},x,{}\n", ["x", "y"][code % 2], ["g", "b"][code / 2 % 2]))
@@ -104,11 +104,11 @@ fn interrupted_while_it_searches_what_was_told_so_far_leaves() {
         let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        // It may not have begun to search yet.
+        // The search may not have started yet.
         if output.status.code() == Some(130) {
             continue;
         }
-        // Or be done already, on a fast machine.
+        // On a fast machine it may be finished already.
         if !sent.success() || output.stdout.is_empty() {
             continue;
         }
@@ -144,7 +144,7 @@ fn what_nobody_is_taken_to_know_is_named() {
     folder.edit("policy.toml", "given = [\"job\", \"country\"]", "given = [\"job\"]");
     let run = folder.anonymize(&[]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stderr.contains("`country`: quasi-identifier, but no rule"), "{}", run.stderr);
+    assert!(run.stderr.contains("assumes that attackers do not know `country`"), "{}", run.stderr);
     assert!(folder.read("out.csv").contains(",Canada,"));
 }
 

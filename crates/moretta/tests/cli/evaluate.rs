@@ -1,4 +1,4 @@
-//! What a model can still learn, from outside.
+//! `moretta evaluate`.
 
 use serde_json::Value;
 
@@ -70,7 +70,7 @@ fn without_a_class_or_without_test_records_there_is_nothing_to_evaluate() {
 
     let run = folder.run(&["evaluate", "people.csv", "-p", "policy.toml", "--test", "./people.csv"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("these are the records that are learned from"), "{}", run.stderr);
+    assert!(run.stderr.contains("this is the training file"), "{}", run.stderr);
 
     folder.write("test.csv", "name,age\nAnn,34\n");
     let run = folder.run(&with(&[]));
@@ -107,7 +107,10 @@ fn without_test_records_some_are_held_back_in_turn() {
         assert!((found["spread"][name].as_f64().unwrap() - deviation).abs() < 1e-12, "{name}");
     }
     let said = folder.ok(&folded(&[]));
-    assert!(said.contains("mean and deviation of 5 splits (3,001 tested in all)") && said.contains("±"), "{said}");
+    assert!(
+        said.contains("mean ± standard deviation of 5 splits (3,001 records in all)") && said.contains("±"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -136,13 +139,12 @@ fn what_cannot_be_met_without_the_records_held_back_is_said_to_be_about_them() {
     let folder = people::folder_to_predict(200);
     folder.edit("policy.toml", "k = 10", "k = 170");
     let run = folder.run(&folded(&[]));
-    let message =
-        "error: without the records held back: the policy cannot be met: even with all 160 records in one group";
+    let message = "error: on the training records (without those held out): the policy cannot be satisfied: even with all 160 records in one group";
     assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
-    // With records of their own to test with, nothing is held back.
+    // With separate test records, nothing is held out.
     folder.edit("policy.toml", "k = 170", "k = 201").write("test.csv", people::table(1, 200..300));
     let run = folder.run(&with(&[]));
-    let message = "error: the policy cannot be met: even with all 200 records in one group";
+    let message = "error: the policy cannot be satisfied: even with all 200 records in one group";
     assert!(run.code == 1 && run.stderr.contains(message), "{}", run.stderr);
 }
 
@@ -159,8 +161,8 @@ fn a_template_on_a_value_that_is_not_there_is_refused() {
 
 #[test]
 fn what_is_held_back_cannot_leak_into_the_recoding() {
-    // One person earns far more than all others. Whenever she is held back, nothing of the search may know how much: the
-    // training tables of the other folds reach as far as she does, that of hers does not.
+    // One person earns far more than all others. If she is held out, the search must not know her income: the
+    // training tables of the other folds include it in the range, that of her fold does not.
     let folder = Folder::empty();
     let mut table = "income,town,rich\n".to_owned();
     (0..99).for_each(|at| table += &format!("{},{},{}\n", 20 + at, ["x", "y"][at % 2], ["no", "yes"][at % 2]));
@@ -171,7 +173,7 @@ fn what_is_held_back_cannot_leak_into_the_recoding() {
          town.role = \"quasi-identifier\"\nrich.role = \"class\"\n",
     );
     let found = json(&folder.ok(&folded(&["--json"])));
-    // The widest group of a column, as a share of its range: with her, whoever is with her spans all of it.
+    // Width of the widest group as a share of the range: the group of this person spans nearly all of it.
     let widest: Vec<f64> =
         found["folds"].as_array().unwrap().iter().map(|fold| fold["measures"]["nil_inf"].as_f64().unwrap()).collect();
     assert_eq!(widest.iter().filter(|&&widest| widest < 0.3).count(), 1, "{widest:?}");

@@ -1,4 +1,4 @@
-//! A folder of its own for each test, and the program run in it.
+//! Runs the program in a temporary folder per test.
 
 use std::{
     collections::BTreeMap,
@@ -54,7 +54,7 @@ pub struct Folder {
     dir: TempDir,
 }
 
-/// What a run said and how it ended.
+/// Output and exit code of a run.
 #[derive(Debug)]
 pub struct Run {
     pub code: i32,
@@ -67,7 +67,7 @@ impl Folder {
         Self { dir: tempfile::tempdir().unwrap() }
     }
 
-    /// With a table of eight people, a policy and a hierarchy.
+    /// Creates a folder with a table of eight people, a policy and a hierarchy.
     pub fn with_people() -> Self {
         let folder = Self::empty();
         folder.write("people.csv", PEOPLE).write("policy.toml", POLICY).write("zip.csv", ZIP);
@@ -85,7 +85,7 @@ impl Folder {
         self
     }
 
-    /// Replaces a part of a file, which must be there.
+    /// Replaces a text of a file, which must occur.
     pub fn edit(&self, name: &str, from: &str, to: &str) -> &Self {
         let text = self.read(name);
         assert!(text.contains(from), "{name} has no {from:?}");
@@ -111,7 +111,7 @@ impl Folder {
         }
     }
 
-    /// A run that must end well; its standard output.
+    /// Runs a command that must succeed; returns its standard output.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let run = self.run(arguments);
         assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
@@ -124,7 +124,7 @@ impl Folder {
         self.run(&arguments)
     }
 
-    /// Every file below, with its content.
+    /// Returns all files with their contents.
     pub fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut files = BTreeMap::new();
         let mut open = vec![self.dir.path().to_owned()];
@@ -143,7 +143,7 @@ impl Folder {
     }
 }
 
-/// Where the real data is, or a clear word that a test is skipped.
+/// Returns the folder of the real data; if there is none, prints that the test is skipped.
 pub fn real_data(test: &str) -> Option<PathBuf> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");
     let data = std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from);

@@ -1,4 +1,4 @@
-//! `moretta frontier` and `anonymize --at`: the same path in every form, and points of it released.
+//! `moretta frontier` and `anonymize --at`: the path in every output format, and releases of its steps.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::{
     people,
 };
 
-/// Eight people under the method that leaves a path, with steps for age.
+/// Eight people with a method that has a path, and a hierarchy for age.
 fn climbing() -> Folder {
     let folder = Folder::with_people();
     folder.edit("policy.toml", "\"mondrian\"", "\"bottom-up-generalization\"\ntake-back = false");
@@ -29,7 +29,7 @@ fn points(found: &Value) -> &Vec<Value> {
     found["points"].as_array().unwrap()
 }
 
-/// A sum over a table and one over a coarser table of the same records differ in the last digits.
+/// Compares up to rounding: sums over a table and over a coarser one differ in the last digits.
 fn assert_alike(a: &Value, b: &Value) {
     for (name, value) in a.as_object().unwrap() {
         let (a, b) = (value.as_f64().unwrap_or(-1.0), b[name].as_f64().unwrap_or(-1.0));
@@ -93,9 +93,9 @@ fn every_form_of_output_has_every_point() {
         assert!(!page.contains(">cm<"), "there is no class");
     }
     assert!(svg.starts_with("<?xml") && svg.contains("xmlns=\"http://www.w3.org/2000/svg\""));
-    assert!(html.contains("default-src 'none'") && html.contains("The policy first holds at step"));
-    assert!(svg.contains("prices of the climb alone") && html.contains("prices of the climb alone"));
-    assert!(html.contains("Nothing is suppressed at any point."));
+    assert!(html.contains("default-src 'none'") && html.contains("is the first that satisfies the policy"));
+    assert!(svg.contains("those of the generalization path") && html.contains("those of the generalization path"));
+    assert!(html.contains("No step suppresses records."));
     let run = frontier(&folder, &["--output", "f.json"]);
     assert!(run.code == 2 && run.stderr.contains("`--json`"), "{}", run.stderr);
 }
@@ -114,7 +114,7 @@ fn another_method_is_replaced_with_a_note() {
     for name in ["f.svg", "f.html"] {
         let run = frontier(&folder, &["--output", name]);
         assert!(run.stdout.contains("release with k = 2") && !run.stdout.contains("--at"), "{}", run.stdout);
-        assert!(folder.read(name).contains("the policy names"), "{name}");
+        assert!(folder.read(name).contains("the method of the policy, has none"), "{name}");
     }
     let run = folder.anonymize(&["--at", "1"]);
     assert_eq!(run.code, 2, "{}", run.stderr);
@@ -129,8 +129,8 @@ fn a_point_where_everything_is_starred_is_not_in_the_panel_of_cm() {
     let run = frontier(&folder, &["--output", "f.html"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
     let page = folder.read("f.html");
-    assert_eq!(page.matches("Left out: where everything prints *").count(), 1);
-    assert!(page.contains("loses less, often much less"));
+    assert_eq!(page.matches("Not shown: the step at which all values are *").count(), 1);
+    assert!(page.contains("so it loses less, often much less"));
 }
 
 #[test]
@@ -159,12 +159,17 @@ fn a_point_that_breaks_the_policy_does_not_leave() {
     let (holds, last) = (&found["holds"]["step"], points(&found).len() - 1);
     let run = folder.anonymize(&["--at", "0"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
-    for part in ["at step 0", "the worst with 1 record", "k = 2", &format!("the policy first holds at step {holds}")] {
+    for part in [
+        "step 0 does not",
+        "the worst has 1 record",
+        "k = 2",
+        &format!("step {holds} is the first that satisfies the policy"),
+    ] {
         assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
     }
     let run = folder.anonymize(&["--at", "99"]);
     assert_eq!(run.code, 2);
-    for part in [format!("ends at step {last}"), format!("the policy first holds at step {holds}")] {
+    for part in [format!("the last step is {last}"), format!("step {holds} is the first that satisfies the policy")] {
         assert!(run.stderr.contains(&part), "{}", run.stderr);
     }
     for wrong in ["x", "-1"] {
@@ -204,8 +209,8 @@ fn a_report_tells_the_way_there() {
     let path = report["path"].as_array().unwrap();
     assert!(path.len() > 1 && path[0]["step"] == 0);
     assert_alike(&path[path.len() - 1]["measures"], &report["measures"]);
-    assert!(folder.read("r.html").contains("The way there"));
-    // An interval between two people's ages is in no hierarchy, and on no page.
+    assert!(folder.read("r.html").contains("Generalization path"));
+    // An interval between the ages of two people is not in a hierarchy, so no page may show it.
     folder.edit("policy.toml", "hierarchy = { widths = [10, 20] }", "hierarchy = \"free\"");
     let run = frontier(&folder, &["--output", "f.html"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
@@ -221,6 +226,10 @@ fn a_policy_that_holds_at_no_step_is_told_plainly() {
     folder.edit("policy.toml", "k = 2", &format!("k = 2\n{diversity}"));
     let run = frontier(&folder, &[]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("the policy holds at no step, not even with all values at the root"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("no step satisfies the policy, not even with all values fully generalized"),
+        "{}",
+        run.stdout
+    );
     assert!(!run.stdout.contains("--at"), "{}", run.stdout);
 }

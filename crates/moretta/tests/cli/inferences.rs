@@ -1,4 +1,4 @@
-//! What can be inferred, from outside: the published counts, every form of the list, raw and released files.
+//! `moretta inferences`: published counts, every output format, original and released files.
 
 use std::{fs, path::Path};
 
@@ -40,7 +40,7 @@ Bankruptcy.role = "sensitive"
 Rating.role = "class"
 "#;
 
-/// The bank customers of the paper, 24 of them.
+/// The 24 bank customers of the paper.
 fn bank() -> Folder {
     let mut table = String::new();
     for line in BANK.lines() {
@@ -106,13 +106,13 @@ fn a_release_is_read_like_raw_data() {
     assert_eq!(starred["given"], serde_json::json!({ "Job": "*", "Country": "*" }));
     assert_eq!((&starred["support"], &starred["records"], &starred["broken"]), (&5.into(), &10.into(), &false.into()));
 
-    // Names are gone from a release of made-up people, and what the policy forbids as well.
+    // A release has no inference that the policy forbids.
     let folder = people::folder(2000);
     let raw = json(&folder, &[]);
     assert!(raw["broken"]["inferences"].as_u64() > Some(0), "{}", raw["broken"]);
     assert_eq!(folder.anonymize(&["--seed", "1"]).code, 0);
     let said = folder.ok(&["inferences", "out.csv", "-p", "policy.toml"]);
-    assert!(said.contains("none is surer than the policy allows"), "{said}");
+    assert!(said.contains("ok no inference is above the confidence that the policy allows"), "{said}");
     assert!(said.contains("no inference has a confidence above 50 %"), "{said}");
 }
 
@@ -120,10 +120,10 @@ fn a_release_is_read_like_raw_data() {
 fn without_a_template_all_sensitive_values_are_asked_for() {
     let folder = Folder::with_people();
     let said = folder.ok(&["inferences", "people.csv", "-p", "policy.toml"]);
-    assert!(said.contains("the policy has no template: every value of each sensitive column"), "{said}");
+    assert!(said.contains("the policy has no template: checking every value of each sensitive column"), "{said}");
     let found = json(&folder, &[]);
     assert_eq!((&found["asked"], &found["broken"]), (&"sensitive-columns".into(), &Value::Null));
-    // Ann and Cat are alike in all that is known, the others are alone.
+    // Ann and Cat share all quasi-identifier values, the others are unique.
     assert_eq!(counts(&found, "inferences"), [8, 8, 6, 6, 6]);
     assert_eq!(counts(&found, "records"), [8, 8, 6, 6, 6]);
 }
@@ -152,7 +152,7 @@ fn long_lists_are_cut_unless_all_is_asked_for() {
     let lines = |said: &str| said.lines().filter(|line| line.contains(" of ") && line.contains("given")).count();
     let said = inferences(&folder, &[]).stdout;
     assert!(listed > 20 && lines(&said) == 20, "{listed} {said}");
-    assert!(said.ends_with(&format!("… and {} more; --all lists them\n", listed - 20)), "{said}");
+    assert!(said.ends_with(&format!("… and {} more; use --all to list them\n", listed - 20)), "{said}");
     assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
     let all = inferences(&folder, &["--all"]).stdout;
     assert!(lines(&all) == listed && !all.contains("--all"), "{all}");
@@ -183,13 +183,13 @@ fn the_file_has_what_the_json_has() {
         assert_eq!(people::column(&csv, &format!("given.{name}")), expected);
     }
     let run = inferences(&folder, &["--output", "list.csv"]);
-    assert!(run.code == 2 && run.stderr.contains("exists already"), "{}", run.stderr);
+    assert!(run.code == 2 && run.stderr.contains("exists;"), "{}", run.stderr);
     assert_eq!(folder.read("list.csv"), csv);
     assert_eq!(inferences(&folder, &["--output", "list.csv", "--overwrite"]).code, 0);
     assert_ne!(folder.read("list.csv"), csv);
 }
 
-/// What is wrong, how it comes about, what is run, what is said.
+/// Name, edit of the folder, arguments, and expected message.
 type Case = (&'static str, fn(&Folder), &'static [&'static str], &'static str);
 
 #[test]
@@ -198,9 +198,9 @@ fn bad_input_is_one_message_and_no_file() {
         ("share", |_| (), &["--above", "1"], "`1` is not a share from 0 to below 1"),
         ("negative", |_| (), &["--above", "-0.1"], "`-0.1` is not a share"),
         ("percent", |_| (), &["--above", "50%"], "`50%` is not a share"),
-        ("form", |_| (), &["--output", "list.html"], "list.html: a list of inferences is CSV"),
-        ("itself", |_| (), &["--output", "people.csv", "--overwrite"], "is read by this command"),
-        ("folder", |_| (), &["--output", "nowhere/list.csv"], "there is no folder nowhere"),
+        ("form", |_| (), &["--output", "list.html"], "list.html: a list of inferences must be named .csv"),
+        ("itself", |_| (), &["--output", "people.csv", "--overwrite"], "is an input of this command"),
+        ("folder", |_| (), &["--output", "nowhere/list.csv"], "folder nowhere does not exist"),
         ("column", |f| edit(f, "people.csv", "Child", "Kids"), &[], "people.csv: "),
         ("ragged", |f| edit(f, "people.csv", "Doctor,US", "Doctor"), &[], "people.csv, record 9"),
         ("value", |f| edit(f, "policy.toml", "\"Discharged\"", "\"Discharge\""), &[], "did you mean `Discharged`?"),
@@ -227,7 +227,7 @@ fn bad_input_is_one_message_and_no_file() {
     }
 }
 
-/// A policy with the less frequent half of each sensitive column's values guarded, given all other categories.
+/// A policy that protects the rarer half of the values of each sensitive column, given all other categories.
 fn published(table: &str, known: &[&str], sensitive: &[&str], class: &str) -> String {
     let header: Vec<&str> = table.lines().next().unwrap().split(',').collect();
     let mut policy = "version = 1\n".to_owned();
@@ -248,7 +248,7 @@ fn published(table: &str, known: &[&str], sensitive: &[&str], class: &str) -> St
     policy
 }
 
-/// The records without a missing value.
+/// Returns the records without missing values.
 fn complete(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     text.lines().filter(|line| !line.split(',').any(|cell| cell == "?")).map(|line| format!("{line}\n")).collect()

@@ -1,4 +1,4 @@
-//! Killed at any moment, a release is the old file or the new one, never a part; interrupted, none or the best so far.
+//! A killed run leaves the old release or the new one, never a part; an interrupted run none or the best so far.
 
 use std::{
     fs,
@@ -33,7 +33,7 @@ fn killed_at_random_moments_the_target_is_never_partial() {
     let (mut untouched, mut replaced) = (0, 0);
     let mut random = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos() as u64;
     for kill in 0..KILLS {
-        // One moment in each sixteenth of the way, so that the end, where files are renamed, is met too.
+        // One moment in each sixteenth of the duration, so that the final renaming is covered too.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let fraction = (kill as f64 + (random >> 11) as f64 / (1u64 << 53) as f64) / KILLS as f64 * 1.1;
         fs::write(folder.path("out.csv"), &old).unwrap();
@@ -54,7 +54,7 @@ fn killed_at_random_moments_the_target_is_never_partial() {
     assert!(untouched > 0);
 }
 
-/// A killed run may leave temporary files, all named as such.
+/// A killed run may leave temporary files, recognizable by name.
 fn clean(folder: &Folder) {
     for name in folder.files().keys().filter(|name| name.to_string_lossy().starts_with(".moretta-")) {
         fs::remove_file(folder.path(&name.to_string_lossy())).unwrap();
@@ -75,7 +75,7 @@ fn interrupted_it_stops_with_nothing_written() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // While it writes: then the handler is there, and something could be left behind.
+    // While it writes: then the handler is installed, and a temporary file exists.
     let is_temporary = |entry: fs::DirEntry| {
         let large = entry.metadata().is_ok_and(|metadata| metadata.len() > 0);
         large && entry.file_name().to_string_lossy().starts_with(".moretta-")
@@ -95,7 +95,7 @@ fn interrupted_it_stops_with_nothing_written() {
 #[cfg(unix)]
 #[test]
 fn interrupted_while_it_evolves_the_best_so_far_leaves() {
-    // Far more generations than anybody would wait for.
+    // Far more iterations than the test can wait for.
     let folder = people::folder(1000);
     let endless = "\"genetic\"\npopulation = 50\niterations = 1_000_000_000\npatience = 1_000_000_000\nseeds = false";
     folder.edit("policy.toml", "\"mondrian\"", endless);
@@ -107,7 +107,7 @@ fn interrupted_while_it_evolves_the_best_so_far_leaves() {
         assert!(sent.success());
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        // It may not have found anything yet, on a slow machine.
+        // On a slow machine there may be no result yet.
         if output.status.code() == Some(130) {
             assert!(!folder.path("out.csv").exists());
             continue;

@@ -1,4 +1,4 @@
-//! Limits on what can be inferred: LKC-privacy, templates that follow from others, limits that no release can meet.
+//! LKC-privacy, templates that are implied by others, and policies that no release can satisfy.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn template(given: &str, value: &str, most: f64) -> String {
     )
 }
 
-/// The demo's people under LKC-privacy and nothing else.
+/// The people of the demo, with LKC-privacy as the only model.
 fn lkc(method: &str, lines: &str) -> Folder {
     let folder = people::folder(1000);
     let policy = folder.read("policy.toml");
@@ -25,7 +25,7 @@ fn lkc(method: &str, lines: &str) -> Folder {
     folder
 }
 
-/// The smallest group and the highest confidence of a diagnosis, over all pairs of columns.
+/// Returns the smallest group and the highest confidence of a diagnosis over all pairs of columns.
 fn naive(text: &str, columns: &[&str]) -> (u64, f64) {
     let diagnosis = people::column(text, "diagnosis");
     let mut found = (u64::MAX, 0.0f64);
@@ -51,7 +51,7 @@ fn any_two_columns_give_away_no_more_than_asked() {
         let folder = lkc(method, "l = 2\nk = 5\nc = 0.6");
         let run = folder.anonymize(&["--seed", "1", "--json", "--recoding", "r.json", "--report", "r.html"]);
         assert_eq!(run.code, 0, "{}", run.stderr);
-        assert!(!run.stderr.contains("no rule of the policy guards it"), "{}", run.stderr);
+        assert!(!run.stderr.contains("no privacy model protects"), "{}", run.stderr);
         let report: Value = serde_json::from_str(&run.stdout).unwrap();
         assert_eq!(report["policy"]["privacy"]["lkc"], json!({"l": 2, "k": 5, "c": 0.6}));
         assert_eq!(report["privacy"]["models"].as_array().unwrap().len(), 1, "one line for all pairs");
@@ -64,10 +64,10 @@ fn any_two_columns_give_away_no_more_than_asked() {
         assert!((found["confidence"].as_f64().unwrap() - confidence).abs() < 1e-12, "{method}: {found} {confidence}");
         assert!(smallest >= 5 && confidence <= 0.6);
         let said = folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
-        assert!(said.contains("holds  LKC-privacy (any 2 of "), "{said}");
+        assert!(said.contains("ok     LKC-privacy (any 2 of "), "{said}");
         let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml", "--json"]);
         assert_eq!(&serde_json::from_str::<Value>(&checked).unwrap()["privacy"]["lkc"], found);
-        // Boxes overlap, and a record may be put into another than it came from; labels of a column do not.
+        // Boxes of a local recoding overlap, so `apply` may choose another box than the original; labels of a global one do not.
         if method != "mondrian" {
             folder.ok(&["apply", "people.csv", "--recoding", "r.json", "-o", "again.csv"]);
         }
@@ -80,8 +80,8 @@ fn a_file_that_breaks_it_is_told_what_is_worst() {
     let run = folder.run(&["check", "people.csv", "-p", "policy.toml"]);
     assert_eq!(run.code, 1);
     let line = run.stdout.lines().find(|line| line.contains("LKC-privacy")).unwrap();
-    assert!(line.contains("breaks") && line.contains("1 record and confidence 1.000 (diagnosis, given "), "{line}");
-    assert!(line.contains(" groups; worst group: "), "records would count once for each pair of columns: {line}");
+    assert!(line.contains("FAIL") && line.contains("1 record and confidence 1.000 (diagnosis, given "), "{line}");
+    assert!(line.contains(" groups; worst group has "), "records would count once for each pair of columns: {line}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn templates_that_follow_from_others_are_named() {
     let implied_by: Vec<Option<u64>> =
         templates.iter().map(|t| t.get("implied_by").map(|by| by.as_u64().unwrap())).collect();
     assert_eq!(implied_by, [Some(1), None, None, Some(1)]);
-    // They are verified all the same.
+    // Redundant templates are verified too.
     assert_eq!(report["privacy"]["models"].as_array().unwrap().len(), 5);
 }
 
@@ -150,12 +150,15 @@ fn what_no_release_can_meet_is_said_once_for_all_columns() {
     for (lines, expected) in [
         (
             "l = 2\nk = 9\nc = 0.6",
-            "there would be 8 records, which breaks LKC-privacy (any 2 of 3 columns known: k = 9",
+            "there would be 8 records, which violates LKC-privacy (any 2 of 3 columns known: k = 9",
         ),
-        ("l = 1\nk = 2\nc = 0.3", "there would be confidence 0.375 (diagnosis), which breaks LKC-privacy (any 1 of 3"),
+        (
+            "l = 1\nk = 2\nc = 0.3",
+            "there would be confidence 0.375 (diagnosis), which violates LKC-privacy (any 1 of 3",
+        ),
         (
             "l = 3\nk = 9\nc = 0.3",
-            "8 records and confidence 0.375 (diagnosis), which breaks LKC-privacy (all 3 columns",
+            "8 records and confidence 0.375 (diagnosis), which violates LKC-privacy (all 3 columns",
         ),
     ] {
         let folder = Folder::with_people();
@@ -177,7 +180,7 @@ fn a_population_is_at_least_the_table() {
         run.stderr
     );
     assert!(!folder.path("out.csv").exists());
-    // Two of eight, of which one in a hundred people was drawn: 0.01 / 0.99² x (0.01 ln 0.01 + 0.99).
+    // A group of two records, in a sample of one percent of the population: 0.01 / 0.99² x (0.01 ln 0.01 + 0.99).
     for (population, highest) in [(8, 0.5), (800, 0.009_631_1)] {
         let text = folder.read("policy.toml");
         let (at, end) = (text.find("population = ").unwrap(), text.find("\n\n[privacy]").unwrap());

@@ -1,4 +1,4 @@
-//! The command line from outside: what it prints, what it exits with, what it leaves on the disk.
+//! End-to-end tests of the command line: output, exit codes and files.
 
 mod adult;
 mod apply_compare;

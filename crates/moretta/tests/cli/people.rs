@@ -1,10 +1,10 @@
-//! Made-up people as files.
+//! Synthetic people as files.
 
 use moretta_synthetic::{self as synthetic, People};
 
 use crate::folder::Folder;
 
-/// The demo's table, policy and hierarchies in a folder of a test's own.
+/// Creates a folder with table, policy and hierarchies of the demo.
 pub fn folder(people: u64) -> Folder {
     let folder = Folder::empty();
     folder.write("people.csv", table(1, 0..people)).write("policy.toml", synthetic::policy());
@@ -16,7 +16,7 @@ pub fn folder(people: u64) -> Folder {
     folder
 }
 
-/// The same, with a class that can be predicted: who is married depends on age.
+/// Like [`folder`], with a predictable class: marital status depends on age.
 pub fn folder_to_predict(people: u64) -> Folder {
     let folder = folder(people);
     let from = "role = \"quasi-identifier\"\ntype = \"category\"\nhierarchy = \"hierarchies/marital-status.csv\"";
@@ -25,7 +25,7 @@ pub fn folder_to_predict(people: u64) -> Folder {
     folder
 }
 
-/// Some of the people of a seed, as CSV.
+/// Returns a range of the people of a seed as CSV.
 pub fn table(seed: u64, indices: std::ops::Range<u64>) -> String {
     let people = People::new(seed);
     let mut text = synthetic::header();
@@ -33,7 +33,7 @@ pub fn table(seed: u64, indices: std::ops::Range<u64>) -> String {
     text
 }
 
-/// A CSV text as rows of cells, for tests: quotes, no line breaks inside.
+/// Splits CSV text into cells; supports quotes, but no line breaks in cells.
 pub fn rows(text: &str) -> Vec<Vec<String>> {
     let cells = |line: &str| {
         let (mut cells, mut cell, mut quoted) = (Vec::new(), String::new(), false);
@@ -50,7 +50,7 @@ pub fn rows(text: &str) -> Vec<Vec<String>> {
     text.lines().map(cells).collect()
 }
 
-/// One column of a CSV text, without its header.
+/// Returns one column of a CSV text, without the header.
 pub fn column(text: &str, name: &str) -> Vec<String> {
     let rows = rows(text);
     let at = rows[0].iter().position(|cell| cell == name).unwrap();

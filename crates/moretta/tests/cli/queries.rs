@@ -1,4 +1,4 @@
-//! What a release answers, from outside: every form of the errors, own queries, releases of every kind of cell.
+//! `moretta queries`: every output format, the user's own queries, and every kind of released cell.
 
 use serde_json::Value;
 
@@ -38,14 +38,14 @@ fn json(folder: &Folder, more: &[&str]) -> Value {
     serde_json::from_str(&ok(folder, &[&["--json"], more].concat())).unwrap()
 }
 
-/// Made-up people and a release of them.
+/// Synthetic people and a release of them.
 fn released(people: u64) -> Folder {
     let folder = people::folder(people);
     assert_eq!(folder.anonymize(&["--seed", "1"]).code, 0);
     folder
 }
 
-/// Eight people who leave as two groups: ages up to 36, and from 47.
+/// Eight people released in two groups: ages up to 36, and from 47.
 fn two_groups() -> Folder {
     let folder = Folder::with_people();
     let mut table = "age,sex,zip,diagnosis\n".to_owned();
@@ -103,7 +103,7 @@ fn too_few_queries_are_told() {
     folder.write("people.csv", format!("name,age,sex,zip,diagnosis\n{zeros}"));
     folder.write("out.csv", format!("age,sex,zip,diagnosis\n{}", "0,f,53711,flu\n".repeat(4)));
     let said = ok(&folder, &["--count", "2"]);
-    assert!(said.contains("SUM(age): 0 with an answer among 2,000 drawn\n  too few: 2 were asked for"), "{said}");
+    assert!(said.contains("SUM(age): 0 of 2,000 drawn have a nonzero answer\n  too few: 2 were requested"), "{said}");
 }
 
 #[test]
@@ -116,9 +116,9 @@ fn own_queries() {
     let found = json(&folder, &["--queries", "own.toml"]);
     let told = |at: usize, name: &str| found["queries"][at][name].as_f64();
     assert_eq!((told(0, "truth"), told(0, "answer"), told(0, "error")), (Some(8.0), Some(8.0), Some(0.0)));
-    // All of [34, 36], and of `*` one of two sexes: half of four.
+    // All ages of [34, 36], and one of two sexes of `*`: half of four records.
     assert_eq!((told(1, "truth"), told(1, "answer"), told(1, "records")), (Some(3.0), Some(2.0), Some(3.0)));
-    // A third of the first four, whose ages are 35 in the mean, and all of the others with 49.
+    // A third of the first four records with mean age 35, and all of the others with mean age 49.
     let answer = told(2, "answer").unwrap();
     assert!((answer - (4.0 / 3.0 * 35.0 + 4.0 * 49.0)).abs() < 1e-9, "{answer}");
     assert_eq!((told(2, "truth"), told(3, "truth"), told(3, "error")), (Some(119.0), Some(0.0), None));

@@ -1,4 +1,4 @@
-//! Releases of made-up people, from input to checked file.
+//! Releases of synthetic people, from input to verified file.
 
 use crate::{
     folder::Folder,
@@ -21,7 +21,7 @@ fn a_release_keeps_rows_and_untouched_columns_and_drops_identifiers() {
     for name in ["income", "diagnosis", "insured"] {
         assert_eq!(sorted(column(&after, name)), sorted(column(&before, name)));
     }
-    assert!(folder.ok(&["check", "out.csv", "-p", "policy.toml"]).contains("holds"));
+    assert!(folder.ok(&["check", "out.csv", "-p", "policy.toml"]).contains("  ok "));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn the_seed_alone_decides_the_bytes() {
     assert_ne!(column(&one, "income"), column(&folder.read("people.csv"), "income"), "shuffled");
     let kept = release(&["--seed", "7", "--keep-order"]);
     assert_eq!(column(&kept, "income"), column(&folder.read("people.csv"), "income"), "in order");
-    assert!(release(&[]) != release(&[]), "without a seed every release is shuffled anew");
+    assert!(release(&[]) != release(&[]), "without a seed every release has another order");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn what_the_release_is_for_is_in_summary_report_and_recoding() {
     );
     let (value, lm) = (objective["value"].as_f64().unwrap(), report["measures"]["lm"].as_f64().unwrap());
     assert!((value - lm).abs() < 1e-9, "{value} {lm}");
-    assert!(run.stdout.contains(&format!("  goal   lm is {value:.4}, and counts 2 times\n")), "{}", run.stdout);
+    assert!(run.stdout.contains(&format!("  goal   lm = {value:.4} (weight 2)\n")), "{}", run.stdout);
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn two_classes_are_two_columns_of_which_the_first_is_measured() {
     let folder = folder(1000);
     let cm = |run: &str| serde_json::from_str::<serde_json::Value>(run).unwrap()["measures"]["cm"].as_f64().unwrap();
     let one = cm(&folder.anonymize(&["--seed", "1", "--json"]).stdout);
-    // Incomes are named before the class, and nearly everybody has one of their own.
+    // Incomes come before the class, and nearly all are unique.
     folder.edit("policy.toml", "role = \"insensitive\"", "role = \"class\"");
     let two = cm(&folder.anonymize(&["--seed", "1", "--json", "--overwrite"]).stdout);
     assert!(two > 0.5 && one < 0.5, "{one} {two}");
@@ -169,13 +169,13 @@ fn a_file_that_was_touched_afterwards_fails_its_check() {
     let folder = folder(1000);
     folder.anonymize(&[]);
     let text = folder.read("out.csv");
-    // Not `female`, which would become `fe*`; and a line that no earlier one repeats, so that it is this record.
+    // Not `female`, which would become `fe*`; and a line without earlier duplicates, to know the record number.
     let lines: Vec<&str> = text.lines().collect();
     let record = (500..).find(|&at| lines[at].contains(",male,") && !lines[..at].contains(&lines[at])).unwrap();
     folder.write("out.csv", text.replacen(lines[record], &lines[record].replacen(",male,", ",*,", 1), 1));
     let run = folder.run(&["check", "out.csv", "-p", "policy.toml"]);
     assert_eq!(run.code, 1, "{}", run.stdout);
-    assert!(run.stdout.contains("breaks") && run.stdout.contains(&record.to_string()), "{}", run.stdout);
+    assert!(run.stdout.contains("FAIL") && run.stdout.contains(&record.to_string()), "{}", run.stdout);
     let raw = folder.run(&["check", "people.csv", "-p", "policy.toml", "--json"]);
     assert_eq!(raw.code, 1);
     let raw: serde_json::Value = serde_json::from_str(&raw.stdout).unwrap();
@@ -193,29 +193,29 @@ fn a_label_that_does_not_stand_for_all_below_it_is_told() {
     };
     folder.write("policy.toml", policy(true));
     let run = folder.anonymize(&["--report", "r.json", "--report", "r.html"]);
-    assert!(run.stdout.contains("in job a label stands for the values below it that are not"), "{}", run.stdout);
+    assert!(run.stdout.contains("in job, a label excludes those values below it"), "{}", run.stdout);
     let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).unwrap();
     assert_eq!(report["nested"], serde_json::json!(["job"]));
     let page = folder.read("r.html");
-    assert!(page.contains("not released under a narrower one") && page.contains("partial = true"));
+    assert!(page.contains("values below it that have a narrower label") && page.contains("partial = true"));
     let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
-    assert!(checked.contains("10 records in 2 groups") && checked.contains("4 records print *"), "{checked}");
+    assert!(checked.contains("10 records in 2 groups") && checked.contains("4 records have *"), "{checked}");
     let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml", "--json"]);
     assert!(checked.contains("\"suppressed_rows\": 4"), "{checked}");
     folder.write("policy.toml", policy(false));
     let run = folder.anonymize(&["--overwrite"]);
-    assert!(run.stdout.contains("in 1 group,") && !run.stdout.contains("a label stands"), "{}", run.stdout);
+    assert!(run.stdout.contains("in 1 group,") && !run.stdout.contains("a label excludes"), "{}", run.stdout);
 }
 
 #[test]
 fn a_recoding_serves_new_people() {
     let folder = folder(4000);
     folder.anonymize(&["--recoding", "r.json"]);
-    // The same people: boxes overlap, so a few may find their group short.
+    // The same people: boxes overlap, so a few groups may become too small.
     folder.edit("r.json", "\"max-suppressed\": 0.0", "\"max-suppressed\": 0.01");
     folder.ok(&["apply", "people.csv", "--recoding", "r.json", "-o", "again.csv"]);
     folder.ok(&["check", "again.csv", "-p", "policy.toml"]);
-    // Others: more suppressed than the policy allows is refused, and said.
+    // Other people: more suppression than the policy allows is refused with a message.
     folder.write("new.csv", table(2, 0..4000));
     let run = folder.run(&["apply", "new.csv", "--recoding", "r.json", "-o", "new-out.csv"]);
     assert_eq!(run.code, 1, "{}", run.stderr);
@@ -271,7 +271,7 @@ fn a_search_without_time_says_that_nothing_is_told() {
     folder.edit("policy.toml", "\"mondrian\"", "\"genetic\"\npopulation = 20\niterations = 200");
     let run = folder.anonymize(&["--seed", "1", "--time-limit", "0s"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert!(run.stdout.contains("stopped at the time limit: before it found anything to tell"), "{}", run.stdout);
+    assert!(run.stdout.contains("stopped at the time limit before any value could be disclosed"), "{}", run.stdout);
     let run = folder.anonymize(&["--seed", "1", "--overwrite"]);
     assert!(!run.stdout.contains("stopped"), "{}", run.stdout);
 }

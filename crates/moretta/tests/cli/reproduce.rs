@@ -1,5 +1,5 @@
-//! The experiments of the papers, from outside: on made-up records with the columns of Adult, and on the real data where
-//! it is at hand.
+//! `moretta reproduce` on synthetic records with the columns of Adult, and on the real data if
+//! it is available.
 
 use std::{fs, path::Path};
 
@@ -8,7 +8,7 @@ use crate::folder::{Folder, real_data};
 const CATEGORIES: [&str; 7] =
     ["occupation", "education", "native-country", "marital-status", "sex", "race", "workclass"];
 
-/// Made-up records over the leaves of the project's hierarchies; who is married is often rich.
+/// Synthetic records over the leaves of the hierarchies; married people are often rich.
 fn made_up(folder: &Folder, train: usize, test: usize) {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/adult/hierarchies");
     let mut leaves = Vec::new();
@@ -25,7 +25,7 @@ fn made_up(folder: &Folder, train: usize, test: usize) {
         for _ in 0..records {
             let mut draw = |most: usize| {
                 random = (random * 6_364_136_223_846_793_005_u128 + 1_442_695_040_888_963_407) % (1 << 64);
-                // Squared, so that first values are frequent.
+                // Squared, so that the first values are frequent.
                 let unit = (random >> 40) as f64 / (1u64 << 24) as f64;
                 (unit * unit * most as f64) as usize
             };
@@ -54,7 +54,7 @@ fn a_paper_is_made_again_from_the_data_alone() {
         assert!(svg.starts_with("<svg") && svg.contains("<circle") && !svg.contains("NaN"), "{}", picture.1);
     }
     assert_eq!(page.matches("\n![").count(), 2);
-    // What was published is typed in, what is ours is not: on other data it differs.
+    // Published results are constants, ours are computed: on other data they differ.
     let claim = |what: &str| rows(&page).into_iter().find(|row| row[0].starts_with(what)).unwrap();
     assert_eq!(claim("B, ")[1], "17.4 %");
     assert_ne!(claim("B, ")[2], "17.7 %");
@@ -81,19 +81,19 @@ fn what_is_not_the_data_is_refused_and_nothing_written() {
         assert!(run.stderr.contains(message), "{arguments:?}: {}", run.stderr);
         assert_eq!(folder.files(), before);
     };
-    refused(&["reproduce", "6", "--data", "data"], "there are 1, 2, 3, 4, 5 and all");
+    refused(&["reproduce", "6", "--data", "data"], "choose 1, 2, 3, 4, 5 or all");
     refused(&["reproduce", "1"], "--data");
     refused(&["reproduce", "all", "--data", "nowhere"], "nowhere/adult/");
     made_up(&folder, 20, 20);
-    refused(&["reproduce", "1", "--data", "data"], "cannot be met");
+    refused(&["reproduce", "1", "--data", "data"], "cannot be satisfied");
     folder.write("data/adult/adult_train.csv", "age,sex\n30,f\n");
     refused(&["reproduce", "1", "--data", "data"], "adult_train.csv: there is no column `occupation`");
-    refused(&["reproduce", "1", "--data", "data", "-o", "data/adult/results"], "is with the data");
+    refused(&["reproduce", "1", "--data", "data", "-o", "data/adult/results"], "is inside the data folder");
     folder.write("out", "a file");
     refused(&["reproduce", "1", "--data", "data", "-o", "out"], "out is a file");
 }
 
-/// What the issue asks to see; all of it is in docs/results/papers.
+/// The main claims; docs/results/papers has all of them.
 #[test]
 fn adult_gives_the_published_errors_of_bottom_up_generalization() {
     let Some(data) = real_data("adult_gives_the_published_errors_of_bottom_up_generalization") else { return };

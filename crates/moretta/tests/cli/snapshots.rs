@@ -1,11 +1,11 @@
-//! What the commands print, as reviewed files. `cargo insta review` after a change that was meant.
+//! Snapshots of the output of commands. Run `cargo insta review` after an intended change.
 
 use crate::{folder::Folder, people};
 
-/// Times and seeds differ from run to run.
+/// Masks times and seeds, which differ between runs.
 fn steady(text: &str) -> String {
     let steady =
-        |line: &str| if line.trim_start().starts_with("took") { "  took   …".to_owned() } else { line.to_owned() };
+        |line: &str| if line.trim_start().starts_with("time") { "  time   …".to_owned() } else { line.to_owned() };
     text.lines().map(|line| steady(line) + "\n").collect()
 }
 
@@ -81,7 +81,7 @@ fn a_hierarchy() {
 #[test]
 fn hierarchies_from_the_data() {
     let folder = Folder::empty();
-    // Squares: the farther up, the farther apart, and the rarer.
+    // Squares: larger values are farther apart and rarer.
     let rows: String = (0..12).flat_map(|i| vec![format!("{}\n", i * i); 13 - i]).collect();
     folder.write("t.csv", "n\n".to_owned() + &rows);
     let built = |method: &str, more: &[&str]| {

@@ -43,8 +43,8 @@ pub(super) fn columns(policy: &Fields<'_>) -> Result<Vec<ColumnPolicy>, PolicyEr
     let columns: Vec<ColumnPolicy> = table.entries.iter().map(column).collect::<Result<_, _>>()?;
     if columns.iter().all(|column| column.role != Role::QuasiIdentifier) {
         let span = table.entries.first().map_or(&table.span, |entry| &entry.key_span);
-        let error = PolicyError::new(span, "no column has the role quasi-identifier, so there is nothing to anonymise");
-        return Err(error.help("give it to the columns that could be joined with outside data to find a person"));
+        let error = PolicyError::new(span, "no column has the role quasi-identifier, so there is nothing to anonymize");
+        return Err(error.help("give this role to the columns that could be joined with outside data to find a person"));
     }
     Ok(columns)
 }
@@ -65,7 +65,7 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
         let key = &extra.key;
         let fitting = ROLES.iter().filter(|(_, role)| keys_of(*role).contains(&key.as_str()));
         let roles = list(fitting.map(|(name, _)| *name));
-        let message = format!("`{key}` means nothing for role \"{}\"; it is for {roles}", role.name());
+        let message = format!("`{key}` has no effect for role \"{}\"; it is for {roles}", role.name());
         return Err(PolicyError::new(&extra.key_span, message));
     }
     let kind = fields.choice("type", KINDS)?;
@@ -78,8 +78,8 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
     {
         let message = format!("the `hierarchy` of a column of role \"{}\" must be a file", role.name());
         return Err(PolicyError::new(&item.span, message).help(
-            "its values are released unchanged; the file says how far apart they are, for t-closeness. To generalize \
-             values, the role is quasi-identifier",
+            "its values are released unchanged; the file only gives their distances, for t-closeness. To make values less \
+             precise, use the role quasi-identifier",
         ));
     }
     let implied = match hierarchy {
@@ -113,7 +113,7 @@ fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
         && as_number(&item.value) == Some(0.0)
     {
         let error = PolicyError::new(&item.span, "`weight` is 0; it must be above 0");
-        return Err(error.help("leave the column out of the quasi-identifier instead, if it cannot identify anyone"));
+        return Err(error.help("if the column cannot identify anyone, give it another role"));
     }
     document::weight(fields)
 }

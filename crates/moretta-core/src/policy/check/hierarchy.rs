@@ -136,7 +136,7 @@ fn method_names() -> String {
 fn misplaced(entry: &Entry, place: &str) -> PolicyError {
     let key = entry.key.as_str();
     let owners = METHODS.iter().filter(|(_, own)| key == "levels" || own.contains(&key)).map(|(name, _)| *name);
-    let message = format!("`{key}` means nothing {place}; it is for method {}", list(owners));
+    let message = format!("`{key}` has no effect {place}; it is for method {}", list(owners));
     PolicyError::new(&entry.key_span, message)
 }
 
@@ -145,7 +145,7 @@ fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyErr
     let whole = |key: &str, min: u32, what: &str| -> Result<Option<u32>, PolicyError> {
         fields.read(key, &format!("a whole number of at least {min}: {what}"), |value| as_whole(value, min))
     };
-    let threshold = whole("threshold", 1, "a node with at most this many values is not split")?;
+    let threshold = whole("threshold", 1, "nodes with at most this many values are not split")?;
     let threshold = |default: u32| threshold.unwrap_or(default) as usize;
     let parts = || fields.item("parts").map_or(Ok(Builder::PARTS.to_vec()), parts);
     let builder = match method {
@@ -153,14 +153,14 @@ fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyErr
         "otf" => Builder::Otf,
         "chu" => Builder::Chu { threshold: threshold(Builder::CHU_THRESHOLD) },
         "han" => {
-            let fan_out = whole("fan-out", 2, "the number of parts a node is split into")?;
+            let fan_out = whole("fan-out", 2, "number of parts that a node is split into")?;
             let fan_out = fan_out.unwrap_or(Builder::HAN_FAN_OUT) as usize;
             Builder::Han { fan_out, threshold: threshold(Builder::HAN_THRESHOLD) }
         }
         "equal-width" => Builder::EqualWidth(parts()?),
         _ => Builder::EqualFrequency(parts()?),
     };
-    let levels = whole("levels", 2, "the number of levels, the values and `*` included")?;
+    let levels = whole("levels", 2, "number of levels, values and `*` included")?;
     Ok(HierarchyChoice::Built(Built { builder, levels }))
 }
 
@@ -193,8 +193,8 @@ fn bins(item: &Item) -> Result<Vec<f64>, PolicyError> {
 }
 
 fn prefix(item: &Item) -> Result<Vec<u32>, PolicyError> {
-    let right = "a list of whole numbers of at least 1, each smaller than the one before: the number of first characters \
-                 that are kept of a code, e.g. [5, 3, 2]";
+    let right = "a list of whole numbers of at least 1, each smaller than the one before: the leading characters of a \
+                 code that each level keeps, e.g. [5, 3, 2]";
     descending("prefix", item, right, 1, |_, _| true)
 }
 

@@ -40,8 +40,8 @@ pub(super) fn measure(
         let fields = Fields::new(table, section, &keys())?;
         let objective = objective(&fields, columns)?;
         if objectives.iter().any(|other| same(&other.kind, &objective.kind, columns)) {
-            let message = format!("[[measure]] asks for the same \"{}\" twice", objective.kind.name());
-            return Err(fields.error(message).help("ask for it once; `weight` says how much it counts"));
+            let message = format!("[[measure]] has the measure \"{}\" twice", objective.kind.name());
+            return Err(fields.error(message).help("name it once and set its `weight`"));
         }
         objectives.push(objective);
     }
@@ -58,7 +58,7 @@ fn objective(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Objective,
     let (name, objective) = fields.required_choice("name", &known)?;
     if let Some(extra) = fields.table.entries.iter().find(|entry| !has_key(objective, &entry.key)) {
         let of = objectives().filter(|(_, objective)| has_key(objective, &extra.key)).map(|(name, _)| name);
-        let message = format!("`{}` means nothing for measure \"{name}\"; it is for {}", extra.key, list(of));
+        let message = format!("`{}` has no effect for measure \"{name}\"; it is for {}", extra.key, list(of));
         return Err(PolicyError::new(&extra.key_span, message));
     }
     Ok(Objective { kind: (objective.read)(fields, columns)?, weight: document::weight(fields)? })

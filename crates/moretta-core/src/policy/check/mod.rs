@@ -72,7 +72,7 @@ fn sections(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Re
 
 fn version(table: &TomlTable) -> Result<u32, PolicyError> {
     let Some(entry) = table.get("version") else {
-        let error = PolicyError::new(&table.span, "the policy does not say its version");
+        let error = PolicyError::new(&table.span, "the policy has no `version`");
         return Err(error.help(format!("begin it with `version = {VERSION}`")));
     };
     match entry.item.value {
@@ -135,7 +135,7 @@ fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
         Some(texts) => texts.into_iter().map(|(text, _)| text.to_owned()).collect(),
     };
     let population =
-        fields.whole("population", "a whole number of at least 1: how many people the table was drawn from")?;
+        fields.whole("population", "a whole number of at least 1: number of people the table was drawn from")?;
     Ok(InputOptions { delimiter, quote, missing, population })
 }
 

@@ -89,7 +89,7 @@ impl PrivacyModel for LDiversity {
                 sentence.text(format!(" are spread at least as evenly as {l} equally frequent ones (entropy)"))
             }
             LDiversityKind::Recursive { c } => {
-                let sentence = sentence.text("in every group, the commonest value of ").name(&self.column);
+                let sentence = sentence.text("in every group, the most frequent value of ").name(&self.column);
                 let rest = format!("number {l} in frequency and all rarer ones together");
                 sentence.text(format!(" occurs less than {c} times as often as {rest}"))
             }
@@ -179,9 +179,9 @@ impl BoundModel for BoundLDiversity {
         let words = match self.model.kind {
             LDiversityKind::Distinct if figure == 1.0 => "1 distinct value".to_owned(),
             LDiversityKind::Distinct => format!("{figure} distinct values"),
-            LDiversityKind::Entropy => format!("the spread of {figure:.2} even values"),
+            LDiversityKind::Entropy => format!("the entropy of {figure:.2} equally frequent values"),
             LDiversityKind::Recursive { .. } => {
-                format!("{limit:.0} records of the commonest value against {figure:.1}")
+                format!("the most frequent value in {limit:.0} records, allowed fewer than {figure:.1}")
             }
         };
         Figure::new(figure, words)

@@ -29,7 +29,7 @@ pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
 fn draft(columns: &DraftColumns<'_>) -> Option<String> {
     let column = columns.category()?;
     Some(format!(
-        "# Each group has at least l different values of a sensitive column.\n# CONFIRM: is this wanted?\n\
+        "# Each group has at least l different values of a sensitive column.\n# CONFIRM: do you need this?\n\
          [[privacy.l-diversity]]\ncolumn = {}\nl = {}\n\
          kind = \"distinct\"                   # or \"entropy\", \"recursive\" (then also c = 3)\n",
         column.name,

@@ -34,7 +34,7 @@ fn draft(columns: &DraftColumns<'_>) -> Option<String> {
     let column = ordered.or(columns.category()).or(columns.guarded.first())?;
     let distance = if column.kind.is_ordered() { "ordered" } else { "equal" };
     Some(format!(
-        "# In each group a sensitive column is spread nearly as in the whole table: t from 0 (alike) to 1.\n\
+        "# In each group a sensitive column is distributed nearly as in the whole table: t from 0 (equal) to 1.\n\
          [[privacy.t-closeness]]\ncolumn = {}\nt = 0.2\ndistance = \"{distance}\"\n",
         column.name
     ))

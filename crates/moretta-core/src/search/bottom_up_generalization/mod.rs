@@ -68,28 +68,24 @@ const NAME: &str = "bottom-up-generalization";
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: NAME,
-    summary: "global recoding: climbs the hierarchies, least information lost per anonymity gained; leaves a path",
+    summary: "global recoding: generalizes step by step, with the least information loss per anonymity gained; has a generalization path",
     parameters: &[
         Parameter::new(
             "measure",
             "\"class\"",
-            "what to keep: what values tell about the class (\"class\"), or precision (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
+            "information to keep: about the class (\"class\"), or precision (\"ncp\", \"lm\"); without a class, \"ncp\"",
         ),
         Parameter::new(
             "take-back",
             "true",
-            "take back what turns out not to be needed; false is the method as published",
+            "revert generalizations that turn out not to be needed; false: as published",
         ),
-        Parameter::new(
-            "search",
-            "400",
-            "rounds of looking for a better result elsewhere, fewer on large tables; 0 for none",
-        ),
-        Parameter::new("partial", "true", "let a node stand for some of its children and leave the others as they are"),
+        Parameter::new("search", "400", "search rounds for a better result, fewer on large tables; 0: none"),
+        Parameter::new("partial", "true", "allow a node to replace only some of its children"),
         Parameter::new(
             "prune",
             "true",
-            "try only generalizations that can raise the anonymity; false gives the same, slower",
+            "try only generalizations that can raise the anonymity; false: same result, slower",
         ),
     ],
     objectives: AcceptedObjectives::Fixed,

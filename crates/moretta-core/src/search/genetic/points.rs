@@ -30,7 +30,7 @@ pub(super) fn ends(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec<
             None => {
                 let names = profile.columns().iter().map(|column| column.name.as_str());
                 let near = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-                format!("which is no quasi-identifier{near}")
+                format!("which is not a quasi-identifier{near}")
             }
         };
         return Err(format!("`end-points` names `{name}`, {reason}"));
@@ -72,7 +72,7 @@ fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, S
             EndPoint::Text(text) => format!("\"{text}\""),
         };
         let value =
-            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is no value of its kind"))?;
+            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is not a value of its type"))?;
         let within = (0..numbers(domain)).take_while(|&code| domain.number(code).is_some_and(|own| own <= value));
         // A point below or above all values divides nothing.
         let within = within.count() as u32;

@@ -43,11 +43,11 @@ use crate::{objective::LossMetric, profile::Profile};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "k-member",
-    summary: "local recoding: grows clusters of barely more than k records, each by the record that costs it least",
+    summary: "local recoding: grows clusters of about k records, always adding the record that increases the loss least",
     parameters: &[Parameter::new(
         "block",
         "by size",
-        "cut the table into blocks of at least so many records first, each clustered on its own; left out, only a table of more than 200,000 distinct tuples is, into blocks of 50,000 (of more than 8 columns sooner, into smaller ones); 0: never",
+        "partition the table into blocks of at least this many records and cluster each separately; default: blocks of 50,000 if there are more than 200,000 distinct tuples (with more than 8 columns earlier and smaller); 0: never",
     )],
     objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {

@@ -37,8 +37,8 @@ use crate::objective::LossMetric;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-bottom-up",
-    summary: "local recoding: joins the groups that are most alike until all hold; serves every privacy model",
-    parameters: &[Parameter::new("polish", "true", "in the end, records move between groups while the loss falls")],
+    summary: "local recoding: merges the most similar groups until all satisfy the policy; supports every privacy model",
+    parameters: &[Parameter::new("polish", "true", "finally move records between groups while the loss falls")],
     objectives: AcceptedObjectives::Precision(LossMetric::Ncp),
     build: |choice, objectives| {
         Ok(Box::new(LocalBottomUp(LocalBottomUpParams { loss: precision(objectives), ..choice.read_parameters()? })))

@@ -41,13 +41,13 @@ use crate::objective::LossMetric;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "local-top-down",
-    summary: "local recoding: splits the records in two around two that are far apart, again and again; serves every privacy model",
+    summary: "local recoding: recursively splits the records around two distant ones; supports every privacy model",
     parameters: &[
-        Parameter::new("polish", "true", "in the end, records move between groups while the loss falls"),
+        Parameter::new("polish", "true", "finally move records between groups while the loss falls"),
         Parameter::new(
             "block",
             "by k",
-            "short groups join or take from others of their block, a set of about so many records that the splits led to; left out, of 40,000 records, or 2,000 k where that is more; 0: of the whole table",
+            "groups that violate the policy merge with or take records from groups of their block, of about this many records; default: 40,000 or 2,000 k, whichever is more; 0: the whole table",
         ),
     ],
     objectives: AcceptedObjectives::Precision(LossMetric::Ncp),

@@ -38,14 +38,14 @@ use crate::profile::{Column, VariantCount};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "mondrian",
-    summary: "local recoding: halves the records by median cuts, as long as both halves hold; fast, serves every privacy model",
+    summary: "local recoding: recursively splits the records at the median while both halves satisfy the policy; fast, supports every privacy model",
     parameters: &[
         Parameter::new(
             "choose",
             "\"gain\"",
-            "cut the column after whose cut the halves lose least (\"gain\"), or the widest (\"widest\", as published)",
+            "column to split: the one with the lowest loss after the split (\"gain\"), or the widest (\"widest\", as published)",
         ),
-        Parameter::new("relaxed", "false", "divide records that share the median number, so that halves are equal"),
+        Parameter::new("relaxed", "false", "split records that share the median number, so that both halves are equal"),
     ],
     objectives: AcceptedObjectives::Fixed,
     build: |choice, _| Ok(Box::new(Mondrian(choice.read_parameters()?))),

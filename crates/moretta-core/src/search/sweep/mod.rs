@@ -59,27 +59,23 @@ use crate::{ids::TupleId, objective::LossMetric, profile::VariantCount};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "sweep",
-    summary: "local recoding: releases the least lossy box of enough records, then goes on with the rest; loses least where columns have hierarchies",
+    summary: "local recoding: repeatedly forms the group with the lowest loss from the remaining records; lowest loss for columns with hierarchies",
     parameters: &[
-        Parameter::new(
-            "vectors",
-            "20000",
-            "try at most so many combinations of levels; levels that lie close to others are left out",
-        ),
+        Parameter::new("vectors", "20000", "maximum number of level vectors tried; levels close to others are skipped"),
         Parameter::new(
             "retries",
             "4",
-            "group the worst groups again, so often, in other orders, where there are at most 400; 0: never",
+            "number of times the worst groups are regrouped in other orders, if there are at most 400; 0: never",
         ),
         Parameter::new(
             "polish",
             "with free numbers",
-            "in the end, records move between groups while the loss falls; left out, where a column has numbers or dates without a hierarchy: with hierarchies alone it brings little",
+            "finally move records between groups while the loss falls; default: only if a column has numbers or dates without a hierarchy, because it gains little with hierarchies alone",
         ),
         Parameter::new(
             "block",
             "by size",
-            "cut the table into blocks of at least so many records first, each swept on its own; left out, only a table of more than 100,000 distinct tuples is, into blocks of 20,000 (or 500 k); 0: never",
+            "partition the table into blocks of at least this many records and sweep each separately; default: blocks of 20,000 (or 500 k) if there are more than 100,000 distinct tuples; 0: never",
         ),
     ],
     objectives: AcceptedObjectives::Precision(LossMetric::Lm),

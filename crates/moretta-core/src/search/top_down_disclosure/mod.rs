@@ -60,17 +60,17 @@ const NAME: &str = "top-down-disclosure";
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: NAME,
-    summary: "global recoding: suppresses everything, then tells what no template forbids; can be stopped at any time",
+    summary: "global recoding: suppresses everything, then discloses what no template forbids; can be stopped at any time",
     parameters: &[
         Parameter::new(
             "measure",
             "\"class\"",
-            "what to tell first: what says most about the class (\"class\"), or what is most precise (\"ncp\", \"lm\"; \"ncp\" where there is no class)",
+            "what to disclose first: information about the class (\"class\"), or precision (\"ncp\", \"lm\"); without a class, \"ncp\"",
         ),
         Parameter::new(
             "tries",
             "8",
-            "at how many points the split of an interval of numbers is tried, the best first; 1 is the method as published",
+            "number of points at which the split of a numeric interval is tried, best first; 1: as published",
         ),
     ],
     objectives: AcceptedObjectives::Fixed,
@@ -123,14 +123,11 @@ impl Method for TopDownDisclosure {
             return refuse(reason);
         }
         if u32::try_from(task.profile.records()).is_err() {
-            return refuse("it counts up to 4,294,967,295 records");
+            return refuse("it supports at most 4,294,967,295 records");
         }
         let bytes = Constraints::of(task).bytes(task.profile);
         if bytes > MAX_BYTES {
-            let reason = format!(
-                "its counts of guarded values, by set of known columns, would take about {} GB",
-                bytes.div_ceil(1 << 30)
-            );
+            let reason = format!("its counts of protected values would take about {} GB", bytes.div_ceil(1 << 30));
             return refuse(&reason);
         }
         Ok(())

@@ -70,10 +70,10 @@ pub enum QueryFileProblem {
         key: String,
     },
     /// Neither count nor sum, or both.
-    #[error("say what is asked, by one of the two: `count = true`, or `sum = \"COLUMN\"`")]
+    #[error("write either `count = true` or `sum = \"COLUMN\"`")]
     Aggregate,
     /// A `where` that is no table.
-    #[error("`where` names columns with what must hold of them: `where = {{ age = [20, 40], sex = \"female\" }}`")]
+    #[error("`where` must be a table of conditions: `where = {{ age = [20, 40], sex = \"female\" }}`")]
     Where,
     /// A column that is no quasi-identifier.
     #[error("`{column}` is not a quasi-identifier of the policy; {}", one_of(.near, .known))]
@@ -86,7 +86,7 @@ pub enum QueryFileProblem {
         known: Vec<String>,
     },
     /// A sum over a column that is not numeric.
-    #[error("column `{column}` does not have numbers to sum; {}", one_of(&None, .known))]
+    #[error("column `{column}` has no numbers to sum; {}", one_of(&None, .known))]
     NoNumbers {
         /// Name of the column.
         column: String,
@@ -124,15 +124,15 @@ pub enum QueryFileProblem {
 
 fn ends(kind: Kind, column: &str) -> String {
     match kind {
-        Kind::Date => "dates as the table writes them, the earlier one first; both are inside".to_owned(),
-        _ => format!("numbers, the lower one first; both are inside: `{column} = [20, 40]`"),
+        Kind::Date => "dates as the table writes them, the earlier one first, both inclusive".to_owned(),
+        _ => format!("numbers, the lower one first, both inclusive: `{column} = [20, 40]`"),
     }
 }
 
 fn one_of(near: &Option<String>, known: &[String]) -> String {
     match near {
         Some(near) => format!("did you mean `{near}`?"),
-        None if known.is_empty() => "and no other column has".to_owned(),
+        None if known.is_empty() => "no quasi-identifier has".to_owned(),
         None => format!("use one of: {}", known.join(", ")),
     }
 }

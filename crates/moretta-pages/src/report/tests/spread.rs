@@ -1,4 +1,4 @@
-//! The risk of being found, and the histograms.
+//! Re-identification risk and histograms.
 
 use super::*;
 use moretta_insight::distribution::Bar;
@@ -9,13 +9,15 @@ fn the_risk_is_told_before_and_after_in_plain_words() {
     let shown = text(&render(&report, "x.csv"));
     let unique = crate::numbers::percent(report.risk.before.prosecutor.unique).replace('\u{a0}', " ");
     for part in [
-        &format!("Before, {unique} of the records looked like no other; in the release none does, and nobody is found"),
-        "with a chance of more than 1 in 10.",
-        "Knows that the person is in the table (the prosecutor)who is easiest to find100.0 %10.0 %",
-        "records found with a chance above 10.0 %100.0 %0 %",
-        "Does not know whether the person is in it (the journalist)who is easiest to find100.0 %10.0 %",
-        "Wants to find as many people as possible (the marketer)records that would be found",
-        "the table itself counts as the population and the journalist is as sure as the prosecutor",
+        &format!(
+            "In the original, {unique} of the records were unique; in the release none is, and no person is found"
+        ),
+        "with a probability above 1 in 10.",
+        "Knows that the person is in the table (the prosecutor)highest risk100.0 %10.0 %",
+        "records with a risk above 10.0 %100.0 %0 %",
+        "Does not know whether the person is in it (the journalist)highest risk100.0 %10.0 %",
+        "Wants to find as many people as possible (the marketer)records re-identified on average",
+        "the table itself counts as the population, and the risk of the journalist equals that of the prosecutor",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -24,10 +26,10 @@ fn the_risk_is_told_before_and_after_in_plain_words() {
     report.risk.after.prosecutor.unique = 0.125;
     let shown = text(&render(&report, "x.csv"));
     for part in [
-        "drawn from 1,000,000 people, each with the same chance.",
-        "may be alone outside as well",
-        "in the release 12.5 % still do",
-        "who is easiest to find100.0 %0.02 %",
+        "drawn from 1,000,000 people, each with the same probability.",
+        "may be unique in the population too",
+        "in the release 12.5 % still are",
+        "highest risk100.0 %0.02 %",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -40,7 +42,7 @@ fn every_column_has_a_histogram_and_its_numbers() {
     let page = render(&report, "x.csv");
     assert_eq!(page.matches("class=\"spread\"").count(), report.columns.len());
     let shown = text(&page);
-    assert!(shown.contains("one of fewer than 10 records of the table is merged with its neighbours"));
+    assert!(shown.contains("bars with fewer than 10 records of the original table are merged with their neighbors"));
     for column in &report.columns {
         let distribution = &column.distribution;
         assert!(shown.contains(&format!("Values of {}, before and after", column.name)));

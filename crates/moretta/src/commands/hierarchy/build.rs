@@ -1,4 +1,4 @@
-//! `moretta hierarchy build`: a hierarchy over a column's values, as a file: the same that the policy would give it.
+//! `moretta hierarchy build`: writes the hierarchy that a policy with the same settings would build.
 
 use clap::ValueEnum;
 use moretta_core::{
@@ -56,7 +56,7 @@ fn kind(arguments: &HierarchyBuild) -> Kind {
     }
 }
 
-/// What the policy would say.
+/// Returns the `hierarchy` of a policy with these settings.
 fn choice(arguments: &HierarchyBuild) -> HierarchyChoice {
     let built = |builder: numeric::Builder| HierarchyChoice::Built(Built { builder, levels: arguments.levels });
     let threshold = |otherwise: u32| arguments.threshold.unwrap_or(otherwise) as usize;
@@ -92,15 +92,15 @@ fn parts(arguments: &HierarchyBuild) -> Vec<u32> {
     if arguments.parts.is_empty() { numeric::Builder::PARTS.to_vec() } else { arguments.parts.clone() }
 }
 
-/// A flag that the method does not heed would be silently without effect.
+/// Refuses flags that the method ignores.
 fn check_flags(arguments: &HierarchyBuild) -> Result<(), FlowError> {
     let dated = kind(arguments) == Kind::Date;
     if arguments.format.is_some() && !dated {
-        return Err(FlowError::usage("`--format` is for dates; give `--type date` or `--method dates`"));
+        return Err(FlowError::usage("`--format` is for dates; add `--type date` or `--method dates`"));
     }
     if dated && matches!(arguments.method, Widths | Bins) {
         return Err(FlowError::usage(format!(
-            "`--method {}` is for numbers; dates have `--method dates`, or one that builds from the data",
+            "`--method {}` is for numbers; for dates use `--method dates` or a method that builds from the data",
             name(arguments.method)
         )));
     }
@@ -124,7 +124,7 @@ fn check_flags(arguments: &HierarchyBuild) -> Result<(), FlowError> {
         Some((flag, _, methods)) => {
             let methods: Vec<String> = methods.iter().map(|method| name(*method)).collect();
             let (method, methods) = (name(arguments.method), methods.join(", "));
-            Err(FlowError::usage(format!("`--{flag}` says nothing for `--method {method}`; it is for: {methods}")))
+            Err(FlowError::usage(format!("`--{flag}` has no effect with `--method {method}`; it is for: {methods}")))
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::{
     summary,
 };
 
-/// How many values without a row are shown.
+/// Maximum number of values without a row that are printed.
 const SHOWN: usize = 10;
 
 pub fn run(arguments: &Hierarchy) -> Result<(), FlowError> {
@@ -38,7 +38,10 @@ fn described(tree: &Tree) -> String {
 fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
     let is_svg = |path: &PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"));
     if let Some(output) = arguments.output.as_ref().filter(|output| !is_svg(output)) {
-        return Err(FlowError::usage(format!("{}: a picture is an SVG file; name it .svg", output.display())));
+        return Err(FlowError::usage(format!(
+            "{}: the drawing is an SVG file; use the extension .svg",
+            output.display()
+        )));
     }
     let picture = output_file(&arguments.output, arguments.overwrite);
     picture.check(std::slice::from_ref(&arguments.file), &[])?;
@@ -63,7 +66,7 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
         }
     }
     if folded {
-        said += "--depth shows more\n";
+        said += "use --depth to show more levels\n";
     }
     summary::print(&said);
     Ok(())
@@ -78,7 +81,7 @@ fn check(arguments: &HierarchyCheck) -> Result<(), FlowError> {
     let unused = findings.iter().filter(|finding| matches!(finding, Finding::NeverOccurs { .. })).count();
     let lacking = findings.len() - unused;
     summary::print(&format!(
-        "{}: {}; {} of {} values of `{name}` have a row, {} not needed\n",
+        "{}: {}; {} of {} values of `{name}` have a row; {} unused\n",
         file.display(),
         described(&tree),
         count((values - lacking) as u64),
@@ -92,17 +95,17 @@ fn check(arguments: &HierarchyCheck) -> Result<(), FlowError> {
     for (value, records, near) in findings.iter().filter_map(no_leaf).take(SHOWN) {
         let hint = match near {
             Near::Nothing => String::new(),
-            Near::Inner => "; it is a group there, not a value".to_owned(),
+            Near::Inner => "; in the hierarchy it is a group, not a value".to_owned(),
             Near::Leaf(leaf) => format!("; did you mean `{leaf}`?"),
         };
-        summary::print(&format!("  lacks  `{value}` ({}){hint}\n", counted(records, "record", "records")));
+        summary::print(&format!("  no row for `{value}` ({}){hint}\n", counted(records, "record", "records")));
     }
     if lacking > SHOWN {
         summary::print(&format!("  and {} more values without a row\n", count((lacking - SHOWN) as u64)));
     }
     if lacking > 0 {
         let lacking = counted(lacking as u64, "value", "values");
-        return Err(FlowError::unsatisfied(format!("{} lacks {lacking} of `{name}`", file.display())));
+        return Err(FlowError::unsatisfied(format!("{} has no row for {lacking} of `{name}`", file.display())));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Bad `[measure]`s, and good ones for methods that cannot be told so.
+//! Bad `[measure]` sections, and valid ones for methods that do not support them.
 
 use super::{Case, add, case, policy};
 
@@ -11,7 +11,7 @@ pub(super) const MEASURES: &[Case] = &[
     case(
         "a measure for a method that cannot be told",
         |f| add(f, "[measure]\nname = \"lm\"\n"),
-        &["policy.toml, line 26", "method `mondrian` takes no [measure]", "`sweep`"],
+        &["policy.toml, line 26", "method `mondrian` does not support [measure]", "`sweep`"],
     ),
     case(
         "a measure without a name",
@@ -29,7 +29,7 @@ pub(super) const MEASURES: &[Case] = &[
             policy(f, "\"mondrian\"", "\"sweep\"");
             add(f, "[[measure]]\nname = \"lm\"\n[[measure]]\nname = \"ncp\"\n");
         },
-        &["policy.toml, line 26", "method `sweep` takes one measure, \"ncp\" or \"lm\", not several added up"],
+        &["policy.toml, line 26", "method `sweep` supports one measure, \"ncp\" or \"lm\", not several"],
     ),
     case(
         "a measure of classes for a method that keeps precision",
@@ -37,7 +37,7 @@ pub(super) const MEASURES: &[Case] = &[
             policy(f, "\"mondrian\"", "\"sweep\"");
             add(f, "[measure]\nname = \"cm\"\ncolumn = \"diagnosis\"\n");
         },
-        &["policy.toml, line 26", "method `sweep` takes measure \"ncp\" or \"lm\", not \"cm\""],
+        &["policy.toml, line 26", "method `sweep` supports the measure \"ncp\" or \"lm\", not \"cm\""],
     ),
     case(
         "costs of a class that does not occur",

@@ -1,15 +1,15 @@
-//! Queries that cannot be asked.
+//! Bad queries.
 
 use super::{Case, called};
 use crate::folder::{Folder, PEOPLE};
 
-/// The people without their names, as if that were a release.
+/// The people without names, used as a release.
 fn released(folder: &Folder) {
     let bare = |line: &str| line.split_once(',').map_or(String::new(), |(_, rest)| format!("{rest}\n"));
     folder.write("out.csv", PEOPLE.lines().map(bare).collect::<String>());
 }
 
-/// A query of one's own.
+/// A case with a file of queries.
 fn own(folder: &Folder, text: &str) {
     released(folder);
     folder.write("own.toml", format!("[[query]]\n{text}\n"));
@@ -76,7 +76,7 @@ pub const QUERIES: &[Case] = &[
         "answers over the release",
         released,
         &["queries", "people.csv", "out.csv", "-p", "policy.toml", "-o", "out.csv", "--overwrite"],
-        &["out.csv is read"],
+        &["out.csv is an input of this command"],
     ),
     called(
         "answers of another table",

@@ -1,4 +1,4 @@
-//! A browser without a window, told what to do over WebDriver: JSON over plain HTTP to `chromedriver`.
+//! A headless browser controlled over WebDriver: JSON over plain HTTP to `chromedriver`.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -12,7 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// As root, without a sandbox; and without the connections that a browser makes on its own account.
+/// Allows to run as root (no sandbox), and disables background connections.
 const FLAGS: [&str; 9] = [
     "--headless",
     "--no-sandbox",
@@ -27,7 +27,7 @@ const FLAGS: [&str; 9] = [
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A browser that runs as long as this is there.
+/// A browser that is closed when dropped.
 pub struct Browser {
     driver: Child,
     port: u16,
@@ -35,7 +35,7 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// A program by its variable or its name; a bare name is looked for on the path. None where there is no variable either.
+/// Finds a program by an environment variable or by its name on the path. `None` if there is neither.
 fn program(variable: &str, name: &str) -> Option<PathBuf> {
     let asked = std::env::var_os(variable).filter(|asked| !asked.is_empty()).map(PathBuf::from);
     let wanted = asked.clone().unwrap_or_else(|| name.into());
@@ -51,7 +51,7 @@ fn program(variable: &str, name: &str) -> Option<PathBuf> {
 }
 
 impl Browser {
-    /// Starts one, or says clearly that a test is skipped.
+    /// Starts a browser; if there is none, prints that the test is skipped.
     pub fn start(test: &str) -> Option<Self> {
         let found = (program("MORETTA_CHROMIUM", "chromium"), program("MORETTA_CHROMEDRIVER", "chromedriver"));
         let (Some(chromium), Some(driver)) = found else {
@@ -64,7 +64,7 @@ impl Browser {
         let profile = tempfile::tempdir().unwrap();
         let started = Command::new(&driver).arg("--port=0").stdout(Stdio::piped()).spawn();
         let driver = started.unwrap_or_else(|error| panic!("{} (MORETTA_CHROMEDRIVER): {error}", driver.display()));
-        // From here on nothing is left behind, whatever fails.
+        // From here on `drop` ends all processes, whatever fails.
         let mut browser = Self { driver, port: 0, session: String::new(), _profile: profile };
         browser.port = port(&mut browser.driver);
         let mut flags: Vec<String> = FLAGS.iter().map(|flag| (*flag).to_owned()).collect();
@@ -84,7 +84,7 @@ impl Browser {
         self.post(&self.path("url"), &json!({ "url": address }));
     }
 
-    /// So many pixels of room, in a reader's colours, light or dark.
+    /// Sets the window size in pixels and the color scheme, light or dark.
     pub fn resize(&self, width: u32, height: u32, scheme: &str) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.tell("Emulation.setDeviceMetricsOverride", &size);
@@ -92,19 +92,19 @@ impl Browser {
         self.tell("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// What a script returns.
+    /// Runs a script and returns its result.
     pub fn run(&self, script: &str, argument: &str) -> Value {
         self.post(&self.path("execute/sync"), &json!({ "script": script, "args": [argument] }))
     }
 
-    /// What went wrong with the page, as the console has it.
+    /// Returns the errors of the console.
     pub fn console(&self) -> Vec<String> {
         let log = self.post(&self.path("se/log"), &json!({ "type": "browser" }));
         let severe = |entry: &&Value| entry["level"] == "SEVERE";
         log.as_array().unwrap().iter().filter(severe).map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// What is seen, as a PNG in base 64.
+    /// Takes a screenshot, as PNG in base 64.
     pub fn screenshot(&self) -> String {
         self.ask("GET", &self.path("screenshot"), "").as_str().unwrap().to_owned()
     }
@@ -157,12 +157,12 @@ impl Browser {
     }
 }
 
-/// The port that the driver chose.
+/// Reads the port that the driver chose.
 fn port(driver: &mut Child) -> u16 {
     let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
     let (tell, told) = mpsc::channel();
     std::thread::spawn(move || {
-        // It may say more than its port, and must not wait for a reader.
+        // Drains further output, so that the driver never blocks.
         for line in lines.map_while(Result::ok) {
             if let Some((_, port)) = line.split_once("started successfully on port ") {
                 let _ = tell.send(port.trim_end_matches('.').parse::<u16>());
@@ -175,11 +175,11 @@ fn port(driver: &mut Child) -> u16 {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The browser goes with its session, the driver by itself.
+        // Ending the session closes the browser; the driver is killed below.
         if !self.session.is_empty() {
             let _ = self.http("DELETE", &format!("/session/{}", self.session), "");
         }
-        // Also a browser whose session nobody knows, because its answer was not understood.
+        // Also ends a browser whose session id could not be parsed.
         let _ = self.http("GET", "/shutdown", "");
         let _ = self.driver.kill();
         let _ = self.driver.wait();

@@ -1,7 +1,7 @@
 //! The pages as a reader sees them: opened in a real browser, wide and on a phone, light and dark.
 //!
-//! A page joins by a line in [`PAGES`]: how it is made, and what must be seen on it. Screenshots are kept where
-//! `MORETTA_SCREENSHOTS` says.
+//! To add a page, add an entry to [`PAGES`]: how it is made, and what must be visible. Screenshots are kept in
+//! `MORETTA_SCREENSHOTS`, if it is set.
 
 mod driver;
 mod picture;
@@ -13,9 +13,9 @@ use crate::{folder::Folder, people};
 
 struct Page {
     name: &'static str,
-    /// Makes the page in a folder; its name there.
+    /// Makes the page in a folder and returns its file name.
     make: fn(&Folder) -> &'static str,
-    /// What must be seen: in words, as a selector, and how many of them at the least.
+    /// Elements that must be visible: description, selector, minimum number.
     seen: &'static [(&'static str, &'static str, usize)],
 }
 
@@ -25,8 +25,8 @@ const PAGES: &[Page] = &[
         make: release,
         seen: &[
             ("verdict", "section.verdict", 1),
-            ("what was asked", "section[aria-labelledby=asked]", 1),
-            ("the table of columns", "section[aria-labelledby=asked] table", 1),
+            ("the policy", "section[aria-labelledby=policy]", 1),
+            ("the table of columns", "section[aria-labelledby=policy] table", 1),
             ("the guarantees", "[aria-label=Guarantees] table", 1),
             ("the limits on inferences", "table.templates", 1),
             ("the risk before and after", "table.risk", 1),
@@ -64,13 +64,13 @@ const PAGES: &[Page] = &[
     },
 ];
 
-/// The widths of a desk and of a phone, and the reader's colours.
+/// Window widths of a desktop and a phone, and the color scheme.
 const VIEWS: [(u32, &str); 3] = [(1280, "light"), (400, "light"), (400, "dark")];
 
-/// Fewer colours than this are an empty box with a border.
+/// Minimum number of colors of a painted element: fewer are an empty box with a border.
 const FEWEST_COLOURS: usize = 4;
 
-/// The demo under a method that leaves a path, so that the page has all its parts.
+/// The demo with a method that has a generalization path, so that the page has all sections.
 fn release(folder: &Folder) -> &'static str {
     folder.edit("policy.toml", "\"mondrian\"", "\"bottom-up-generalization\"");
     let run = folder.anonymize(&["--seed", "1", "--report", "report.html"]);
@@ -90,14 +90,14 @@ fn comparison(folder: &Folder) -> &'static str {
     "compare.html"
 }
 
-/// Where an element is, whether it is shown, and what it is; for all that a selector finds.
+/// Returns position, visibility and tag of all elements of a selector.
 const FIND: &str = "return [...document.querySelectorAll(arguments[0])].map(element => {
     const box = element.getBoundingClientRect();
     return [box.x + scrollX, box.y + scrollY, box.width, box.height,
         element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) ? 1 : 0];
 });";
 
-/// How high the page is, and how much wider than the window.
+/// Returns the height of the page, and by how much it is wider than the window.
 const MEASURE: &str = "const root = document.documentElement;
     return [root.scrollHeight, root.scrollWidth - root.clientWidth];";
 
@@ -128,7 +128,7 @@ fn pages_are_seen_as_they_are_meant() {
     }
 }
 
-/// The whole page, which must not be wider than its window.
+/// Takes a screenshot of the whole page, which must not be wider than its window.
 fn look(browser: &Browser, width: u32, scheme: &str, at: &str) -> Picture {
     let measured = browser.run(MEASURE, "");
     let (height, too_wide) = (measured[0].as_u64().unwrap(), measured[1].as_i64().unwrap());
@@ -139,7 +139,7 @@ fn look(browser: &Browser, width: u32, scheme: &str, at: &str) -> Picture {
     picture
 }
 
-/// Everything that a selector finds is shown, has a size, lies within the page and was painted.
+/// Checks that all elements of a selector are visible, have a size, lie within the page and were painted.
 fn check(browser: &Browser, picture: &Picture, selector: &str, least: usize, what: &str) {
     let found: Vec<[f64; 5]> = serde_json::from_value(browser.run(FIND, selector)).unwrap();
     assert!(found.len() >= least, "{what}: {} of {least}", found.len());

@@ -1,4 +1,4 @@
-//! A screenshot, as far as a test has to see it.
+//! A decoded screenshot.
 
 use std::{collections::HashSet, io::Cursor, path::Path};
 
@@ -31,7 +31,7 @@ impl Picture {
         (self.width, self.height)
     }
 
-    /// How many colours there are in a part: from the left, from the top, wide, high.
+    /// Counts the colors of a rectangle: left, top, width, height.
     pub fn colours(&self, [x, y, wide, high]: [f64; 4]) -> usize {
         let within = |from: f64, length: f64, end: usize| from.max(0.0) as usize..((from + length) as usize).min(end);
         let mut seen: HashSet<&[u8]> = HashSet::new();

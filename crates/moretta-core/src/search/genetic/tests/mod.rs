@@ -174,7 +174,7 @@ fn end_points_and_parameters_are_kept_to() {
     assert!(cut.cells.iter().all(|cells| cells.windows(2).filter(|two| two[0] != two[1]).count() <= 1));
     let unknown = GeneticParams { end_points: [("c".to_owned(), Vec::new())].into(), ..params };
     let refused = genetic(unknown, cm()).supports(&task(&table, 0, 1)).unwrap_err();
-    assert!(refused.to_string().ends_with("`end-points` names `c`, which is no quasi-identifier"), "{refused}");
+    assert!(refused.to_string().ends_with("`end-points` names `c`, which is not a quasi-identifier"), "{refused}");
 }
 
 #[test]

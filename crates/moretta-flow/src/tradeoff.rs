@@ -12,33 +12,33 @@ use moretta_insight::tradeoff::TradeOff;
 
 use crate::{
     error::FlowError,
-    files::{Form, OutputFile},
+    files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
     preflight,
     session::Session,
 };
 
-/// `moretta frontier`
+/// Request of `moretta frontier`.
 #[derive(Debug, Clone)]
-pub struct Frontier {
+pub struct FindTradeOff {
     /// A file, a folder of files, or a pattern.
     pub input: String,
     /// The policy file.
     pub policy: PathBuf,
-    /// Decides whatever is left to chance.
+    /// Random seed of the search.
     pub seed: u64,
-    /// The path as .csv, .svg or .html.
+    /// The trade-off as .csv, .svg or .html.
     pub output: OutputFile,
 }
 
 impl Session<'_> {
-    /// Runs a generalization path to its end and measures every point.
-    pub fn frontier(&self, request: &Frontier) -> Result<TradeOff, FlowError> {
+    /// Follows a generalization path to its end and measures privacy and loss at every step.
+    pub fn find_trade_off(&self, request: &FindTradeOff) -> Result<TradeOff, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let rule = "a frontier's name ends in .csv, .svg or .html; `--json` prints it as JSON";
-            let form = request.output.form(&[Form::Csv, Form::Svg, Form::Html], rule)?;
+            let rule = "the trade-off must be named .csv, .svg or .html; `--json` prints JSON";
+            let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg, OutputFormat::Html], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
             let (_, profile) = preflight::original(&loaded, &engine, self.observer)?;
             let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
@@ -51,9 +51,9 @@ impl Session<'_> {
                 self.observer.note(&Note::NoPath { chosen, shown });
             }
             let name = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
-            request.output.write(|| match form {
-                Some(Form::Svg) => moretta_pages::tradeoff::svg(&found, &name),
-                Some(Form::Html) => moretta_pages::tradeoff::page(&found, &name),
+            request.output.write(|| match format {
+                Some(OutputFormat::Svg) => moretta_pages::tradeoff::svg(&found, &name),
+                Some(OutputFormat::Html) => moretta_pages::tradeoff::page(&found, &name),
                 _ => moretta_pages::tradeoff::csv(&found),
             })?;
             Ok(found)

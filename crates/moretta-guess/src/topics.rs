@@ -1,29 +1,29 @@
-//! What a column's name says: one table of topics, each a row of words that people use for it.
+//! Topics of column names: a table with the words used for each topic.
 //!
-//! A name is cut into lower-case words (`dateOfBirth`, `date_of_birth` and `Date of birth` are the same three). A topic
-//! is met where one of its `words` is one of them, or one of its `parts` stands in all of them written together. The
-//! table is read from the top: the first topic that is met is the one, so what identifies stands before what describes.
+//! A name is split into lower-case words (`dateOfBirth`, `date_of_birth` and `Date of birth` give the same three). A topic
+//! matches if one of its `words` is among them, or if one of its `parts` occurs in all words written together. The first
+//! matching topic of the table wins, so identifiers come before descriptions.
 
-/// What a topic makes of a column, before its values are looked at.
+/// Role that a topic implies for a column, before its values are considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// Names a person outright.
+    /// Directly identifies a person.
     Identifier,
-    /// Names a person unless another word says of what it is the name: `city name`.
+    /// Identifies a person unless another word says otherwise: `city name`.
     WeakIdentifier,
-    /// How much a record counts in a survey.
+    /// Weight of a record in a survey.
     SurveyWeight,
-    /// Known to others, or easy to find out.
+    /// An attacker may know it or find it out.
     Quasi,
-    /// A body's weight, or a survey's: the numbers tell.
+    /// A body weight or a survey weight; the numbers decide.
     Weight,
     /// A year, if the numbers are years.
     Year,
-    /// Something to be predicted, if there are few values.
+    /// A value to predict, if there are few distinct ones.
     Class,
-    /// An amount that is nobody's business; with two or three values, a class.
+    /// A sensitive amount; with two or three distinct values, a class.
     Money,
-    /// Nobody's business.
+    /// Sensitive.
     Sensitive,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Meaning {
 #[derive(Debug)]
 pub(super) struct Topic {
     pub meaning: Meaning,
-    /// As a comment says it: "the name says …".
+    /// Completes "the name suggests …".
     pub what: &'static str,
     words: &'static [&'static str],
     parts: &'static [&'static str],
@@ -46,7 +46,7 @@ const fn topic(
     Topic { meaning, what, words, parts }
 }
 
-/// What the topic of postcodes says; such a column is a code whatever its digits look like.
+/// Description of the topic of postcodes, whose values are codes even if they are digits.
 pub(super) const POSTCODE: &str = "a postcode";
 
 #[rustfmt::skip]
@@ -70,7 +70,7 @@ static TOPICS: &[Topic] = &[
     topic(Meaning::Identifier, "an address",
         &["address", "adresse", "anschrift", "street", "strasse", "straße", "rue", "hausnummer"],
         &["housenumber", "streetname"]),
-    topic(Meaning::Identifier, "a name or address on the net",
+    topic(Meaning::Identifier, "an online name or address",
         &["username", "login", "url", "website", "ip", "twitter", "facebook", "instagram", "cookie"],
         &["username", "deviceid", "macaddr"]),
     topic(Meaning::SurveyWeight, "a survey weight",
@@ -110,36 +110,36 @@ static TOPICS: &[Topic] = &[
           "industry", "sector", "company", "veteran", "beruf", "arbeitgeber", "branche", "métier", "metier", "emploi"],
         &["workclass", "occupation", "jobtitle"]),
     topic(Meaning::Quasi, "a form of address", &["salutation", "anrede", "title"], &[]),
-    topic(Meaning::Quasi, "what others can see of a person",
+    topic(Meaning::Quasi, "a visible property of a person",
         &["height", "bmi", "größe", "groesse", "gewicht", "taille", "poids", "handedness"],
         &["bodyweight", "haircolo", "eyecolo", "shoesize"]),
     topic(Meaning::Weight, "a weight", &["weight"], &[]),
-    topic(Meaning::Quasi, "a date that others may remember",
+    topic(Meaning::Quasi, "a date that an attacker may know",
         &["date", "datum", "admission", "discharge", "death", "timestamp"], &[]),
     topic(Meaning::Year, "a year", &["year", "jahr", "année"], &[]),
-    topic(Meaning::Class, "something to be predicted",
+    topic(Meaning::Class, "a value to predict",
         &["class", "label", "target", "outcome", "risk", "approved", "approval", "churn", "churned", "default",
           "response", "y", "zielvariable", "klasse"],
         &[]),
-    topic(Meaning::Money, "what somebody earns or owns",
+    topic(Meaning::Money, "income or wealth",
         &["income", "salary", "wage", "earning", "pay", "compensation", "bonus", "wealth", "einkommen", "gehalt", "lohn",
           "vermögen", "revenu", "salaire"],
         &["networth"]),
-    topic(Meaning::Sensitive, "somebody's debts or credit",
+    topic(Meaning::Sensitive, "debts or credit",
         &["credit", "debt", "loan", "bankruptcy", "bankrupt", "balance", "mortgage", "overdraft", "insolvency", "kredit",
           "schulden", "schufa"],
         &[]),
-    topic(Meaning::Sensitive, "somebody's health",
+    topic(Meaning::Sensitive, "health",
         &["icd", "icd9", "icd10", "drg", "drug", "medicine", "hiv", "aids", "treatment", "therapy", "symptom", "disability",
           "disabled", "pregnant", "pregnancy", "disorder", "cancer", "diabetes", "depression", "allergy", "allergies",
           "surgery", "procedure", "prescription", "smoker", "smoking", "alcohol", "health", "illness", "blood",
           "cholesterol", "behandlung", "medikament", "maladie", "traitement"],
         &["diagnos", "disease", "medication", "krankheit", "genotype", "genetic"]),
-    topic(Meaning::Sensitive, "somebody's beliefs or private life",
+    topic(Meaning::Sensitive, "beliefs or private life",
         &["religion", "religious", "faith", "church", "konfession", "belief", "political", "politics", "party", "vote",
           "voted", "union", "orientation", "sexuality"],
         &[]),
-    topic(Meaning::Sensitive, "somebody's crimes or suspicions",
+    topic(Meaning::Sensitive, "crimes or suspicions",
         &["crime", "criminal", "conviction", "convicted", "offence", "offense", "arrest", "arrested", "prison", "felony",
           "sentence", "recidivism", "straftat"],
         &[]),
@@ -149,10 +149,10 @@ static TOPICS: &[Topic] = &[
 
 const ID: &[&str] = &["id", "uid", "uuid", "guid", "pid", "identifier", "key", "rowid"];
 
-/// Words for an id or for a count: the values tell.
+/// Words for an id or a count; the values decide.
 const NUMBER: &[&str] = &["number", "no", "nr", "nummer", "index"];
 
-/// A column's name in words.
+/// A column name split into words.
 #[derive(Debug)]
 pub(super) struct Words {
     words: Vec<String>,
@@ -179,27 +179,27 @@ impl Words {
         Self { joined: words.concat(), words }
     }
 
-    /// The first topic that is met.
+    /// Returns the first matching topic.
     pub fn topic(&self) -> Option<&'static Topic> {
         TOPICS
             .iter()
             .find(|topic| self.has_any(topic.words) || topic.parts.iter().any(|part| self.joined.contains(part)))
     }
 
-    /// Whether a word for an id is among them, whatever else is.
+    /// Whether the name has a word for an id.
     pub fn says_id(&self) -> bool {
         self.has_any(ID) || self.has_any(NUMBER)
     }
 
-    /// Whether there is just one word.
+    /// Whether the name is one word.
     pub fn is_single(&self) -> bool {
         self.words.len() == 1
     }
 
-    fn has_any(&self, wanted: &[&str]) -> bool {
+    fn has_any(&self, candidates: &[&str]) -> bool {
         self.words.iter().any(|word| {
             let singular = word.strip_suffix('s').filter(|rest| rest.len() > 2).unwrap_or(word);
-            wanted.iter().any(|wanted| wanted == word || *wanted == singular)
+            candidates.iter().any(|candidate| candidate == word || *candidate == singular)
         })
     }
 }
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(what("Name"), Some("a person's name"));
         assert_eq!(what("E-Mail"), Some("an e-mail address"));
         assert_eq!(what("workclass"), Some("an occupation"));
-        assert_eq!(what("wages"), Some("what somebody earns or owns"));
+        assert_eq!(what("wages"), Some("income or wealth"));
         assert_eq!(what("Geburtsjahr"), Some("a birth date"));
         assert_eq!(what("hours-per-week"), None);
         assert_eq!(what("page"), None, "age within another word is not an age");
