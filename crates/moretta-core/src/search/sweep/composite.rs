@@ -1,8 +1,8 @@
 //! Composite columns: several columns encoded as one, so that the hash and the loss of a box take fewer lookups.
 //!
 //! The columns behind the prefix are combined while the product of their numbers of values is small. A composite code is a
-//! number in mixed radix whose digits are the codes of the columns; a composite level is one level of each of them. Its hash
-//! and its loss are the sums over the columns, computed once per pass for all codes and levels.
+//! number in mixed radix whose digits are the codes of the columns; a composite level is one level of each of them. The
+//! hash of a composite code is the sum over its columns, and so is its loss; both are computed once per pass.
 //!
 //! ```text
 //! sex (2 values, 2 levels) and status (7 values, 3 levels)
