@@ -16,7 +16,7 @@ use super::{
 use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
 
 /// What all evaluations share.
-pub(super) struct Ground<'a> {
+pub(super) struct EvaluationContext<'a> {
     pub profile: &'a Profile,
     pub strands: Vec<Strand<'a>>,
     pub objective: BoundObjective,
@@ -34,7 +34,7 @@ pub(super) struct Figures {
     pub precision: f64,
 }
 
-impl Ground<'_> {
+impl EvaluationContext<'_> {
     /// The rows under a mask; without one every tuple is a row.
     pub(super) fn table(&self, mask: Option<&Chromosome>) -> Table {
         Table::new(self.profile, &self.strands, mask, &self.objective, &self.judge.guarded)
@@ -96,25 +96,25 @@ pub(super) struct Evaluator {
 
 impl Evaluator {
     /// Takes the cells of a valid string.
-    pub(super) fn take(&mut self, ground: &Ground<'_>, chromosome: &Chromosome) {
-        self.recoded.resize_with(ground.strands.len(), Recoded::default);
-        for (column, (recoded, strand)) in self.recoded.iter_mut().zip(&ground.strands).enumerate() {
+    pub(super) fn take(&mut self, context: &EvaluationContext<'_>, chromosome: &Chromosome) {
+        self.recoded.resize_with(context.strands.len(), Recoded::default);
+        for (column, (recoded, strand)) in self.recoded.iter_mut().zip(&context.strands).enumerate() {
             debug_assert!(strand.is_valid(chromosome), "a string that is no cut");
             recoded.take(chromosome, strand);
-            recoded.weigh(ground.profile, column, &ground.objective);
+            recoded.weigh(context.profile, column, &context.objective);
         }
     }
 
     /// Takes cells by column and code, which may nest.
-    pub(super) fn take_cells(&mut self, ground: &Ground<'_>, cells: &[Vec<Cell>]) {
+    pub(super) fn take_cells(&mut self, context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) {
         self.recoded.resize_with(cells.len(), Recoded::default);
-        cells.iter().enumerate().for_each(|(column, cells)| self.take_column(ground, column, cells));
+        cells.iter().enumerate().for_each(|(column, cells)| self.take_column(context, column, cells));
     }
 
     /// Takes other cells in one column.
-    pub(super) fn take_column(&mut self, ground: &Ground<'_>, column: usize, cells: &[Cell]) {
+    pub(super) fn take_column(&mut self, context: &EvaluationContext<'_>, column: usize, cells: &[Cell]) {
         self.recoded[column].take_cells(cells);
-        self.recoded[column].weigh(ground.profile, column, &ground.objective);
+        self.recoded[column].weigh(context.profile, column, &context.objective);
     }
 
     /// What would be lost in precision were nothing suppressed: never more than what is lost.
@@ -130,21 +130,21 @@ impl Evaluator {
     }
 
     /// Whether the cells that were taken cannot come to less than some figures, whatever would be suppressed.
-    pub(super) fn is_hopeless(&self, ground: &Ground<'_>, table: &Table, than: &Figures) -> bool {
-        let least = || self.least_precision(table) / ground.profile.records().max(1) as f64;
-        ground.objective.counts_precision && than.excess == 0 && least() > than.value
+    pub(super) fn is_hopeless(&self, context: &EvaluationContext<'_>, table: &Table, than: &Figures) -> bool {
+        let least = || self.least_precision(table) / context.profile.records().max(1) as f64;
+        context.objective.counts_precision && than.excess == 0 && least() > than.value
     }
 
     /// What the cells that were taken come to. They must be unions of the table's steps.
-    pub(super) fn evaluate(&mut self, ground: &Ground<'_>, table: &Table) -> Figures {
+    pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, table: &Table) -> Figures {
         self.grouping.group(table, &self.recoded);
-        ground.judge.mark(table, &self.grouping, &self.recoded, &mut self.gone);
+        context.judge.mark(table, &self.grouping, &self.recoded, &mut self.gone);
         let suppressed = self.grouping.records_of(&self.gone);
-        self.mark_stars(ground, table);
+        self.mark_stars(context, table);
         let starred = self.grouping.records_of(&self.gone);
 
-        let total = ground.profile.records().max(1) as f64;
-        let objective = &ground.objective;
+        let total = context.profile.records().max(1) as f64;
+        let objective = &context.objective;
         let mut lost = self.least_precision(table);
         if starred > 0 {
             lost += objective.all_lost * starred as f64 - self.grouping.precision_of(table, &self.gone);
@@ -162,16 +162,16 @@ impl Evaluator {
             };
             value += target.weight * of_target;
         }
-        Figures { excess: suppressed.saturating_sub(ground.judge.allowed), value, precision }
+        Figures { excess: suppressed.saturating_sub(context.judge.allowed), value, precision }
     }
 
     /// A group that prints `*` throughout tells no more than a suppressed one, and counts as that.
-    fn mark_stars(&mut self, ground: &Ground<'_>, table: &Table) {
+    fn mark_stars(&mut self, context: &EvaluationContext<'_>, table: &Table) {
         if !self.recoded.iter().all(|recoded| recoded.stars.contains(&true)) {
             return;
         }
         for (gone, &row) in self.gone.iter_mut().zip(&self.grouping.firsts) {
-            let codes = ground.profile.codes(table.tuples[row as usize]);
+            let codes = context.profile.codes(table.tuples[row as usize]);
             let star = |(recoded, &code): (&Recoded, &u32)| recoded.stars[recoded.cell_of[code as usize] as usize];
             *gone |= self.recoded.iter().zip(codes).all(star);
         }

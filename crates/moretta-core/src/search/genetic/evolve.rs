@@ -7,7 +7,7 @@
 use super::{
     GeneticParams,
     chromosome::Chromosome,
-    evaluate::{Evaluator, Figures, Ground, evaluators, on_all},
+    evaluate::{EvaluationContext, Evaluator, Figures, evaluators, on_all},
     population::{Individual, Population},
     table::Table,
 };
@@ -51,7 +51,7 @@ pub(super) struct Work {
 
 /// A population on its way.
 pub(super) struct Evolution<'a> {
-    ground: &'a Ground<'a>,
+    context: &'a EvaluationContext<'a>,
     params: &'a GeneticParams,
     observer: &'a dyn Observer,
     /// All that strings can tell apart.
@@ -70,19 +70,19 @@ pub(super) struct Evolution<'a> {
 
 impl<'a> Evolution<'a> {
     pub(super) fn new(
-        ground: &'a Ground<'a>,
+        context: &'a EvaluationContext<'a>,
         params: &'a GeneticParams,
         seed: u64,
         observer: &'a dyn Observer,
     ) -> Self {
-        let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
+        let bits = context.strands.last().map_or(0, |strand| strand.bits.end);
         let mut all = Chromosome::zeros(bits);
         all.fill(0..bits, true);
         Self {
-            ground,
+            context,
             params,
             observer,
-            full: ground.table(Some(&all)),
+            full: context.table(Some(&all)),
             merged: None,
             evaluators: evaluators(),
             population: Population::new(params.population.get() as usize),
@@ -143,7 +143,7 @@ impl<'a> Evolution<'a> {
 
     /// What strings come to, on all threads; none for one that cannot be good enough.
     fn evaluate(&mut self, strings: &[Chromosome]) -> Vec<Option<Figures>> {
-        let (ground, full, merged) = (self.ground, &self.full, &self.merged);
+        let (context, full, merged) = (self.context, &self.full, &self.merged);
         let worst = self.population.worst();
         let table = |string: &Chromosome| match merged {
             Some((mask, table)) if string.is_within(mask) => table,
@@ -151,9 +151,9 @@ impl<'a> Evolution<'a> {
         };
         let one = |evaluator: &mut Evaluator, string: &Chromosome| {
             let table = table(string);
-            evaluator.take(ground, string);
-            let hopeless = worst.is_some_and(|worst| evaluator.is_hopeless(ground, table, worst));
-            (!hopeless).then(|| evaluator.evaluate(ground, table))
+            evaluator.take(context, string);
+            let hopeless = worst.is_some_and(|worst| evaluator.is_hopeless(context, table, worst));
+            (!hopeless).then(|| evaluator.evaluate(context, table))
         };
         let found = on_all(&mut self.evaluators, strings, one);
         for (string, figures) in strings.iter().zip(&found) {
@@ -161,7 +161,7 @@ impl<'a> Evolution<'a> {
             self.work.evaluations += u64::from(figures.is_some());
             self.work.dismissed += u64::from(figures.is_none());
             self.work.merged += u64::from(figures.is_some() && rows < full.len());
-            self.work.rows += if figures.is_some() { ground.work_on(rows) } else { ground.work_of_columns() };
+            self.work.rows += if figures.is_some() { context.work_on(rows) } else { context.work_of_columns() };
         }
         found
     }
@@ -173,7 +173,7 @@ impl<'a> Evolution<'a> {
 
     /// How many strings may be tried for a quarter of all work.
     pub(super) fn quarter(&self) -> usize {
-        let of_one = self.ground.work_on(self.full.len()).max(1);
+        let of_one = self.context.work_on(self.full.len()).max(1);
         usize::try_from((self.budget() / 4 / of_one).min(self.params.iterations)).unwrap_or(usize::MAX)
     }
 
@@ -190,7 +190,7 @@ impl<'a> Evolution<'a> {
         {
             let draw = |_| {
                 let mut string = Chromosome::zeros(self.bits);
-                self.ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut self.rng));
+                self.context.strands.iter().for_each(|strand| strand.draw(&mut string, &mut self.rng));
                 string
             };
             let strings: Vec<Chromosome> = (0..BATCH).map(draw).collect();
@@ -247,7 +247,7 @@ impl<'a> Evolution<'a> {
         let (a, b) = (rng.below(self.bits + 1), rng.below(self.bits + 1));
         let (first, end) = (a.min(b), a.max(b));
         child.copy_from(other, first..end);
-        for strand in &self.ground.strands {
+        for strand in &self.context.strands {
             // A column that comes whole from one parent is valid as it is.
             let within = |place: usize| strand.bits.start < place && place < strand.bits.end;
             if within(first) || within(end) {
@@ -269,7 +269,7 @@ impl<'a> Evolution<'a> {
         let told = |mask: &Chromosome| mask.ones(0..self.bits);
         let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| told(mask));
         if (told(&mask) as f64) < (1.0 - SHRUNK) * now as f64 {
-            let table = self.ground.table(Some(&mask));
+            let table = self.context.table(Some(&mask));
             self.merged = Some((mask, table));
         }
     }
@@ -323,8 +323,8 @@ impl<'a> Evolution<'a> {
 
     /// Turns a bit over, in whichever column it is.
     fn flip(&self, string: &mut Chromosome, bit: usize) {
-        let strand = self.ground.strands.partition_point(|strand| strand.bits.end <= bit);
-        self.ground.strands[strand].flip(string, bit);
+        let strand = self.context.strands.partition_point(|strand| strand.bits.end <= bit);
+        self.context.strands[strand].flip(string, bit);
     }
 
     /// The bits to turn over on the way to each neighbour: one of them, or the end of an interval and another place for
@@ -334,7 +334,7 @@ impl<'a> Evolution<'a> {
         // Where there are very many bits, some of them.
         let every = self.bits / NEIGHBOURS + 1;
         let skipped = self.rng.below(every);
-        for strand in &self.ground.strands {
+        for strand in &self.context.strands {
             for bit in strand.bits.clone().filter(|bit| bit % every == skipped) {
                 moves.push(vec![bit]);
                 if !strand.is_free() || !string.get(bit) {

@@ -42,7 +42,7 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     chromosome::Chromosome,
-    evaluate::Ground,
+    evaluate::EvaluationContext,
     evolve::{Evolution, WORK_OF_A_CHILD, Work},
     judge::Judge,
     objective::BoundObjective,
@@ -159,7 +159,7 @@ pub struct Genetic {
 }
 
 impl Genetic {
-    fn ground<'a>(&self, task: &Task<'a>) -> Result<Ground<'a>, Unsupported> {
+    fn context<'a>(&self, task: &Task<'a>) -> Result<EvaluationContext<'a>, Unsupported> {
         let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
         let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
         let ends = points::ends(task.profile, &self.params).map_err(unfit)?;
@@ -168,7 +168,7 @@ impl Genetic {
             let start = strands.last().map_or(0, |strand| strand.bits.end);
             strands.push(Strand::new(&column.domain, ends, start));
         }
-        Ok(Ground { profile: task.profile, strands, objective, judge: Judge::new(task) })
+        Ok(EvaluationContext { profile: task.profile, strands, objective, judge: Judge::new(task) })
     }
 
     /// How bottom-up generalization is to be of use here: for the objective that counts most.
@@ -196,29 +196,29 @@ impl Genetic {
     fn refined(
         &self,
         task: &Task<'_>,
-        ground: &Ground<'_>,
+        context: &EvaluationContext<'_>,
         found: Option<&Nested>,
         observer: &dyn Observer,
     ) -> Option<Nested> {
-        let table = ground.table(None);
+        let table = context.table(None);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.params.seeds
             && is_closed(task)
             && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
             && let Recoding::Global(cut) = outcome.recoding
-            && admits(ground, &cut.cells)
+            && admits(context, &cut.cells)
         {
             starts.push(cut.cells);
         }
         let most_rows = self.params.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
-        let refined = starts.into_iter().map(|cells| partial::refine(ground, &table, cells, most_rows, observer));
+        let refined = starts.into_iter().map(|cells| partial::refine(context, &table, cells, most_rows, observer));
         refined.reduce(|a, b| if b.figures.is_better(&a.figures) { b } else { a })
     }
 }
 
 impl Method for Genetic {
     fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
-        self.ground(task).map(drop)
+        self.context(task).map(drop)
     }
 
     /// Every cut is judged by its own groups; the result is judged again before it is returned.
@@ -232,28 +232,28 @@ impl Method for Genetic {
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let ground = self.ground(task)?;
-        let mut evolution = Evolution::new(&ground, &self.params, task.seed, observer);
+        let context = self.context(task)?;
+        let mut evolution = Evolution::new(&context, &self.params, task.seed, observer);
         let zeros = evolution.zeros();
         // Nothing told is always among them, and holds.
         evolution.try_all([zeros.clone()]);
         if self.params.seeds {
             // The quick ones first: whoever stops early gets the best of them.
-            evolution.try_all(seeds::full_domain(&ground, &zeros, evolution.quarter(), task.seed));
+            evolution.try_all(seeds::full_domain(&context, &zeros, evolution.quarter(), task.seed));
             if observer.stop().is_none()
                 && is_closed(task)
                 && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), observer)
             {
-                evolution.try_all(seeds::of_path(task, &ground, &outcome, &zeros));
+                evolution.try_all(seeds::of_path(task, &context, &outcome, &zeros));
             }
         }
         evolution.fill();
         let stop = evolution.run();
         let work = evolution.work;
         let best = evolution.population.best().cloned();
-        let mut found = best.map(|best| Nested { cells: cells(&ground, &best.chromosome), figures: best.figures });
+        let mut found = best.map(|best| Nested { cells: cells(&context, &best.chromosome), figures: best.figures });
         if self.params.partial && observer.stop().is_none() {
-            let refined = self.refined(task, &ground, found.as_ref(), observer);
+            let refined = self.refined(task, &context, found.as_ref(), observer);
             let better =
                 |refined: &Nested| found.as_ref().is_none_or(|found| refined.figures.is_better(&found.figures));
             if let Some(refined) = refined.filter(better) {
@@ -275,8 +275,8 @@ fn is_closed(task: &Task<'_>) -> bool {
 }
 
 /// Whether intervals of free numbers end only where they may.
-fn admits(ground: &Ground<'_>, cells: &[Vec<Cell>]) -> bool {
-    let mut free = ground.strands.iter().zip(cells).filter(|(strand, _)| strand.is_free());
+fn admits(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> bool {
+    let mut free = context.strands.iter().zip(cells).filter(|(strand, _)| strand.is_free());
     free.all(|(strand, cells)| {
         let ends: Vec<u32> = strand.bits.clone().map(|bit| strand.end_of(bit)).collect();
         (0u32..).zip(cells.windows(2)).all(|(code, two)| two[0] == two[1] || ends.binary_search(&code).is_ok())
@@ -284,13 +284,13 @@ fn admits(ground: &Ground<'_>, cells: &[Vec<Cell>]) -> bool {
 }
 
 /// By column and code, what a string makes of it.
-fn cells(ground: &Ground<'_>, chromosome: &Chromosome) -> Vec<Vec<Cell>> {
+fn cells(context: &EvaluationContext<'_>, chromosome: &Chromosome) -> Vec<Vec<Cell>> {
     let of_strand = |strand: &Strand<'_>| {
         let mut cells = Vec::new();
         strand.each_cell(chromosome, |cell| cells.resize(cell.last as usize + 1, cell));
         cells
     };
-    ground.strands.iter().map(of_strand).collect()
+    context.strands.iter().map(of_strand).collect()
 }
 
 /// The cut with what has to be suppressed; nothing told where that is more than the policy allows.

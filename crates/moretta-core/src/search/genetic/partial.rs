@@ -5,7 +5,7 @@
 //! one or fall back to the nearest name above that is in use, whichever is best, until nothing is better.
 
 use super::{
-    evaluate::{Evaluator, Figures, Ground, evaluators, on_all},
+    evaluate::{EvaluationContext, Evaluator, Figures, evaluators, on_all},
     table::Table,
 };
 use crate::{
@@ -37,12 +37,12 @@ struct Change {
 
 impl Change {
     /// A column's cells after it.
-    fn applied(self, ground: &Ground<'_>, cells: &[Cell]) -> Vec<Cell> {
+    fn applied(self, context: &EvaluationContext<'_>, cells: &[Cell]) -> Vec<Cell> {
         let Self { column, from, inside, to } = self;
         let mut cells = cells.to_vec();
         let codes = &mut cells[inside.first as usize..=inside.last as usize];
         codes.iter_mut().filter(|cell| **cell == from).for_each(|cell| *cell = to);
-        one_star(ground.strands[column].domain, &mut cells);
+        one_star(context.strands[column].domain, &mut cells);
         cells
     }
 }
@@ -56,29 +56,29 @@ fn one_star(domain: &Domain, cells: &mut [Cell]) {
 
 /// Goes on from some cells until nothing is better, or so many rows were looked at. Every table row is a tuple.
 pub(super) fn refine(
-    ground: &Ground<'_>,
+    context: &EvaluationContext<'_>,
     table: &Table,
     mut cells: Vec<Vec<Cell>>,
     most_rows: u64,
     observer: &dyn Observer,
 ) -> Nested {
-    ground.strands.iter().zip(&mut cells).for_each(|(strand, cells)| one_star(strand.domain, cells));
+    context.strands.iter().zip(&mut cells).for_each(|(strand, cells)| one_star(strand.domain, cells));
     let mut evaluators = evaluators();
-    evaluators[0].take_cells(ground, &cells);
-    let mut at = Nested { figures: evaluators[0].evaluate(ground, table), cells };
+    evaluators[0].take_cells(context, &cells);
+    let mut at = Nested { figures: evaluators[0].evaluate(context, table), cells };
     let (mut rows, mut phase, mut in_vain) = (0, 0, 0);
     loop {
-        let all = changes(ground, &at.cells);
+        let all = changes(context, &at.cells);
         // Where there are very many changes, every second or third of them and so on, then the others.
         let every = all.len() / CHANGES + 1;
         let changes: Vec<Change> = all.into_iter().skip(phase % every).step_by(every).collect();
         phase += 1;
-        evaluators.iter_mut().for_each(|evaluator| evaluator.take_cells(ground, &at.cells));
+        evaluators.iter_mut().for_each(|evaluator| evaluator.take_cells(context, &at.cells));
         let one = |evaluator: &mut Evaluator, change: &Change| {
-            evaluator.take_column(ground, change.column, &change.applied(ground, &at.cells[change.column]));
-            let hopeless = evaluator.is_hopeless(ground, table, &at.figures);
-            let figures = (!hopeless).then(|| evaluator.evaluate(ground, table));
-            evaluator.take_column(ground, change.column, &at.cells[change.column]);
+            evaluator.take_column(context, change.column, &change.applied(context, &at.cells[change.column]));
+            let hopeless = evaluator.is_hopeless(context, table, &at.figures);
+            let figures = (!hopeless).then(|| evaluator.evaluate(context, table));
+            evaluator.take_column(context, change.column, &at.cells[change.column]);
             figures
         };
         let mut better: Vec<(Figures, Change)> = Vec::new();
@@ -86,7 +86,7 @@ pub(super) fn refine(
             if observer.stop().is_some() || rows > most_rows {
                 return at;
             }
-            rows += some.len() as u64 * ground.work_on(table.len());
+            rows += some.len() as u64 * context.work_on(table.len());
             let tried = on_all(&mut evaluators, some, one).into_iter().zip(some);
             better.extend(tried.filter_map(|(figures, change)| Some((figures?, *change))));
         }
@@ -102,20 +102,20 @@ pub(super) fn refine(
         };
         in_vain = 0;
         let start = at.cells.clone();
-        at.cells[change.column] = change.applied(ground, &start[change.column]);
+        at.cells[change.column] = change.applied(context, &start[change.column]);
         at.figures = figures;
         // Several at once, where that is better still.
         let several = std::iter::successors(Some(2), |many| Some(many * 2)).take_while(|many| *many <= better.len());
         for many in several {
             let mut cells = start.clone();
             for (_, change) in &better[..many] {
-                cells[change.column] = change.applied(ground, &cells[change.column]);
+                cells[change.column] = change.applied(context, &cells[change.column]);
             }
-            if !ground.strands.iter().zip(&cells).all(|(strand, cells)| nest(strand.domain, cells)) {
+            if !context.strands.iter().zip(&cells).all(|(strand, cells)| nest(strand.domain, cells)) {
                 continue;
             }
-            evaluators[0].take_cells(ground, &cells);
-            let figures = evaluators[0].evaluate(ground, table);
+            evaluators[0].take_cells(context, &cells);
+            let figures = evaluators[0].evaluate(context, table);
             if figures.is_better(&at.figures) {
                 at = Nested { cells, figures };
             }
@@ -142,9 +142,9 @@ fn nest(domain: &Domain, cells: &[Cell]) -> bool {
 }
 
 /// What may be changed in the columns with a tree.
-fn changes(ground: &Ground<'_>, cells: &[Vec<Cell>]) -> Vec<Change> {
+fn changes(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> Vec<Change> {
     let mut changes = Vec::new();
-    for (column, (strand, cells)) in ground.strands.iter().zip(cells).enumerate() {
+    for (column, (strand, cells)) in context.strands.iter().zip(cells).enumerate() {
         let Some(tree) = strand.domain.tree() else { continue };
         let mut used: Vec<Cell> = cells.clone();
         used.sort_unstable();

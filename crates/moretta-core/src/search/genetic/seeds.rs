@@ -1,7 +1,7 @@
 //! Cuts to start from that others found: bottom-up generalization's on its way up, when it took back and when it
 //! searched; and those of full-domain generalization, where all values of a column are on one level.
 
-use super::{chromosome::Chromosome, evaluate::Ground};
+use super::{chromosome::Chromosome, evaluate::EvaluationContext};
 use crate::{
     hierarchy::Cell,
     recoding::{Cut, Recoding},
@@ -24,38 +24,43 @@ pub(super) fn bottom_up(task: &Task<'_>, params: BottomUpParams, observer: &dyn 
 }
 
 /// The points of a path, and where it ends.
-pub(super) fn of_path(task: &Task<'_>, ground: &Ground<'_>, outcome: &Outcome, zeros: &Chromosome) -> Vec<Chromosome> {
+pub(super) fn of_path(
+    task: &Task<'_>,
+    context: &EvaluationContext<'_>,
+    outcome: &Outcome,
+    zeros: &Chromosome,
+) -> Vec<Chromosome> {
     let mut cut = Cut::identity(task.profile);
-    let mut strings = vec![of_cells(ground, &cut.cells, zeros)];
+    let mut strings = vec![of_cells(context, &cut.cells, zeros)];
     let every = outcome.path.len() / POINTS + 1;
     for (number, step) in outcome.path.iter().enumerate() {
         cut.apply(step);
         if number % every == 0 {
-            strings.push(of_cells(ground, &cut.cells, zeros));
+            strings.push(of_cells(context, &cut.cells, zeros));
         }
     }
     if let Recoding::Global(cut) = &outcome.recoding {
-        strings.push(of_cells(ground, &cut.cells, zeros));
+        strings.push(of_cells(context, &cut.cells, zeros));
     }
     strings
 }
 
-fn of_cells(ground: &Ground<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
+fn of_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
     let mut string = zeros.clone();
-    ground.strands.iter().zip(cells).for_each(|(strand, cells)| strand.put_cells(&mut string, cells));
+    context.strands.iter().zip(cells).for_each(|(strand, cells)| strand.put_cells(&mut string, cells));
     string
 }
 
 /// Cuts of full-domain generalization: all combinations of levels, or so many at random.
 pub(super) fn full_domain<'a>(
-    ground: &'a Ground<'_>,
+    context: &'a EvaluationContext<'_>,
     zeros: &'a Chromosome,
     most: usize,
     seed: u64,
 ) -> impl Iterator<Item = Chromosome> + use<'a> {
-    let levels: Vec<Vec<Chromosome>> = Taxonomy::of_columns(ground.profile)
+    let levels: Vec<Vec<Chromosome>> = Taxonomy::of_columns(context.profile)
         .iter()
-        .zip(&ground.strands)
+        .zip(&context.strands)
         .map(|(taxonomy, strand)| {
             let tree = taxonomy.tree();
             let deepest = tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0);
@@ -82,10 +87,10 @@ pub(super) fn full_domain<'a>(
     (0..count).map(move |number| {
         let mut left = number as u64;
         let mut string = zeros.clone();
-        for (column, (levels, strand)) in levels.iter().zip(&ground.strands).enumerate() {
+        for (column, (levels, strand)) in levels.iter().zip(&context.strands).enumerate() {
             let many = levels.len() as u64;
             let level =
-                if at_random { hash_seed(seed, (number * ground.strands.len() + column) as u64) } else { left } % many;
+                if at_random { hash_seed(seed, (number * context.strands.len() + column) as u64) } else { left } % many;
             left /= many;
             string.copy_from(&levels[level as usize], strand.bits.clone());
         }

@@ -57,15 +57,15 @@ fn points(k: u64) -> TestTable {
 fn three_of_twenty_points_outside_the_majority_cost_0_15() {
     let table = points(2);
     let genetic = genetic(small(), cm());
-    let ground = genetic.ground(&task(&table, 0, 1)).unwrap();
-    let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
+    let context = genetic.context(&task(&table, 0, 1)).unwrap();
+    let full = Table::new(&table.profile, &context.strands, None, &context.objective, &context.judge.guarded);
     // X ends after 7.5 and Y after 3.5: of the codes 0, 1, 3, 7, 7.5, 8, .. and 0, 1, 2, 3.5, 4, ..
-    let mut string = super::chromosome::Chromosome::zeros(ground.strands[1].bits.end);
+    let mut string = super::chromosome::Chromosome::zeros(context.strands[1].bits.end);
     string.set(4, true);
-    string.set(ground.strands[1].bits.start + 3, true);
+    string.set(context.strands[1].bits.start + 3, true);
     let mut evaluator = Evaluator::default();
-    evaluator.take(&ground, &string);
-    assert_eq!(evaluator.evaluate(&ground, &full).value, 0.15);
+    evaluator.take(&context, &string);
+    assert_eq!(evaluator.evaluate(&context, &full).value, 0.15);
 }
 
 #[test]
@@ -84,8 +84,8 @@ fn it_finds_what_the_use_needs() {
         assert_ne!(cut.cells[0][4], cut.cells[0][5]);
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 0).unwrap();
         let released = verified.released();
-        let context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
-        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&context), Some(0.0));
+        let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
+        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&measure_context), Some(0.0));
     }
 }
 
@@ -136,8 +136,8 @@ fn the_best_so_far_gets_better_until_it_is_what_leaves() {
         assert!(told.len() > 1 && told.windows(2).all(|two| two[1] <= two[0]), "{told:?}");
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 20).unwrap();
         let released = verified.released();
-        let context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
-        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&context), told.last().copied());
+        let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
+        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&measure_context), told.last().copied());
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
         genetic::{
             Genetic, GeneticParams, cells,
             chromosome::Chromosome,
-            evaluate::{Evaluator, Figures, Ground},
+            evaluate::{EvaluationContext, Evaluator, Figures},
             partial,
             table::Table,
         },
@@ -104,12 +104,12 @@ impl World {
 /// What a string comes to, by the measures of what would be released.
 fn naive(
     table: &TestTable,
-    ground: &Ground<'_>,
+    context: &EvaluationContext<'_>,
     objectives: &[Objective],
     string: &Chromosome,
     allowed: u64,
 ) -> (u64, f64) {
-    naive_cells(table, objectives, cells(ground, string), allowed)
+    naive_cells(table, objectives, cells(context, string), allowed)
 }
 
 fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>>, allowed: u64) -> (u64, f64) {
@@ -118,10 +118,10 @@ fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>
     let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
     let all = table.profile.records();
     let verified = verify_against(&table.profile, Recoding::Global(cut), &[], &table.policy, all).expect("sound");
-    let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+    let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
     let value = objectives
         .iter()
-        .map(|objective| objective.weight * objective.value(&context).expect("what the table has"))
+        .map(|objective| objective.weight * objective.value(&measure_context).expect("what the table has"))
         .sum();
     (suppressed.saturating_sub(allowed), value)
 }
@@ -143,15 +143,15 @@ fn patient(params: GeneticParams) -> GeneticParams {
 }
 
 /// Every valid string.
-fn all_strings(ground: &Ground<'_>) -> Vec<Chromosome> {
-    let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
+fn all_strings(context: &EvaluationContext<'_>) -> Vec<Chromosome> {
+    let bits = context.strands.last().map_or(0, |strand| strand.bits.end);
     let string = |number: u64| {
         let mut string = Chromosome::zeros(bits);
         (0..bits).for_each(|bit| string.set(bit, number >> bit & 1 == 1));
         string
     };
     let strings = (0..1u64 << bits).map(string);
-    strings.filter(|string| ground.strands.iter().all(|strand| strand.is_valid(string))).collect()
+    strings.filter(|string| context.strands.iter().all(|strand| strand.is_valid(string))).collect()
 }
 
 proptest! {
@@ -160,36 +160,36 @@ proptest! {
         let table = world.table();
         let objectives = world.objectives();
         let method = Genetic { params: small(), objectives: objectives.clone() };
-        let ground = method.ground(&task(&table, world.allowed, 1)).unwrap();
-        let bits = ground.strands.last().map_or(0, |strand| strand.bits.end);
+        let context = method.context(&task(&table, world.allowed, 1)).unwrap();
+        let bits = context.strands.last().map_or(0, |strand| strand.bits.end);
         let mut rng = crate::search::rng::SearchRng::new(world.seed, 0);
         let mut draw = || {
             let mut string = Chromosome::zeros(bits);
-            ground.strands.iter().for_each(|strand| strand.draw(&mut string, &mut rng));
+            context.strands.iter().for_each(|strand| strand.draw(&mut string, &mut rng));
             string
         };
         let strings: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
         let mut mask = Chromosome::zeros(bits);
         strings.iter().for_each(|string| mask.unite(string));
-        let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
-        let merged = Table::new(&table.profile, &ground.strands, Some(&mask), &ground.objective, &ground.judge.guarded);
+        let full = Table::new(&table.profile, &context.strands, None, &context.objective, &context.judge.guarded);
+        let merged = Table::new(&table.profile, &context.strands, Some(&mask), &context.objective, &context.judge.guarded);
         let mut evaluator = Evaluator::default();
         for string in &strings {
-            let expected = naive(&table, &ground, &objectives, string, world.allowed);
-            evaluator.take(&ground, string);
-            let figures = evaluator.evaluate(&ground, &full);
+            let expected = naive(&table, &context, &objectives, string, world.allowed);
+            evaluator.take(&context, string);
+            let figures = evaluator.evaluate(&context, &full);
             prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
-            let figures = evaluator.evaluate(&ground, &merged);
+            let figures = evaluator.evaluate(&context, &merged);
             prop_assert!(same(figures, expected), "merged: {figures:?} {expected:?}");
             // The same where nodes stand for some of their children.
-            let nested = partial::refine(&ground, &full, cells(&ground, string), u64::MAX, &NoObserver);
+            let nested = partial::refine(&context, &full, cells(&context, string), u64::MAX, &NoObserver);
             let expected = naive_cells(&table, &objectives, nested.cells, world.allowed);
             prop_assert!(same(nested.figures, expected), "nested: {:?} {expected:?}", nested.figures);
             prop_assert!(!figures.is_better(&nested.figures) || same(figures, expected));
             // What cannot be good enough is never dismissed wrongly.
-            evaluator.take(&ground, string);
+            evaluator.take(&context, string);
             let just = Figures { excess: 0, value: figures.value * (1.0 + 1e-12), precision: f64::INFINITY };
-            prop_assert!(!evaluator.is_hopeless(&ground, &full, &just));
+            prop_assert!(!evaluator.is_hopeless(&context, &full, &just));
         }
     }
 }
@@ -207,14 +207,14 @@ proptest! {
         let objectives = world.objectives();
         let task = task(&table, world.allowed, world.seed);
         let method = Genetic { params: plain(), objectives: objectives.clone() };
-        let ground = method.ground(&task).unwrap();
-        let full = Table::new(&table.profile, &ground.strands, None, &ground.objective, &ground.judge.guarded);
+        let context = method.context(&task).unwrap();
+        let full = Table::new(&table.profile, &context.strands, None, &context.objective, &context.judge.guarded);
         let mut evaluator = Evaluator::default();
         let mut least = f64::INFINITY;
-        for string in all_strings(&ground) {
-            let expected = naive(&table, &ground, &objectives, &string, world.allowed);
-            evaluator.take(&ground, &string);
-            let figures = evaluator.evaluate(&ground, &full);
+        for string in all_strings(&context) {
+            let expected = naive(&table, &context, &objectives, &string, world.allowed);
+            evaluator.take(&context, &string);
+            let figures = evaluator.evaluate(&context, &full);
             prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
             least = if expected.0 == 0 { least.min(expected.1) } else { least };
         }
@@ -222,8 +222,8 @@ proptest! {
             let outcome = Genetic { params, objectives: objectives.clone() }.run(&task, &NoObserver).unwrap();
             let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, world.allowed);
             let verified = verified.unwrap();
-            let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            let found: f64 = objectives.iter().map(|objective| objective.weight * objective.value(&context).unwrap()).sum();
+            let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+            let found: f64 = objectives.iter().map(|objective| objective.weight * objective.value(&measure_context).unwrap()).sum();
             // A node that stands for some of its children may do better than any cut.
             prop_assert!(found <= least + 1e-9 && (!exact || found >= least - 1e-9), "{found} instead of {least}, exact {exact}");
         }
@@ -246,8 +246,8 @@ fn it_is_never_worse_than_those_it_starts_from() {
         let ours = genetic(own, ObjectiveKind::Precision(LossMetric::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
             let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
-            let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            Objective::precision(LossMetric::Lm).value(&context).unwrap()
+            let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
+            Objective::precision(LossMetric::Lm).value(&measure_context).unwrap()
         };
         let (ours, theirs) = (lost(ours.recoding), lost(theirs.recoding));
         assert!(ours <= theirs + 1e-9, "{allowed} {partial}: {ours} {theirs}");
