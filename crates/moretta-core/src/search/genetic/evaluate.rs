@@ -10,7 +10,7 @@ use super::{
     judge::Judge,
     objective::{BoundObjective, TargetKind},
     recoded::Recoded,
-    strand::Strand,
+    segment::Segment,
     table::{Counted, Table},
 };
 use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
@@ -18,7 +18,7 @@ use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
 /// What all evaluations share.
 pub(super) struct EvaluationContext<'a> {
     pub profile: &'a Profile,
-    pub strands: Vec<Strand<'a>>,
+    pub segments: Vec<Segment<'a>>,
     pub objective: BoundObjective,
     pub judge: Judge<'a>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Figures {
 impl EvaluationContext<'_> {
     /// The rows under a mask; without one every tuple is a row.
     pub(super) fn table(&self, mask: Option<&Chromosome>) -> Table {
-        Table::new(self.profile, &self.strands, mask, &self.objective, &self.judge.guarded)
+        Table::new(self.profile, &self.segments, mask, &self.objective, &self.judge.guarded)
     }
 
     /// About how many rows an evaluation on a table of so many is worth: the columns' values are gone through as well.
@@ -48,7 +48,7 @@ impl EvaluationContext<'_> {
 
     /// The same of the columns alone.
     pub(super) fn work_of_columns(&self) -> u64 {
-        self.strands.iter().map(|strand| strand.domain.len() as u64).sum()
+        self.segments.iter().map(|segment| segment.domain.len() as u64).sum()
     }
 }
 
@@ -97,10 +97,10 @@ pub(super) struct Evaluator {
 impl Evaluator {
     /// Takes the cells of a valid string.
     pub(super) fn take(&mut self, context: &EvaluationContext<'_>, chromosome: &Chromosome) {
-        self.recoded.resize_with(context.strands.len(), Recoded::default);
-        for (column, (recoded, strand)) in self.recoded.iter_mut().zip(&context.strands).enumerate() {
-            debug_assert!(strand.is_valid(chromosome), "a string that is no cut");
-            recoded.take(chromosome, strand);
+        self.recoded.resize_with(context.segments.len(), Recoded::default);
+        for (column, (recoded, segment)) in self.recoded.iter_mut().zip(&context.segments).enumerate() {
+            debug_assert!(segment.is_valid(chromosome), "a string that is no cut");
+            recoded.take(chromosome, segment);
             recoded.weigh(context.profile, column, &context.objective);
         }
     }

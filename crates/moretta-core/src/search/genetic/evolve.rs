@@ -75,7 +75,7 @@ impl<'a> Evolution<'a> {
         seed: u64,
         observer: &'a dyn Observer,
     ) -> Self {
-        let bits = context.strands.last().map_or(0, |strand| strand.bits.end);
+        let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
         let mut all = Chromosome::zeros(bits);
         all.fill(0..bits, true);
         Self {
@@ -190,7 +190,7 @@ impl<'a> Evolution<'a> {
         {
             let draw = |_| {
                 let mut string = Chromosome::zeros(self.bits);
-                self.context.strands.iter().for_each(|strand| strand.draw(&mut string, &mut self.rng));
+                self.context.segments.iter().for_each(|segment| segment.draw(&mut string, &mut self.rng));
                 string
             };
             let strings: Vec<Chromosome> = (0..BATCH).map(draw).collect();
@@ -247,11 +247,11 @@ impl<'a> Evolution<'a> {
         let (a, b) = (rng.below(self.bits + 1), rng.below(self.bits + 1));
         let (first, end) = (a.min(b), a.max(b));
         child.copy_from(other, first..end);
-        for strand in &self.context.strands {
+        for segment in &self.context.segments {
             // A column that comes whole from one parent is valid as it is.
-            let within = |place: usize| strand.bits.start < place && place < strand.bits.end;
+            let within = |place: usize| segment.bits.start < place && place < segment.bits.end;
             if within(first) || within(end) {
-                strand.repair(&mut child);
+                segment.repair(&mut child);
             }
         }
         let turned = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
@@ -323,8 +323,8 @@ impl<'a> Evolution<'a> {
 
     /// Turns a bit over, in whichever column it is.
     fn flip(&self, string: &mut Chromosome, bit: usize) {
-        let strand = self.context.strands.partition_point(|strand| strand.bits.end <= bit);
-        self.context.strands[strand].flip(string, bit);
+        let segment = self.context.segments.partition_point(|segment| segment.bits.end <= bit);
+        self.context.segments[segment].flip(string, bit);
     }
 
     /// The bits to turn over on the way to each neighbour: one of them, or the end of an interval and another place for
@@ -334,14 +334,14 @@ impl<'a> Evolution<'a> {
         // Where there are very many bits, some of them.
         let every = self.bits / NEIGHBOURS + 1;
         let skipped = self.rng.below(every);
-        for strand in &self.context.strands {
-            for bit in strand.bits.clone().filter(|bit| bit % every == skipped) {
+        for segment in &self.context.segments {
+            for bit in segment.bits.clone().filter(|bit| bit % every == skipped) {
                 moves.push(vec![bit]);
-                if !strand.is_free() || !string.get(bit) {
+                if !segment.is_free() || !string.get(bit) {
                     continue;
                 }
-                let up = MOVES.iter().map(|by| bit + by).filter(|&to| to < strand.bits.end);
-                let down = MOVES.iter().filter_map(|&by| bit.checked_sub(by)).filter(|&to| to >= strand.bits.start);
+                let up = MOVES.iter().map(|by| bit + by).filter(|&to| to < segment.bits.end);
+                let down = MOVES.iter().filter_map(|&by| bit.checked_sub(by)).filter(|&to| to >= segment.bits.start);
                 moves.extend(up.chain(down).filter(|&to| !string.get(to)).map(|to| vec![to, bit]));
             }
         }

@@ -5,7 +5,7 @@
 //! who knows what the release is for, a class (CM), a number (RM), several of them, or nothing in particular (LM), and
 //! who wants the best cut for that rather than a quick one; and who will recode later records in the same way (`apply`).
 //!
-//! **The string** (`chromosome`, `strand`) has a bit between each two neighbours that may be told apart; a string that
+//! **The string** (`chromosome`, `segment`) has a bit between each two neighbours that may be told apart; a string that
 //! is no valid cut is repaired with as few changes as that takes. **The evolution** (`population`, `evolve`) is in a
 //! steady state: parents by rank, two-point crossover, mutation, repair; a child that is better than the worst takes
 //! its place. Records in groups that break a model are suppressed (`judge`); what would suppress more than the policy
@@ -31,7 +31,7 @@ mod points;
 mod population;
 mod recoded;
 mod seeds;
-mod strand;
+mod segment;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -47,7 +47,7 @@ use self::{
     judge::Judge,
     objective::BoundObjective,
     partial::Nested,
-    strand::Strand,
+    segment::Segment,
 };
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
@@ -163,12 +163,12 @@ impl Genetic {
         let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
         let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
         let ends = points::ends(task.profile, &self.params).map_err(unfit)?;
-        let mut strands: Vec<Strand<'a>> = Vec::new();
+        let mut segments: Vec<Segment<'a>> = Vec::new();
         for (column, ends) in task.profile.columns().iter().zip(ends) {
-            let start = strands.last().map_or(0, |strand| strand.bits.end);
-            strands.push(Strand::new(&column.domain, ends, start));
+            let start = segments.last().map_or(0, |segment| segment.bits.end);
+            segments.push(Segment::new(&column.domain, ends, start));
         }
-        Ok(EvaluationContext { profile: task.profile, strands, objective, judge: Judge::new(task) })
+        Ok(EvaluationContext { profile: task.profile, segments, objective, judge: Judge::new(task) })
     }
 
     /// How bottom-up generalization is to be of use here: for the objective that counts most.
@@ -276,21 +276,21 @@ fn is_closed(task: &Task<'_>) -> bool {
 
 /// Whether intervals of free numbers end only where they may.
 fn admits(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> bool {
-    let mut free = context.strands.iter().zip(cells).filter(|(strand, _)| strand.is_free());
-    free.all(|(strand, cells)| {
-        let ends: Vec<u32> = strand.bits.clone().map(|bit| strand.end_of(bit)).collect();
+    let mut free = context.segments.iter().zip(cells).filter(|(segment, _)| segment.is_free());
+    free.all(|(segment, cells)| {
+        let ends: Vec<u32> = segment.bits.clone().map(|bit| segment.end_of(bit)).collect();
         (0u32..).zip(cells.windows(2)).all(|(code, two)| two[0] == two[1] || ends.binary_search(&code).is_ok())
     })
 }
 
 /// By column and code, what a string makes of it.
 fn cells(context: &EvaluationContext<'_>, chromosome: &Chromosome) -> Vec<Vec<Cell>> {
-    let of_strand = |strand: &Strand<'_>| {
+    let of_segment = |segment: &Segment<'_>| {
         let mut cells = Vec::new();
-        strand.each_cell(chromosome, |cell| cells.resize(cell.last as usize + 1, cell));
+        segment.each_cell(chromosome, |cell| cells.resize(cell.last as usize + 1, cell));
         cells
     };
-    context.strands.iter().map(of_strand).collect()
+    context.segments.iter().map(of_segment).collect()
 }
 
 /// The cut with what has to be suppressed; nothing told where that is more than the policy allows.

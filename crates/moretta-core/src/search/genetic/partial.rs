@@ -42,7 +42,7 @@ impl Change {
         let mut cells = cells.to_vec();
         let codes = &mut cells[inside.first as usize..=inside.last as usize];
         codes.iter_mut().filter(|cell| **cell == from).for_each(|cell| *cell = to);
-        one_star(context.strands[column].domain, &mut cells);
+        one_star(context.segments[column].domain, &mut cells);
         cells
     }
 }
@@ -62,7 +62,7 @@ pub(super) fn refine(
     most_rows: u64,
     observer: &dyn Observer,
 ) -> Nested {
-    context.strands.iter().zip(&mut cells).for_each(|(strand, cells)| one_star(strand.domain, cells));
+    context.segments.iter().zip(&mut cells).for_each(|(segment, cells)| one_star(segment.domain, cells));
     let mut evaluators = evaluators();
     evaluators[0].take_cells(context, &cells);
     let mut at = Nested { figures: evaluators[0].evaluate(context, table), cells };
@@ -111,7 +111,7 @@ pub(super) fn refine(
             for (_, change) in &better[..many] {
                 cells[change.column] = change.applied(context, &cells[change.column]);
             }
-            if !context.strands.iter().zip(&cells).all(|(strand, cells)| nest(strand.domain, cells)) {
+            if !context.segments.iter().zip(&cells).all(|(segment, cells)| nest(segment.domain, cells)) {
                 continue;
             }
             evaluators[0].take_cells(context, &cells);
@@ -144,8 +144,8 @@ fn nest(domain: &Domain, cells: &[Cell]) -> bool {
 /// What may be changed in the columns with a tree.
 fn changes(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> Vec<Change> {
     let mut changes = Vec::new();
-    for (column, (strand, cells)) in context.strands.iter().zip(cells).enumerate() {
-        let Some(tree) = strand.domain.tree() else { continue };
+    for (column, (segment, cells)) in context.segments.iter().zip(cells).enumerate() {
+        let Some(tree) = segment.domain.tree() else { continue };
         let mut used: Vec<Cell> = cells.clone();
         used.sort_unstable();
         used.dedup();
@@ -153,15 +153,15 @@ fn changes(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> Vec<Change> 
         for &from in &used {
             let Some(node) = from.node() else { continue };
             for child in tree.children(node) {
-                let inside = strand.domain.node_cell(child);
+                let inside = segment.domain.node_cell(child);
                 let there = cells[inside.first as usize..=inside.last as usize].contains(&from);
-                if there && !strand.domain.is_star(inside) {
+                if there && !segment.domain.is_star(inside) {
                     changes.push(Change { column, from, inside, to: inside });
                 }
             }
             let above: Vec<NodeId> = std::iter::successors(tree.parent(node), |&above| tree.parent(above)).collect();
             if let Some(&to) = above.iter().find(|above| in_use[above.index()]).or(above.first()) {
-                changes.push(Change { column, from, inside: from, to: strand.domain.node_cell(to) });
+                changes.push(Change { column, from, inside: from, to: segment.domain.node_cell(to) });
             }
         }
     }

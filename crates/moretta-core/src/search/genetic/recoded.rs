@@ -1,6 +1,6 @@
 //! What the values of a column leave as.
 
-use super::{chromosome::Chromosome, objective::BoundObjective, strand::Strand};
+use super::{chromosome::Chromosome, objective::BoundObjective, segment::Segment};
 use crate::{
     hierarchy::{Cell, Domain},
     profile::Profile,
@@ -20,10 +20,10 @@ pub(super) struct Recoded {
 
 impl Recoded {
     /// Takes the cells of a valid string.
-    pub(super) fn take(&mut self, chromosome: &Chromosome, strand: &Strand<'_>) {
+    pub(super) fn take(&mut self, chromosome: &Chromosome, segment: &Segment<'_>) {
         self.cells.clear();
         self.cell_of.clear();
-        strand.each_cell(chromosome, |cell| {
+        segment.each_cell(chromosome, |cell| {
             self.cell_of.resize(cell.last as usize + 1, self.cells.len() as u32);
             self.cells.push(cell);
         });

@@ -47,7 +47,7 @@ pub(super) fn of_path(
 
 fn of_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
     let mut string = zeros.clone();
-    context.strands.iter().zip(cells).for_each(|(strand, cells)| strand.put_cells(&mut string, cells));
+    context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.put_cells(&mut string, cells));
     string
 }
 
@@ -60,8 +60,8 @@ pub(super) fn full_domain<'a>(
 ) -> impl Iterator<Item = Chromosome> + use<'a> {
     let levels: Vec<Vec<Chromosome>> = Taxonomy::of_columns(context.profile)
         .iter()
-        .zip(&context.strands)
-        .map(|(taxonomy, strand)| {
+        .zip(&context.segments)
+        .map(|(taxonomy, segment)| {
             let tree = taxonomy.tree();
             let deepest = tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0);
             let level = |depth: u32| {
@@ -72,7 +72,7 @@ pub(super) fn full_domain<'a>(
                 };
                 let cells: Vec<Cell> = (0..taxonomy.domain().len() as u32).map(cell).collect();
                 let mut string = zeros.clone();
-                strand.put_cells(&mut string, &cells);
+                segment.put_cells(&mut string, &cells);
                 string
             };
             (0..=deepest).map(level).collect()
@@ -87,12 +87,13 @@ pub(super) fn full_domain<'a>(
     (0..count).map(move |number| {
         let mut left = number as u64;
         let mut string = zeros.clone();
-        for (column, (levels, strand)) in levels.iter().zip(&context.strands).enumerate() {
+        for (column, (levels, segment)) in levels.iter().zip(&context.segments).enumerate() {
             let many = levels.len() as u64;
             let level =
-                if at_random { hash_seed(seed, (number * context.strands.len() + column) as u64) } else { left } % many;
+                if at_random { hash_seed(seed, (number * context.segments.len() + column) as u64) } else { left }
+                    % many;
             left /= many;
-            string.copy_from(&levels[level as usize], strand.bits.clone());
+            string.copy_from(&levels[level as usize], segment.bits.clone());
         }
         string
     })

@@ -9,7 +9,7 @@
 use super::{
     chromosome::Chromosome,
     objective::{BoundObjective, Target, TargetKind},
-    strand::Strand,
+    segment::Segment,
 };
 use crate::{
     ids::{AttributeId, TupleId},
@@ -87,13 +87,14 @@ impl Table {
     /// The rows under a mask; without one every tuple is a row.
     pub(super) fn new(
         profile: &Profile,
-        strands: &[Strand<'_>],
+        segments: &[Segment<'_>],
         mask: Option<&Chromosome>,
         objective: &BoundObjective,
         guarded: &[(AttributeId, u32)],
     ) -> Self {
-        let steps: Vec<Vec<u32>> = strands.iter().map(|strand| steps(strand, mask)).collect();
-        let step_of: Vec<Vec<u32>> = steps.iter().zip(strands).map(|(steps, strand)| step_of(steps, strand)).collect();
+        let steps: Vec<Vec<u32>> = segments.iter().map(|segment| steps(segment, mask)).collect();
+        let step_of: Vec<Vec<u32>> =
+            steps.iter().zip(segments).map(|(steps, segment)| step_of(steps, segment)).collect();
         let plates = plates(&steps);
         let rows = rows(profile, &steps, &step_of, &plates);
         let len = rows.iter().max().map_or(0, |&last| last as usize + 1);
@@ -120,24 +121,24 @@ impl Table {
 }
 
 /// The first code of each step.
-fn steps(strand: &Strand<'_>, mask: Option<&Chromosome>) -> Vec<u32> {
-    let codes = strand.domain.len() as u32;
+fn steps(segment: &Segment<'_>, mask: Option<&Chromosome>) -> Vec<u32> {
+    let codes = segment.domain.len() as u32;
     match mask {
         None => (0..codes).collect(),
         Some(mask) => {
-            let ends = strand.bits.clone().filter(|&bit| mask.get(bit)).map(|bit| strand.end_of(bit) + 1);
+            let ends = segment.bits.clone().filter(|&bit| mask.get(bit)).map(|bit| segment.end_of(bit) + 1);
             (0..codes.min(1)).chain(ends).collect()
         }
     }
 }
 
-fn step_of(steps: &[u32], strand: &Strand<'_>) -> Vec<u32> {
+fn step_of(steps: &[u32], segment: &Segment<'_>) -> Vec<u32> {
     let mut next = 0;
     let step = |code: u32| {
         next += u32::from(steps.get(next as usize) == Some(&code));
         next - 1
     };
-    (0..strand.domain.len() as u32).map(step).collect()
+    (0..segment.domain.len() as u32).map(step).collect()
 }
 
 /// Which row each tuple is in. Rows are in the order of their plates, so that neighbours leave much alike and what is

@@ -144,14 +144,14 @@ fn patient(params: GeneticParams) -> GeneticParams {
 
 /// Every valid string.
 fn all_strings(context: &EvaluationContext<'_>) -> Vec<Chromosome> {
-    let bits = context.strands.last().map_or(0, |strand| strand.bits.end);
+    let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
     let string = |number: u64| {
         let mut string = Chromosome::zeros(bits);
         (0..bits).for_each(|bit| string.set(bit, number >> bit & 1 == 1));
         string
     };
     let strings = (0..1u64 << bits).map(string);
-    strings.filter(|string| context.strands.iter().all(|strand| strand.is_valid(string))).collect()
+    strings.filter(|string| context.segments.iter().all(|segment| segment.is_valid(string))).collect()
 }
 
 proptest! {
@@ -161,18 +161,18 @@ proptest! {
         let objectives = world.objectives();
         let method = Genetic { params: small(), objectives: objectives.clone() };
         let context = method.context(&task(&table, world.allowed, 1)).unwrap();
-        let bits = context.strands.last().map_or(0, |strand| strand.bits.end);
+        let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
         let mut rng = crate::search::rng::SearchRng::new(world.seed, 0);
         let mut draw = || {
             let mut string = Chromosome::zeros(bits);
-            context.strands.iter().for_each(|strand| strand.draw(&mut string, &mut rng));
+            context.segments.iter().for_each(|segment| segment.draw(&mut string, &mut rng));
             string
         };
         let strings: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
         let mut mask = Chromosome::zeros(bits);
         strings.iter().for_each(|string| mask.unite(string));
-        let full = Table::new(&table.profile, &context.strands, None, &context.objective, &context.judge.guarded);
-        let merged = Table::new(&table.profile, &context.strands, Some(&mask), &context.objective, &context.judge.guarded);
+        let full = Table::new(&table.profile, &context.segments, None, &context.objective, &context.judge.guarded);
+        let merged = Table::new(&table.profile, &context.segments, Some(&mask), &context.objective, &context.judge.guarded);
         let mut evaluator = Evaluator::default();
         for string in &strings {
             let expected = naive(&table, &context, &objectives, string, world.allowed);
@@ -208,7 +208,7 @@ proptest! {
         let task = task(&table, world.allowed, world.seed);
         let method = Genetic { params: plain(), objectives: objectives.clone() };
         let context = method.context(&task).unwrap();
-        let full = Table::new(&table.profile, &context.strands, None, &context.objective, &context.judge.guarded);
+        let full = Table::new(&table.profile, &context.segments, None, &context.objective, &context.judge.guarded);
         let mut evaluator = Evaluator::default();
         let mut least = f64::INFINITY;
         for string in all_strings(&context) {

@@ -6,7 +6,7 @@ use super::WORK;
 use crate::{
     hierarchy::Domain,
     search::{
-        genetic::{chromosome::Chromosome, strand::Strand},
+        genetic::{chromosome::Chromosome, segment::Segment},
         rng::SearchRng,
     },
     testing::TestTable,
@@ -29,26 +29,26 @@ fn ends(domain: &Domain) -> Vec<u32> {
     (0..domain.len() as u32 - 1).collect()
 }
 
-fn strand(table: &TestTable, column: usize) -> Strand<'_> {
+fn segment(table: &TestTable, column: usize) -> Segment<'_> {
     let domain = &table.profile.columns()[column].domain;
-    Strand::new(domain, ends(domain), 0)
+    Segment::new(domain, ends(domain), 0)
 }
 
-fn string(strand: &Strand<'_>, bits: u32) -> Chromosome {
-    let mut string = Chromosome::zeros(strand.bits.end);
-    strand.bits.clone().for_each(|bit| string.set(bit, bits >> bit & 1 == 1));
+fn string(segment: &Segment<'_>, bits: u32) -> Chromosome {
+    let mut string = Chromosome::zeros(segment.bits.end);
+    segment.bits.clone().for_each(|bit| string.set(bit, bits >> bit & 1 == 1));
     string
 }
 
-fn shown(strand: &Strand<'_>, string: &Chromosome) -> String {
-    strand.bits.clone().map(|bit| if string.get(bit) { '1' } else { '0' }).collect()
+fn shown(segment: &Segment<'_>, string: &Chromosome) -> String {
+    segment.bits.clone().map(|bit| if string.get(bit) { '1' } else { '0' }).collect()
 }
 
 #[test]
 fn government_is_open_therefore_the_root_is() {
     // Spec 5: the bit between federal and state brings bits 2, 4, 5 and 6 with it.
     let table = table();
-    let work = strand(&table, 1);
+    let work = segment(&table, 1);
     assert_eq!(work.bits, 0..7);
     let mut told = Chromosome::zeros(7);
     work.flip(&mut told, 2);
@@ -66,31 +66,36 @@ fn government_is_open_therefore_the_root_is() {
 fn a_string_is_valid_where_cells_are_nodes_and_repair_changes_least() {
     let table = table();
     for column in 0..4 {
-        let strand = strand(&table, column);
-        let all: Vec<Chromosome> = (0..1 << strand.bits.end).map(|bits| string(&strand, bits)).collect();
+        let segment = segment(&table, column);
+        let all: Vec<Chromosome> = (0..1 << segment.bits.end).map(|bits| string(&segment, bits)).collect();
         let distance =
-            |a: &Chromosome, b: &Chromosome| strand.bits.clone().filter(|&bit| a.get(bit) != b.get(bit)).count();
-        let valid: Vec<&Chromosome> = all.iter().filter(|string| strand.is_valid(string)).collect();
+            |a: &Chromosome, b: &Chromosome| segment.bits.clone().filter(|&bit| a.get(bit) != b.get(bit)).count();
+        let valid: Vec<&Chromosome> = all.iter().filter(|string| segment.is_valid(string)).collect();
         for string in &all {
             // By the definition of a cut: what lies between two 1s is a cell that the column has.
             let mut cells = Vec::new();
             let mut first = 0;
-            for end in strand.bits.clone().filter(|&bit| string.get(bit)).chain([strand.bits.end]) {
-                cells.push(strand.domain.cover(first, end as u32));
+            for end in segment.bits.clone().filter(|&bit| string.get(bit)).chain([segment.bits.end]) {
+                cells.push(segment.domain.cover(first, end as u32));
                 first = end as u32 + 1;
             }
             let lengths: u32 = cells.iter().map(|cell| cell.last - cell.first + 1).sum();
-            assert_eq!(strand.is_valid(string), lengths as usize == strand.domain.len(), "{}", shown(&strand, string));
-            if strand.is_valid(string) {
+            assert_eq!(
+                segment.is_valid(string),
+                lengths as usize == segment.domain.len(),
+                "{}",
+                shown(&segment, string)
+            );
+            if segment.is_valid(string) {
                 let mut found = Vec::new();
-                strand.each_cell(string, |cell| found.push(cell));
+                segment.each_cell(string, |cell| found.push(cell));
                 assert_eq!(found, cells);
             }
             let mut repaired = string.clone();
-            strand.repair(&mut repaired);
-            assert!(strand.is_valid(&repaired));
+            segment.repair(&mut repaired);
+            assert!(segment.is_valid(&repaired));
             let least = valid.iter().map(|valid| distance(string, valid)).min();
-            assert_eq!(Some(distance(string, &repaired)), least, "{}", shown(&strand, string));
+            assert_eq!(Some(distance(string, &repaired)), least, "{}", shown(&segment, string));
         }
     }
 }
@@ -101,21 +106,21 @@ proptest! {
         let table = table();
         let mut rng = SearchRng::new(seed, 0);
         for column in 0..4 {
-            let strand = strand(&table, column);
-            let mut child = Chromosome::zeros(strand.bits.end);
+            let segment = segment(&table, column);
+            let mut child = Chromosome::zeros(segment.bits.end);
             let mut other = child.clone();
-            strand.draw(&mut child, &mut rng);
-            strand.draw(&mut other, &mut rng);
-            prop_assert!(strand.is_valid(&child) && strand.is_valid(&other));
-            let (a, b) = (rng.below(strand.bits.end + 1), rng.below(strand.bits.end + 1));
+            segment.draw(&mut child, &mut rng);
+            segment.draw(&mut other, &mut rng);
+            prop_assert!(segment.is_valid(&child) && segment.is_valid(&other));
+            let (a, b) = (rng.below(segment.bits.end + 1), rng.below(segment.bits.end + 1));
             child.copy_from(&other, a.min(b)..a.max(b));
-            strand.repair(&mut child);
-            prop_assert!(strand.is_valid(&child));
+            segment.repair(&mut child);
+            prop_assert!(segment.is_valid(&child));
             for turn in &turns {
-                let bit = turn.index(strand.bits.end);
+                let bit = turn.index(segment.bits.end);
                 let before = child.get(bit);
-                strand.flip(&mut child, bit);
-                prop_assert!(strand.is_valid(&child) && child.get(bit) != before);
+                segment.flip(&mut child, bit);
+                prop_assert!(segment.is_valid(&child) && child.get(bit) != before);
             }
         }
     }

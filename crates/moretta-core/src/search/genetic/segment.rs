@@ -17,7 +17,7 @@ use crate::{
 
 /// One column's part of the chromosome.
 #[derive(Debug)]
-pub(super) struct Strand<'a> {
+pub(super) struct Segment<'a> {
     pub domain: &'a Domain,
     shape: Shape<'a>,
     /// Where its bits are.
@@ -41,7 +41,7 @@ const LEAF: u32 = 0;
 /// A node with one child, which stands for the same leaves and is taken in its place.
 const CHAIN: u32 = u32::MAX;
 
-impl<'a> Strand<'a> {
+impl<'a> Segment<'a> {
     /// Of a column, from a place in the string on; `ends` are the codes after which an interval of free numbers may end.
     pub(super) fn new(domain: &'a Domain, ends: Vec<u32>, start: usize) -> Self {
         let shape = match domain.tree() {
@@ -69,7 +69,7 @@ impl<'a> Strand<'a> {
         matches!(self.shape, Shape::Free { .. })
     }
 
-    /// The bit that tells a missing value from the others, where there is one in a column of free numbers.
+    /// The bit that separates a missing value from the others, where there is one in a column of free numbers.
     fn missing_bit(&self) -> Option<usize> {
         let missing = self.domain.missing().filter(|_| self.is_free() && !self.bits.is_empty())?;
         let last = self.bits.end - 1;
@@ -95,7 +95,7 @@ impl<'a> Strand<'a> {
             Shape::Tree { tree, second } => {
                 visit(tree, |node| {
                     let second = second[node.index()];
-                    let open = second == CHAIN || second != LEAF && self.tells(chromosome, second);
+                    let open = second == CHAIN || second != LEAF && self.separates(chromosome, second);
                     if !open {
                         each(self.domain.node_cell(node));
                     }
@@ -106,13 +106,13 @@ impl<'a> Strand<'a> {
     }
 
     /// Whether a leaf of a tree is told apart from the one before.
-    fn tells(&self, chromosome: &Chromosome, leaf: u32) -> bool {
+    fn separates(&self, chromosome: &Chromosome, leaf: u32) -> bool {
         chromosome.get(self.bits.start + leaf as usize - 1)
     }
 
     /// Whether the string is a valid cut.
     pub(super) fn is_valid(&self, chromosome: &Chromosome) -> bool {
-        let told = |leaf: u32| self.tells(chromosome, leaf);
+        let told = |leaf: u32| self.separates(chromosome, leaf);
         match &self.shape {
             Shape::Free { .. } => match self.missing_bit() {
                 Some(bit) => chromosome.get(bit) || chromosome.ones(self.bits.clone()) == 0,
@@ -160,7 +160,7 @@ impl<'a> Strand<'a> {
             let closed = chromosome.ones(self.inside(first, last));
             let mut open = 0;
             for (place, child) in tree.children(node).enumerate() {
-                let told = place == 0 || self.tells(chromosome, tree.range(child).0);
+                let told = place == 0 || self.separates(chromosome, tree.range(child).0);
                 open += least[child.index()].0 + usize::from(!told);
             }
             least[index] = if open < closed || first == last { (open, true) } else { (closed, false) };
