@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::{
     chromosome::Chromosome,
+    constraints::Constraints,
     grouping::Grouping,
-    judge::Judge,
     objective::{BoundObjective, TargetKind},
     recoded::Recoded,
     segment::Segment,
@@ -20,7 +20,7 @@ pub(super) struct EvaluationContext<'a> {
     pub profile: &'a Profile,
     pub segments: Vec<Segment<'a>>,
     pub objective: BoundObjective,
-    pub judge: Judge<'a>,
+    pub constraints: Constraints<'a>,
 }
 
 /// What a cut comes to.
@@ -37,12 +37,12 @@ pub(super) struct Figures {
 impl EvaluationContext<'_> {
     /// The rows under a mask; without one every tuple is a row.
     pub(super) fn table(&self, mask: Option<&Chromosome>) -> Table {
-        Table::new(self.profile, &self.segments, mask, &self.objective, &self.judge.guarded)
+        Table::new(self.profile, &self.segments, mask, &self.objective, &self.constraints.guarded)
     }
 
     /// About how many rows an evaluation on a table of so many is worth: the columns' values are gone through as well.
     pub(super) fn work_on(&self, rows: usize) -> u64 {
-        let judged = if self.judge.by_record { BY_RECORD } else { 1 };
+        let judged = if self.constraints.by_record { BY_RECORD } else { 1 };
         rows as u64 * judged + self.work_of_columns()
     }
 
@@ -89,7 +89,7 @@ pub(super) fn evaluators() -> Vec<Evaluator> {
 pub(super) struct Evaluator {
     pub recoded: Vec<Recoded>,
     grouping: Grouping,
-    gone: Vec<bool>,
+    suppressed: Vec<bool>,
     counts: Vec<u64>,
     majorities: Vec<u64>,
 }
@@ -138,16 +138,16 @@ impl Evaluator {
     /// What the cells that were taken come to. They must be unions of the table's steps.
     pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, table: &Table) -> Figures {
         self.grouping.group(table, &self.recoded);
-        context.judge.mark(table, &self.grouping, &self.recoded, &mut self.gone);
-        let suppressed = self.grouping.records_of(&self.gone);
-        self.mark_stars(context, table);
-        let starred = self.grouping.records_of(&self.gone);
+        context.constraints.mark_suppressed(table, &self.grouping, &self.recoded, &mut self.suppressed);
+        let suppressed_records = self.grouping.records_of(&self.suppressed);
+        self.mark_fully_generalized(context, table);
+        let fully_generalized = self.grouping.records_of(&self.suppressed);
 
         let total = context.profile.records().max(1) as f64;
         let objective = &context.objective;
         let mut lost = self.least_precision(table);
-        if starred > 0 {
-            lost += objective.all_lost * starred as f64 - self.grouping.precision_of(table, &self.gone);
+        if fully_generalized > 0 {
+            lost += objective.all_lost * fully_generalized as f64 - self.grouping.precision_of(table, &self.suppressed);
         }
         let precision = lost / total;
         let mut value = if objective.counts_precision { precision } else { 0.0 };
@@ -162,18 +162,18 @@ impl Evaluator {
             };
             value += target.weight * of_target;
         }
-        Figures { excess: suppressed.saturating_sub(context.judge.allowed), value, precision }
+        Figures { excess: suppressed_records.saturating_sub(context.constraints.allowed), value, precision }
     }
 
     /// A group that prints `*` throughout tells no more than a suppressed one, and counts as that.
-    fn mark_stars(&mut self, context: &EvaluationContext<'_>, table: &Table) {
+    fn mark_fully_generalized(&mut self, context: &EvaluationContext<'_>, table: &Table) {
         if !self.recoded.iter().all(|recoded| recoded.stars.contains(&true)) {
             return;
         }
-        for (gone, &row) in self.gone.iter_mut().zip(&self.grouping.firsts) {
+        for (suppressed, &row) in self.suppressed.iter_mut().zip(&self.grouping.firsts) {
             let codes = context.profile.codes(table.tuples[row as usize]);
             let star = |(recoded, &code): (&Recoded, &u32)| recoded.stars[recoded.cell_of[code as usize] as usize];
-            *gone |= self.recoded.iter().zip(codes).all(star);
+            *suppressed |= self.recoded.iter().zip(codes).all(star);
         }
     }
 
@@ -193,8 +193,8 @@ impl Evaluator {
                 self.majorities[group] = self.majorities[group].max(std::mem::take(&mut self.counts[group]));
             }
         }
-        let groups = self.grouping.sizes.iter().zip(&self.majorities).zip(&self.gone);
-        groups.map(|((size, majority), &gone)| if gone { *size } else { size - majority }).sum()
+        let groups = self.grouping.sizes.iter().zip(&self.majorities).zip(&self.suppressed);
+        groups.map(|((size, majority), &suppressed)| if suppressed { *size } else { size - majority }).sum()
     }
 
     /// What mistakes cost where some are dearer than others.
@@ -209,26 +209,32 @@ impl Evaluator {
                 }
             }
         }
-        let suppressed = |histogram: &[(u32, u64)]| -> f64 {
+        let suppressed_cost = |histogram: &[(u32, u64)]| -> f64 {
             histogram.iter().map(|&(class, records)| costs.of_suppressed(class) * records as f64).sum()
         };
-        let groups = histograms.iter().zip(&self.gone);
-        groups.map(|(histogram, &gone)| if gone { suppressed(histogram) } else { costs.of_group(histogram) }).sum()
+        let groups = histograms.iter().zip(&self.suppressed);
+        groups
+            .map(
+                |(histogram, &suppressed)| {
+                    if suppressed { suppressed_cost(histogram) } else { costs.of_group(histogram) }
+                },
+            )
+            .sum()
     }
 
     /// How much the numbers of a target differ within groups; what is suppressed is one group.
     fn dispersion(&self, table: &Table, counted: &Counted) -> f64 {
         let ids = &self.grouping.ids;
-        let one = self.grouping.sizes.len();
-        let group = |row: usize| if self.gone[ids[row] as usize] { one } else { ids[row] as usize };
-        let mut sizes: Vec<u64> = vec![0; one + 1];
-        for (size, (group, gone)) in self.grouping.sizes.iter().zip(self.gone.iter().enumerate()) {
-            sizes[if *gone { one } else { group }] += size;
+        let suppressed_id = self.grouping.sizes.len();
+        let group = |row: usize| if self.suppressed[ids[row] as usize] { suppressed_id } else { ids[row] as usize };
+        let mut sizes: Vec<u64> = vec![0; suppressed_id + 1];
+        for (size, (group, suppressed)) in self.grouping.sizes.iter().zip(self.suppressed.iter().enumerate()) {
+            sizes[if *suppressed { suppressed_id } else { group }] += size;
         }
         match counted {
             Counted::Classes(_) => 0.0,
             Counted::Sums(sums) => {
-                let mut of_group = vec![[0.0; 2]; one + 1];
+                let mut of_group = vec![[0.0; 2]; suppressed_id + 1];
                 for (row, [sum, squares]) in sums.iter().enumerate().take(table.len()) {
                     let own = &mut of_group[group(row)];
                     own[0] += sum;
@@ -242,7 +248,7 @@ impl Evaluator {
             }
             Counted::InOrder(numbers) => {
                 // Numbers come in order, so a group's median is where half of its records have come.
-                let (mut come, mut medians) = (vec![0u64; one + 1], vec![0.0; one + 1]);
+                let (mut come, mut medians) = (vec![0u64; suppressed_id + 1], vec![0.0; suppressed_id + 1]);
                 for &(row, records, number) in numbers {
                     let group = group(row as usize);
                     let half = sizes[group].div_ceil(2);

@@ -8,7 +8,7 @@
 //! **The string** (`chromosome`, `segment`) has a bit between each two neighbours that may be told apart; a string that
 //! is no valid cut is repaired with as few changes as that takes. **The evolution** (`population`, `evolve`) is in a
 //! steady state: parents by rank, two-point crossover, mutation, repair; a child that is better than the worst takes
-//! its place. Records in groups that break a model are suppressed (`judge`); what would suppress more than the policy
+//! its place. Records in groups that break a model are suppressed (`constraints`); what would suppress more than the policy
 //! allows ranks behind all that does not.
 //!
 //! **Cost.** An evaluation (`evaluate`, `grouping`) is one pass over distinct tuples (`table`) with a look-up for every
@@ -21,10 +21,10 @@
 //! children only (`partial`).
 
 mod chromosome;
+mod constraints;
 mod evaluate;
 mod evolve;
 mod grouping;
-mod judge;
 mod objective;
 mod partial;
 mod points;
@@ -42,9 +42,9 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     chromosome::Chromosome,
+    constraints::Constraints,
     evaluate::EvaluationContext,
     evolve::{Evolution, WORK_OF_A_CHILD, Work},
-    judge::Judge,
     objective::BoundObjective,
     partial::Nested,
     segment::Segment,
@@ -168,7 +168,7 @@ impl Genetic {
             let start = segments.last().map_or(0, |segment| segment.bits.end);
             segments.push(Segment::new(&column.domain, ends, start));
         }
-        Ok(EvaluationContext { profile: task.profile, segments, objective, judge: Judge::new(task) })
+        Ok(EvaluationContext { profile: task.profile, segments, objective, constraints: Constraints::new(task) })
     }
 
     /// How bottom-up generalization is to be of use here: for the objective that counts most.
