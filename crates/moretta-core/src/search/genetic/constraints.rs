@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use super::{grouping::Grouping, recoded::Recoded, table::Table};
+use super::{grouping::Grouping, merged_tuples::MergedTuples, recoded::Recoded};
 use crate::{
     ids::{AttributeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, ShareLimit},
@@ -91,7 +91,7 @@ impl<'a> Constraints<'a> {
     /// Marks the groups that may not leave.
     pub(super) fn mark_suppressed(
         &self,
-        table: &Table,
+        merged: &MergedTuples,
         grouping: &Grouping,
         recoded: &[Recoded],
         suppressed: &mut Vec<bool>,
@@ -106,21 +106,21 @@ impl<'a> Constraints<'a> {
             }
             if 0 < suppressed_records
                 && suppressed_records < k
-                && let Some(&(_, _, smallest)) = smallest_last(table, grouping, suppressed).last()
+                && let Some(&(_, _, smallest)) = smallest_last(merged, grouping, suppressed).last()
             {
                 suppressed[smallest] = true;
             }
         } else {
-            GroupCounts::new(self, table, grouping, recoded).mark_suppressed(suppressed);
+            GroupCounts::new(self, merged, grouping, recoded).mark_suppressed(suppressed);
         }
     }
 }
 
 /// Groups that are not gone, the smallest last; of several, the one with the first tuple.
-fn smallest_last(table: &Table, grouping: &Grouping, suppressed: &[bool]) -> Vec<(u64, TupleId, usize)> {
+fn smallest_last(merged: &MergedTuples, grouping: &Grouping, suppressed: &[bool]) -> Vec<(u64, TupleId, usize)> {
     let kept = (0..suppressed.len()).filter(|&group| !suppressed[group]);
     let mut tuples = vec![TupleId(u32::MAX); suppressed.len()];
-    for (&id, &tuple) in grouping.ids.iter().zip(&table.tuples) {
+    for (&id, &tuple) in grouping.ids.iter().zip(&merged.first_tuples) {
         tuples[id as usize] = tuples[id as usize].min(tuple);
     }
     let of = |group: usize| (grouping.sizes[group], tuples[group], group);
@@ -132,7 +132,7 @@ fn smallest_last(table: &Table, grouping: &Grouping, suppressed: &[bool]) -> Vec
 /// What is counted in each group for models of counts.
 struct GroupCounts<'a> {
     constraints: &'a Constraints<'a>,
-    table: &'a Table,
+    merged: &'a MergedTuples,
     grouping: &'a Grouping,
     /// By guarded value and group.
     guarded: Vec<Vec<u64>>,
@@ -143,15 +143,20 @@ struct GroupCounts<'a> {
 }
 
 impl<'a> GroupCounts<'a> {
-    fn new(constraints: &'a Constraints<'a>, table: &'a Table, grouping: &'a Grouping, recoded: &[Recoded]) -> Self {
+    fn new(
+        constraints: &'a Constraints<'a>,
+        merged: &'a MergedTuples,
+        grouping: &'a Grouping,
+        recoded: &[Recoded],
+    ) -> Self {
         let groups = grouping.sizes.len();
         let count = |rows: &Vec<(u32, u64)>| {
             let mut counts = vec![0; groups];
             rows.iter().for_each(|&(row, records)| counts[grouping.ids[row as usize] as usize] += records);
             counts
         };
-        let guarded = table.guarded.iter().map(count).collect();
-        let tuple = |group: usize| table.tuples[grouping.firsts[group] as usize];
+        let guarded = merged.guarded.iter().map(count).collect();
+        let tuple = |group: usize| merged.first_tuples[grouping.firsts[group] as usize];
         let scope_ids = |scope: &ScopeConstraints| {
             if scope.columns.len() == recoded.len() {
                 return (0..groups as u32).collect();
@@ -164,11 +169,12 @@ impl<'a> GroupCounts<'a> {
             group_rows(groups, &sizes, cell).of_row
         };
         let scope_ids = constraints.scopes.iter().map(scope_ids).collect();
-        let group =
-            |variant| grouping.ids[table.rows[constraints.profile.tuple_of(VariantId(variant)).index()] as usize];
+        let group = |variant| {
+            grouping.ids[merged.row_of_tuple[constraints.profile.tuple_of(VariantId(variant)).index()] as usize]
+        };
         let variants = if constraints.by_record { 0..constraints.profile.variants() as u32 } else { 0..0 };
         let variants = Buckets::new(groups, variants.map(group));
-        Self { constraints, table, grouping, guarded, scope_ids, variants }
+        Self { constraints, merged, grouping, guarded, scope_ids, variants }
     }
 
     fn members(&self, group: usize) -> impl Iterator<Item = VariantCount> {
@@ -181,7 +187,7 @@ impl<'a> GroupCounts<'a> {
         if self.suppressed_records_satisfy(suppressed) {
             return;
         }
-        let mut others = smallest_last(self.table, self.grouping, suppressed);
+        let mut others = smallest_last(self.merged, self.grouping, suppressed);
         while !self.suppressed_records_satisfy(suppressed) {
             let Some((_, _, smallest)) = others.pop() else { break };
             if !suppressed[smallest] {
@@ -219,8 +225,7 @@ impl<'a> GroupCounts<'a> {
                     self.mark_by_members(scope, scope_ids, suppressed, &records, &mut violates);
                 }
                 violating.extend(
-                    (0..scope_ids.len())
-                        .filter(|&group| !suppressed[group] && violates[scope_ids[group] as usize]),
+                    (0..scope_ids.len()).filter(|&group| !suppressed[group] && violates[scope_ids[group] as usize]),
                 );
             }
             if violating.is_empty() {

@@ -8,10 +8,10 @@ use super::{
     chromosome::Chromosome,
     constraints::Constraints,
     grouping::Grouping,
+    merged_tuples::{MergedTuples, TargetCounts},
     objective::{BoundObjective, TargetKind},
     recoded::Recoded,
     segment::Segment,
-    table::{Counted, Table},
 };
 use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
 
@@ -36,8 +36,8 @@ pub(super) struct Figures {
 
 impl EvaluationContext<'_> {
     /// The rows under a mask; without one every tuple is a row.
-    pub(super) fn table(&self, mask: Option<&Chromosome>) -> Table {
-        Table::new(self.profile, &self.segments, mask, &self.objective, &self.constraints.guarded)
+    pub(super) fn merged_tuples(&self, mask: Option<&Chromosome>) -> MergedTuples {
+        MergedTuples::new(self.profile, &self.segments, mask, &self.objective, &self.constraints.guarded)
     }
 
     /// About how many rows an evaluation on a table of so many is worth: the columns' values are gone through as well.
@@ -118,46 +118,47 @@ impl Evaluator {
     }
 
     /// What would be lost in precision were nothing suppressed: never more than what is lost.
-    fn least_precision(&self, table: &Table) -> f64 {
-        let columns = self.recoded.iter().zip(&table.histograms).zip(&table.steps);
-        let of_column = |((recoded, histogram), steps): ((&Recoded, &Vec<u64>), &Vec<u32>)| {
-            let of_step = |(&records, &code): (&u64, &u32)| {
+    fn least_precision(&self, merged: &MergedTuples) -> f64 {
+        let columns = self.recoded.iter().zip(&merged.histograms).zip(&merged.run_starts);
+        let of_column = |((recoded, histogram), run_starts): ((&Recoded, &Vec<u64>), &Vec<u32>)| {
+            let of_run = |(&records, &code): (&u64, &u32)| {
                 records as f64 * recoded.losses[recoded.cell_of[code as usize] as usize]
             };
-            histogram.iter().zip(steps).map(of_step).sum::<f64>()
+            histogram.iter().zip(run_starts).map(of_run).sum::<f64>()
         };
         columns.map(of_column).sum()
     }
 
     /// Whether the cells that were taken cannot come to less than some figures, whatever would be suppressed.
-    pub(super) fn is_hopeless(&self, context: &EvaluationContext<'_>, table: &Table, than: &Figures) -> bool {
-        let least = || self.least_precision(table) / context.profile.records().max(1) as f64;
+    pub(super) fn is_hopeless(&self, context: &EvaluationContext<'_>, merged: &MergedTuples, than: &Figures) -> bool {
+        let least = || self.least_precision(merged) / context.profile.records().max(1) as f64;
         context.objective.counts_precision && than.excess == 0 && least() > than.value
     }
 
     /// What the cells that were taken come to. They must be unions of the table's steps.
-    pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, table: &Table) -> Figures {
-        self.grouping.group(table, &self.recoded);
-        context.constraints.mark_suppressed(table, &self.grouping, &self.recoded, &mut self.suppressed);
+    pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) -> Figures {
+        self.grouping.group(merged, &self.recoded);
+        context.constraints.mark_suppressed(merged, &self.grouping, &self.recoded, &mut self.suppressed);
         let suppressed_records = self.grouping.records_of(&self.suppressed);
-        self.mark_fully_generalized(context, table);
+        self.mark_fully_generalized(context, merged);
         let fully_generalized = self.grouping.records_of(&self.suppressed);
 
         let total = context.profile.records().max(1) as f64;
         let objective = &context.objective;
-        let mut lost = self.least_precision(table);
+        let mut lost = self.least_precision(merged);
         if fully_generalized > 0 {
-            lost += objective.all_lost * fully_generalized as f64 - self.grouping.precision_of(table, &self.suppressed);
+            lost +=
+                objective.all_lost * fully_generalized as f64 - self.grouping.precision_of(merged, &self.suppressed);
         }
         let precision = lost / total;
         let mut value = if objective.counts_precision { precision } else { 0.0 };
-        for (target, counted) in objective.targets.iter().zip(&table.targets) {
+        for (target, counted) in objective.targets.iter().zip(&merged.targets) {
             let of_target = match (&target.kind, counted) {
-                (TargetKind::Class(costs), Counted::Classes(classes)) if costs.are_uniform() => {
+                (TargetKind::Class(costs), TargetCounts::Classes(classes)) if costs.are_uniform() => {
                     self.mistakes(classes) as f64 / total
                 }
-                (TargetKind::Class(costs), Counted::Classes(classes)) => self.costs(classes, costs) / total,
-                (TargetKind::Number { whole, .. }, counted) if *whole > 0.0 => self.dispersion(table, counted) / whole,
+                (TargetKind::Class(costs), TargetCounts::Classes(classes)) => self.costs(classes, costs) / total,
+                (TargetKind::Number { whole, .. }, counted) if *whole > 0.0 => self.dispersion(merged, counted) / whole,
                 _ => 0.0,
             };
             value += target.weight * of_target;
@@ -166,12 +167,12 @@ impl Evaluator {
     }
 
     /// A group that prints `*` throughout tells no more than a suppressed one, and counts as that.
-    fn mark_fully_generalized(&mut self, context: &EvaluationContext<'_>, table: &Table) {
+    fn mark_fully_generalized(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) {
         if !self.recoded.iter().all(|recoded| recoded.stars.contains(&true)) {
             return;
         }
         for (suppressed, &row) in self.suppressed.iter_mut().zip(&self.grouping.firsts) {
-            let codes = context.profile.codes(table.tuples[row as usize]);
+            let codes = context.profile.codes(merged.first_tuples[row as usize]);
             let star = |(recoded, &code): (&Recoded, &u32)| recoded.stars[recoded.cell_of[code as usize] as usize];
             *suppressed |= self.recoded.iter().zip(codes).all(star);
         }
@@ -223,7 +224,7 @@ impl Evaluator {
     }
 
     /// How much the numbers of a target differ within groups; what is suppressed is one group.
-    fn dispersion(&self, table: &Table, counted: &Counted) -> f64 {
+    fn dispersion(&self, merged: &MergedTuples, counted: &TargetCounts) -> f64 {
         let ids = &self.grouping.ids;
         let suppressed_id = self.grouping.sizes.len();
         let group = |row: usize| if self.suppressed[ids[row] as usize] { suppressed_id } else { ids[row] as usize };
@@ -232,10 +233,10 @@ impl Evaluator {
             sizes[if *suppressed { suppressed_id } else { group }] += size;
         }
         match counted {
-            Counted::Classes(_) => 0.0,
-            Counted::Sums(sums) => {
+            TargetCounts::Classes(_) => 0.0,
+            TargetCounts::Sums(sums) => {
                 let mut of_group = vec![[0.0; 2]; suppressed_id + 1];
-                for (row, [sum, squares]) in sums.iter().enumerate().take(table.len()) {
+                for (row, [sum, squares]) in sums.iter().enumerate().take(merged.len()) {
                     let own = &mut of_group[group(row)];
                     own[0] += sum;
                     own[1] += squares;
@@ -246,7 +247,7 @@ impl Evaluator {
                 };
                 of_group.iter().zip(&sizes).map(about_mean).sum()
             }
-            Counted::InOrder(numbers) => {
+            TargetCounts::InOrder(numbers) => {
                 // Numbers come in order, so a group's median is where half of its records have come.
                 let (mut come, mut medians) = (vec![0u64; suppressed_id + 1], vec![0.0; suppressed_id + 1]);
                 for &(row, records, number) in numbers {

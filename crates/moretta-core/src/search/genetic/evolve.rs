@@ -8,8 +8,8 @@ use super::{
     GeneticParams,
     chromosome::Chromosome,
     evaluate::{EvaluationContext, Evaluator, Figures, evaluators, on_all},
+    merged_tuples::MergedTuples,
     population::{Individual, Population},
-    table::Table,
 };
 use crate::search::{Observer, Stop, rng::SearchRng};
 
@@ -55,9 +55,9 @@ pub(super) struct Evolution<'a> {
     params: &'a GeneticParams,
     observer: &'a dyn Observer,
     /// All that strings can tell apart.
-    full: Table,
+    full: MergedTuples,
     /// What the population tells apart: the mask and the table.
-    merged: Option<(Chromosome, Table)>,
+    merged: Option<(Chromosome, MergedTuples)>,
     evaluators: Vec<Evaluator>,
     pub population: Population,
     rng: SearchRng,
@@ -82,7 +82,7 @@ impl<'a> Evolution<'a> {
             context,
             params,
             observer,
-            full: context.table(Some(&all)),
+            full: context.merged_tuples(Some(&all)),
             merged: None,
             evaluators: evaluators(),
             population: Population::new(params.population.get() as usize),
@@ -145,19 +145,19 @@ impl<'a> Evolution<'a> {
     fn evaluate(&mut self, strings: &[Chromosome]) -> Vec<Option<Figures>> {
         let (context, full, merged) = (self.context, &self.full, &self.merged);
         let worst = self.population.worst();
-        let table = |string: &Chromosome| match merged {
-            Some((mask, table)) if string.is_within(mask) => table,
+        let tuples_for = |string: &Chromosome| match merged {
+            Some((mask, tuples)) if string.is_within(mask) => tuples,
             _ => full,
         };
         let one = |evaluator: &mut Evaluator, string: &Chromosome| {
-            let table = table(string);
+            let tuples = tuples_for(string);
             evaluator.take(context, string);
-            let hopeless = worst.is_some_and(|worst| evaluator.is_hopeless(context, table, worst));
-            (!hopeless).then(|| evaluator.evaluate(context, table))
+            let hopeless = worst.is_some_and(|worst| evaluator.is_hopeless(context, tuples, worst));
+            (!hopeless).then(|| evaluator.evaluate(context, tuples))
         };
         let found = on_all(&mut self.evaluators, strings, one);
         for (string, figures) in strings.iter().zip(&found) {
-            let rows = table(string).len();
+            let rows = tuples_for(string).len();
             self.work.evaluations += u64::from(figures.is_some());
             self.work.dismissed += u64::from(figures.is_none());
             self.work.merged += u64::from(figures.is_some() && rows < full.len());
@@ -269,8 +269,8 @@ impl<'a> Evolution<'a> {
         let told = |mask: &Chromosome| mask.ones(0..self.bits);
         let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| told(mask));
         if (told(&mask) as f64) < (1.0 - SHRUNK) * now as f64 {
-            let table = self.context.table(Some(&mask));
-            self.merged = Some((mask, table));
+            let tuples = self.context.merged_tuples(Some(&mask));
+            self.merged = Some((mask, tuples));
         }
     }
 

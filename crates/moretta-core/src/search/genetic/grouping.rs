@@ -8,8 +8,8 @@
 //! times on 268,528 tuples, 1.7 times on 3,650 tuples of six columns with a template).
 
 use super::{
+    merged_tuples::{BLOCKS_PER_BATCH, CombinationIndex, MergedTuples, NARROW_LIMIT},
     recoded::Recoded,
-    table::{AT_ONCE, Index, NARROW, Table},
 };
 use crate::search::grouping::{MAX_PLACES, Partitioner};
 
@@ -33,18 +33,18 @@ pub(super) struct Grouping {
 
 impl Grouping {
     /// Groups the rows of a table by what they leave as.
-    pub(super) fn group(&mut self, table: &Table, recoded: &[Recoded]) {
+    pub(super) fn group(&mut self, merged: &MergedTuples, recoded: &[Recoded]) {
         self.ids.clear();
-        self.ids.resize(table.len(), 0);
-        self.losses.resize_with(table.plates.len(), Vec::new);
+        self.ids.resize(merged.len(), 0);
+        self.losses.resize_with(merged.batches.len(), Vec::new);
         let mut groups = 1;
-        for (plate, losses) in table.plates.iter().zip(&mut self.losses) {
+        for (batch, losses) in merged.batches.iter().zip(&mut self.losses) {
             losses.clear();
             self.cells.clear();
             // Where the blocks end, and how many combinations of cells each has.
             let mut blocks = vec![(0, 1)];
-            for block in &plate.blocks {
-                let cells = look_up(block, &table.steps, recoded, &mut self.cells, losses);
+            for block in &batch.blocks {
+                let cells = look_up(block, &merged.run_starts, recoded, &mut self.cells, losses);
                 blocks.push((self.cells.len(), cells));
             }
             // For blocks that are not there.
@@ -59,8 +59,8 @@ impl Grouping {
                     upto += 1;
                     combinations *= blocks[upto].1;
                 }
-                if self.keys.len() < self.cells.len().max(NARROW) {
-                    self.keys.resize(self.cells.len().max(NARROW), 0);
+                if self.keys.len() < self.cells.len().max(NARROW_LIMIT) {
+                    self.keys.resize(self.cells.len().max(NARROW_LIMIT), 0);
                 }
                 // Blocks that do not have their turn count for nothing.
                 self.keys[..self.cells.len()].fill(0);
@@ -72,16 +72,16 @@ impl Grouping {
                     keys.for_each(|(key, cells)| *key = cells * stride);
                     stride *= blocks[block].1;
                 }
-                groups = refine(&mut self.partitioner, &mut self.ids, &plate.index, &self.keys, (groups, combinations));
+                groups = refine(&mut self.partitioner, &mut self.ids, &batch.index, &self.keys, (groups, combinations));
                 done = upto;
             }
         }
         self.sizes.clear();
-        self.sizes.resize(if table.len() == 0 { 0 } else { groups as usize }, 0);
+        self.sizes.resize(if merged.len() == 0 { 0 } else { groups as usize }, 0);
         self.firsts.clear();
         self.firsts.resize(self.sizes.len(), 0);
         // From the last row to the first, so that the first stays.
-        for (row, (&id, &records)) in self.ids.iter().zip(&table.records).enumerate().rev() {
+        for (row, (&id, &records)) in self.ids.iter().zip(&merged.records).enumerate().rev() {
             self.sizes[id as usize] += records;
             self.firsts[id as usize] = row as u32;
         }
@@ -93,12 +93,12 @@ impl Grouping {
     }
 
     /// What the records of some groups lose in precision. All of a group lose the same.
-    pub(super) fn precision_of(&self, table: &Table, some: &[bool]) -> f64 {
+    pub(super) fn precision_of(&self, merged: &MergedTuples, some: &[bool]) -> f64 {
         let mut lost = 0.0;
         for group in (0..self.sizes.len()).filter(|&group| some[group]) {
             let row = self.firsts[group] as usize;
-            for (plate, losses) in table.plates.iter().zip(&self.losses) {
-                let own: f64 = plate.index.row(row).map(|at| losses[at]).iter().sum();
+            for (batch, losses) in merged.batches.iter().zip(&self.losses) {
+                let own: f64 = batch.index.row(row).map(|at| losses[at]).iter().sum();
                 lost += self.sizes[group] as f64 * own;
             }
         }
@@ -115,7 +115,7 @@ fn fits(groups: u64, combinations: u64, more: u64) -> bool {
 /// combinations of cells there are.
 fn look_up(
     block: &[usize],
-    steps: &[Vec<u32>],
+    run_starts: &[Vec<u32>],
     recoded: &[Recoded],
     keys: &mut Vec<u64>,
     losses: &mut Vec<f64>,
@@ -126,7 +126,7 @@ fn look_up(
     let mut combinations = 1;
     for &column in block {
         let Recoded { cell_of, cells, losses: own, .. } = &recoded[column];
-        let codes = &steps[column];
+        let codes = &run_starts[column];
         let before = keys.len() - start;
         keys.resize(start + before * codes.len(), 0);
         losses.resize(start + before * codes.len(), 0.0);
@@ -147,18 +147,24 @@ fn look_up(
 }
 
 /// Refines a partition of a plate's rows by the keys of their combinations.
-fn refine(partitioner: &mut Partitioner, ids: &mut [u32], index: &Index, keys: &[u64], counts: (u64, u64)) -> u64 {
+fn refine(
+    partitioner: &mut Partitioner,
+    ids: &mut [u32],
+    index: &CombinationIndex,
+    keys: &[u64],
+    counts: (u64, u64),
+) -> u64 {
     match index {
-        Index::Narrow(index) => {
+        CombinationIndex::Narrow(index) => {
             // An array of this length needs no check that 16 bits are inside.
-            let keys: &[u64; NARROW] = keys[..NARROW].try_into().expect("at least so many");
-            let key = |&[a, b, c, d]: &[u16; AT_ONCE]| {
+            let keys: &[u64; NARROW_LIMIT] = keys[..NARROW_LIMIT].try_into().expect("at least so many");
+            let key = |&[a, b, c, d]: &[u16; BLOCKS_PER_BATCH]| {
                 keys[usize::from(a)] + keys[usize::from(b)] + keys[usize::from(c)] + keys[usize::from(d)]
             };
             partitioner.refine(ids, index.iter().map(key), counts)
         }
-        Index::Wide(index) => {
-            let key = |row: &[u32; AT_ONCE]| row.iter().map(|&at| keys[at as usize]).sum();
+        CombinationIndex::Wide(index) => {
+            let key = |row: &[u32; BLOCKS_PER_BATCH]| row.iter().map(|&at| keys[at as usize]).sum();
             partitioner.refine(ids, index.iter().map(key), counts)
         }
     }

@@ -25,6 +25,7 @@ mod constraints;
 mod evaluate;
 mod evolve;
 mod grouping;
+mod merged_tuples;
 mod objective;
 mod partial;
 mod points;
@@ -32,7 +33,6 @@ mod population;
 mod recoded;
 mod seeds;
 mod segment;
-mod table;
 #[cfg(test)]
 mod tests;
 
@@ -200,7 +200,7 @@ impl Genetic {
         found: Option<&Nested>,
         observer: &dyn Observer,
     ) -> Option<Nested> {
-        let table = context.table(None);
+        let merged = context.merged_tuples(None);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.params.seeds
             && is_closed(task)
@@ -211,7 +211,7 @@ impl Genetic {
             starts.push(cut.cells);
         }
         let most_rows = self.params.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
-        let refined = starts.into_iter().map(|cells| partial::refine(context, &table, cells, most_rows, observer));
+        let refined = starts.into_iter().map(|cells| partial::refine(context, &merged, cells, most_rows, observer));
         refined.reduce(|a, b| if b.figures.is_better(&a.figures) { b } else { a })
     }
 }

@@ -6,7 +6,7 @@
 
 use super::{
     evaluate::{EvaluationContext, Evaluator, Figures, evaluators, on_all},
-    table::Table,
+    merged_tuples::MergedTuples,
 };
 use crate::{
     hierarchy::{Cell, Domain, Tree},
@@ -57,7 +57,7 @@ fn one_star(domain: &Domain, cells: &mut [Cell]) {
 /// Goes on from some cells until nothing is better, or so many rows were looked at. Every table row is a tuple.
 pub(super) fn refine(
     context: &EvaluationContext<'_>,
-    table: &Table,
+    merged: &MergedTuples,
     mut cells: Vec<Vec<Cell>>,
     most_rows: u64,
     observer: &dyn Observer,
@@ -65,7 +65,7 @@ pub(super) fn refine(
     context.segments.iter().zip(&mut cells).for_each(|(segment, cells)| one_star(segment.domain, cells));
     let mut evaluators = evaluators();
     evaluators[0].take_cells(context, &cells);
-    let mut at = Nested { figures: evaluators[0].evaluate(context, table), cells };
+    let mut at = Nested { figures: evaluators[0].evaluate(context, merged), cells };
     let (mut rows, mut phase, mut in_vain) = (0, 0, 0);
     loop {
         let all = changes(context, &at.cells);
@@ -76,8 +76,8 @@ pub(super) fn refine(
         evaluators.iter_mut().for_each(|evaluator| evaluator.take_cells(context, &at.cells));
         let one = |evaluator: &mut Evaluator, change: &Change| {
             evaluator.take_column(context, change.column, &change.applied(context, &at.cells[change.column]));
-            let hopeless = evaluator.is_hopeless(context, table, &at.figures);
-            let figures = (!hopeless).then(|| evaluator.evaluate(context, table));
+            let hopeless = evaluator.is_hopeless(context, merged, &at.figures);
+            let figures = (!hopeless).then(|| evaluator.evaluate(context, merged));
             evaluator.take_column(context, change.column, &at.cells[change.column]);
             figures
         };
@@ -86,7 +86,7 @@ pub(super) fn refine(
             if observer.stop().is_some() || rows > most_rows {
                 return at;
             }
-            rows += some.len() as u64 * context.work_on(table.len());
+            rows += some.len() as u64 * context.work_on(merged.len());
             let tried = on_all(&mut evaluators, some, one).into_iter().zip(some);
             better.extend(tried.filter_map(|(figures, change)| Some((figures?, *change))));
         }
@@ -115,7 +115,7 @@ pub(super) fn refine(
                 continue;
             }
             evaluators[0].take_cells(context, &cells);
-            let figures = evaluators[0].evaluate(context, table);
+            let figures = evaluators[0].evaluate(context, merged);
             if figures.is_better(&at.figures) {
                 at = Nested { cells, figures };
             }

@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Genetic, GeneticParams, evaluate::Evaluator, table::Table};
+use super::{Genetic, GeneticParams, evaluate::Evaluator, merged_tuples::MergedTuples};
 use crate::{
     measure::MeasureContext,
     objective::{LossMetric, Objective, ObjectiveKind},
@@ -58,7 +58,8 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
     let table = points(2);
     let genetic = genetic(small(), cm());
     let context = genetic.context(&task(&table, 0, 1)).unwrap();
-    let full = Table::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
+    let full =
+        MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
     // X ends after 7.5 and Y after 3.5: of the codes 0, 1, 3, 7, 7.5, 8, .. and 0, 1, 2, 3.5, 4, ..
     let mut string = super::chromosome::Chromosome::zeros(context.segments[1].bits.end);
     string.set(4, true);

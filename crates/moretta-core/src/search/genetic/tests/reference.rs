@@ -16,8 +16,8 @@ use crate::{
             Genetic, GeneticParams, cells,
             chromosome::Chromosome,
             evaluate::{EvaluationContext, Evaluator, Figures},
+            merged_tuples::MergedTuples,
             partial,
-            table::Table,
         },
     },
     testing::{NearShares, TestTable},
@@ -171,8 +171,8 @@ proptest! {
         let strings: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
         let mut mask = Chromosome::zeros(bits);
         strings.iter().for_each(|string| mask.unite(string));
-        let full = Table::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
-        let merged = Table::new(&table.profile, &context.segments, Some(&mask), &context.objective, &context.constraints.guarded);
+        let full = MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
+        let merged = MergedTuples::new(&table.profile, &context.segments, Some(&mask), &context.objective, &context.constraints.guarded);
         let mut evaluator = Evaluator::default();
         for string in &strings {
             let expected = naive(&table, &context, &objectives, string, world.allowed);
@@ -208,7 +208,7 @@ proptest! {
         let task = task(&table, world.allowed, world.seed);
         let method = Genetic { params: plain(), objectives: objectives.clone() };
         let context = method.context(&task).unwrap();
-        let full = Table::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
+        let full = MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
         let mut evaluator = Evaluator::default();
         let mut least = f64::INFINITY;
         for string in all_strings(&context) {
