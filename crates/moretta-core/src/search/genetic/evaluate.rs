@@ -25,13 +25,13 @@ pub(super) struct EvaluationContext<'a> {
 
 /// What a cut comes to.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Figures {
+pub(super) struct Score {
     /// How many records would be suppressed beyond what the policy allows.
     pub excess: u64,
     /// The weighted sum of the objectives.
     pub value: f64,
     /// What is lost in precision, which decides where the objectives do not.
-    pub precision: f64,
+    pub precision_loss: f64,
 }
 
 impl EvaluationContext<'_> {
@@ -55,10 +55,10 @@ impl EvaluationContext<'_> {
 /// A row costs as much as so many where a model can only be judged record by record.
 const BY_RECORD: u64 = 8;
 
-impl Figures {
+impl Score {
     /// The better first: what the policy allows, then the objectives, then precision.
     pub(super) fn compare(&self, other: &Self) -> Ordering {
-        let values = || self.value.total_cmp(&other.value).then(self.precision.total_cmp(&other.precision));
+        let values = || self.value.total_cmp(&other.value).then(self.precision_loss.total_cmp(&other.precision_loss));
         self.excess.cmp(&other.excess).then_with(values)
     }
 
@@ -118,7 +118,7 @@ impl Evaluator {
     }
 
     /// What would be lost in precision were nothing suppressed: never more than what is lost.
-    fn least_precision(&self, merged: &MergedTuples) -> f64 {
+    fn loss_without_suppression(&self, merged: &MergedTuples) -> f64 {
         let columns = self.recoded.iter().zip(&merged.histograms).zip(&merged.run_starts);
         let of_column = |((recoded, histogram), run_starts): ((&Recoded, &Vec<u64>), &Vec<u32>)| {
             let of_run = |(&records, &code): (&u64, &u32)| {
@@ -130,13 +130,13 @@ impl Evaluator {
     }
 
     /// Whether the cells that were taken cannot come to less than some figures, whatever would be suppressed.
-    pub(super) fn is_hopeless(&self, context: &EvaluationContext<'_>, merged: &MergedTuples, than: &Figures) -> bool {
-        let least = || self.least_precision(merged) / context.profile.records().max(1) as f64;
+    pub(super) fn cannot_beat(&self, context: &EvaluationContext<'_>, merged: &MergedTuples, than: &Score) -> bool {
+        let least = || self.loss_without_suppression(merged) / context.profile.records().max(1) as f64;
         context.objective.counts_precision && than.excess == 0 && least() > than.value
     }
 
     /// What the cells that were taken come to. They must be unions of the table's steps.
-    pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) -> Figures {
+    pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) -> Score {
         self.grouping.group(merged, &self.recoded);
         context.constraints.mark_suppressed(merged, &self.grouping, &self.recoded, &mut self.suppressed);
         let suppressed_records = self.grouping.records_of(&self.suppressed);
@@ -145,25 +145,27 @@ impl Evaluator {
 
         let total = context.profile.records().max(1) as f64;
         let objective = &context.objective;
-        let mut lost = self.least_precision(merged);
+        let mut lost = self.loss_without_suppression(merged);
         if fully_generalized > 0 {
-            lost +=
-                objective.all_lost * fully_generalized as f64 - self.grouping.precision_of(merged, &self.suppressed);
+            lost += objective.suppressed_loss * fully_generalized as f64
+                - self.grouping.precision_loss_of(merged, &self.suppressed);
         }
-        let precision = lost / total;
-        let mut value = if objective.counts_precision { precision } else { 0.0 };
+        let precision_loss = lost / total;
+        let mut value = if objective.counts_precision { precision_loss } else { 0.0 };
         for (target, counted) in objective.targets.iter().zip(&merged.targets) {
             let of_target = match (&target.kind, counted) {
                 (TargetKind::Class(costs), TargetCounts::Classes(classes)) if costs.are_uniform() => {
                     self.mistakes(classes) as f64 / total
                 }
                 (TargetKind::Class(costs), TargetCounts::Classes(classes)) => self.costs(classes, costs) / total,
-                (TargetKind::Number { whole, .. }, counted) if *whole > 0.0 => self.dispersion(merged, counted) / whole,
+                (TargetKind::Number { total_dispersion, .. }, counted) if *total_dispersion > 0.0 => {
+                    self.dispersion(merged, counted) / total_dispersion
+                }
                 _ => 0.0,
             };
             value += target.weight * of_target;
         }
-        Figures { excess: suppressed_records.saturating_sub(context.constraints.allowed), value, precision }
+        Score { excess: suppressed_records.saturating_sub(context.constraints.allowed), value, precision_loss }
     }
 
     /// A group that prints `*` throughout tells no more than a suppressed one, and counts as that.

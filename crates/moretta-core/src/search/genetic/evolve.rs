@@ -7,7 +7,7 @@
 use super::{
     GeneticParams,
     chromosome::Chromosome,
-    evaluate::{EvaluationContext, Evaluator, Figures, evaluators, on_all},
+    evaluate::{EvaluationContext, Evaluator, Score, evaluators, on_all},
     merged_tuples::MergedTuples,
     population::{Individual, Population},
 };
@@ -101,7 +101,7 @@ impl<'a> Evolution<'a> {
 
     /// Evaluates strings that nobody has thought of yet, and lets those join that are good enough. Returns what they come
     /// to, by their places.
-    pub(super) fn try_all(&mut self, strings: impl IntoIterator<Item = Chromosome>) -> Vec<(usize, Figures)> {
+    pub(super) fn try_all(&mut self, strings: impl IntoIterator<Item = Chromosome>) -> Vec<(usize, Score)> {
         let mut tried = Vec::new();
         let mut strings = strings.into_iter().enumerate().peekable();
         // Something has to be there to be released, even if nobody has time.
@@ -119,10 +119,10 @@ impl<'a> Evolution<'a> {
                 }
             }
             let found = self.evaluate(&batch);
-            for ((place, chromosome), figures) in places.into_iter().zip(batch).zip(found) {
-                if let Some(figures) = figures {
-                    tried.push((place, figures));
-                    self.population.insert(Individual { chromosome, figures });
+            for ((place, chromosome), score) in places.into_iter().zip(batch).zip(found) {
+                if let Some(score) = score {
+                    tried.push((place, score));
+                    self.population.insert(Individual { chromosome, score });
                 }
             }
             self.tell();
@@ -132,7 +132,7 @@ impl<'a> Evolution<'a> {
 
     /// Tells the best value so far, where it is a new one and can be released.
     fn tell(&mut self) {
-        let best = self.population.best().map(|best| best.figures).filter(|best| best.excess == 0);
+        let best = self.population.best().map(|best| best.score).filter(|best| best.excess == 0);
         if let Some(best) = best
             && self.told.is_none_or(|told| best.value < told)
         {
@@ -142,7 +142,7 @@ impl<'a> Evolution<'a> {
     }
 
     /// What strings come to, on all threads; none for one that cannot be good enough.
-    fn evaluate(&mut self, strings: &[Chromosome]) -> Vec<Option<Figures>> {
+    fn evaluate(&mut self, strings: &[Chromosome]) -> Vec<Option<Score>> {
         let (context, full, merged) = (self.context, &self.full, &self.merged);
         let worst = self.population.worst();
         let tuples_for = |string: &Chromosome| match merged {
@@ -152,16 +152,16 @@ impl<'a> Evolution<'a> {
         let one = |evaluator: &mut Evaluator, string: &Chromosome| {
             let tuples = tuples_for(string);
             evaluator.take(context, string);
-            let hopeless = worst.is_some_and(|worst| evaluator.is_hopeless(context, tuples, worst));
+            let hopeless = worst.is_some_and(|worst| evaluator.cannot_beat(context, tuples, worst));
             (!hopeless).then(|| evaluator.evaluate(context, tuples))
         };
         let found = on_all(&mut self.evaluators, strings, one);
-        for (string, figures) in strings.iter().zip(&found) {
+        for (string, score) in strings.iter().zip(&found) {
             let rows = tuples_for(string).len();
-            self.work.evaluations += u64::from(figures.is_some());
-            self.work.dismissed += u64::from(figures.is_none());
-            self.work.merged += u64::from(figures.is_some() && rows < full.len());
-            self.work.rows += if figures.is_some() { context.work_on(rows) } else { context.work_of_columns() };
+            self.work.evaluations += u64::from(score.is_some());
+            self.work.dismissed += u64::from(score.is_none());
+            self.work.merged += u64::from(score.is_some() && rows < full.len());
+            self.work.rows += if score.is_some() { context.work_on(rows) } else { context.work_of_columns() };
         }
         found
     }
@@ -203,7 +203,7 @@ impl<'a> Evolution<'a> {
     pub(super) fn run(&mut self) -> Option<Stop> {
         let GeneticParams { iterations, patience, local_search, .. } = *self.params;
         let mut improved = 0;
-        let mut best = self.population.best().map(|best| best.figures);
+        let mut best = self.population.best().map(|best| best.score);
         if local_search {
             self.climb_from_the_best();
         }
@@ -225,7 +225,7 @@ impl<'a> Evolution<'a> {
             if local_search && stale % (patience / CLIMB_AFTER).max(1) < wanted && stale > wanted {
                 self.climb_from_the_best();
             }
-            let now = self.population.best().map(|best| best.figures);
+            let now = self.population.best().map(|best| best.score);
             if let Some(now) = now
                 && best.is_none_or(|best| now.is_better(&best))
             {
@@ -296,23 +296,21 @@ impl<'a> Evolution<'a> {
         let moves = self.moves(&from.chromosome);
         let neighbours: Vec<Chromosome> = moves.iter().map(|one| self.moved(from, std::slice::from_ref(one))).collect();
         let mut better = self.try_all(neighbours);
-        better.retain(|(_, figures)| figures.is_better(&from.figures));
+        better.retain(|(_, score)| score.is_better(&from.score));
         better.sort_by(|a, b| a.1.compare(&b.1).then(a.0.cmp(&b.0)));
         let moves: Vec<Vec<usize>> = better.iter().map(|(place, _)| moves[*place].clone()).collect();
-        let single = better
-            .first()
-            .map(|(_, figures)| Individual { chromosome: self.moved(from, &moves[..1]), figures: *figures });
+        let single =
+            better.first().map(|(_, score)| Individual { chromosome: self.moved(from, &moves[..1]), score: *score });
         let several: Vec<Chromosome> = std::iter::successors(Some(2), |many| Some(many * 2))
             .take_while(|many| *many <= moves.len())
             .map(|many| self.moved(from, &moves[..many]))
             .collect();
         let tried = self.try_all(several.clone());
-        let several =
-            tried.into_iter().map(|(place, figures)| Individual { chromosome: several[place].clone(), figures });
+        let several = tried.into_iter().map(|(place, score)| Individual { chromosome: several[place].clone(), score });
         single
             .into_iter()
             .chain(several)
-            .reduce(|best, next| if next.figures.is_better(&best.figures) { next } else { best })
+            .reduce(|best, next| if next.score.is_better(&best.score) { next } else { best })
     }
 
     fn moved(&self, from: &Individual, moves: &[Vec<usize>]) -> Chromosome {

@@ -93,7 +93,7 @@ impl Grouping {
     }
 
     /// What the records of some groups lose in precision. All of a group lose the same.
-    pub(super) fn precision_of(&self, merged: &MergedTuples, some: &[bool]) -> f64 {
+    pub(super) fn precision_loss_of(&self, merged: &MergedTuples, some: &[bool]) -> f64 {
         let mut lost = 0.0;
         for group in (0..self.sizes.len()).filter(|&group| some[group]) {
             let row = self.firsts[group] as usize;

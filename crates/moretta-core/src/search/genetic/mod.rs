@@ -212,7 +212,7 @@ impl Genetic {
         }
         let most_rows = self.params.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
         let refined = starts.into_iter().map(|cells| partial::refine(context, &merged, cells, most_rows, observer));
-        refined.reduce(|a, b| if b.figures.is_better(&a.figures) { b } else { a })
+        refined.reduce(|a, b| if b.score.is_better(&a.score) { b } else { a })
     }
 }
 
@@ -251,14 +251,13 @@ impl Method for Genetic {
         let stop = evolution.run();
         let work = evolution.work;
         let best = evolution.population.best().cloned();
-        let mut found = best.map(|best| Nested { cells: cells(&context, &best.chromosome), figures: best.figures });
+        let mut found = best.map(|best| Nested { cells: cells(&context, &best.chromosome), score: best.score });
         if self.params.partial && observer.stop().is_none() {
             let refined = self.refined(task, &context, found.as_ref(), observer);
-            let better =
-                |refined: &Nested| found.as_ref().is_none_or(|found| refined.figures.is_better(&found.figures));
+            let better = |refined: &Nested| found.as_ref().is_none_or(|found| refined.score.is_better(&found.score));
             if let Some(refined) = refined.filter(better) {
-                if refined.figures.excess == 0 {
-                    observer.best(refined.figures.value);
+                if refined.score.excess == 0 {
+                    observer.best(refined.score.value);
                 }
                 found = Some(refined);
             }

@@ -16,7 +16,7 @@ pub(super) struct BoundObjective {
     losses: Vec<(LossMetric, f64)>,
     pub counts_precision: bool,
     /// What a suppressed record loses in precision.
-    pub all_lost: f64,
+    pub suppressed_loss: f64,
     /// By column, how much it counts.
     weights: Vec<f64>,
     /// What is to be predicted.
@@ -40,7 +40,7 @@ pub(super) enum TargetKind {
         /// By code, less the mean of all records.
         numbers: Vec<f64>,
         /// The dispersion of all records together.
-        whole: f64,
+        total_dispersion: f64,
     },
 }
 
@@ -75,13 +75,14 @@ impl BoundObjective {
             losses.push((LossMetric::Lm, 1.0));
         }
         let weights: Vec<f64> = profile.columns().iter().map(|column| column.weight).collect();
-        let mut objective = Self { losses, counts_precision, all_lost: 0.0, weights, targets };
-        objective.all_lost = profile.columns().iter().enumerate().map(|(at, column)| objective.lost(at, column)).sum();
+        let mut objective = Self { losses, counts_precision, suppressed_loss: 0.0, weights, targets };
+        objective.suppressed_loss =
+            profile.columns().iter().enumerate().map(|(at, column)| objective.suppressed_loss_in(at, column)).sum();
         Ok(objective)
     }
 
     /// What a suppressed record loses in a column: by LM all there is to lose, even where that is nothing.
-    fn lost(&self, at: usize, Column { domain, .. }: &Column) -> f64 {
+    fn suppressed_loss_in(&self, at: usize, Column { domain, .. }: &Column) -> f64 {
         let of = |(loss, weight): &(LossMetric, f64)| match loss {
             _ if domain.is_empty() => 0.0,
             LossMetric::Lm => *weight,
@@ -91,7 +92,7 @@ impl BoundObjective {
     }
 
     /// What a record loses in precision that leaves as a cell of a column.
-    pub(super) fn precision(&self, profile: &Profile, column: usize, cell: Cell) -> f64 {
+    pub(super) fn precision_loss(&self, profile: &Profile, column: usize, cell: Cell) -> f64 {
         let domain = &profile.columns()[column].domain;
         self.weights[column] * self.losses.iter().map(|(loss, weight)| weight * loss.of(domain, cell)).sum::<f64>()
     }
@@ -109,6 +110,6 @@ fn number(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion
     let mean: f64 = histogram.iter().map(|&(code, records)| numbers[code as usize] * (records as f64 / total)).sum();
     // About their mean, so that squares of great numbers do not drown what differs.
     let numbers: Vec<f64> = numbers.iter().map(|number| number - mean).collect();
-    let whole = dispersion.of(&numbers, histogram);
-    TargetKind::Number { dispersion, numbers, whole }
+    let total_dispersion = dispersion.of(&numbers, histogram);
+    TargetKind::Number { dispersion, numbers, total_dispersion }
 }

@@ -5,7 +5,7 @@
 //! one or fall back to the nearest name above that is in use, whichever is best, until nothing is better.
 
 use super::{
-    evaluate::{EvaluationContext, Evaluator, Figures, evaluators, on_all},
+    evaluate::{EvaluationContext, Evaluator, Score, evaluators, on_all},
     merged_tuples::MergedTuples,
 };
 use crate::{
@@ -23,7 +23,7 @@ const AT_ONCE: usize = 128;
 #[derive(Debug, Clone)]
 pub(super) struct Nested {
     pub cells: Vec<Vec<Cell>>,
-    pub figures: Figures,
+    pub score: Score,
 }
 
 /// All codes of a column that leave as one cell and are inside another leave as a third from here on.
@@ -65,7 +65,7 @@ pub(super) fn refine(
     context.segments.iter().zip(&mut cells).for_each(|(segment, cells)| one_star(segment.domain, cells));
     let mut evaluators = evaluators();
     evaluators[0].take_cells(context, &cells);
-    let mut at = Nested { figures: evaluators[0].evaluate(context, merged), cells };
+    let mut at = Nested { score: evaluators[0].evaluate(context, merged), cells };
     let (mut rows, mut phase, mut in_vain) = (0, 0, 0);
     loop {
         let all = changes(context, &at.cells);
@@ -76,24 +76,24 @@ pub(super) fn refine(
         evaluators.iter_mut().for_each(|evaluator| evaluator.take_cells(context, &at.cells));
         let one = |evaluator: &mut Evaluator, change: &Change| {
             evaluator.take_column(context, change.column, &change.applied(context, &at.cells[change.column]));
-            let hopeless = evaluator.is_hopeless(context, merged, &at.figures);
-            let figures = (!hopeless).then(|| evaluator.evaluate(context, merged));
+            let hopeless = evaluator.cannot_beat(context, merged, &at.score);
+            let score = (!hopeless).then(|| evaluator.evaluate(context, merged));
             evaluator.take_column(context, change.column, &at.cells[change.column]);
-            figures
+            score
         };
-        let mut better: Vec<(Figures, Change)> = Vec::new();
+        let mut better: Vec<(Score, Change)> = Vec::new();
         for some in changes.chunks(AT_ONCE) {
             if observer.stop().is_some() || rows > most_rows {
                 return at;
             }
             rows += some.len() as u64 * context.work_on(merged.len());
             let tried = on_all(&mut evaluators, some, one).into_iter().zip(some);
-            better.extend(tried.filter_map(|(figures, change)| Some((figures?, *change))));
+            better.extend(tried.filter_map(|(score, change)| Some((score?, *change))));
         }
-        better.retain(|(figures, _)| figures.is_better(&at.figures));
+        better.retain(|(score, _)| score.is_better(&at.score));
         // Of several alike, the first.
         better.sort_by(|a, b| a.0.compare(&b.0));
-        let Some(&(figures, change)) = better.first() else {
+        let Some(&(score, change)) = better.first() else {
             in_vain += 1;
             if in_vain < every {
                 continue;
@@ -103,7 +103,7 @@ pub(super) fn refine(
         in_vain = 0;
         let start = at.cells.clone();
         at.cells[change.column] = change.applied(context, &start[change.column]);
-        at.figures = figures;
+        at.score = score;
         // Several at once, where that is better still.
         let several = std::iter::successors(Some(2), |many| Some(many * 2)).take_while(|many| *many <= better.len());
         for many in several {
@@ -115,9 +115,9 @@ pub(super) fn refine(
                 continue;
             }
             evaluators[0].take_cells(context, &cells);
-            let figures = evaluators[0].evaluate(context, merged);
-            if figures.is_better(&at.figures) {
-                at = Nested { cells, figures };
+            let score = evaluators[0].evaluate(context, merged);
+            if score.is_better(&at.score) {
+                at = Nested { cells, score };
             }
         }
     }

@@ -2,14 +2,14 @@
 
 use hashbrown::HashSet;
 
-use super::{chromosome::Chromosome, evaluate::Figures};
+use super::{chromosome::Chromosome, evaluate::Score};
 use crate::search::rng::SearchRng;
 
 /// A string and what it comes to.
 #[derive(Debug, Clone)]
 pub(super) struct Individual {
     pub chromosome: Chromosome,
-    pub figures: Figures,
+    pub score: Score,
 }
 
 /// Strings in order, the best first.
@@ -37,8 +37,8 @@ impl Population {
 
     /// Takes a string in where there is room or it is better than the worst, which then goes.
     pub(super) fn insert(&mut self, individual: Individual) {
-        let figures = individual.figures;
-        let rank = self.ranks.partition_point(|&other| !figures.is_better(&self.individuals[other as usize].figures));
+        let score = individual.score;
+        let rank = self.ranks.partition_point(|&other| !score.is_better(&self.individuals[other as usize].score));
         let place = if self.individuals.len() < self.most {
             self.individuals.push(individual);
             self.individuals.len() as u32 - 1
@@ -72,8 +72,8 @@ impl Population {
     }
 
     /// What a string has to be better than.
-    pub(super) fn worst(&self) -> Option<&Figures> {
-        self.ranked(self.most - 1).map(|worst| &worst.figures)
+    pub(super) fn worst(&self) -> Option<&Score> {
+        self.ranked(self.most - 1).map(|worst| &worst.score)
     }
 
     /// One by its rank: with a bias of 2 the best is drawn twice as often as one in the middle, with 1 all alike.
@@ -94,7 +94,7 @@ mod tests {
     fn individual(number: usize, value: f64) -> Individual {
         let mut chromosome = Chromosome::zeros(16);
         (0..16).for_each(|bit| chromosome.set(bit, number >> bit & 1 == 1));
-        Individual { chromosome, figures: Figures { excess: 0, value, precision: 0.0 } }
+        Individual { chromosome, score: Score { excess: 0, value, precision_loss: 0.0 } }
     }
 
     #[test]
@@ -105,11 +105,11 @@ mod tests {
             assert!(population.is_new(&individual.chromosome) && !population.is_new(&individual.chromosome));
             population.insert(individual);
         }
-        let values: Vec<f64> = population.individuals().map(|one| one.figures.value).collect();
+        let values: Vec<f64> = population.individuals().map(|one| one.score.value).collect();
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
         for (bias, least, most) in [(1.0, 80, 120), (2.0, 160, 240)] {
             let mut rng = SearchRng::new(1, 0);
-            let drawn = (0..1000).filter(|_| population.draw(bias, &mut rng).figures.value == 0.0).count();
+            let drawn = (0..1000).filter(|_| population.draw(bias, &mut rng).score.value == 0.0).count();
             assert!((least..=most).contains(&drawn), "{bias}: {drawn}");
         }
     }

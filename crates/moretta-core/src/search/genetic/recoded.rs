@@ -44,7 +44,7 @@ impl Recoded {
     pub(super) fn weigh(&mut self, profile: &Profile, column: usize, objective: &BoundObjective) {
         let domain: &Domain = &profile.columns()[column].domain;
         self.losses.clear();
-        self.losses.extend(self.cells.iter().map(|&cell| objective.precision(profile, column, cell)));
+        self.losses.extend(self.cells.iter().map(|&cell| objective.precision_loss(profile, column, cell)));
         self.stars.clear();
         self.stars.extend(self.cells.iter().map(|&cell| domain.is_star(cell)));
     }

@@ -15,7 +15,7 @@ use crate::{
         genetic::{
             Genetic, GeneticParams, cells,
             chromosome::Chromosome,
-            evaluate::{EvaluationContext, Evaluator, Figures},
+            evaluate::{EvaluationContext, Evaluator, Score},
             merged_tuples::MergedTuples,
             partial,
         },
@@ -126,8 +126,8 @@ fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>
     (suppressed.saturating_sub(allowed), value)
 }
 
-fn same(figures: Figures, (excess, value): (u64, f64)) -> bool {
-    figures.excess == excess && (figures.value - value).abs() < 1e-9 * value.abs().max(1.0)
+fn same(score: Score, (excess, value): (u64, f64)) -> bool {
+    score.excess == excess && (score.value - value).abs() < 1e-9 * value.abs().max(1.0)
 }
 
 fn possible(table: &TestTable) -> bool {
@@ -177,19 +177,19 @@ proptest! {
         for string in &strings {
             let expected = naive(&table, &context, &objectives, string, world.allowed);
             evaluator.take(&context, string);
-            let figures = evaluator.evaluate(&context, &full);
-            prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
-            let figures = evaluator.evaluate(&context, &merged);
-            prop_assert!(same(figures, expected), "merged: {figures:?} {expected:?}");
+            let score = evaluator.evaluate(&context, &full);
+            prop_assert!(same(score, expected), "{score:?} {expected:?}");
+            let score = evaluator.evaluate(&context, &merged);
+            prop_assert!(same(score, expected), "merged: {score:?} {expected:?}");
             // The same where nodes stand for some of their children.
             let nested = partial::refine(&context, &full, cells(&context, string), u64::MAX, &NoObserver);
             let expected = naive_cells(&table, &objectives, nested.cells, world.allowed);
-            prop_assert!(same(nested.figures, expected), "nested: {:?} {expected:?}", nested.figures);
-            prop_assert!(!figures.is_better(&nested.figures) || same(figures, expected));
+            prop_assert!(same(nested.score, expected), "nested: {:?} {expected:?}", nested.score);
+            prop_assert!(!score.is_better(&nested.score) || same(score, expected));
             // What cannot be good enough is never dismissed wrongly.
             evaluator.take(&context, string);
-            let just = Figures { excess: 0, value: figures.value * (1.0 + 1e-12), precision: f64::INFINITY };
-            prop_assert!(!evaluator.is_hopeless(&context, &full, &just));
+            let just = Score { excess: 0, value: score.value * (1.0 + 1e-12), precision_loss: f64::INFINITY };
+            prop_assert!(!evaluator.cannot_beat(&context, &full, &just));
         }
     }
 }
@@ -214,8 +214,8 @@ proptest! {
         for string in all_strings(&context) {
             let expected = naive(&table, &context, &objectives, &string, world.allowed);
             evaluator.take(&context, &string);
-            let figures = evaluator.evaluate(&context, &full);
-            prop_assert!(same(figures, expected), "{figures:?} {expected:?}");
+            let score = evaluator.evaluate(&context, &full);
+            prop_assert!(same(score, expected), "{score:?} {expected:?}");
             least = if expected.0 == 0 { least.min(expected.1) } else { least };
         }
         for (params, exact) in [(patient(plain()), true), (patient(small()), false)] {
