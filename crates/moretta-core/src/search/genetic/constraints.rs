@@ -5,7 +5,7 @@
 
 use hashbrown::HashMap;
 
-use super::{grouping::Grouping, merged_tuples::MergedTuples, recoded::Recoded};
+use super::{merged_tuples::MergedTuples, recoded_column::RecodedColumn, row_groups::RowGroups};
 use crate::{
     ids::{AttributeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, ShareLimit},
@@ -92,8 +92,8 @@ impl<'a> Constraints<'a> {
     pub(super) fn mark_suppressed(
         &self,
         merged: &MergedTuples,
-        grouping: &Grouping,
-        recoded: &[Recoded],
+        grouping: &RowGroups,
+        recoded: &[RecodedColumn],
         suppressed: &mut Vec<bool>,
     ) {
         suppressed.clear();
@@ -117,7 +117,7 @@ impl<'a> Constraints<'a> {
 }
 
 /// Groups that are not gone, the smallest last; of several, the one with the first tuple.
-fn smallest_last(merged: &MergedTuples, grouping: &Grouping, suppressed: &[bool]) -> Vec<(u64, TupleId, usize)> {
+fn smallest_last(merged: &MergedTuples, grouping: &RowGroups, suppressed: &[bool]) -> Vec<(u64, TupleId, usize)> {
     let kept = (0..suppressed.len()).filter(|&group| !suppressed[group]);
     let mut tuples = vec![TupleId(u32::MAX); suppressed.len()];
     for (&id, &tuple) in grouping.ids.iter().zip(&merged.first_tuples) {
@@ -133,7 +133,7 @@ fn smallest_last(merged: &MergedTuples, grouping: &Grouping, suppressed: &[bool]
 struct GroupCounts<'a> {
     constraints: &'a Constraints<'a>,
     merged: &'a MergedTuples,
-    grouping: &'a Grouping,
+    grouping: &'a RowGroups,
     /// By guarded value and group.
     guarded: Vec<Vec<u64>>,
     /// By scope and group: which groups are alike in its columns.
@@ -146,8 +146,8 @@ impl<'a> GroupCounts<'a> {
     fn new(
         constraints: &'a Constraints<'a>,
         merged: &'a MergedTuples,
-        grouping: &'a Grouping,
-        recoded: &[Recoded],
+        grouping: &'a RowGroups,
+        recoded: &[RecodedColumn],
     ) -> Self {
         let groups = grouping.sizes.len();
         let count = |rows: &Vec<(u32, u64)>| {

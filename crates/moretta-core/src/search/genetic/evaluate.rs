@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use super::{
     chromosome::Chromosome,
     constraints::Constraints,
-    grouping::Grouping,
     merged_tuples::{MergedTuples, TargetCounts},
     objective::{BoundObjective, TargetKind},
-    recoded::Recoded,
+    recoded_column::RecodedColumn,
+    row_groups::RowGroups,
     segment::Segment,
 };
 use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
@@ -68,7 +68,7 @@ impl Score {
 }
 
 /// Does something with each of some things, on as many threads as there are evaluators.
-pub(super) fn on_all<T: Sync, R: Send>(
+pub(super) fn map_parallel<T: Sync, R: Send>(
     evaluators: &mut [Evaluator],
     things: &[T],
     each: impl Fn(&mut Evaluator, &T) -> R + Sync,
@@ -87,8 +87,8 @@ pub(super) fn evaluators() -> Vec<Evaluator> {
 /// Evaluates one cut after another, with room that the next uses again.
 #[derive(Debug, Default)]
 pub(super) struct Evaluator {
-    pub recoded: Vec<Recoded>,
-    grouping: Grouping,
+    pub recoded: Vec<RecodedColumn>,
+    groups: RowGroups,
     suppressed: Vec<bool>,
     counts: Vec<u64>,
     majorities: Vec<u64>,
@@ -97,30 +97,30 @@ pub(super) struct Evaluator {
 impl Evaluator {
     /// Takes the cells of a valid string.
     pub(super) fn take(&mut self, context: &EvaluationContext<'_>, chromosome: &Chromosome) {
-        self.recoded.resize_with(context.segments.len(), Recoded::default);
+        self.recoded.resize_with(context.segments.len(), RecodedColumn::default);
         for (column, (recoded, segment)) in self.recoded.iter_mut().zip(&context.segments).enumerate() {
             debug_assert!(segment.is_valid(chromosome), "a string that is no cut");
             recoded.take(chromosome, segment);
-            recoded.weigh(context.profile, column, &context.objective);
+            recoded.fill_losses(context.profile, column, &context.objective);
         }
     }
 
     /// Takes cells by column and code, which may nest.
     pub(super) fn take_cells(&mut self, context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) {
-        self.recoded.resize_with(cells.len(), Recoded::default);
+        self.recoded.resize_with(cells.len(), RecodedColumn::default);
         cells.iter().enumerate().for_each(|(column, cells)| self.take_column(context, column, cells));
     }
 
     /// Takes other cells in one column.
     pub(super) fn take_column(&mut self, context: &EvaluationContext<'_>, column: usize, cells: &[Cell]) {
         self.recoded[column].take_cells(cells);
-        self.recoded[column].weigh(context.profile, column, &context.objective);
+        self.recoded[column].fill_losses(context.profile, column, &context.objective);
     }
 
     /// What would be lost in precision were nothing suppressed: never more than what is lost.
     fn loss_without_suppression(&self, merged: &MergedTuples) -> f64 {
         let columns = self.recoded.iter().zip(&merged.histograms).zip(&merged.run_starts);
-        let of_column = |((recoded, histogram), run_starts): ((&Recoded, &Vec<u64>), &Vec<u32>)| {
+        let of_column = |((recoded, histogram), run_starts): ((&RecodedColumn, &Vec<u64>), &Vec<u32>)| {
             let of_run = |(&records, &code): (&u64, &u32)| {
                 records as f64 * recoded.losses[recoded.cell_of[code as usize] as usize]
             };
@@ -137,18 +137,18 @@ impl Evaluator {
 
     /// What the cells that were taken come to. They must be unions of the table's steps.
     pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) -> Score {
-        self.grouping.group(merged, &self.recoded);
-        context.constraints.mark_suppressed(merged, &self.grouping, &self.recoded, &mut self.suppressed);
-        let suppressed_records = self.grouping.records_of(&self.suppressed);
+        self.groups.group(merged, &self.recoded);
+        context.constraints.mark_suppressed(merged, &self.groups, &self.recoded, &mut self.suppressed);
+        let suppressed_records = self.groups.records_of(&self.suppressed);
         self.mark_fully_generalized(context, merged);
-        let fully_generalized = self.grouping.records_of(&self.suppressed);
+        let fully_generalized = self.groups.records_of(&self.suppressed);
 
         let total = context.profile.records().max(1) as f64;
         let objective = &context.objective;
         let mut lost = self.loss_without_suppression(merged);
         if fully_generalized > 0 {
             lost += objective.suppressed_loss * fully_generalized as f64
-                - self.grouping.precision_loss_of(merged, &self.suppressed);
+                - self.groups.precision_loss_of(merged, &self.suppressed);
         }
         let precision_loss = lost / total;
         let mut value = if objective.counts_precision { precision_loss } else { 0.0 };
@@ -173,39 +173,40 @@ impl Evaluator {
         if !self.recoded.iter().all(|recoded| recoded.stars.contains(&true)) {
             return;
         }
-        for (suppressed, &row) in self.suppressed.iter_mut().zip(&self.grouping.firsts) {
+        for (suppressed, &row) in self.suppressed.iter_mut().zip(&self.groups.firsts) {
             let codes = context.profile.codes(merged.first_tuples[row as usize]);
-            let star = |(recoded, &code): (&Recoded, &u32)| recoded.stars[recoded.cell_of[code as usize] as usize];
+            let star =
+                |(recoded, &code): (&RecodedColumn, &u32)| recoded.stars[recoded.cell_of[code as usize] as usize];
             *suppressed |= self.recoded.iter().zip(codes).all(star);
         }
     }
 
     /// How many records are suppressed or not of their group's majority class.
     fn mistakes(&mut self, classes: &[Vec<(u32, u64)>]) -> u64 {
-        let groups = self.grouping.sizes.len();
+        let groups = self.groups.sizes.len();
         self.majorities.clear();
         self.majorities.resize(groups, 0);
         self.counts.clear();
         self.counts.resize(groups, 0);
         for rows in classes {
             for &(row, records) in rows {
-                self.counts[self.grouping.ids[row as usize] as usize] += records;
+                self.counts[self.groups.ids[row as usize] as usize] += records;
             }
             for &(row, _) in rows {
-                let group = self.grouping.ids[row as usize] as usize;
+                let group = self.groups.ids[row as usize] as usize;
                 self.majorities[group] = self.majorities[group].max(std::mem::take(&mut self.counts[group]));
             }
         }
-        let groups = self.grouping.sizes.iter().zip(&self.majorities).zip(&self.suppressed);
+        let groups = self.groups.sizes.iter().zip(&self.majorities).zip(&self.suppressed);
         groups.map(|((size, majority), &suppressed)| if suppressed { *size } else { size - majority }).sum()
     }
 
     /// What mistakes cost where some are dearer than others.
     fn costs(&self, classes: &[Vec<(u32, u64)>], costs: &BoundCosts) -> f64 {
-        let mut histograms: Vec<Vec<(u32, u64)>> = vec![Vec::new(); self.grouping.sizes.len()];
+        let mut histograms: Vec<Vec<(u32, u64)>> = vec![Vec::new(); self.groups.sizes.len()];
         for (class, rows) in (0u32..).zip(classes) {
             for &(row, records) in rows {
-                let histogram = &mut histograms[self.grouping.ids[row as usize] as usize];
+                let histogram = &mut histograms[self.groups.ids[row as usize] as usize];
                 match histogram.last_mut() {
                     Some((last, counted)) if *last == class => *counted += records,
                     _ => histogram.push((class, records)),
@@ -227,11 +228,11 @@ impl Evaluator {
 
     /// How much the numbers of a target differ within groups; what is suppressed is one group.
     fn dispersion(&self, merged: &MergedTuples, counted: &TargetCounts) -> f64 {
-        let ids = &self.grouping.ids;
-        let suppressed_id = self.grouping.sizes.len();
+        let ids = &self.groups.ids;
+        let suppressed_id = self.groups.sizes.len();
         let group = |row: usize| if self.suppressed[ids[row] as usize] { suppressed_id } else { ids[row] as usize };
         let mut sizes: Vec<u64> = vec![0; suppressed_id + 1];
-        for (size, (group, suppressed)) in self.grouping.sizes.iter().zip(self.suppressed.iter().enumerate()) {
+        for (size, (group, suppressed)) in self.groups.sizes.iter().zip(self.suppressed.iter().enumerate()) {
             sizes[if *suppressed { suppressed_id } else { group }] += size;
         }
         match counted {

@@ -7,34 +7,34 @@
 use super::{
     GeneticParams,
     chromosome::Chromosome,
-    evaluate::{EvaluationContext, Evaluator, Score, evaluators, on_all},
+    evaluate::{EvaluationContext, Evaluator, Score, evaluators, map_parallel},
     merged_tuples::MergedTuples,
     population::{Individual, Population},
 };
 use crate::search::{Observer, Stop, rng::SearchRng};
 
 /// So many children are made before the first of them joins.
-const BATCH: usize = 128;
+const BATCH_SIZE: usize = 128;
 /// After so many children the table is looked at: whether the population tells less apart than it does.
-const REVIEW: u64 = 2048;
+const MERGE_INTERVAL: u64 = 2048;
 /// It is made anew where this share of its bits is no longer told apart by anybody.
-const SHRUNK: f64 = 0.1;
+const MIN_SHRINK: f64 = 0.1;
 /// Ends of intervals are moved by so many admissible points in the local search.
-const MOVES: [usize; 3] = [1, 2, 4];
+const END_POINT_SHIFTS: [usize; 3] = [1, 2, 4];
 /// No more neighbours of a string than this are looked at.
-const NEIGHBOURS: usize = 4000;
+const MAX_NEIGHBORS: usize = 4000;
 /// So many of the best are starting points of the local search.
-const CLIMBERS: usize = 3;
+const CLIMB_STARTS: usize = 3;
 /// The local search takes place when nothing improved for this share of the patience.
-const CLIMB_AFTER: u64 = 5;
+const CLIMBS_PER_PATIENCE: u64 = 5;
 /// A child is worth about so many rows looked at: on large tables there are fewer children.
-pub(super) const WORK_OF_A_CHILD: u64 = 40_000;
+pub(super) const ROWS_PER_CHILD: u64 = 40_000;
 /// No more bits of a child than this are turned over.
-const TURNS: usize = 256;
+const MAX_FLIPS: usize = 256;
 
 /// What was done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Work {
+pub(super) struct WorkCounts {
     /// Children made.
     pub iterations: u64,
     /// Strings that were evaluated.
@@ -64,8 +64,8 @@ pub(super) struct Evolution<'a> {
     bits: usize,
     climbed: Vec<u128>,
     /// The best value that was told.
-    told: Option<f64>,
-    pub work: Work,
+    reported: Option<f64>,
+    pub work: WorkCounts,
 }
 
 impl<'a> Evolution<'a> {
@@ -89,8 +89,8 @@ impl<'a> Evolution<'a> {
             rng: SearchRng::new(seed, 0),
             bits,
             climbed: Vec::new(),
-            told: None,
-            work: Work::default(),
+            reported: None,
+            work: WorkCounts::default(),
         }
     }
 
@@ -101,20 +101,20 @@ impl<'a> Evolution<'a> {
 
     /// Evaluates strings that nobody has thought of yet, and lets those join that are good enough. Returns what they come
     /// to, by their places.
-    pub(super) fn try_all(&mut self, strings: impl IntoIterator<Item = Chromosome>) -> Vec<(usize, Score)> {
+    pub(super) fn try_all(&mut self, chromosomes: impl IntoIterator<Item = Chromosome>) -> Vec<(usize, Score)> {
         let mut tried = Vec::new();
-        let mut strings = strings.into_iter().enumerate().peekable();
+        let mut chromosomes = chromosomes.into_iter().enumerate().peekable();
         // Something has to be there to be released, even if nobody has time.
-        while strings.peek().is_some() && (self.population.len() == 0 || self.observer.stop().is_none()) {
-            let (mut places, mut batch) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
-            for (place, string) in strings.by_ref() {
-                if self.population.is_new(&string) {
+        while chromosomes.peek().is_some() && (self.population.len() == 0 || self.observer.stop().is_none()) {
+            let (mut places, mut batch) = (Vec::with_capacity(BATCH_SIZE), Vec::with_capacity(BATCH_SIZE));
+            for (place, chromosome) in chromosomes.by_ref() {
+                if self.population.is_new(&chromosome) {
                     places.push(place);
-                    batch.push(string);
+                    batch.push(chromosome);
                 } else {
                     self.work.repeated += 1;
                 }
-                if batch.len() == BATCH {
+                if batch.len() == BATCH_SIZE {
                     break;
                 }
             }
@@ -125,39 +125,39 @@ impl<'a> Evolution<'a> {
                     self.population.insert(Individual { chromosome, score });
                 }
             }
-            self.tell();
+            self.report_best();
         }
         tried
     }
 
     /// Tells the best value so far, where it is a new one and can be released.
-    fn tell(&mut self) {
+    fn report_best(&mut self) {
         let best = self.population.best().map(|best| best.score).filter(|best| best.excess == 0);
         if let Some(best) = best
-            && self.told.is_none_or(|told| best.value < told)
+            && self.reported.is_none_or(|reported| best.value < reported)
         {
-            self.told = Some(best.value);
+            self.reported = Some(best.value);
             self.observer.best(best.value);
         }
     }
 
     /// What strings come to, on all threads; none for one that cannot be good enough.
-    fn evaluate(&mut self, strings: &[Chromosome]) -> Vec<Option<Score>> {
+    fn evaluate(&mut self, chromosomes: &[Chromosome]) -> Vec<Option<Score>> {
         let (context, full, merged) = (self.context, &self.full, &self.merged);
         let worst = self.population.worst();
-        let tuples_for = |string: &Chromosome| match merged {
-            Some((mask, tuples)) if string.is_within(mask) => tuples,
+        let tuples_for = |chromosome: &Chromosome| match merged {
+            Some((mask, tuples)) if chromosome.is_within(mask) => tuples,
             _ => full,
         };
-        let one = |evaluator: &mut Evaluator, string: &Chromosome| {
-            let tuples = tuples_for(string);
-            evaluator.take(context, string);
+        let one = |evaluator: &mut Evaluator, chromosome: &Chromosome| {
+            let tuples = tuples_for(chromosome);
+            evaluator.take(context, chromosome);
             let hopeless = worst.is_some_and(|worst| evaluator.cannot_beat(context, tuples, worst));
             (!hopeless).then(|| evaluator.evaluate(context, tuples))
         };
-        let found = on_all(&mut self.evaluators, strings, one);
-        for (string, score) in strings.iter().zip(&found) {
-            let rows = tuples_for(string).len();
+        let found = map_parallel(&mut self.evaluators, chromosomes, one);
+        for (chromosome, score) in chromosomes.iter().zip(&found) {
+            let rows = tuples_for(chromosome).len();
             self.work.evaluations += u64::from(score.is_some());
             self.work.dismissed += u64::from(score.is_none());
             self.work.merged += u64::from(score.is_some() && rows < full.len());
@@ -168,7 +168,7 @@ impl<'a> Evolution<'a> {
 
     /// How many rows may be looked at, all in all.
     fn budget(&self) -> u64 {
-        self.params.iterations.saturating_mul(WORK_OF_A_CHILD)
+        self.params.iterations.saturating_mul(ROWS_PER_CHILD)
     }
 
     /// How many strings may be tried for a quarter of all work.
@@ -181,7 +181,7 @@ impl<'a> Evolution<'a> {
     pub(super) fn fill(&mut self) {
         let most = self.params.population.get() as usize;
         // Small tables have fewer cuts than there is room for, and large ones take long for so many.
-        let enough = self.work.rows + self.budget().max(2 * WORK_OF_A_CHILD * most as u64) / 4;
+        let enough = self.work.rows + self.budget().max(2 * ROWS_PER_CHILD * most as u64) / 4;
         let mut attempts = 0;
         while self.population.len() < most
             && attempts < 2 * most
@@ -189,13 +189,13 @@ impl<'a> Evolution<'a> {
             && self.observer.stop().is_none()
         {
             let draw = |_| {
-                let mut string = Chromosome::zeros(self.bits);
-                self.context.segments.iter().for_each(|segment| segment.draw(&mut string, &mut self.rng));
-                string
+                let mut chromosome = Chromosome::zeros(self.bits);
+                self.context.segments.iter().for_each(|segment| segment.draw(&mut chromosome, &mut self.rng));
+                chromosome
             };
-            let strings: Vec<Chromosome> = (0..BATCH).map(draw).collect();
-            attempts += strings.len();
-            self.try_all(strings);
+            let chromosomes: Vec<Chromosome> = (0..BATCH_SIZE).map(draw).collect();
+            attempts += chromosomes.len();
+            self.try_all(chromosomes);
         }
     }
 
@@ -214,15 +214,15 @@ impl<'a> Evolution<'a> {
             if let Some(stop) = self.observer.stop() {
                 return Some(stop);
             }
-            let wanted = (iterations - self.work.iterations).min(BATCH as u64);
+            let wanted = (iterations - self.work.iterations).min(BATCH_SIZE as u64);
             let children: Vec<Chromosome> = (0..wanted).map(|_| self.child()).collect();
             self.work.iterations += wanted;
             self.try_all(children);
-            if self.work.iterations % REVIEW < wanted {
-                self.review();
+            if self.work.iterations % MERGE_INTERVAL < wanted {
+                self.merge_tuples();
             }
             let stale = self.work.iterations - improved;
-            if local_search && stale % (patience / CLIMB_AFTER).max(1) < wanted && stale > wanted {
+            if local_search && stale % (patience / CLIMBS_PER_PATIENCE).max(1) < wanted && stale > wanted {
                 self.climb_from_the_best();
             }
             let now = self.population.best().map(|best| best.score);
@@ -256,19 +256,19 @@ impl<'a> Evolution<'a> {
         }
         let turned = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
         let another = turned / (turned + 1.0);
-        let many = (0..TURNS).take_while(|_| rng.unit() < another).count();
+        let many = (0..MAX_FLIPS).take_while(|_| rng.unit() < another).count();
         let bits: Vec<usize> = (0..many).filter(|_| self.bits > 0).map(|_| rng.below(self.bits)).collect();
         bits.into_iter().for_each(|bit| self.flip(&mut child, bit));
         child
     }
 
     /// Makes the table smaller where the population tells less apart.
-    fn review(&mut self) {
+    fn merge_tuples(&mut self) {
         let mut mask = self.zeros();
         self.population.individuals().for_each(|individual| mask.unite(&individual.chromosome));
-        let told = |mask: &Chromosome| mask.ones(0..self.bits);
-        let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| told(mask));
-        if (told(&mask) as f64) < (1.0 - SHRUNK) * now as f64 {
+        let reported = |mask: &Chromosome| mask.ones(0..self.bits);
+        let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| reported(mask));
+        if (reported(&mask) as f64) < (1.0 - MIN_SHRINK) * now as f64 {
             let tuples = self.context.merged_tuples(Some(&mask));
             self.merged = Some((mask, tuples));
         }
@@ -278,7 +278,7 @@ impl<'a> Evolution<'a> {
     fn climb_from_the_best(&mut self) {
         // No more of it than a quarter of all work at a time.
         let enough = self.budget().min(self.work.rows + self.budget() / 4);
-        for rank in 0..CLIMBERS {
+        for rank in 0..CLIMB_STARTS {
             let Some(start) = self.population.ranked(rank).cloned() else { return };
             let mut at = Some(start);
             while let Some(from) = at.filter(|from| !self.climbed.contains(&from.chromosome.fingerprint())) {
@@ -314,33 +314,36 @@ impl<'a> Evolution<'a> {
     }
 
     fn moved(&self, from: &Individual, moves: &[Vec<usize>]) -> Chromosome {
-        let mut string = from.chromosome.clone();
-        moves.iter().flatten().for_each(|&bit| self.flip(&mut string, bit));
-        string
+        let mut chromosome = from.chromosome.clone();
+        moves.iter().flatten().for_each(|&bit| self.flip(&mut chromosome, bit));
+        chromosome
     }
 
     /// Turns a bit over, in whichever column it is.
-    fn flip(&self, string: &mut Chromosome, bit: usize) {
+    fn flip(&self, chromosome: &mut Chromosome, bit: usize) {
         let segment = self.context.segments.partition_point(|segment| segment.bits.end <= bit);
-        self.context.segments[segment].flip(string, bit);
+        self.context.segments[segment].flip(chromosome, bit);
     }
 
     /// The bits to turn over on the way to each neighbour: one of them, or the end of an interval and another place for
     /// it.
-    fn moves(&mut self, string: &Chromosome) -> Vec<Vec<usize>> {
+    fn moves(&mut self, chromosome: &Chromosome) -> Vec<Vec<usize>> {
         let mut moves = Vec::new();
         // Where there are very many bits, some of them.
-        let every = self.bits / NEIGHBOURS + 1;
+        let every = self.bits / MAX_NEIGHBORS + 1;
         let skipped = self.rng.below(every);
         for segment in &self.context.segments {
             for bit in segment.bits.clone().filter(|bit| bit % every == skipped) {
                 moves.push(vec![bit]);
-                if !segment.is_free() || !string.get(bit) {
+                if !segment.is_free() || !chromosome.get(bit) {
                     continue;
                 }
-                let up = MOVES.iter().map(|by| bit + by).filter(|&to| to < segment.bits.end);
-                let down = MOVES.iter().filter_map(|&by| bit.checked_sub(by)).filter(|&to| to >= segment.bits.start);
-                moves.extend(up.chain(down).filter(|&to| !string.get(to)).map(|to| vec![to, bit]));
+                let up = END_POINT_SHIFTS.iter().map(|by| bit + by).filter(|&to| to < segment.bits.end);
+                let down = END_POINT_SHIFTS
+                    .iter()
+                    .filter_map(|&by| bit.checked_sub(by))
+                    .filter(|&to| to >= segment.bits.start);
+                moves.extend(up.chain(down).filter(|&to| !chromosome.get(to)).map(|to| vec![to, bit]));
             }
         }
         moves

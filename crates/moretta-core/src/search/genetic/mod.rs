@@ -22,15 +22,15 @@
 
 mod chromosome;
 mod constraints;
+mod end_points;
 mod evaluate;
 mod evolve;
-mod grouping;
 mod merged_tuples;
+mod nested_cut;
 mod objective;
-mod partial;
-mod points;
 mod population;
-mod recoded;
+mod recoded_column;
+mod row_groups;
 mod seeds;
 mod segment;
 #[cfg(test)]
@@ -44,9 +44,9 @@ use self::{
     chromosome::Chromosome,
     constraints::Constraints,
     evaluate::EvaluationContext,
-    evolve::{Evolution, WORK_OF_A_CHILD, Work},
+    evolve::{Evolution, ROWS_PER_CHILD, WorkCounts},
+    nested_cut::NestedCut,
     objective::BoundObjective,
-    partial::Nested,
     segment::Segment,
 };
 use super::{
@@ -109,7 +109,7 @@ pub struct GeneticParams {
     /// How many end points a column of free numbers may have.
     pub points: NonZeroU32,
     /// The end points themselves, by column.
-    pub end_points: BTreeMap<String, Vec<points::EndPoint>>,
+    pub end_points: BTreeMap<String, Vec<end_points::EndPoint>>,
 }
 
 impl Default for GeneticParams {
@@ -137,17 +137,17 @@ fn build(choice: &MethodChoice, objectives: &[Objective]) -> Result<Box<dyn Meth
     if !(1.0..=2.0).contains(&params.bias) {
         return Err(choice.error("bias", format!("`bias` is {}; it must be from 1 to 2", params.bias)));
     }
-    if params.population.get() > MOST_CUTS {
-        let message = format!("`population` is {}; it must be at most {MOST_CUTS}", params.population);
+    if params.population.get() > MAX_POPULATION {
+        let message = format!("`population` is {}; it must be at most {MAX_POPULATION}", params.population);
         return Err(choice.error("population", message));
     }
     Ok(Box::new(Genetic { params, objectives: objectives.to_vec() }))
 }
 
 /// More cuts than this are not kept.
-const MOST_CUTS: u32 = 100_000;
+const MAX_POPULATION: u32 = 100_000;
 /// A round of bottom-up generalization's search is worth so many iterations.
-const ITERATIONS_OF_A_ROUND: u64 = 1000;
+const ITERATIONS_PER_ROUND: u64 = 1000;
 
 /// The method.
 #[derive(Debug, Clone)]
@@ -162,7 +162,7 @@ impl Genetic {
     fn context<'a>(&self, task: &Task<'a>) -> Result<EvaluationContext<'a>, Unsupported> {
         let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
         let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
-        let ends = points::ends(task.profile, &self.params).map_err(unfit)?;
+        let ends = end_points::codes(task.profile, &self.params).map_err(unfit)?;
         let mut segments: Vec<Segment<'a>> = Vec::new();
         for (column, ends) in task.profile.columns().iter().zip(ends) {
             let start = segments.last().map_or(0, |segment| segment.bits.end);
@@ -186,7 +186,7 @@ impl Genetic {
         let mut params =
             bottom_up_generalization::BottomUpParams { measure: Some(measure), partial, ..Default::default() };
         // Whoever wants it quick wants all of it quick.
-        let rounds = u32::try_from(self.params.iterations / ITERATIONS_OF_A_ROUND);
+        let rounds = u32::try_from(self.params.iterations / ITERATIONS_PER_ROUND);
         params.search = params.search.min(rounds.unwrap_or(u32::MAX));
         params
     }
@@ -197,9 +197,9 @@ impl Genetic {
         &self,
         task: &Task<'_>,
         context: &EvaluationContext<'_>,
-        found: Option<&Nested>,
+        found: Option<&NestedCut>,
         observer: &dyn Observer,
-    ) -> Option<Nested> {
+    ) -> Option<NestedCut> {
         let merged = context.merged_tuples(None);
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.params.seeds
@@ -210,8 +210,8 @@ impl Genetic {
         {
             starts.push(cut.cells);
         }
-        let most_rows = self.params.iterations.saturating_mul(WORK_OF_A_CHILD) / 4;
-        let refined = starts.into_iter().map(|cells| partial::refine(context, &merged, cells, most_rows, observer));
+        let most_rows = self.params.iterations.saturating_mul(ROWS_PER_CHILD) / 4;
+        let refined = starts.into_iter().map(|cells| nested_cut::refine(context, &merged, cells, most_rows, observer));
         refined.reduce(|a, b| if b.score.is_better(&a.score) { b } else { a })
     }
 }
@@ -251,10 +251,10 @@ impl Method for Genetic {
         let stop = evolution.run();
         let work = evolution.work;
         let best = evolution.population.best().cloned();
-        let mut found = best.map(|best| Nested { cells: cells(&context, &best.chromosome), score: best.score });
+        let mut found = best.map(|best| NestedCut { cells: cells(&context, &best.chromosome), score: best.score });
         if self.params.partial && observer.stop().is_none() {
             let refined = self.refined(task, &context, found.as_ref(), observer);
-            let better = |refined: &Nested| found.as_ref().is_none_or(|found| refined.score.is_better(&found.score));
+            let better = |refined: &NestedCut| found.as_ref().is_none_or(|found| refined.score.is_better(&found.score));
             if let Some(refined) = refined.filter(better) {
                 if refined.score.excess == 0 {
                     observer.best(refined.score.value);
@@ -264,7 +264,7 @@ impl Method for Genetic {
         }
         let cut = found.map_or_else(|| Cut::whole(task.profile), |found| holding(task, found.cells));
         let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
-        Ok(Outcome { recoding: Recoding::Global(cut), stop, path: Vec::new(), work: counted(work) })
+        Ok(Outcome { recoding: Recoding::Global(cut), stop, path: Vec::new(), work: named_counts(work) })
     }
 }
 
@@ -298,7 +298,7 @@ fn holding(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
     task.suppressed(&cut).map_or_else(|| Cut::whole(task.profile), |suppressed| Cut { suppressed, ..cut })
 }
 
-fn counted(work: Work) -> Vec<(&'static str, u64)> {
+fn named_counts(work: WorkCounts) -> Vec<(&'static str, u64)> {
     vec![
         ("iterations", work.iterations),
         ("evaluations", work.evaluations),

@@ -159,7 +159,7 @@ fn whenever_it_is_stopped_what_it_has_holds() {
 #[test]
 fn end_points_and_parameters_are_kept_to() {
     let table = points(2);
-    let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::points::EndPoint::Number(7.5)])].into();
+    let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::end_points::EndPoint::Number(7.5)])].into();
     let params = GeneticParams { end_points, partial: true, ..small() };
     let outcome = genetic(params.clone(), ObjectiveKind::Precision(LossMetric::Lm))
         .run(&task(&table, 20, 1), &NoObserver)

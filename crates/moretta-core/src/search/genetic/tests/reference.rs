@@ -17,7 +17,7 @@ use crate::{
             chromosome::Chromosome,
             evaluate::{EvaluationContext, Evaluator, Score},
             merged_tuples::MergedTuples,
-            partial,
+            nested_cut,
         },
     },
     testing::{NearShares, TestTable},
@@ -182,7 +182,7 @@ proptest! {
             let score = evaluator.evaluate(&context, &merged);
             prop_assert!(same(score, expected), "merged: {score:?} {expected:?}");
             // The same where nodes stand for some of their children.
-            let nested = partial::refine(&context, &full, cells(&context, string), u64::MAX, &NoObserver);
+            let nested = nested_cut::refine(&context, &full, cells(&context, string), u64::MAX, &NoObserver);
             let expected = naive_cells(&table, &objectives, nested.cells, world.allowed);
             prop_assert!(same(nested.score, expected), "nested: {:?} {expected:?}", nested.score);
             prop_assert!(!score.is_better(&nested.score) || same(score, expected));

@@ -22,7 +22,7 @@ pub enum EndPoint {
 }
 
 /// By column, the codes after which an interval of free numbers may end; nothing for columns with a tree.
-pub(super) fn ends(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec<u32>>, String> {
+pub(super) fn codes(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec<u32>>, String> {
     for name in params.end_points.keys() {
         let reason = match profile.columns().iter().find(|column| column.name == *name) {
             Some(column) if column.domain.tree().is_none() => continue,
@@ -119,7 +119,7 @@ mod tests {
         ];
         let rows: Vec<(&str, u64)> = rows.into_iter().zip([1, 1, 1, 1, 6, 3]).collect();
         let table = TestTable::new(policy, &[], &rows);
-        let of = |params: GeneticParams| ends(&table.profile, &params);
+        let of = |params: GeneticParams| codes(&table.profile, &params);
         assert_eq!(of(GeneticParams::default()).unwrap(), [vec![0, 1, 2, 3, 4], vec![], vec![0, 1]]);
         let points = |most: u32| GeneticParams { points: NonZeroU32::new(most).unwrap(), ..GeneticParams::default() };
         assert_eq!(of(points(1)).unwrap()[0], [2, 4]);

@@ -5,7 +5,7 @@
 //! one or fall back to the nearest name above that is in use, whichever is best, until nothing is better.
 
 use super::{
-    evaluate::{EvaluationContext, Evaluator, Score, evaluators, on_all},
+    evaluate::{EvaluationContext, Evaluator, Score, evaluators, map_parallel},
     merged_tuples::MergedTuples,
 };
 use crate::{
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 128;
 
 /// Cells by column and code, and what they come to.
 #[derive(Debug, Clone)]
-pub(super) struct Nested {
+pub(super) struct NestedCut {
     pub cells: Vec<Vec<Cell>>,
     pub score: Score,
 }
@@ -61,11 +61,11 @@ pub(super) fn refine(
     mut cells: Vec<Vec<Cell>>,
     most_rows: u64,
     observer: &dyn Observer,
-) -> Nested {
+) -> NestedCut {
     context.segments.iter().zip(&mut cells).for_each(|(segment, cells)| one_star(segment.domain, cells));
     let mut evaluators = evaluators();
     evaluators[0].take_cells(context, &cells);
-    let mut at = Nested { score: evaluators[0].evaluate(context, merged), cells };
+    let mut at = NestedCut { score: evaluators[0].evaluate(context, merged), cells };
     let (mut rows, mut phase, mut in_vain) = (0, 0, 0);
     loop {
         let all = changes(context, &at.cells);
@@ -87,7 +87,7 @@ pub(super) fn refine(
                 return at;
             }
             rows += some.len() as u64 * context.work_on(merged.len());
-            let tried = on_all(&mut evaluators, some, one).into_iter().zip(some);
+            let tried = map_parallel(&mut evaluators, some, one).into_iter().zip(some);
             better.extend(tried.filter_map(|(score, change)| Some((score?, *change))));
         }
         better.retain(|(score, _)| score.is_better(&at.score));
@@ -117,7 +117,7 @@ pub(super) fn refine(
             evaluators[0].take_cells(context, &cells);
             let score = evaluators[0].evaluate(context, merged);
             if score.is_better(&at.score) {
-                at = Nested { cells, score };
+                at = NestedCut { cells, score };
             }
         }
     }

@@ -9,13 +9,13 @@
 
 use super::{
     merged_tuples::{BLOCKS_PER_BATCH, CombinationIndex, MergedTuples, NARROW_LIMIT},
-    recoded::Recoded,
+    recoded_column::RecodedColumn,
 };
 use crate::search::grouping::{MAX_PLACES, Partitioner};
 
 /// Which rows leave alike, with room that the next grouping uses again.
 #[derive(Debug, Default)]
-pub(super) struct Grouping {
+pub(super) struct RowGroups {
     /// By row, its group.
     pub ids: Vec<u32>,
     /// By group, how many records.
@@ -31,9 +31,9 @@ pub(super) struct Grouping {
     partitioner: Partitioner,
 }
 
-impl Grouping {
+impl RowGroups {
     /// Groups the rows of a table by what they leave as.
-    pub(super) fn group(&mut self, merged: &MergedTuples, recoded: &[Recoded]) {
+    pub(super) fn group(&mut self, merged: &MergedTuples, recoded: &[RecodedColumn]) {
         self.ids.clear();
         self.ids.resize(merged.len(), 0);
         self.losses.resize_with(merged.batches.len(), Vec::new);
@@ -116,7 +116,7 @@ fn fits(groups: u64, combinations: u64, more: u64) -> bool {
 fn look_up(
     block: &[usize],
     run_starts: &[Vec<u32>],
-    recoded: &[Recoded],
+    recoded: &[RecodedColumn],
     keys: &mut Vec<u64>,
     losses: &mut Vec<f64>,
 ) -> u64 {
@@ -125,7 +125,7 @@ fn look_up(
     losses.push(0.0);
     let mut combinations = 1;
     for &column in block {
-        let Recoded { cell_of, cells, losses: own, .. } = &recoded[column];
+        let RecodedColumn { cell_of, cells, losses: own, .. } = &recoded[column];
         let codes = &run_starts[column];
         let before = keys.len() - start;
         keys.resize(start + before * codes.len(), 0);

@@ -8,7 +8,7 @@ use crate::{
 
 /// What the values of a column leave as.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Recoded {
+pub(super) struct RecodedColumn {
     /// By code, which of the cells.
     pub cell_of: Vec<u32>,
     pub cells: Vec<Cell>,
@@ -18,7 +18,7 @@ pub(super) struct Recoded {
     pub stars: Vec<bool>,
 }
 
-impl Recoded {
+impl RecodedColumn {
     /// Takes the cells of a valid string.
     pub(super) fn take(&mut self, chromosome: &Chromosome, segment: &Segment<'_>) {
         self.cells.clear();
@@ -41,7 +41,7 @@ impl Recoded {
     }
 
     /// Fills in what follows from the cells.
-    pub(super) fn weigh(&mut self, profile: &Profile, column: usize, objective: &BoundObjective) {
+    pub(super) fn fill_losses(&mut self, profile: &Profile, column: usize, objective: &BoundObjective) {
         let domain: &Domain = &profile.columns()[column].domain;
         self.losses.clear();
         self.losses.extend(self.cells.iter().map(|&cell| objective.precision_loss(profile, column, cell)));
