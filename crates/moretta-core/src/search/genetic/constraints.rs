@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct Constraints<'a> {
     profile: &'a Profile,
     /// How many records may be suppressed.
-    pub allowed: u64,
+    pub max_suppressed: u64,
     scopes: Vec<ScopeConstraints<'a>>,
     /// The values whose share in a group is limited.
     pub guarded: Vec<(AttributeId, u32)>,
@@ -71,7 +71,7 @@ impl<'a> Constraints<'a> {
                 }
             }
         }
-        Self { profile: task.profile, allowed: task.max_suppressed, scopes, guarded, by_record }
+        Self { profile: task.profile, max_suppressed: task.max_suppressed, scopes, guarded, by_record }
     }
 
     /// Whether there is nothing to ask but how large a group is: then by how much.

@@ -96,24 +96,24 @@ pub(super) struct Evaluator {
 
 impl Evaluator {
     /// Takes the cells of a valid string.
-    pub(super) fn take(&mut self, context: &EvaluationContext<'_>, chromosome: &Chromosome) {
+    pub(super) fn load(&mut self, context: &EvaluationContext<'_>, chromosome: &Chromosome) {
         self.recoded.resize_with(context.segments.len(), RecodedColumn::default);
         for (column, (recoded, segment)) in self.recoded.iter_mut().zip(&context.segments).enumerate() {
             debug_assert!(segment.is_valid(chromosome), "a string that is no cut");
-            recoded.take(chromosome, segment);
+            recoded.load(chromosome, segment);
             recoded.fill_losses(context.profile, column, &context.objective);
         }
     }
 
     /// Takes cells by column and code, which may nest.
-    pub(super) fn take_cells(&mut self, context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) {
+    pub(super) fn load_cells(&mut self, context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) {
         self.recoded.resize_with(cells.len(), RecodedColumn::default);
-        cells.iter().enumerate().for_each(|(column, cells)| self.take_column(context, column, cells));
+        cells.iter().enumerate().for_each(|(column, cells)| self.load_column(context, column, cells));
     }
 
     /// Takes other cells in one column.
-    pub(super) fn take_column(&mut self, context: &EvaluationContext<'_>, column: usize, cells: &[Cell]) {
-        self.recoded[column].take_cells(cells);
+    pub(super) fn load_column(&mut self, context: &EvaluationContext<'_>, column: usize, cells: &[Cell]) {
+        self.recoded[column].load_cells(cells);
         self.recoded[column].fill_losses(context.profile, column, &context.objective);
     }
 
@@ -165,7 +165,7 @@ impl Evaluator {
             };
             value += target.weight * of_target;
         }
-        Score { excess: suppressed_records.saturating_sub(context.constraints.allowed), value, precision_loss }
+        Score { excess: suppressed_records.saturating_sub(context.constraints.max_suppressed), value, precision_loss }
     }
 
     /// A group that prints `*` throughout tells no more than a suppressed one, and counts as that.

@@ -151,7 +151,7 @@ impl<'a> Evolution<'a> {
         };
         let one = |evaluator: &mut Evaluator, chromosome: &Chromosome| {
             let tuples = tuples_for(chromosome);
-            evaluator.take(context, chromosome);
+            evaluator.load(context, chromosome);
             let hopeless = worst.is_some_and(|worst| evaluator.cannot_beat(context, tuples, worst));
             (!hopeless).then(|| evaluator.evaluate(context, tuples))
         };

@@ -206,12 +206,12 @@ impl Genetic {
             && is_closed(task)
             && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
             && let Recoding::Global(cut) = outcome.recoding
-            && admits(context, &cut.cells)
+            && respects_end_points(context, &cut.cells)
         {
             starts.push(cut.cells);
         }
-        let most_rows = self.params.iterations.saturating_mul(ROWS_PER_CHILD) / 4;
-        let refined = starts.into_iter().map(|cells| nested_cut::refine(context, &merged, cells, most_rows, observer));
+        let max_rows = self.params.iterations.saturating_mul(ROWS_PER_CHILD) / 4;
+        let refined = starts.into_iter().map(|cells| nested_cut::refine(context, &merged, cells, max_rows, observer));
         refined.reduce(|a, b| if b.score.is_better(&a.score) { b } else { a })
     }
 }
@@ -244,7 +244,7 @@ impl Method for Genetic {
                 && is_closed(task)
                 && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), observer)
             {
-                evolution.try_all(seeds::of_path(task, &context, &outcome, &zeros));
+                evolution.try_all(seeds::from_path(task, &context, &outcome, &zeros));
             }
         }
         evolution.fill();
@@ -262,7 +262,7 @@ impl Method for Genetic {
                 found = Some(refined);
             }
         }
-        let cut = found.map_or_else(|| Cut::whole(task.profile), |found| holding(task, found.cells));
+        let cut = found.map_or_else(|| Cut::whole(task.profile), |found| with_suppression(task, found.cells));
         let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
         Ok(Outcome { recoding: Recoding::Global(cut), stop, path: Vec::new(), work: named_counts(work) })
     }
@@ -274,7 +274,7 @@ fn is_closed(task: &Task<'_>) -> bool {
 }
 
 /// Whether intervals of free numbers end only where they may.
-fn admits(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> bool {
+fn respects_end_points(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> bool {
     let mut free = context.segments.iter().zip(cells).filter(|(segment, _)| segment.is_free());
     free.all(|(segment, cells)| {
         let ends: Vec<u32> = segment.bits.clone().map(|bit| segment.end_of(bit)).collect();
@@ -293,7 +293,7 @@ fn cells(context: &EvaluationContext<'_>, chromosome: &Chromosome) -> Vec<Vec<Ce
 }
 
 /// The cut with what has to be suppressed; nothing told where that is more than the policy allows.
-fn holding(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
+fn with_suppression(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
     let cut = Cut { cells, suppressed: Vec::new() };
     task.suppressed(&cut).map_or_else(|| Cut::whole(task.profile), |suppressed| Cut { suppressed, ..cut })
 }

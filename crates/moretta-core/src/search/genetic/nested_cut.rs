@@ -64,7 +64,7 @@ pub(super) fn refine(
 ) -> NestedCut {
     context.segments.iter().zip(&mut cells).for_each(|(segment, cells)| one_star(segment.domain, cells));
     let mut evaluators = evaluators();
-    evaluators[0].take_cells(context, &cells);
+    evaluators[0].load_cells(context, &cells);
     let mut at = NestedCut { score: evaluators[0].evaluate(context, merged), cells };
     let (mut rows, mut phase, mut in_vain) = (0, 0, 0);
     loop {
@@ -73,12 +73,12 @@ pub(super) fn refine(
         let every = all.len() / CHANGES + 1;
         let changes: Vec<Change> = all.into_iter().skip(phase % every).step_by(every).collect();
         phase += 1;
-        evaluators.iter_mut().for_each(|evaluator| evaluator.take_cells(context, &at.cells));
+        evaluators.iter_mut().for_each(|evaluator| evaluator.load_cells(context, &at.cells));
         let one = |evaluator: &mut Evaluator, change: &Change| {
-            evaluator.take_column(context, change.column, &change.applied(context, &at.cells[change.column]));
+            evaluator.load_column(context, change.column, &change.applied(context, &at.cells[change.column]));
             let hopeless = evaluator.cannot_beat(context, merged, &at.score);
             let score = (!hopeless).then(|| evaluator.evaluate(context, merged));
-            evaluator.take_column(context, change.column, &at.cells[change.column]);
+            evaluator.load_column(context, change.column, &at.cells[change.column]);
             score
         };
         let mut better: Vec<(Score, Change)> = Vec::new();
@@ -114,7 +114,7 @@ pub(super) fn refine(
             if !context.segments.iter().zip(&cells).all(|(segment, cells)| nest(segment.domain, cells)) {
                 continue;
             }
-            evaluators[0].take_cells(context, &cells);
+            evaluators[0].load_cells(context, &cells);
             let score = evaluators[0].evaluate(context, merged);
             if score.is_better(&at.score) {
                 at = NestedCut { cells, score };

@@ -18,7 +18,7 @@ pub(super) struct Population {
     individuals: Vec<Individual>,
     /// Their places, the best first: less to move about than they are.
     ranks: Vec<u32>,
-    most: usize,
+    capacity: usize,
     /// Every string that was ever thought of. One that is not in the population was worse than the worst, which only
     /// gets better: it need not be looked at again.
     seen: HashSet<u128>,
@@ -26,8 +26,8 @@ pub(super) struct Population {
 
 impl Population {
     /// Of at most so many.
-    pub(super) fn new(most: usize) -> Self {
-        Self { individuals: Vec::new(), ranks: Vec::new(), most: most.max(1), seen: HashSet::new() }
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { individuals: Vec::new(), ranks: Vec::new(), capacity: capacity.max(1), seen: HashSet::new() }
     }
 
     /// Whether a string is thought of for the first time.
@@ -39,17 +39,17 @@ impl Population {
     pub(super) fn insert(&mut self, individual: Individual) {
         let score = individual.score;
         let rank = self.ranks.partition_point(|&other| !score.is_better(&self.individuals[other as usize].score));
-        let place = if self.individuals.len() < self.most {
+        let slot = if self.individuals.len() < self.capacity {
             self.individuals.push(individual);
             self.individuals.len() as u32 - 1
-        } else if rank < self.most {
+        } else if rank < self.capacity {
             let worst = self.ranks.pop().unwrap_or(0);
             self.individuals[worst as usize] = individual;
             worst
         } else {
             return;
         };
-        self.ranks.insert(rank, place);
+        self.ranks.insert(rank, slot);
     }
 
     /// How many there are.
@@ -59,12 +59,12 @@ impl Population {
 
     /// One by its rank, the best first.
     pub(super) fn ranked(&self, rank: usize) -> Option<&Individual> {
-        self.ranks.get(rank).map(|&place| &self.individuals[place as usize])
+        self.ranks.get(rank).map(|&slot| &self.individuals[slot as usize])
     }
 
     /// All of them, the best first.
     pub(super) fn individuals(&self) -> impl Iterator<Item = &Individual> {
-        self.ranks.iter().map(|&place| &self.individuals[place as usize])
+        self.ranks.iter().map(|&slot| &self.individuals[slot as usize])
     }
 
     pub(super) fn best(&self) -> Option<&Individual> {
@@ -73,7 +73,7 @@ impl Population {
 
     /// What a string has to be better than.
     pub(super) fn worst(&self) -> Option<&Score> {
-        self.ranked(self.most - 1).map(|worst| &worst.score)
+        self.ranked(self.capacity - 1).map(|worst| &worst.score)
     }
 
     /// One by its rank: with a bias of 2 the best is drawn twice as often as one in the middle, with 1 all alike.
@@ -107,10 +107,10 @@ mod tests {
         }
         let values: Vec<f64> = population.individuals().map(|one| one.score.value).collect();
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-        for (bias, least, most) in [(1.0, 80, 120), (2.0, 160, 240)] {
+        for (bias, least, capacity) in [(1.0, 80, 120), (2.0, 160, 240)] {
             let mut rng = SearchRng::new(1, 0);
             let drawn = (0..1000).filter(|_| population.draw(bias, &mut rng).score.value == 0.0).count();
-            assert!((least..=most).contains(&drawn), "{bias}: {drawn}");
+            assert!((least..=capacity).contains(&drawn), "{bias}: {drawn}");
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct RecodedColumn {
 
 impl RecodedColumn {
     /// Takes the cells of a valid string.
-    pub(super) fn take(&mut self, chromosome: &Chromosome, segment: &Segment<'_>) {
+    pub(super) fn load(&mut self, chromosome: &Chromosome, segment: &Segment<'_>) {
         self.cells.clear();
         self.cell_of.clear();
         segment.each_cell(chromosome, |cell| {
@@ -30,7 +30,7 @@ impl RecodedColumn {
     }
 
     /// Takes the cells by code, which may nest.
-    pub(super) fn take_cells(&mut self, by_code: &[Cell]) {
+    pub(super) fn load_cells(&mut self, by_code: &[Cell]) {
         self.cells.clear();
         self.cells.extend(by_code);
         self.cells.sort_unstable();

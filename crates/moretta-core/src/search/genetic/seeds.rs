@@ -14,9 +14,9 @@ use crate::{
 };
 
 /// No more points of a path than this.
-const POINTS: usize = 256;
+const MAX_PATH_POINTS: usize = 256;
 /// All combinations of levels up to so many; otherwise as many at random.
-const COMBINATIONS: usize = 20_000;
+const MAX_LEVEL_VECTORS: usize = 20_000;
 
 /// What bottom-up generalization finds.
 pub(super) fn bottom_up(task: &Task<'_>, params: BottomUpParams, observer: &dyn Observer) -> Option<Outcome> {
@@ -24,38 +24,38 @@ pub(super) fn bottom_up(task: &Task<'_>, params: BottomUpParams, observer: &dyn 
 }
 
 /// The points of a path, and where it ends.
-pub(super) fn of_path(
+pub(super) fn from_path(
     task: &Task<'_>,
     context: &EvaluationContext<'_>,
     outcome: &Outcome,
     zeros: &Chromosome,
 ) -> Vec<Chromosome> {
     let mut cut = Cut::identity(task.profile);
-    let mut strings = vec![of_cells(context, &cut.cells, zeros)];
-    let every = outcome.path.len() / POINTS + 1;
+    let mut chromosomes = vec![from_cells(context, &cut.cells, zeros)];
+    let every = outcome.path.len() / MAX_PATH_POINTS + 1;
     for (number, step) in outcome.path.iter().enumerate() {
         cut.apply(step);
         if number % every == 0 {
-            strings.push(of_cells(context, &cut.cells, zeros));
+            chromosomes.push(from_cells(context, &cut.cells, zeros));
         }
     }
     if let Recoding::Global(cut) = &outcome.recoding {
-        strings.push(of_cells(context, &cut.cells, zeros));
+        chromosomes.push(from_cells(context, &cut.cells, zeros));
     }
-    strings
+    chromosomes
 }
 
-fn of_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
-    let mut string = zeros.clone();
-    context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.put_cells(&mut string, cells));
-    string
+fn from_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
+    let mut chromosome = zeros.clone();
+    context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.put_cells(&mut chromosome, cells));
+    chromosome
 }
 
 /// Cuts of full-domain generalization: all combinations of levels, or so many at random.
 pub(super) fn full_domain<'a>(
     context: &'a EvaluationContext<'_>,
     zeros: &'a Chromosome,
-    most: usize,
+    max_count: usize,
     seed: u64,
 ) -> impl Iterator<Item = Chromosome> + use<'a> {
     let levels: Vec<Vec<Chromosome>> = Taxonomy::of_columns(context.profile)
@@ -71,30 +71,31 @@ pub(super) fn full_domain<'a>(
                     taxonomy.cell(found.unwrap_or(tree.leaf(code)))
                 };
                 let cells: Vec<Cell> = (0..taxonomy.domain().len() as u32).map(cell).collect();
-                let mut string = zeros.clone();
-                segment.put_cells(&mut string, &cells);
-                string
+                let mut chromosome = zeros.clone();
+                segment.put_cells(&mut chromosome, &cells);
+                chromosome
             };
             (0..=deepest).map(level).collect()
         })
         .collect();
-    let all = levels.iter().map(Vec::len).try_fold(1usize, |all, levels| all.checked_mul(levels));
-    let most = most.min(COMBINATIONS);
-    let (count, at_random) = match all.filter(|&all| all <= most) {
-        Some(all) => (all, false),
-        None => (most, true),
+    let num_vectors =
+        levels.iter().map(Vec::len).try_fold(1usize, |num_vectors, levels| num_vectors.checked_mul(levels));
+    let max_count = max_count.min(MAX_LEVEL_VECTORS);
+    let (count, at_random) = match num_vectors.filter(|&num_vectors| num_vectors <= max_count) {
+        Some(num_vectors) => (num_vectors, false),
+        None => (max_count, true),
     };
     (0..count).map(move |number| {
         let mut left = number as u64;
-        let mut string = zeros.clone();
+        let mut chromosome = zeros.clone();
         for (column, (levels, segment)) in levels.iter().zip(&context.segments).enumerate() {
-            let many = levels.len() as u64;
+            let num_levels = levels.len() as u64;
             let level =
                 if at_random { hash_seed(seed, (number * context.segments.len() + column) as u64) } else { left }
-                    % many;
-            left /= many;
-            string.copy_from(&levels[level as usize], segment.bits.clone());
+                    % num_levels;
+            left /= num_levels;
+            chromosome.copy_from(&levels[level as usize], segment.bits.clone());
         }
-        string
+        chromosome
     })
 }

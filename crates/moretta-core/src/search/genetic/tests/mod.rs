@@ -1,7 +1,7 @@
 //! The examples of spec 5, and what every run must keep to; the references are in `reference`, random strings in `strings`.
 
 mod reference;
-mod strings;
+mod segments;
 
 use std::{
     collections::BTreeMap,
@@ -61,11 +61,11 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
     let full =
         MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
     // X ends after 7.5 and Y after 3.5: of the codes 0, 1, 3, 7, 7.5, 8, .. and 0, 1, 2, 3.5, 4, ..
-    let mut string = super::chromosome::Chromosome::zeros(context.segments[1].bits.end);
-    string.set(4, true);
-    string.set(context.segments[1].bits.start + 3, true);
+    let mut chromosome = super::chromosome::Chromosome::zeros(context.segments[1].bits.end);
+    chromosome.set(4, true);
+    chromosome.set(context.segments[1].bits.start + 3, true);
     let mut evaluator = Evaluator::default();
-    evaluator.take(&context, &string);
+    evaluator.load(&context, &chromosome);
     assert_eq!(evaluator.evaluate(&context, &full).value, 0.15);
 }
 

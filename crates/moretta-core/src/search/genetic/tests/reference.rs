@@ -30,7 +30,7 @@ const COLUMNS: &str = "[columns.zip]\nrole = \"quasi-identifier\"\nhierarchy = \
     [columns.one]\nrole = \"quasi-identifier\"\n[columns.s]\nrole = \"sensitive\"\n[columns.n]\nrole = \"sensitive\"\n\
     [columns.class]\nrole = \"class\"\n";
 /// What is asked; the first four are judged by counts.
-const ASKED: [&str; 7] = [
+const PRIVACY: [&str; 7] = [
     "k = 2\n",
     "k = 4\n",
     "k = 3\n[[privacy.template]]\ngiven = [\"zip\"]\ncolumn = \"s\"\nvalues = [\"x\"]\nmax-confidence = 0.6\n",
@@ -42,27 +42,34 @@ const ASKED: [&str; 7] = [
 ];
 
 #[derive(Debug, Clone)]
-struct World {
+struct RandomCase {
     rows: Vec<[u8; 5]>,
-    asked: usize,
+    privacy: usize,
     /// Models with lower limits: known columns, guarded values, and the factor.
     near: Vec<(u8, usize, u64)>,
     objectives: Vec<(u8, u8)>,
-    allowed: u64,
+    max_suppressed: u64,
     seed: u64,
 }
 
-fn worlds() -> impl Strategy<Value = World> {
+fn cases() -> impl Strategy<Value = RandomCase> {
     let rows = prop::collection::vec(any::<[u8; 5]>(), 1..40);
     let objectives = prop::collection::vec((0u8..7, 1u8..5), 1..4);
     let near = prop::collection::vec((1u8..8, 1usize..4, 2u64..9), 0..3);
-    let asked = (0..ASKED.len(), near);
-    (rows, asked, objectives, 0u64..12, any::<u64>()).prop_map(|(rows, (asked, near), objectives, allowed, seed)| {
-        World { rows, asked, near, objectives, allowed, seed }
-    })
+    let privacy = (0..PRIVACY.len(), near);
+    (rows, privacy, objectives, 0u64..12, any::<u64>()).prop_map(
+        |(rows, (privacy, near), objectives, max_suppressed, seed)| RandomCase {
+            rows,
+            privacy,
+            near,
+            objectives,
+            max_suppressed,
+            seed,
+        },
+    )
 }
 
-impl World {
+impl RandomCase {
     fn table(&self) -> TestTable {
         let row = |[zip, age, s, n, class]: &[u8; 5]| {
             let zip = ["a1", "a2", "b1", "b2", "c1", "c2", "?"][usize::from(zip % 7)];
@@ -73,7 +80,7 @@ impl World {
         let rows: Vec<String> = self.rows.iter().map(row).collect();
         let rows: Vec<(&str, u64)> =
             rows.iter().zip(self.rows.iter()).map(|(row, [n, ..])| (row.as_str(), 1 + u64::from(n % 3))).collect();
-        let policy = format!("[privacy]\n{}{COLUMNS}", ASKED[self.asked]);
+        let policy = format!("[privacy]\n{}{COLUMNS}", PRIVACY[self.privacy]);
         let mut table = TestTable::new(&policy, &[("zip", ZIP)], &rows);
         for &(columns, values, factor) in &self.near {
             let scope = (0..3).filter(|bit| columns >> bit & 1 == 1).map(ColumnId::from_index).collect();
@@ -106,13 +113,13 @@ fn naive(
     table: &TestTable,
     context: &EvaluationContext<'_>,
     objectives: &[Objective],
-    string: &Chromosome,
-    allowed: u64,
+    chromosome: &Chromosome,
+    max_suppressed: u64,
 ) -> (u64, f64) {
-    naive_cells(table, objectives, cells(context, string), allowed)
+    naive_cells(table, objectives, cells(context, chromosome), max_suppressed)
 }
 
-fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>>, allowed: u64) -> (u64, f64) {
+fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>>, max_suppressed: u64) -> (u64, f64) {
     let mut cut = Cut { cells, suppressed: Vec::new() };
     cut.suppressed = suppressed_by(&table.profile, &table.models, &cut);
     let suppressed: u64 = cut.suppressed.iter().map(|&tuple| table.profile.tuple_records(tuple)).sum();
@@ -123,7 +130,7 @@ fn naive_cells(table: &TestTable, objectives: &[Objective], cells: Vec<Vec<Cell>
         .iter()
         .map(|objective| objective.weight * objective.value(&measure_context).expect("what the table has"))
         .sum();
-    (suppressed.saturating_sub(allowed), value)
+    (suppressed.saturating_sub(max_suppressed), value)
 }
 
 fn same(score: Score, (excess, value): (u64, f64)) -> bool {
@@ -143,51 +150,51 @@ fn patient(params: GeneticParams) -> GeneticParams {
 }
 
 /// Every valid string.
-fn all_strings(context: &EvaluationContext<'_>) -> Vec<Chromosome> {
+fn all_chromosomes(context: &EvaluationContext<'_>) -> Vec<Chromosome> {
     let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
-    let string = |number: u64| {
-        let mut string = Chromosome::zeros(bits);
-        (0..bits).for_each(|bit| string.set(bit, number >> bit & 1 == 1));
-        string
+    let chromosome = |number: u64| {
+        let mut chromosome = Chromosome::zeros(bits);
+        (0..bits).for_each(|bit| chromosome.set(bit, number >> bit & 1 == 1));
+        chromosome
     };
-    let strings = (0..1u64 << bits).map(string);
-    strings.filter(|string| context.segments.iter().all(|segment| segment.is_valid(string))).collect()
+    let chromosomes = (0..1u64 << bits).map(chromosome);
+    chromosomes.filter(|chromosome| context.segments.iter().all(|segment| segment.is_valid(chromosome))).collect()
 }
 
 proptest! {
     #[test]
-    fn a_string_comes_to_what_would_be_released(world in worlds()) {
-        let table = world.table();
-        let objectives = world.objectives();
+    fn a_string_comes_to_what_would_be_released(case in cases()) {
+        let table = case.table();
+        let objectives = case.objectives();
         let method = Genetic { params: small(), objectives: objectives.clone() };
-        let context = method.context(&task(&table, world.allowed, 1)).unwrap();
+        let context = method.context(&task(&table, case.max_suppressed, 1)).unwrap();
         let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
-        let mut rng = crate::search::rng::SearchRng::new(world.seed, 0);
+        let mut rng = crate::search::rng::SearchRng::new(case.seed, 0);
         let mut draw = || {
-            let mut string = Chromosome::zeros(bits);
-            context.segments.iter().for_each(|segment| segment.draw(&mut string, &mut rng));
-            string
+            let mut chromosome = Chromosome::zeros(bits);
+            context.segments.iter().for_each(|segment| segment.draw(&mut chromosome, &mut rng));
+            chromosome
         };
-        let strings: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
+        let chromosomes: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
         let mut mask = Chromosome::zeros(bits);
-        strings.iter().for_each(|string| mask.unite(string));
+        chromosomes.iter().for_each(|chromosome| mask.unite(chromosome));
         let full = MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
         let merged = MergedTuples::new(&table.profile, &context.segments, Some(&mask), &context.objective, &context.constraints.guarded);
         let mut evaluator = Evaluator::default();
-        for string in &strings {
-            let expected = naive(&table, &context, &objectives, string, world.allowed);
-            evaluator.take(&context, string);
+        for chromosome in &chromosomes {
+            let expected = naive(&table, &context, &objectives, chromosome, case.max_suppressed);
+            evaluator.load(&context, chromosome);
             let score = evaluator.evaluate(&context, &full);
             prop_assert!(same(score, expected), "{score:?} {expected:?}");
             let score = evaluator.evaluate(&context, &merged);
             prop_assert!(same(score, expected), "merged: {score:?} {expected:?}");
             // The same where nodes stand for some of their children.
-            let nested = nested_cut::refine(&context, &full, cells(&context, string), u64::MAX, &NoObserver);
-            let expected = naive_cells(&table, &objectives, nested.cells, world.allowed);
+            let nested = nested_cut::refine(&context, &full, cells(&context, chromosome), u64::MAX, &NoObserver);
+            let expected = naive_cells(&table, &objectives, nested.cells, case.max_suppressed);
             prop_assert!(same(nested.score, expected), "nested: {:?} {expected:?}", nested.score);
             prop_assert!(!score.is_better(&nested.score) || same(score, expected));
             // What cannot be good enough is never dismissed wrongly.
-            evaluator.take(&context, string);
+            evaluator.load(&context, chromosome);
             let just = Score { excess: 0, value: score.value * (1.0 + 1e-12), precision_loss: f64::INFINITY };
             prop_assert!(!evaluator.cannot_beat(&context, &full, &just));
         }
@@ -199,33 +206,33 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn evolution_finds_the_best_cut_there_is(mut world in worlds()) {
-        world.rows.truncate(20);
-        world.rows.iter_mut().for_each(|row| row[1] %= 5);
-        let table = world.table();
+    fn evolution_finds_the_best_cut_there_is(mut case in cases()) {
+        case.rows.truncate(20);
+        case.rows.iter_mut().for_each(|row| row[1] %= 5);
+        let table = case.table();
         prop_assume!(possible(&table));
-        let objectives = world.objectives();
-        let task = task(&table, world.allowed, world.seed);
+        let objectives = case.objectives();
+        let task = task(&table, case.max_suppressed, case.seed);
         let method = Genetic { params: plain(), objectives: objectives.clone() };
         let context = method.context(&task).unwrap();
         let full = MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
         let mut evaluator = Evaluator::default();
-        let mut least = f64::INFINITY;
-        for string in all_strings(&context) {
-            let expected = naive(&table, &context, &objectives, &string, world.allowed);
-            evaluator.take(&context, &string);
+        let mut min_value = f64::INFINITY;
+        for chromosome in all_chromosomes(&context) {
+            let expected = naive(&table, &context, &objectives, &chromosome, case.max_suppressed);
+            evaluator.load(&context, &chromosome);
             let score = evaluator.evaluate(&context, &full);
             prop_assert!(same(score, expected), "{score:?} {expected:?}");
-            least = if expected.0 == 0 { least.min(expected.1) } else { least };
+            min_value = if expected.0 == 0 { min_value.min(expected.1) } else { min_value };
         }
         for (params, exact) in [(patient(plain()), true), (patient(small()), false)] {
             let outcome = Genetic { params, objectives: objectives.clone() }.run(&task, &NoObserver).unwrap();
-            let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, world.allowed);
+            let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, case.max_suppressed);
             let verified = verified.unwrap();
             let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
-            let found: f64 = objectives.iter().map(|objective| objective.weight * objective.value(&measure_context).unwrap()).sum();
+            let found_value: f64 = objectives.iter().map(|objective| objective.weight * objective.value(&measure_context).unwrap()).sum();
             // A node that stands for some of its children may do better than any cut.
-            prop_assert!(found <= least + 1e-9 && (!exact || found >= least - 1e-9), "{found} instead of {least}, exact {exact}");
+            prop_assert!(found_value <= min_value + 1e-9 && (!exact || found_value >= min_value - 1e-9), "{found_value} instead of {min_value}, exact {exact}");
         }
     }
 }
@@ -233,23 +240,31 @@ proptest! {
 #[test]
 fn it_is_never_worse_than_those_it_starts_from() {
     use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Criterion};
-    let world = World { rows: Vec::new(), asked: 1, near: Vec::new(), objectives: vec![(1, 1)], allowed: 6, seed: 1 };
+    let case = RandomCase {
+        rows: Vec::new(),
+        privacy: 1,
+        near: Vec::new(),
+        objectives: vec![(1, 1)],
+        max_suppressed: 6,
+        seed: 1,
+    };
     let mut rng = crate::search::rng::SearchRng::new(5, 0);
     let rows = (0..300).map(|_| std::array::from_fn(|_| rng.below(256) as u8)).collect();
-    let table = World { rows, ..world }.table();
-    for (allowed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
-        let task = task(&table, allowed, 1);
+    let table = RandomCase { rows, ..case }.table();
+    for (max_suppressed, partial) in [(0, true), (0, false), (12, true), (12, false)] {
+        let task = task(&table, max_suppressed, 1);
         let params =
             bottom_up_generalization::BottomUpParams { measure: Some(Criterion::Lm), partial, ..Default::default() };
         let theirs = BottomUpGeneralization(params).run(&task, &NoObserver).unwrap();
         let own = GeneticParams { partial, ..small() };
         let ours = genetic(own, ObjectiveKind::Precision(LossMetric::Lm)).run(&task, &NoObserver).unwrap();
         let lost = |recoding| {
-            let verified = verify_against(&table.profile, recoding, &table.models, &table.policy, allowed).unwrap();
+            let verified =
+                verify_against(&table.profile, recoding, &table.models, &table.policy, max_suppressed).unwrap();
             let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
             Objective::precision(LossMetric::Lm).value(&measure_context).unwrap()
         };
         let (ours, theirs) = (lost(ours.recoding), lost(theirs.recoding));
-        assert!(ours <= theirs + 1e-9, "{allowed} {partial}: {ours} {theirs}");
+        assert!(ours <= theirs + 1e-9, "{max_suppressed} {partial}: {ours} {theirs}");
     }
 }

@@ -34,14 +34,14 @@ fn segment(table: &TestTable, column: usize) -> Segment<'_> {
     Segment::new(domain, ends(domain), 0)
 }
 
-fn string(segment: &Segment<'_>, bits: u32) -> Chromosome {
-    let mut string = Chromosome::zeros(segment.bits.end);
-    segment.bits.clone().for_each(|bit| string.set(bit, bits >> bit & 1 == 1));
-    string
+fn chromosome(segment: &Segment<'_>, bits: u32) -> Chromosome {
+    let mut chromosome = Chromosome::zeros(segment.bits.end);
+    segment.bits.clone().for_each(|bit| chromosome.set(bit, bits >> bit & 1 == 1));
+    chromosome
 }
 
-fn shown(segment: &Segment<'_>, string: &Chromosome) -> String {
-    segment.bits.clone().map(|bit| if string.get(bit) { '1' } else { '0' }).collect()
+fn shown(segment: &Segment<'_>, chromosome: &Chromosome) -> String {
+    segment.bits.clone().map(|bit| if chromosome.get(bit) { '1' } else { '0' }).collect()
 }
 
 #[test]
@@ -67,35 +67,35 @@ fn a_string_is_valid_where_cells_are_nodes_and_repair_changes_least() {
     let table = table();
     for column in 0..4 {
         let segment = segment(&table, column);
-        let all: Vec<Chromosome> = (0..1 << segment.bits.end).map(|bits| string(&segment, bits)).collect();
+        let all: Vec<Chromosome> = (0..1 << segment.bits.end).map(|bits| chromosome(&segment, bits)).collect();
         let distance =
             |a: &Chromosome, b: &Chromosome| segment.bits.clone().filter(|&bit| a.get(bit) != b.get(bit)).count();
-        let valid: Vec<&Chromosome> = all.iter().filter(|string| segment.is_valid(string)).collect();
-        for string in &all {
+        let valid: Vec<&Chromosome> = all.iter().filter(|chromosome| segment.is_valid(chromosome)).collect();
+        for chromosome in &all {
             // By the definition of a cut: what lies between two 1s is a cell that the column has.
             let mut cells = Vec::new();
             let mut first = 0;
-            for end in segment.bits.clone().filter(|&bit| string.get(bit)).chain([segment.bits.end]) {
+            for end in segment.bits.clone().filter(|&bit| chromosome.get(bit)).chain([segment.bits.end]) {
                 cells.push(segment.domain.cover(first, end as u32));
                 first = end as u32 + 1;
             }
             let lengths: u32 = cells.iter().map(|cell| cell.last - cell.first + 1).sum();
             assert_eq!(
-                segment.is_valid(string),
+                segment.is_valid(chromosome),
                 lengths as usize == segment.domain.len(),
                 "{}",
-                shown(&segment, string)
+                shown(&segment, chromosome)
             );
-            if segment.is_valid(string) {
+            if segment.is_valid(chromosome) {
                 let mut found = Vec::new();
-                segment.each_cell(string, |cell| found.push(cell));
+                segment.each_cell(chromosome, |cell| found.push(cell));
                 assert_eq!(found, cells);
             }
-            let mut repaired = string.clone();
+            let mut repaired = chromosome.clone();
             segment.repair(&mut repaired);
             assert!(segment.is_valid(&repaired));
-            let least = valid.iter().map(|valid| distance(string, valid)).min();
-            assert_eq!(Some(distance(string, &repaired)), least, "{}", shown(&segment, string));
+            let least = valid.iter().map(|valid| distance(chromosome, valid)).min();
+            assert_eq!(Some(distance(chromosome, &repaired)), least, "{}", shown(&segment, chromosome));
         }
     }
 }
