@@ -1,33 +1,47 @@
-//! Mondrian (LeFevre, DeWitt, Ramakrishnan 2006): cut the table in two, again and again, as long as both halves hold.
+//! Mondrian (LeFevre, DeWitt, Ramakrishnan 2006): multidimensional local recoding by recursive splits.
 //!
-//! Guarantees: every group satisfies every privacy model, and is released as the smallest box around its records.
-//! For whom: a holder who wants a sound result in an instant, with any privacy model. The quality is middling: the
-//! cuts look at one column at a time.
+//! **What.** Every group satisfies every privacy model and is released as the smallest box that covers its records.
+//! **Why.** It is the fastest method here and works with any privacy model; the loss is moderate, because each split
+//! looks at one column only.
 //!
-//! A set of records is cut at the median of one column. As published that is the column whose released cell would
-//! span most of its range (times the column's weight), or the next widest where the cut would break a model
-//! (`choose = "widest"`). By default it is the column after whose cut the two halves have least to lose
-//! (`choose = "gain"`): a skewed category, such as a country that nine in ten share, is then cut
-//! while there are still enough records on its small side. On Adult with eight columns the published rule loses a
-//! little less at k = 5 and half as much again at k = 100; docs/results has the figures. A column of free numbers is cut
-//! between two values, a column with a tree between two children of the lowest node that covers the set, so that
-//! halves soon fit a lower node. *Strict*: equal values stay together. *Relaxed*: records with the median value are
-//! divided, so that a column of free numbers is cut exactly in half.
+//! **How.** The set of all records is split in two at the median of one column, then each half again, as long as both
+//! halves satisfy every model. Example with k = 2 and two numeric columns:
 //!
-//! Works on variants with counts, not on records; the two halves are independent and go on in parallel. Cost:
-//! O(v p log v) for v variants and p columns where the cuts are balanced, at worst (a hierarchy that is a chain)
-//! O(v^2 p); choosing by gain multiplies it by the columns that can be cut.
+//! ```text
+//!  zip                        zip                        zip
+//!   |  x      x  x             |  x  |   x  x             |  x  |   x  x
+//!   |                          |     |                    |     |--------
+//!   | x     x                  | x   | x                  | x   | x
+//!   |   x       x              |   x |     x              |   x |     x
+//!   +------------- age         +-----+-------- age        +-----+-------- age
+//!     7 records                  split by age: 3 and 4      right half split by zip: 3, 2 and 2
+//! ```
+//!
+//! - *Column* (`choose`). `"widest"`, as published: the column with the largest weighted NCP of the set's bounding box;
+//!   if no split of it satisfies the models, the next widest. `"gain"`, the default: the column whose halves have the
+//!   smallest remaining loss (`remaining_loss`). The default splits off the minority of a skewed column (a country that
+//!   90 % of the records share) while the minority still has enough records. On Adult with eight columns, `"widest"`
+//!   loses slightly less at k = 5 and half as much again at k = 100 (docs/results).
+//! - *Boundary*. Free numbers are split between two values. A column with a hierarchy is split between two children of
+//!   the lowest node that covers the set, so that the halves soon fit a lower node.
+//! - *Strict or relaxed* (`relaxed`). Strict: equal values stay together. Relaxed: records with the median value are
+//!   divided, so that free numbers are split exactly in half.
+//!
+//! **Cost.** O(v p log v) for v variants and p columns if the splits are balanced; O(v^2 p) in the worst case, a hierarchy
+//! that is a chain. `"gain"` multiplies this by the number of columns that can be split. The two halves are independent
+//! and are processed in parallel.
 
-mod cut;
+mod split;
 #[cfg(test)]
 mod tests;
 
-use rayon::{Scope, prelude::*};
-use serde::{Deserialize, Serialize};
 use std::sync::{
     Mutex, OnceLock, PoisonError,
     atomic::{AtomicU64, Ordering::Relaxed},
 };
+
+use rayon::{Scope, prelude::*};
+use serde::{Deserialize, Serialize};
 
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
@@ -55,109 +69,114 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct MondrianParams {
-    /// Whether records with the median number are divided.
+    /// Whether records with the median number may be divided between the halves.
     pub relaxed: bool,
-    /// Which column is cut.
+    /// Rule by which the column of a split is chosen.
     pub choose: Choose,
 }
 
-/// Which of the columns that can be cut is cut.
+/// Rule by which a split's column is chosen among the columns that can be split.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choose {
-    /// The one that spans most of its range, as published.
+    /// Column with the largest weighted NCP, as published.
     Widest,
-    /// The one after whose cut the halves lose least.
+    /// Column whose halves have the smallest remaining loss.
     #[default]
     Gain,
 }
 
-/// The method.
+/// Mondrian with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Mondrian(pub MondrianParams);
 
-/// Sets below this many variants are not worth another thread.
-const PARALLEL: usize = 2048;
+/// Minimum variants of a set whose halves are processed in parallel; for smaller sets a task costs more than it saves.
+/// Affects speed only.
+const MIN_PARALLEL_VARIANTS: usize = 2048;
 
 type Halves = (Vec<VariantCount>, Vec<VariantCount>);
 
-struct Search<'a> {
+struct MondrianSearch<'a> {
     task: &'a Task<'a>,
     params: MondrianParams,
     observer: &'a dyn Observer,
+    /// Minimum records per group, from the models and the caller.
     min_records: u64,
-    tried: AtomicU64,
-    finished: AtomicU64,
-    /// What it was stopped for before it was done.
+    splits_tried: AtomicU64,
+    records_done: AtomicU64,
+    /// Reason for stopping early, if any.
     stopped: OnceLock<Stop>,
 }
 
 impl Method for Mondrian {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let search = Search::new(task, self.0, observer, 1);
+        let search = MondrianSearch::new(task, self.0, observer, 1);
         let groups = search.split(task.profile.everything());
-        let work = vec![("cuts", (groups.len() as u64).saturating_sub(1)), ("cuts_tried", search.tried.load(Relaxed))];
+        let work =
+            vec![("cuts", (groups.len() as u64).saturating_sub(1)), ("cuts_tried", search.splits_tried.load(Relaxed))];
         let clusters = groups.into_par_iter().map(|members| Cluster::around(task, members)).collect();
         Ok(outcome(task, clusters, search.stopped.into_inner(), work))
     }
 }
 
-/// Cuts a set that holds into parts that hold and have at least so many records each, in an order that does not depend
-/// on who computes them. Equal tuples stay together. Stopped, the parts are larger.
+/// Splits a set that satisfies the models into parts that satisfy them and have at least `min_records` records each.
+///
+/// Equal tuples stay together. The order of the parts does not depend on the threads. If the observer stops the search,
+/// the parts are larger.
 pub(super) fn split(
     task: &Task<'_>,
     set: Vec<VariantCount>,
     min_records: u64,
     observer: &dyn Observer,
 ) -> Vec<Vec<VariantCount>> {
-    Search::new(task, MondrianParams::default(), observer, min_records).split(set)
+    MondrianSearch::new(task, MondrianParams::default(), observer, min_records).split(set)
 }
 
-impl<'a> Search<'a> {
+impl<'a> MondrianSearch<'a> {
     fn new(task: &'a Task<'a>, params: MondrianParams, observer: &'a dyn Observer, min_records: u64) -> Self {
-        let least = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1);
+        let model_minimum = task.models.iter().map(|model| model.min_records()).max().unwrap_or(1);
         Self {
             task,
             params,
             observer,
-            min_records: least.max(min_records),
-            tried: AtomicU64::new(0),
-            finished: AtomicU64::new(0),
+            min_records: model_minimum.max(min_records),
+            splits_tried: AtomicU64::new(0),
+            records_done: AtomicU64::new(0),
             stopped: OnceLock::new(),
         }
     }
 
-    /// The groups of a set, in an order that does not depend on who computes them.
+    /// Returns the groups of a set, sorted, so that their order does not depend on the threads.
     fn split(&self, set: Vec<VariantCount>) -> Vec<Vec<VariantCount>> {
         let groups = Mutex::new(Vec::new());
-        rayon::scope(|scope| self.work(scope, set, &groups));
+        rayon::scope(|scope| self.split_all(scope, set, &groups));
         let mut groups = groups.into_inner().unwrap_or_else(PoisonError::into_inner);
         groups.sort_unstable();
         groups
     }
 
-    /// Cuts until nothing can be cut. Cuts may be as many as there are variants and all on one side (a hierarchy may
-    /// be a chain), so what is left to do is kept in a list and not on the stack.
-    fn work<'s>(&'s self, scope: &Scope<'s>, set: Vec<VariantCount>, groups: &'s Mutex<Vec<Vec<VariantCount>>>) {
+    /// Splits until no set can be split. Pending sets are kept in a list and not on the call stack: if the hierarchy is a
+    /// chain, the depth equals the number of variants.
+    fn split_all<'s>(&'s self, scope: &Scope<'s>, set: Vec<VariantCount>, groups: &'s Mutex<Vec<Vec<VariantCount>>>) {
         let mut done = Vec::new();
         // A table without records has no groups.
-        let mut left: Vec<Vec<VariantCount>> = Some(set).filter(|set| !set.is_empty()).into_iter().collect();
-        while let Some(set) = left.pop() {
-            let halves = if self.is_stopped() { None } else { self.cut(&set) };
+        let mut pending: Vec<Vec<VariantCount>> = Some(set).filter(|set| !set.is_empty()).into_iter().collect();
+        while let Some(set) = pending.pop() {
+            let halves = if self.is_stopped() { None } else { self.split_set(&set) };
             let Some((low, high)) = halves else {
                 let records = set.iter().map(|member| member.records).sum();
-                let finished = self.finished.fetch_add(records, Relaxed) + records;
-                self.observer.progress(finished, self.task.profile.records());
+                let records_done = self.records_done.fetch_add(records, Relaxed) + records;
+                self.observer.progress(records_done, self.task.profile.records());
                 done.push(set);
                 continue;
             };
-            if set.len() >= PARALLEL {
-                scope.spawn(move |scope| self.work(scope, high, groups));
+            if set.len() >= MIN_PARALLEL_VARIANTS {
+                scope.spawn(move |scope| self.split_all(scope, high, groups));
             } else {
-                left.push(high);
+                pending.push(high);
             }
-            left.push(low);
+            pending.push(low);
         }
         groups.lock().unwrap_or_else(PoisonError::into_inner).extend(done);
     }
@@ -166,15 +185,15 @@ impl<'a> Search<'a> {
         self.observer.stop().map(|stop| self.stopped.get_or_init(|| stop)).is_some()
     }
 
-    /// The cut that is made: of those that hold, by the rule that was chosen.
-    fn cut(&self, set: &[VariantCount]) -> Option<Halves> {
+    /// Returns the halves of the best valid split by the chosen rule; `None` if there is no valid split.
+    fn split_set(&self, set: &[VariantCount]) -> Option<Halves> {
         let records: u64 = set.iter().map(|member| member.records).sum();
         if records < 2 * self.min_records {
             return None;
         }
         let columns = self.task.profile.columns();
         let bounds = ranges_of(self.task.profile, set);
-        let mut spans: Vec<(f64, usize)> = bounds
+        let mut widths: Vec<(f64, usize)> = bounds
             .iter()
             .enumerate()
             .filter(|(_, (first, last))| first < last)
@@ -184,68 +203,70 @@ impl<'a> Search<'a> {
             })
             .collect();
         // Widest first; the sort is stable, so ties go to the column declared first.
-        spans.sort_by(|a, b| b.0.total_cmp(&a.0));
+        widths.sort_by(|a, b| b.0.total_cmp(&a.0));
         if self.params.choose == Choose::Widest {
-            return spans.iter().find_map(|&(_, column)| self.cut_column(set, records, column, bounds[column]));
+            return widths.iter().find_map(|&(_, column)| self.split_column(set, records, column, bounds[column]));
         }
         let mut best: Option<(f64, Halves)> = None;
-        for &(_, column) in &spans {
-            if let Some(halves) = self.cut_column(set, records, column, bounds[column]) {
-                let left = self.potential(&halves.0) + self.potential(&halves.1);
-                if best.as_ref().is_none_or(|(least, _)| left < *least) {
-                    best = Some((left, halves));
+        for &(_, column) in &widths {
+            if let Some(halves) = self.split_column(set, records, column, bounds[column]) {
+                let loss = self.remaining_loss(&halves.0) + self.remaining_loss(&halves.1);
+                if best.as_ref().is_none_or(|(min_loss, _)| loss < *min_loss) {
+                    best = Some((loss, halves));
                 }
             }
         }
         best.map(|(_, halves)| halves)
     }
 
-    /// What a set has still to lose by: half the weighted certainty penalty of its box, half how far its codes reach.
+    /// Estimated loss of a set: the weighted mean of its bounding box's NCP and of the relative span of its codes, summed
+    /// over columns and multiplied by the records.
     ///
-    /// The penalty alone would not see that a cut between two children of the root leads anywhere, as each half may
-    /// still span several of them; the reach does.
-    fn potential(&self, set: &[VariantCount]) -> f64 {
+    /// NCP alone would see no gain in a split between two children of the root, because each half may still span several
+    /// children and then has the NCP of the root. The span of codes does shrink.
+    fn remaining_loss(&self, set: &[VariantCount]) -> f64 {
         let columns = self.task.profile.columns().iter();
-        let of_column = |(column, (first, last)): (&Column, (u32, u32))| {
+        let column_loss = |(column, (first, last)): (&Column, (u32, u32))| {
             let domain = &column.domain;
-            let penalty = domain.ncp(domain.cover(first, last));
-            let reach = match domain.tree() {
+            let ncp = domain.ncp(domain.cover(first, last));
+            let span = match domain.tree() {
                 Some(_) => f64::from(last - first) / (domain.len() - 1).max(1) as f64,
-                None => penalty,
+                None => ncp,
             };
-            column.weight * (penalty + reach) / 2.0
+            column.weight * (ncp + span) / 2.0
         };
         let records: u64 = set.iter().map(|member| member.records).sum();
-        records as f64 * columns.zip(ranges_of(self.task.profile, set)).map(of_column).sum::<f64>()
+        records as f64 * columns.zip(ranges_of(self.task.profile, set)).map(column_loss).sum::<f64>()
     }
 
-    fn cut_column(&self, set: &[VariantCount], records: u64, column: usize, bounds: (u32, u32)) -> Option<Halves> {
+    /// Returns the first valid split in the column: the strict ones first, then the relaxed one.
+    fn split_column(&self, set: &[VariantCount], records: u64, column: usize, bounds: (u32, u32)) -> Option<Halves> {
         let profile = self.task.profile;
         let domain = &profile.columns()[column].domain;
         let code = |member: &VariantCount| profile.codes(profile.tuple_of(member.variant))[column];
-        for boundary in cut::boundaries(domain, set, code, bounds, self.min_records, records) {
-            let halves = cut::strict(set, code, boundary);
-            if self.both_hold(&halves) {
+        for boundary in split::boundaries(domain, set, code, bounds, self.min_records, records) {
+            let halves = split::strict(set, code, boundary);
+            if self.both_satisfy(&halves) {
                 return Some(halves);
             }
         }
         let divisible = self.params.relaxed && domain.tree().is_none();
         if divisible {
-            let halves = cut::relaxed(
+            let halves = split::relaxed(
                 set,
                 |member| (code(member), profile.tuple_of(member.variant)),
                 |member| hash_seed(self.task.seed, u64::from(member.variant.0)),
                 records / 2,
             );
-            if self.both_hold(&halves) {
+            if self.both_satisfy(&halves) {
                 return Some(halves);
             }
         }
         None
     }
 
-    fn both_hold(&self, (low, high): &Halves) -> bool {
-        self.tried.fetch_add(1, Relaxed);
-        [low, high].into_iter().all(|half| !half.is_empty() && self.task.is_satisfied_by(half))
+    fn both_satisfy(&self, (low, high): &Halves) -> bool {
+        self.splits_tried.fetch_add(1, Relaxed);
+        [low, high].into_iter().all(|half| !half.is_empty() && self.task.holds(half))
     }
 }

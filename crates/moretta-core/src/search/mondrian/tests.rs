@@ -1,4 +1,4 @@
-//! The paper's example, a naive reference on expanded records, and trees as deep as they are long.
+//! The paper's example, a comparison with a naive reference on single records, and a hierarchy that is a chain.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::{
     privacy::Group,
     profile::{Column, VariantCount},
     recoding::{Cut, Recoding},
-    search::{Method, NoObserver, SearchError, Task},
+    search::{Method, NoObserver, SearchError, Task, rng::hash_seed},
     testing::TestTable,
     verify::{Verified, verify_against},
 };
@@ -33,8 +33,8 @@ fn ncp(table: &TestTable, verified: &Verified) -> f64 {
 
 #[test]
 fn local_recoding_beats_the_best_global_one() {
-    // Spec 4: (age, zip), k = 3. Weights as large as the ranges make the penalty a sum of interval lengths; with equal
-    // weights the best global recoding is as good, 7.5.
+    // (age, zip), k = 3. With weights equal to the ranges, NCP is the sum of the interval lengths. With equal weights
+    // the best global recoding is as good (7.5).
     let policy = "privacy.k = 3\n[columns.age]\nrole = \"quasi-identifier\"\nweight = 8\n[columns.zip]\nrole = \
                   \"quasi-identifier\"\nweight = 2";
     let rows = [("24,53712", 1), ("25,53711", 1), ("30,53711", 2), ("32,53712", 1), ("32,53713", 1)];
@@ -66,11 +66,11 @@ fn local_recoding_beats_the_best_global_one() {
     assert_eq!((ncp(&table, &relaxed), global), (33.0, 51.0));
 }
 
-/// The same rules, straight: records one by one, every boundary judged from scratch.
+/// Mondrian by its definition: single records, and every boundary checked from scratch.
 struct Reference<'a> {
     table: &'a TestTable,
     params: MondrianParams,
-    least: usize,
+    min_records: usize,
 }
 
 impl Reference<'_> {
@@ -93,12 +93,14 @@ impl Reference<'_> {
             spans.push((described.weight * described.domain.ncp(cell), column));
         }
         spans.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut cuts = spans.iter().filter_map(|&(_, column)| self.cut(&records, column));
+        let mut splits = spans.iter().filter_map(|&(_, column)| self.split_column(&records, column));
         let halves = match self.params.choose {
-            Choose::Widest => cuts.next(),
-            // The first of the least.
-            Choose::Gain => cuts.min_by(|a, b| {
-                let left = |(low, high): &(Vec<VariantId>, Vec<VariantId>)| self.potential(low) + self.potential(high);
+            Choose::Widest => splits.next(),
+            // Ties go to the first.
+            Choose::Gain => splits.min_by(|a, b| {
+                let left = |(low, high): &(Vec<VariantId>, Vec<VariantId>)| {
+                    self.remaining_loss(low) + self.remaining_loss(high)
+                };
                 left(a).total_cmp(&left(b))
             }),
         };
@@ -109,22 +111,22 @@ impl Reference<'_> {
         [self.split(low), self.split(high)].concat()
     }
 
-    /// Half the penalty of the box and half the reach of the codes, over all columns and records.
-    fn potential(&self, records: &[VariantId]) -> f64 {
+    /// Mean of the NCP of the bounding box and the relative span of the codes, summed over columns and records.
+    fn remaining_loss(&self, records: &[VariantId]) -> f64 {
         let of_column = |(column, described): (usize, &Column)| {
             let codes = records.iter().map(|&record| self.code(record, column));
             let (first, last) = (codes.clone().min().unwrap(), codes.max().unwrap());
             let domain = &described.domain;
-            let penalty = domain.ncp(domain.cover(first, last));
+            let ncp = domain.ncp(domain.cover(first, last));
             let steps = f64::from(last - first) / (domain.len() - 1).max(1) as f64;
-            let reach = if domain.tree().is_some() { steps } else { penalty };
-            described.weight * (penalty + reach) / 2.0
+            let span = if domain.tree().is_some() { steps } else { ncp };
+            described.weight * (ncp + span) / 2.0
         };
         records.len() as f64 * self.table.profile.columns().iter().enumerate().map(of_column).sum::<f64>()
     }
 
-    /// Half of the records in order of the column. Records that are alike in every column are dealt out in proportion to
-    /// their variants, one by one: always to the variant that is furthest behind its share.
+    /// Two halves of the records in order of the column. Records of the same tuple are divided in proportion to their
+    /// variants; each record left over by rounding goes to the variant with the largest remainder.
     fn halves(&self, records: &[VariantId], column: usize) -> (Vec<VariantId>, Vec<VariantId>) {
         let tuple = |record: VariantId| self.table.profile.tuple_of(record);
         let mut ordered = records.to_vec();
@@ -141,7 +143,7 @@ impl Reference<'_> {
                 let next = behind
                     .min_by_key(|&at| {
                         let remainder = variants[at].1 * wanted % alike.len();
-                        (std::cmp::Reverse(remainder), super::super::rng::hash_seed(0, u64::from(variants[at].0.0)), at)
+                        (std::cmp::Reverse(remainder), hash_seed(0, u64::from(variants[at].0.0)), at)
                     })
                     .unwrap();
                 taken[next] += 1;
@@ -154,14 +156,14 @@ impl Reference<'_> {
         (low, high)
     }
 
-    fn cut(&self, records: &[VariantId], column: usize) -> Option<(Vec<VariantId>, Vec<VariantId>)> {
+    fn split_column(&self, records: &[VariantId], column: usize) -> Option<(Vec<VariantId>, Vec<VariantId>)> {
         let domain = &self.table.profile.columns()[column].domain;
         let codes: Vec<u32> = records.iter().map(|&record| self.code(record, column)).collect();
         let (first, last) = (*codes.iter().min()?, *codes.iter().max()?);
         if first == last {
             return None;
         }
-        // What a boundary may not divide: a value, or a child of the node around all.
+        // A boundary divides no class: a class is a value, or a child of the lowest node that covers all records.
         let class = |code: u32| match domain.tree() {
             Some(tree) => {
                 let around = tree.cover(first, last);
@@ -174,7 +176,7 @@ impl Reference<'_> {
         let mut boundaries: Vec<(usize, u32)> = Vec::new();
         for &boundary in classes.keys().skip(1) {
             let low = codes.iter().filter(|&&code| class(code) < boundary).count();
-            if low.min(records.len() - low) >= self.least {
+            if low.min(records.len() - low) >= self.min_records {
                 boundaries.push((low.abs_diff(records.len() - low), boundary));
             }
         }
@@ -193,7 +195,7 @@ impl Reference<'_> {
     }
 }
 
-/// Numbers with many values, a tree with leaves at all depths and more that do not occur, and a flat column.
+/// A tree with leaves at several depths; some leaves do not occur in the data.
 const TREE: &str = "a;a;x;*\nb;g;x;*\nc;g;x;*\nd;d;d;*\ne;h;y;*\nf;h;y;*\nu;h;y;*\nw;i;y;*\nj;i;y;*";
 
 fn rows() -> impl Strategy<Value = Vec<(String, u64)>> {
@@ -231,8 +233,8 @@ proptest! {
         policy += "[columns.s]\nrole = \"sensitive\"\n";
         let rows: Vec<(&str, u64)> = rows.iter().map(|(row, records)| (row.as_str(), *records)).collect();
         let table = TestTable::new(&policy, &[("t", TREE)], &rows);
-        let least = table.models.iter().map(|model| model.min_records()).max().unwrap() as usize;
-        let reference = Reference { table: &table, params, least };
+        let min_records = table.models.iter().map(|model| model.min_records()).max().unwrap() as usize;
+        let reference = Reference { table: &table, params, min_records };
         let expand = |member: &VariantCount| vec![member.variant; member.records as usize];
         let everything: Vec<VariantId> = table.profile.everything().iter().flat_map(expand).collect();
         match run(&table, params) {
@@ -265,7 +267,7 @@ fn chain(leaves: usize) -> Tree {
     builder.build()
 }
 
-/// Every cut of a chain takes one leaf off: as many cuts as leaves, each inside the one before.
+/// Each split of a chain separates one leaf, so the recursion is as deep as the chain has leaves.
 #[test]
 fn a_chain_of_fifty_thousand_leaves_needs_no_stack() {
     let policy = "privacy.k = 2\n[columns.t]\nrole = \"quasi-identifier\"\nhierarchy = \"t.csv\"\n\
