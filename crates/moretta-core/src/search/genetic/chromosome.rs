@@ -1,16 +1,25 @@
-//! The bit string that stands for a cut: one bit between each two neighbours of a column that may be told apart, the
-//! columns one after the other.
+//! Chromosome: the bit string that encodes a cut.
+//!
+//! Each bit belongs to a boundary between two neighboring values of a column. A 1 separates them; a 0 keeps them in the
+//! same cell. The bits of all columns are concatenated, each column's bits being a [`Segment`](super::segment::Segment):
+//!
+//! ```text
+//! column     age                        job
+//! values     20   25   30   45   60     clerk   manager   farmer
+//! bits          0    1    0    0              0         1
+//! cells      20-25     30-60            Office            farmer
+//! ```
 
 use std::ops::Range;
 
 const BITS: usize = u64::BITS as usize;
 
-/// A bit string.
+/// Bits of all columns, 64 per word. Bits beyond the last column's are 0.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Chromosome(Box<[u64]>);
 
 impl Chromosome {
-    /// So many zeros: nothing is told apart.
+    /// All bits zero: every column fully generalized.
     pub(super) fn zeros(bits: usize) -> Self {
         Self(vec![0; bits.div_ceil(BITS)].into())
     }
@@ -29,43 +38,43 @@ impl Chromosome {
         bits.for_each(|bit| self.set(bit, value));
     }
 
-    /// How many bits of a range are 1.
+    /// Number of ones in the range.
     pub(super) fn ones(&self, bits: Range<usize>) -> usize {
         words(bits).map(|(word, mask)| (self.0[word] & mask).count_ones() as usize).sum()
     }
 
-    /// Takes over a range of another string.
+    /// Copies a range of bits from another chromosome.
     pub(super) fn copy_from(&mut self, other: &Self, bits: Range<usize>) {
         for (word, mask) in words(bits) {
             self.0[word] = self.0[word] & !mask | other.0[word] & mask;
         }
     }
 
-    /// Takes over every 1 of another string.
+    /// Sets every bit that is 1 in the other chromosome (bitwise or).
     pub(super) fn unite(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
     }
 
-    /// Whether the other string has a 1 wherever this one has.
+    /// Whether the ones of this chromosome are a subset of the other's.
     pub(super) fn is_within(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(own, other)| own & !other == 0)
     }
 
-    /// Tells strings apart, in far fewer bits: of a million strings two are taken for one with a chance of one in 10^26.
+    /// 128-bit hash. Among a million chromosomes, the probability that any two collide is about 10^-27.
     pub(super) fn fingerprint(&self) -> u128 {
         let half = |seed: u64| self.0.iter().fold(seed, |hash, word| mix(hash ^ word));
         u128::from(half(0x6a09_e667_f3bc_c908)) << 64 | u128::from(half(0xbb67_ae85_84ca_a73b))
     }
 }
 
-/// A good mixer of 64 bits (the finaliser of MurmurHash3).
+/// Finalizer of MurmurHash3.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ z >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
     z = (z ^ z >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     z ^ z >> 33
 }
 
-/// The words that a range of bits lies in, each with a mask of its bits.
+/// Indices of the words that contain the range, each with the mask of the range's bits.
 fn words(bits: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
     let Range { start, end } = bits;
     (start / BITS..end.div_ceil(BITS)).filter(move |_| start < end).map(move |word| {
@@ -80,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_of_bits_are_as_bit_by_bit() {
+    fn operations_on_ranges_agree_with_single_bits() {
         let mut ones = Chromosome::zeros(200);
         ones.fill(0..200, true);
         for (first, end) in [(0, 0), (0, 200), (3, 64), (63, 65), (64, 128), (100, 101), (130, 130), (190, 200)] {

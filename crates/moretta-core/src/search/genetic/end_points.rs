@@ -1,4 +1,7 @@
-//! Where intervals of free numbers may end.
+//! End points: the codes after which an interval of free numbers may end.
+//!
+//! They come from the policy (`end-points`), or they are all boundaries between two values; if these exceed `points`, the
+//! quantiles of the records are taken instead.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,17 +14,17 @@ use crate::{
     suggest::nearest,
 };
 
-/// An end point as a policy has it: a number, or the text of a date.
+/// End point in a policy: a number, or a date as text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a number, or a date in quotes")]
 pub enum EndPoint {
-    /// A number.
+    /// Point in a column of numbers.
     Number(f64),
-    /// A date.
+    /// Point in a column of dates, in the format of its values.
     Text(String),
 }
 
-/// By column, the codes after which an interval of free numbers may end; nothing for columns with a tree.
+/// Returns, by column, the codes after which an interval of free numbers may end; empty for columns with a hierarchy.
 pub(super) fn codes(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec<u32>>, String> {
     for name in params.end_points.keys() {
         let reason = match profile.columns().iter().find(|column| column.name == *name) {
@@ -35,30 +38,30 @@ pub(super) fn codes(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec
         };
         return Err(format!("`end-points` names `{name}`, {reason}"));
     }
-    let of_column = |(at, column): (usize, &Column)| {
+    let column_codes = |(index, column): (usize, &Column)| {
         let domain = &column.domain;
         if domain.tree().is_some() || domain.len() < 2 {
             return Ok(Vec::new());
         }
         let mut ends = match params.end_points.get(&column.name) {
             Some(points) => fixed(&column.name, domain, points)?,
-            None => quantiles(profile, at, params.points.get() as usize),
+            None => quantiles(profile, index, params.points.get() as usize),
         };
-        // A missing value is told apart from all others, or nothing is told.
+        // A missing value belongs to no interval, so it needs a boundary of its own.
         ends.extend(domain.missing().map(|missing| missing - 1));
         ends.sort_unstable();
         ends.dedup();
         Ok(ends)
     };
-    profile.columns().iter().enumerate().map(of_column).collect()
+    profile.columns().iter().enumerate().map(column_codes).collect()
 }
 
-/// How many codes are numbers.
-fn numbers(domain: &Domain) -> u32 {
+/// Number of codes that are not the missing value.
+fn num_numbers(domain: &Domain) -> u32 {
     domain.missing().unwrap_or(domain.len() as u32)
 }
 
-/// After the greatest value that is not above each point.
+/// Returns, for each point, the code of the greatest value that is at most the point.
 fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, String> {
     let mut ends = Vec::new();
     for point in points {
@@ -72,29 +75,31 @@ fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, S
             EndPoint::Text(text) => format!("\"{text}\""),
         };
         let value =
-            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is not a value of its type"))?;
-        let within = (0..numbers(domain)).take_while(|&code| domain.number(code).is_some_and(|own| own <= value));
-        // A point below or above all values divides nothing.
-        let within = within.count() as u32;
-        ends.extend((1..numbers(domain)).contains(&within).then(|| within - 1));
+            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is no value of its kind"))?;
+        let within =
+            (0..num_numbers(domain)).take_while(|&code| domain.number(code).is_some_and(|number| number <= value));
+        let num_within = within.count() as u32;
+        // A point below or above all values separates nothing.
+        ends.extend((1..num_numbers(domain)).contains(&num_within).then(|| num_within - 1));
     }
     Ok(ends)
 }
 
-/// Between each two neighbours; where that is more than so many, those that leave about as many records on each side.
-fn quantiles(profile: &Profile, column: usize, most: usize) -> Vec<u32> {
+/// Returns every boundary between two values; if there are more than `max_points`, the boundaries at quantiles of the
+/// records.
+fn quantiles(profile: &Profile, column: usize, max_points: usize) -> Vec<u32> {
     let domain = &profile.columns()[column].domain;
-    let numbers = numbers(domain) as usize;
-    if numbers <= most + 1 {
+    let numbers = num_numbers(domain) as usize;
+    if numbers <= max_points + 1 {
         return (0..numbers.saturating_sub(1) as u32).collect();
     }
     let upto = &records_before(profile, column)[1..=numbers];
     let total = upto[numbers - 1] as u128;
-    let end = |place: usize| {
-        let wanted = (total * place as u128 / (most as u128 + 1)) as u64;
-        (upto.partition_point(|&records| records < wanted) as u32).min(numbers as u32 - 2)
+    let end = |quantile: usize| {
+        let rank = (total * quantile as u128 / (max_points as u128 + 1)) as u64;
+        (upto.partition_point(|&records| records < rank) as u32).min(numbers as u32 - 2)
     };
-    (1..=most).map(end).collect()
+    (1..=max_points).map(end).collect()
 }
 
 #[cfg(test)]
@@ -105,7 +110,7 @@ mod tests {
     use crate::testing::TestTable;
 
     #[test]
-    fn points_are_fixed_or_leave_as_many_on_each_side() {
+    fn end_points_are_given_or_quantiles() {
         let policy = "privacy.k = 2\ncolumns.n = { role = \"quasi-identifier\", missing = \"category\" }\n\
                       columns.c.role = \"quasi-identifier\"\ncolumns.d = { role = \"quasi-identifier\", type = \"date\", \
                       hierarchy = \"free\" }";
@@ -119,21 +124,21 @@ mod tests {
         ];
         let rows: Vec<(&str, u64)> = rows.into_iter().zip([1, 1, 1, 1, 6, 3]).collect();
         let table = TestTable::new(policy, &[], &rows);
-        let of = |params: GeneticParams| codes(&table.profile, &params);
-        assert_eq!(of(GeneticParams::default()).unwrap(), [vec![0, 1, 2, 3, 4], vec![], vec![0, 1]]);
-        let points = |most: u32| GeneticParams { points: NonZeroU32::new(most).unwrap(), ..GeneticParams::default() };
-        assert_eq!(of(points(1)).unwrap()[0], [2, 4]);
-        assert_eq!(of(points(2)).unwrap()[0], [2, 4]);
+        let codes_with = |params: GeneticParams| codes(&table.profile, &params);
+        assert_eq!(codes_with(GeneticParams::default()).unwrap(), [vec![0, 1, 2, 3, 4], vec![], vec![0, 1]]);
+        let points = |max: u32| GeneticParams { points: NonZeroU32::new(max).unwrap(), ..GeneticParams::default() };
+        assert_eq!(codes_with(points(1)).unwrap()[0], [2, 4]);
+        assert_eq!(codes_with(points(2)).unwrap()[0], [2, 4]);
         let fixed = |name: &str, points: Vec<EndPoint>| GeneticParams {
             end_points: [(name.to_owned(), points)].into(),
             ..GeneticParams::default()
         };
         let numbers = |points: &[f64]| points.iter().map(|&number| EndPoint::Number(number)).collect();
-        assert_eq!(of(fixed("n", numbers(&[-5.0, 3.5, 2.0, 8.0, 9.0, 20.0]))).unwrap()[0], [1, 2, 3, 4]);
+        assert_eq!(codes_with(fixed("n", numbers(&[-5.0, 3.5, 2.0, 8.0, 9.0, 20.0]))).unwrap()[0], [1, 2, 3, 4]);
         let date = |text: &str| vec![EndPoint::Text(text.to_owned())];
-        assert_eq!(of(fixed("d", date("1991-06-30"))).unwrap()[2], [1]);
+        assert_eq!(codes_with(fixed("d", date("1991-06-30"))).unwrap()[2], [1]);
         for (name, points) in [("c", numbers(&[1.0])), ("n", date("May")), ("d", numbers(&[1991.0]))] {
-            assert!(of(fixed(name, points)).unwrap_err().contains(&format!("`{name}`")));
+            assert!(codes_with(fixed(name, points)).unwrap_err().contains(&format!("`{name}`")));
         }
     }
 }

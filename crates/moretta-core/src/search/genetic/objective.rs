@@ -1,4 +1,4 @@
-//! What the search makes small: the policy's objectives, bound to the table.
+//! The objectives of the policy, bound to a table: one weighted sum to minimize.
 
 use crate::{
     hierarchy::Cell,
@@ -9,46 +9,45 @@ use crate::{
     profile::{Column, Profile},
 };
 
-/// The weighted sum of the policy's objectives.
+/// Weighted sum of the policy's objectives.
 pub(super) struct BoundObjective {
-    /// Precise values: each loss and how much it counts. Where no objective is about precision they do not count, and only
-    /// decide between cuts that are alike otherwise.
+    /// Loss metrics with their weights; LM if no objective is about precision. Then precision is not part of the sum and
+    /// only breaks ties.
     losses: Vec<(LossMetric, f64)>,
+    /// Whether precision is part of the sum.
     pub counts_precision: bool,
-    /// What a suppressed record loses in precision.
+    /// Precision loss per suppressed record.
     pub suppressed_loss: f64,
-    /// By column, how much it counts.
+    /// By column, its weight in the policy.
     weights: Vec<f64>,
-    /// What is to be predicted.
+    /// Columns whose prediction is an objective.
     pub targets: Vec<Target>,
 }
 
-/// A column that is to be predicted.
+/// Column to predict from the released quasi-identifiers.
 pub(super) struct Target {
     pub attribute: AttributeId,
     pub weight: f64,
     pub kind: TargetKind,
 }
 
-/// What is to be predicted of it.
+/// Kind of prediction.
 pub(super) enum TargetKind {
-    /// A class, and what mistakes cost.
+    /// A class, with the costs of misclassification.
     Class(BoundCosts),
-    /// A number.
+    /// A number, predicted by its group's mean or median.
     Number {
         dispersion: Dispersion,
-        /// By code, less the mean of all records.
+        /// By code, the difference from the mean of all records.
         numbers: Vec<f64>,
-        /// The dispersion of all records together.
+        /// Dispersion of all records as one group.
         total_dispersion: f64,
     },
 }
 
-/// Why the objectives do not fit a table.
-pub(super) type Unfit = String;
-
 impl BoundObjective {
-    pub(super) fn new(objectives: &[Objective], profile: &Profile) -> Result<Self, Unfit> {
+    /// Binds the objectives; an error says why they do not fit the table.
+    pub(super) fn new(objectives: &[Objective], profile: &Profile) -> Result<Self, String> {
         let mut losses = Vec::new();
         let mut targets = Vec::new();
         for Objective { kind, weight } in objectives {
@@ -56,7 +55,7 @@ impl BoundObjective {
                 losses.push((*loss, *weight));
                 continue;
             }
-            let id = kind.attribute_id(profile).ok_or_else(|| without(kind))?;
+            let id = kind.attribute_id(profile).ok_or_else(|| missing_column(kind))?;
             let attribute = &profile.attributes()[id.index()];
             let kind = match kind {
                 ObjectiveKind::Precision(_) => continue,
@@ -64,8 +63,8 @@ impl BoundObjective {
                 ObjectiveKind::Regression { dispersion, .. } => {
                     let numbers = attribute.numbers.as_ref();
                     let numbers =
-                        numbers.ok_or_else(|| format!("`{}` has values that are not numbers", attribute.name))?;
-                    number(profile, id, numbers, *dispersion)
+                        numbers.ok_or_else(|| format!("`{}` has values that are no numbers", attribute.name))?;
+                    number_target(profile, id, numbers, *dispersion)
                 }
             };
             targets.push(Target { attribute: id, weight: *weight, kind });
@@ -81,7 +80,7 @@ impl BoundObjective {
         Ok(objective)
     }
 
-    /// What a suppressed record loses in a column: by LM all there is to lose, even where that is nothing.
+    /// Precision loss per suppressed record in one column. By LM it is always 1, even if the column has a single value.
     fn suppressed_loss_in(&self, at: usize, Column { domain, .. }: &Column) -> f64 {
         let of = |(loss, weight): &(LossMetric, f64)| match loss {
             _ if domain.is_empty() => 0.0,
@@ -91,24 +90,24 @@ impl BoundObjective {
         self.weights[at] * self.losses.iter().map(of).sum::<f64>()
     }
 
-    /// What a record loses in precision that leaves as a cell of a column.
+    /// Precision loss per record that is released as the cell.
     pub(super) fn precision_loss(&self, profile: &Profile, column: usize, cell: Cell) -> f64 {
         let domain = &profile.columns()[column].domain;
         self.weights[column] * self.losses.iter().map(|(loss, weight)| weight * loss.of(domain, cell)).sum::<f64>()
     }
 }
 
-fn without(kind: &ObjectiveKind) -> Unfit {
+fn missing_column(kind: &ObjectiveKind) -> String {
     format!("`{}` needs a column of the role `class`, or one named by `column`", kind.name())
 }
 
-fn number(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {
+fn number_target(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {
     let everything = profile.everything();
     let group = Group::new(profile, &everything);
     let histogram = group.histogram(attribute);
     let total = profile.records().max(1) as f64;
     let mean: f64 = histogram.iter().map(|&(code, records)| numbers[code as usize] * (records as f64 / total)).sum();
-    // About their mean, so that squares of great numbers do not drown what differs.
+    // Centered at the mean, so that the squares of large numbers do not cancel.
     let numbers: Vec<f64> = numbers.iter().map(|number| number - mean).collect();
     let total_dispersion = dispersion.of(&numbers, histogram);
     TargetKind::Number { dispersion, numbers, total_dispersion }

@@ -1,4 +1,4 @@
-//! What the values of a column leave as.
+//! Cells of one column under the cut that is being evaluated, with their losses.
 
 use super::{chromosome::Chromosome, objective::BoundObjective, segment::Segment};
 use crate::{
@@ -6,20 +6,20 @@ use crate::{
     profile::Profile,
 };
 
-/// What the values of a column leave as.
+/// Cells of one column and, by code, the cell that it is released as. Buffers are reused between cuts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RecodedColumn {
-    /// By code, which of the cells.
+    /// By code, the index of its cell in `cells`.
     pub cell_of: Vec<u32>,
     pub cells: Vec<Cell>,
-    /// By cell, what a record loses in precision.
+    /// By cell, the precision loss per record.
     pub losses: Vec<f64>,
-    /// By cell, whether it prints `*`.
+    /// By cell, whether it is released as `*`.
     pub stars: Vec<bool>,
 }
 
 impl RecodedColumn {
-    /// Takes the cells of a valid string.
+    /// Loads the cells of a valid chromosome.
     pub(super) fn load(&mut self, chromosome: &Chromosome, segment: &Segment<'_>) {
         self.cells.clear();
         self.cell_of.clear();
@@ -29,18 +29,18 @@ impl RecodedColumn {
         });
     }
 
-    /// Takes the cells by code, which may nest.
+    /// Loads the cells given by code. One cell may contain another.
     pub(super) fn load_cells(&mut self, by_code: &[Cell]) {
         self.cells.clear();
         self.cells.extend(by_code);
         self.cells.sort_unstable();
         self.cells.dedup();
         self.cell_of.clear();
-        let place = |cell: &Cell| self.cells.binary_search(cell).map_or(0, |place| place as u32);
-        self.cell_of.extend(by_code.iter().map(place));
+        let index = |cell: &Cell| self.cells.binary_search(cell).map_or(0, |index| index as u32);
+        self.cell_of.extend(by_code.iter().map(index));
     }
 
-    /// Fills in what follows from the cells.
+    /// Computes `losses` and `stars` from the loaded cells.
     pub(super) fn fill_losses(&mut self, profile: &Profile, column: usize, objective: &BoundObjective) {
         let domain: &Domain = &profile.columns()[column].domain;
         self.losses.clear();

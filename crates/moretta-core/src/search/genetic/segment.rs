@@ -1,10 +1,25 @@
-//! One column's part of the chromosome: which of its values may be told apart, and which strings are valid cuts.
+//! Segment: one column's bits of the chromosome, and the rules for which bits form a valid cut.
 //!
-//! In a column with a tree there is a bit between each two neighbouring leaves. A node is *open* where its children are
-//! told apart; then so are the children of every node above it. So a string is valid where every node of which some
-//! leaves are told apart has a 1 between each two of its children. In a column of free numbers there is a bit for each
-//! admissible end point and every string is valid, except that a missing value is told apart from all numbers or there
-//! is nothing told at all.
+//! **Column with a hierarchy.** There is one bit between each two neighboring leaves. A node is *open* if its children are
+//! separated, *closed* if all its values are released as the node. If a node is open, so are all nodes above it.
+//! Hence the bits are valid if every node with a 1 between any of its leaves has a 1 between each two of its children.
+//!
+//! ```text
+//!                      *
+//!       +--------------+------------+
+//!     Self         Government       |
+//!    /    \       /    |     \      |
+//!   i      n     f     s      l     p
+//!       0     1     0     0      1       valid: cells Self, Government, p
+//!       0     1     1     1      1       valid: cells Self, f, s, l, p
+//!       0     0     1     1      0       invalid: Government is open, but the root is not
+//! ```
+//!
+//! **Free numbers.** There is one bit per admissible end point of an interval, and all bits are valid with one exception:
+//! if any bit is 1, a missing value must be separated from all numbers, because no interval contains it.
+//!
+//! **Repair** makes any bits valid with the fewest changes, by dynamic programming over the tree. Cost: O(nodes) and one
+//! count of ones per node.
 
 use std::ops::Range;
 
@@ -15,34 +30,35 @@ use crate::{
     search::rng::SearchRng,
 };
 
-/// One column's part of the chromosome.
+/// One column's bits and their meaning.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
     pub domain: &'a Domain,
     shape: Shape<'a>,
-    /// Where its bits are.
+    /// Positions in the chromosome.
     pub bits: Range<usize>,
 }
 
 #[derive(Debug)]
 enum Shape<'a> {
-    /// The last code before each admissible end point.
+    /// `ends` are the codes after which an interval may end, in increasing order.
     Free { ends: Vec<u32> },
     Tree {
         tree: &'a Tree,
-        /// By node, the first leaf after its first child: whether it is told apart from the leaf before says whether the
-        /// node is open.
+        /// By node, the first leaf of its second child, or [`LEAF`] or [`CHAIN`]. The bit before this leaf says whether
+        /// the node is open.
         second: Vec<u32>,
     },
 }
 
-/// A leaf, which cannot be opened.
+/// Marks a leaf, which cannot be opened.
 const LEAF: u32 = 0;
-/// A node with one child, which stands for the same leaves and is taken in its place.
+/// Marks a node with one child. It has the same leaves as the child and counts as open, so that the child is released.
 const CHAIN: u32 = u32::MAX;
 
 impl<'a> Segment<'a> {
-    /// Of a column, from a place in the string on; `ends` are the codes after which an interval of free numbers may end.
+    /// Segment of a column whose bits begin at `start`. `ends` are the codes after which an interval of free numbers may
+    /// end; ignored if the column has a hierarchy.
     pub(super) fn new(domain: &'a Domain, ends: Vec<u32>, start: usize) -> Self {
         let shape = match domain.tree() {
             Some(tree) => Shape::Tree { tree, second: tree.nodes().map(|node| second(tree, node)).collect() },
@@ -55,28 +71,29 @@ impl<'a> Segment<'a> {
         Self { domain, shape, bits: start..start + bits }
     }
 
-    /// The codes after which something may end, by bit.
+    /// Last code before the boundary of a bit.
     pub(super) fn end_of(&self, bit: usize) -> u32 {
-        let place = bit - self.bits.start;
+        let index = bit - self.bits.start;
         match &self.shape {
-            Shape::Free { ends } => ends[place],
-            Shape::Tree { .. } => place as u32,
+            Shape::Free { ends } => ends[index],
+            Shape::Tree { .. } => index as u32,
         }
     }
 
-    /// Whether any interval between end points may leave.
+    /// Whether the column has free numbers instead of a hierarchy.
     pub(super) fn is_free(&self) -> bool {
         matches!(self.shape, Shape::Free { .. })
     }
 
-    /// The bit that separates a missing value from the others, where there is one in a column of free numbers.
+    /// Bit that separates the missing value from all numbers; `None` unless the column has free numbers and a missing
+    /// value.
     fn missing_bit(&self) -> Option<usize> {
         let missing = self.domain.missing().filter(|_| self.is_free() && !self.bits.is_empty())?;
         let last = self.bits.end - 1;
         (self.end_of(last) + 1 == missing).then_some(last)
     }
 
-    /// Goes through the cells of a valid string, from left to right.
+    /// Calls `each` with the cells of a valid chromosome, from left to right.
     pub(super) fn each_cell(&self, chromosome: &Chromosome, mut each: impl FnMut(Cell)) {
         if self.domain.is_empty() {
             return;
@@ -105,14 +122,13 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Whether a leaf of a tree is told apart from the one before.
+    /// Whether a leaf of the tree is separated from the previous leaf.
     fn separates(&self, chromosome: &Chromosome, leaf: u32) -> bool {
         chromosome.get(self.bits.start + leaf as usize - 1)
     }
 
-    /// Whether the string is a valid cut.
+    /// Whether the bits form a valid cut.
     pub(super) fn is_valid(&self, chromosome: &Chromosome) -> bool {
-        let told = |leaf: u32| self.separates(chromosome, leaf);
         match &self.shape {
             Shape::Free { .. } => match self.missing_bit() {
                 Some(bit) => chromosome.get(bit) || chromosome.ones(self.bits.clone()) == 0,
@@ -121,23 +137,23 @@ impl<'a> Segment<'a> {
             Shape::Tree { tree, .. } => tree.nodes().all(|node| {
                 let (first, last) = tree.range(node);
                 let closed = chromosome.ones(self.inside(first, last)) == 0;
-                closed || tree.children(node).skip(1).all(|child| told(tree.range(child).0))
+                closed || tree.children(node).skip(1).all(|child| self.separates(chromosome, tree.range(child).0))
             }),
         }
     }
 
-    /// The bits between the leaves of a range.
+    /// Bits between the leaves `first..=last`.
     fn inside(&self, first: u32, last: u32) -> Range<usize> {
         self.bits.start + first as usize..self.bits.start + last as usize
     }
 
-    /// Makes the string a valid cut, with as few bits changed as that takes; where opening and closing a node take as
-    /// many, it is closed.
+    /// Changes the fewest bits that make the cut valid. If opening and closing a node need equally many changes, it is
+    /// closed.
     pub(super) fn repair(&self, chromosome: &mut Chromosome) {
         match &self.shape {
             Shape::Free { .. } => {
                 if let Some(bit) = self.missing_bit().filter(|&bit| !chromosome.get(bit)) {
-                    // One bit for all the others, or all the others for one.
+                    // Clear a single 1, or set the missing value's bit for several.
                     match chromosome.ones(self.bits.clone()) {
                         0 | 1 => chromosome.fill(self.bits.clone(), false),
                         _ => chromosome.set(bit, true),
@@ -149,8 +165,9 @@ impl<'a> Segment<'a> {
     }
 
     fn repair_tree(&self, tree: &Tree, chromosome: &mut Chromosome) {
-        // By node, how many bits would change for it to be valid, and whether it is open then.
-        let mut least = vec![(0usize, false); tree.len()];
+        // By node: the minimum number of changed bits inside it, and whether the node is open then. Children have greater
+        // ids than their parents, so they are computed first.
+        let mut min_changes = vec![(0usize, false); tree.len()];
         for index in (0..tree.len()).rev() {
             let node = NodeId::from_index(index);
             if tree.is_leaf(node) {
@@ -159,14 +176,14 @@ impl<'a> Segment<'a> {
             let (first, last) = tree.range(node);
             let closed = chromosome.ones(self.inside(first, last));
             let mut open = 0;
-            for (place, child) in tree.children(node).enumerate() {
-                let told = place == 0 || self.separates(chromosome, tree.range(child).0);
-                open += least[child.index()].0 + usize::from(!told);
+            for (index, child) in tree.children(node).enumerate() {
+                let separated = index == 0 || self.separates(chromosome, tree.range(child).0);
+                open += min_changes[child.index()].0 + usize::from(!separated);
             }
-            least[index] = if open < closed || first == last { (open, true) } else { (closed, false) };
+            min_changes[index] = if open < closed || first == last { (open, true) } else { (closed, false) };
         }
         visit(tree, |node| {
-            let (_, open) = least[node.index()];
+            let (_, open) = min_changes[node.index()];
             if open {
                 self.open(tree, node, chromosome);
             } else {
@@ -177,29 +194,29 @@ impl<'a> Segment<'a> {
         });
     }
 
-    /// Tells the children of a node apart.
+    /// Separates the children of a node.
     fn open(&self, tree: &Tree, node: NodeId, chromosome: &mut Chromosome) {
         let start = self.bits.start;
         tree.children(node).skip(1).for_each(|child| chromosome.set(start + tree.range(child).0 as usize - 1, true));
     }
 
-    /// Turns one bit of a valid string over, and whatever else must turn with it: a 1 opens the node that it divides and
-    /// all above, a 0 closes it and all below.
+    /// Flips one bit of a valid chromosome and the bits that must change with it. Setting a bit opens the lowest node
+    /// that contains both neighbors and all nodes above it; clearing a bit closes this node and all nodes below it.
     pub(super) fn flip(&self, chromosome: &mut Chromosome, bit: usize) {
-        let told = chromosome.get(bit);
+        let was_set = chromosome.get(bit);
         match &self.shape {
             Shape::Free { .. } => {
-                chromosome.set(bit, !told);
+                chromosome.set(bit, !was_set);
                 match self.missing_bit() {
-                    Some(missing) if told && missing == bit => chromosome.fill(self.bits.clone(), false),
-                    Some(missing) if !told => chromosome.set(missing, true),
+                    Some(missing) if was_set && missing == bit => chromosome.fill(self.bits.clone(), false),
+                    Some(missing) if !was_set => chromosome.set(missing, true),
                     _ => {}
                 }
             }
             Shape::Tree { tree, .. } => {
                 let leaf = (bit - self.bits.start) as u32;
                 let divided = tree.cover(leaf, leaf + 1);
-                if told {
+                if was_set {
                     let (first, last) = tree.range(divided);
                     chromosome.fill(self.inside(first, last), false);
                 } else {
@@ -210,12 +227,13 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// A valid cut at random: as much may be told as nothing.
+    /// Draws a random valid cut. The probability that a node is open is itself drawn uniformly from 0 to 1, so that
+    /// coarse and fine cuts are both frequent.
     pub(super) fn draw(&self, chromosome: &mut Chromosome, rng: &mut SearchRng) {
         let openness = rng.unit();
         match &self.shape {
             Shape::Free { .. } => {
-                // Mostly few intervals, because many are seldom any good.
+                // The cube favors few intervals; cuts with many are rarely good.
                 let openness = openness * openness * openness;
                 self.bits.clone().for_each(|bit| chromosome.set(bit, rng.unit() < openness));
                 self.repair(chromosome);
@@ -234,7 +252,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The valid string that is nearest to some cells, which may be those of another method.
+    /// Writes the valid cut that is nearest to the given cells (by code), which may come from another method.
     pub(super) fn put_cells(&self, chromosome: &mut Chromosome, cells: &[Cell]) {
         for bit in self.bits.clone() {
             let end = self.end_of(bit) as usize;
@@ -244,7 +262,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Visits the nodes in preorder, and descends where `open` returns true.
+/// Visits the nodes in preorder and descends into those for which `open` returns true.
 fn visit(tree: &Tree, mut open: impl FnMut(NodeId) -> bool) {
     let mut node = Tree::ROOT;
     while node.index() < tree.len() {
@@ -252,10 +270,11 @@ fn visit(tree: &Tree, mut open: impl FnMut(NodeId) -> bool) {
     }
 }
 
+/// Value of [`Shape::Tree`]'s `second` for a node.
 fn second(tree: &Tree, node: NodeId) -> u32 {
     if tree.is_leaf(node) {
         return LEAF;
     }
-    // The second child starts at a leaf after the first, so never at 0.
+    // Never 0, which is `LEAF`: the first child has at least one leaf.
     tree.children(node).nth(1).map_or(CHAIN, |child| tree.range(child).0)
 }
