@@ -1,7 +1,9 @@
-//! Which groups may not leave: what the policy asks, judged by counts where that is all a model looks at.
+//! Constraints: the groups that must be suppressed so that every privacy model holds.
 //!
-//! It takes out the same groups as [`suppressed_by`](crate::recoding::suppressed_by), which has the last word on what is
-//! released: those that break a model, and where the suppressed records break one themselves the smallest others.
+//! It suppresses the same groups as [`suppressed_by`](crate::recoding::suppressed_by), which decides what is released:
+//! first the groups that violate a model; then, while the suppressed records violate a model as a group of their own,
+//! the smallest remaining group. Most models limit counts only (records, shares of a value) and are checked on the counts
+//! of merged tuples; the others need the members of each group.
 
 use hashbrown::HashMap;
 
@@ -16,27 +18,27 @@ use crate::{
     },
 };
 
-/// What the policy asks of a group.
+/// Privacy models of the policy, prepared for checking counts.
 pub(super) struct Constraints<'a> {
     profile: &'a Profile,
-    /// How many records may be suppressed.
+    /// Maximum suppressed records.
     pub max_suppressed: u64,
     scopes: Vec<ScopeConstraints<'a>>,
-    /// The values whose share in a group is limited.
+    /// Values whose share in a group is limited.
     pub guarded: Vec<(AttributeId, u32)>,
-    /// Whether some model looks at more than counts.
+    /// Whether a model needs the members of each group.
     pub by_record: bool,
 }
 
-/// What is asked of records that are alike in some columns.
+/// Constraints on records that have identical cells in some columns.
 #[derive(Default)]
 struct ScopeConstraints<'a> {
     columns: Vec<usize>,
-    /// The least number of records.
+    /// Minimum records; 0 if not limited.
     min_records: u64,
-    /// Limits on the shares of guarded values.
+    /// Limits on the shares of guarded values, by their index in [`Constraints::guarded`].
     shares: Vec<(usize, ShareLimit)>,
-    /// Models that look at more than counts.
+    /// Models that need the members.
     models: Vec<&'a dyn BoundModel>,
 }
 
@@ -44,7 +46,7 @@ impl<'a> Constraints<'a> {
     pub(super) fn new(task: &Task<'a>) -> Self {
         let mut scopes: Vec<ScopeConstraints<'a>> = Vec::new();
         let mut guarded = Vec::new();
-        let mut known: HashMap<(AttributeId, u32), usize> = HashMap::new();
+        let mut guard_index: HashMap<(AttributeId, u32), usize> = HashMap::new();
         let mut by_record = false;
         for model in task.models {
             let columns: Vec<usize> = model.scope().iter().map(|column| column.index()).collect();
@@ -62,7 +64,7 @@ impl<'a> Constraints<'a> {
                 match limit {
                     Limit::Records(min_records) => scope.min_records = scope.min_records.max(min_records),
                     Limit::Share { attribute, value, share } => {
-                        let guard = *known.entry((attribute, value)).or_insert_with(|| {
+                        let guard = *guard_index.entry((attribute, value)).or_insert_with(|| {
                             guarded.push((attribute, value));
                             guarded.len() - 1
                         });
@@ -74,7 +76,7 @@ impl<'a> Constraints<'a> {
         Self { profile: task.profile, max_suppressed: task.max_suppressed, scopes, guarded, by_record }
     }
 
-    /// Whether there is nothing to ask but how large a group is: then by how much.
+    /// Minimum group size if that is the only constraint, `None` otherwise.
     fn only_k(&self) -> Option<u64> {
         match self.scopes.as_slice() {
             _ if self.by_record => None,
@@ -88,57 +90,57 @@ impl<'a> Constraints<'a> {
         }
     }
 
-    /// Marks the groups that may not leave.
+    /// Marks the groups to suppress.
     pub(super) fn mark_suppressed(
         &self,
         merged: &MergedTuples,
-        grouping: &RowGroups,
+        groups: &RowGroups,
         recoded: &[RecodedColumn],
         suppressed: &mut Vec<bool>,
     ) {
         suppressed.clear();
-        suppressed.resize(grouping.sizes.len(), false);
+        suppressed.resize(groups.sizes.len(), false);
         if let Some(k) = self.only_k() {
             let mut suppressed_records = 0;
-            for (suppressed, &size) in suppressed.iter_mut().zip(&grouping.sizes) {
+            for (suppressed, &size) in suppressed.iter_mut().zip(&groups.sizes) {
                 *suppressed = size < k;
                 suppressed_records += if *suppressed { size } else { 0 };
             }
             if 0 < suppressed_records
                 && suppressed_records < k
-                && let Some(&(_, _, smallest)) = smallest_last(merged, grouping, suppressed).last()
+                && let Some(&(_, _, smallest)) = smallest_last(merged, groups, suppressed).last()
             {
                 suppressed[smallest] = true;
             }
         } else {
-            GroupCounts::new(self, merged, grouping, recoded).mark_suppressed(suppressed);
+            GroupCounts::new(self, merged, groups, recoded).mark_suppressed(suppressed);
         }
     }
 }
 
-/// Groups that are not gone, the smallest last; of several, the one with the first tuple.
-fn smallest_last(merged: &MergedTuples, grouping: &RowGroups, suppressed: &[bool]) -> Vec<(u64, TupleId, usize)> {
+/// Groups that are not suppressed, as (records, smallest tuple, group), the smallest last.
+fn smallest_last(merged: &MergedTuples, groups: &RowGroups, suppressed: &[bool]) -> Vec<(u64, TupleId, usize)> {
     let kept = (0..suppressed.len()).filter(|&group| !suppressed[group]);
     let mut tuples = vec![TupleId(u32::MAX); suppressed.len()];
-    for (&id, &tuple) in grouping.ids.iter().zip(&merged.first_tuples) {
+    for (&id, &tuple) in groups.ids.iter().zip(&merged.first_tuples) {
         tuples[id as usize] = tuples[id as usize].min(tuple);
     }
-    let of = |group: usize| (grouping.sizes[group], tuples[group], group);
-    let mut groups: Vec<_> = kept.map(of).collect();
-    groups.sort_unstable_by(|a, b| b.cmp(a));
-    groups
+    let sort_key = |group: usize| (groups.sizes[group], tuples[group], group);
+    let mut sorted: Vec<_> = kept.map(sort_key).collect();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    sorted
 }
 
-/// What is counted in each group for models of counts.
+/// Counts per group under one cut.
 struct GroupCounts<'a> {
     constraints: &'a Constraints<'a>,
     merged: &'a MergedTuples,
-    grouping: &'a RowGroups,
-    /// By guarded value and group.
+    groups: &'a RowGroups,
+    /// Records by guarded value and group.
     guarded: Vec<Vec<u64>>,
-    /// By scope and group: which groups are alike in its columns.
+    /// By scope and group, an id shared by the groups with identical cells in the scope's columns.
     scope_ids: Vec<Vec<u32>>,
-    /// By group, its variants, where some model looks at them.
+    /// By group, its variants; empty unless a model needs them.
     variants: Buckets,
 }
 
@@ -146,35 +148,35 @@ impl<'a> GroupCounts<'a> {
     fn new(
         constraints: &'a Constraints<'a>,
         merged: &'a MergedTuples,
-        grouping: &'a RowGroups,
+        groups: &'a RowGroups,
         recoded: &[RecodedColumn],
     ) -> Self {
-        let groups = grouping.sizes.len();
+        let num_groups = groups.sizes.len();
         let count = |rows: &Vec<(u32, u64)>| {
-            let mut counts = vec![0; groups];
-            rows.iter().for_each(|&(row, records)| counts[grouping.ids[row as usize] as usize] += records);
+            let mut counts = vec![0; num_groups];
+            rows.iter().for_each(|&(row, records)| counts[groups.ids[row as usize] as usize] += records);
             counts
         };
         let guarded = merged.guarded.iter().map(count).collect();
-        let tuple = |group: usize| merged.first_tuples[grouping.firsts[group] as usize];
-        let scope_ids = |scope: &ScopeConstraints| {
+        let tuple = |group: usize| merged.first_tuples[groups.firsts[group] as usize];
+        let ids_in_scope = |scope: &ScopeConstraints| {
             if scope.columns.len() == recoded.len() {
-                return (0..groups as u32).collect();
+                return (0..num_groups as u32).collect();
             }
             let sizes: Vec<usize> = scope.columns.iter().map(|&column| recoded[column].cells.len()).collect();
             let cell = |group: usize, index: usize| {
                 let column = scope.columns[index];
                 recoded[column].cell_of[constraints.profile.codes(tuple(group))[column] as usize]
             };
-            group_rows(groups, &sizes, cell).of_row
+            group_rows(num_groups, &sizes, cell).of_row
         };
-        let scope_ids = constraints.scopes.iter().map(scope_ids).collect();
+        let scope_ids = constraints.scopes.iter().map(ids_in_scope).collect();
         let group = |variant| {
-            grouping.ids[merged.row_of_tuple[constraints.profile.tuple_of(VariantId(variant)).index()] as usize]
+            groups.ids[merged.row_of_tuple[constraints.profile.tuple_of(VariantId(variant)).index()] as usize]
         };
         let variants = if constraints.by_record { 0..constraints.profile.variants() as u32 } else { 0..0 };
-        let variants = Buckets::new(groups, variants.map(group));
-        Self { constraints, merged, grouping, guarded, scope_ids, variants }
+        let variants = Buckets::new(num_groups, variants.map(group));
+        Self { constraints, merged, groups, guarded, scope_ids, variants }
     }
 
     fn members(&self, group: usize) -> impl Iterator<Item = VariantCount> {
@@ -187,7 +189,7 @@ impl<'a> GroupCounts<'a> {
         if self.suppressed_records_satisfy(suppressed) {
             return;
         }
-        let mut others = smallest_last(self.merged, self.grouping, suppressed);
+        let mut others = smallest_last(self.merged, self.groups, suppressed);
         while !self.suppressed_records_satisfy(suppressed) {
             let Some((_, _, smallest)) = others.pop() else { break };
             if !suppressed[smallest] {
@@ -197,8 +199,9 @@ impl<'a> GroupCounts<'a> {
         }
     }
 
-    /// Until every model holds in all that is left: what one takes out, another may miss. A group that is alike in all
-    /// columns misses nobody, and is judged the first time only.
+    /// Suppresses groups until every model holds for the others. It takes several rounds, because a suppressed group may
+    /// have been needed by another one with the same cells in a scope. Scopes of all columns are checked in the first
+    /// round only: there each group is alone.
     fn suppress_violating(&self, suppressed: &mut [bool], mut first: bool) {
         loop {
             let mut violating = Vec::new();
@@ -212,7 +215,7 @@ impl<'a> GroupCounts<'a> {
                     }
                     sums
                 };
-                let records = sums(&self.grouping.sizes);
+                let records = sums(&self.groups.sizes);
                 let mut violates: Vec<bool> = records.iter().map(|&records| records < scope.min_records).collect();
                 for &(guard, share) in &scope.shares {
                     for ((violates, carried), &records) in
@@ -236,7 +239,7 @@ impl<'a> GroupCounts<'a> {
         }
     }
 
-    /// Judges what is alike by models that look at more than counts.
+    /// Marks the scope ids whose members violate a model.
     fn mark_by_members(
         &self,
         scope: &ScopeConstraints<'_>,
@@ -245,7 +248,7 @@ impl<'a> GroupCounts<'a> {
         records: &[u64],
         violates: &mut [bool],
     ) {
-        let breaks = |members: &[VariantCount]| {
+        let violates_model = |members: &[VariantCount]| {
             let group = Group::new(self.constraints.profile, members);
             scope.models.iter().any(|model| !model.holds(&group))
         };
@@ -253,27 +256,26 @@ impl<'a> GroupCounts<'a> {
         let alone = scope.columns.len() == self.constraints.profile.columns().len();
         for (group, &id) in scope_ids.iter().enumerate().filter(|(group, _)| !suppressed[*group]) {
             let id = id as usize;
-            match alone {
-                true => violates[id] = violates[id] || breaks(&self.members(group).collect::<Vec<_>>()),
-                false => members[id].extend(self.members(group)),
+            if alone {
+                violates[id] = violates[id] || violates_model(&self.members(group).collect::<Vec<_>>());
+            } else {
+                members[id].extend(self.members(group));
             }
         }
         for ((violates, members), &records) in violates.iter_mut().zip(&members).zip(records) {
-            *violates = *violates || (!alone && records > 0 && breaks(members));
+            *violates = *violates || (!alone && records > 0 && violates_model(members));
         }
     }
 
-    /// Whether the suppressed records are a group like any other.
+    /// Whether the suppressed records, as one group, satisfy every model.
     fn suppressed_records_satisfy(&self, suppressed: &[bool]) -> bool {
         let sum = |of: &[u64]| {
             of.iter().zip(suppressed).filter(|(_, suppressed)| **suppressed).map(|(records, _)| records).sum::<u64>()
         };
-        let records = sum(&self.grouping.sizes);
-        let members = || {
-            let groups = (0..suppressed.len()).filter(|&group| suppressed[group]);
-            groups.flat_map(|group| self.members(group)).collect::<Vec<VariantCount>>()
-        };
-        let members = if self.constraints.by_record { members() } else { Vec::new() };
+        let records = sum(&self.groups.sizes);
+        // Empty unless a model needs them.
+        let groups = (0..suppressed.len()).filter(|&group| suppressed[group]);
+        let members: Vec<VariantCount> = groups.flat_map(|group| self.members(group)).collect();
         records == 0
             || self.constraints.scopes.iter().all(|scope| {
                 let within = |&(guard, share): &(usize, ShareLimit)| {

@@ -1,8 +1,22 @@
-//! Evolution in a steady state, after GENITOR: parents by rank, two-point crossover, mutation, repair; a child that is
-//! better than the worst takes its place.
+//! Steady-state evolution of cuts, after GENITOR (Whitley 1989), with a local search.
 //!
-//! Children are made in batches: all of a batch have their parents from the same population, are evaluated on as many
-//! threads as there are, and join in the order in which they were made. So the answer depends on the seed alone.
+//! **What.** A ranked population of chromosomes. Each child replaces the worst individual if it is better:
+//!
+//! ```text
+//! parent A   0 1 0|1 1 0|0 1       two-point crossover: a range of B replaces that of A
+//! parent B   1 1 0|0 0 1|0 0
+//! child      0 1 0|0 0 1|0 1       repair of the columns that a crossover point divides
+//! child      0 1 0 0 0 1 1 1       mutation: one bit flipped on average
+//! ```
+//!
+//! **How.** Parents are drawn by linear ranking. Children are made in batches: all children of a batch have parents from
+//! the same population, are evaluated in parallel, and are inserted in the order in which they were made. Therefore the
+//! result depends on the seed and not on the number of threads. The local search climbs from the best individuals by single
+//! flips and by shifts of interval end points.
+//!
+//! **Cost.** An evaluation per child (see `evaluate.rs`). It is skipped if the chromosome was generated before, or if its
+//! loss without suppression already exceeds the worst score. Evaluations scan merged tuples (see `merged_tuples.rs`),
+//! fewer as the population converges.
 
 use super::{
     GeneticParams,
@@ -13,57 +27,59 @@ use super::{
 };
 use crate::search::{Observer, Stop, rng::SearchRng};
 
-/// So many children are made before the first of them joins.
+/// Children made from the same population. A larger batch uses the threads better but delays good children. Not tuned.
 const BATCH_SIZE: usize = 128;
-/// After so many children the table is looked at: whether the population tells less apart than it does.
+/// Children between two attempts to merge tuples under the population's mask.
 const MERGE_INTERVAL: u64 = 2048;
-/// It is made anew where this share of its bits is no longer told apart by anybody.
+/// Share of the mask's bits that must have become 0 before the tuples are merged again: merging costs a sort.
 const MIN_SHRINK: f64 = 0.1;
-/// Ends of intervals are moved by so many admissible points in the local search.
+/// Distances, in admissible end points, by which the local search shifts the end of an interval.
 const END_POINT_SHIFTS: [usize; 3] = [1, 2, 4];
-/// No more neighbours of a string than this are looked at.
+/// Chromosomes with more bits than this have only a sample of their bits flipped by the local search.
 const MAX_NEIGHBORS: usize = 4000;
-/// So many of the best are starting points of the local search.
+/// Number of best individuals from which the local search starts.
 const CLIMB_STARTS: usize = 3;
-/// The local search takes place when nothing improved for this share of the patience.
+/// Number of local searches while `patience` children bring no improvement.
 const CLIMBS_PER_PATIENCE: u64 = 5;
-/// A child is worth about so many rows looked at: on large tables there are fewer children.
+/// Work budget per iteration, in rows scanned. Larger tables use it up with fewer children.
 pub(super) const ROWS_PER_CHILD: u64 = 40_000;
-/// No more bits of a child than this are turned over.
+/// Maximum mutated bits per child.
 const MAX_FLIPS: usize = 256;
 
-/// What was done.
+/// Counters of the work done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct WorkCounts {
-    /// Children made.
+    /// Children generated.
     pub iterations: u64,
-    /// Strings that were evaluated.
+    /// Chromosomes evaluated.
     pub evaluations: u64,
-    /// Strings that had been thought of before.
+    /// Chromosomes skipped because they had been generated before.
     pub repeated: u64,
-    /// Strings that could not be good enough, by what they lose were nothing suppressed.
+    /// Chromosomes skipped because their loss without suppression exceeds the worst score.
     pub dismissed: u64,
-    /// Evaluations on a table of fewer rows.
+    /// Evaluations on merged tuples.
     pub merged: u64,
-    /// What all of it was worth, in rows looked at.
+    /// Estimated work, in rows scanned.
     pub rows: u64,
 }
 
-/// A population on its way.
+/// Population with all that is needed to evolve it.
 pub(super) struct Evolution<'a> {
     context: &'a EvaluationContext<'a>,
     params: &'a GeneticParams,
     observer: &'a dyn Observer,
-    /// All that strings can tell apart.
+    /// Rows under the mask of all ones: valid for every chromosome.
     full: MergedTuples,
-    /// What the population tells apart: the mask and the table.
+    /// Mask of the population and the rows under it; valid for chromosomes within the mask.
     merged: Option<(Chromosome, MergedTuples)>,
     evaluators: Vec<Evaluator>,
     pub population: Population,
     rng: SearchRng,
+    /// Number of bits of a chromosome.
     bits: usize,
+    /// Fingerprints of the chromosomes whose neighbors have been tried.
     climbed: Vec<u128>,
-    /// The best value that was told.
+    /// Best value reported to the observer.
     reported: Option<f64>,
     pub work: WorkCounts,
 }
@@ -94,22 +110,23 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// An empty string.
+    /// Chromosome of zeros.
     pub(super) fn zeros(&self) -> Chromosome {
         Chromosome::zeros(self.bits)
     }
 
-    /// Evaluates strings that nobody has thought of yet, and lets those join that are good enough. Returns what they come
-    /// to, by their places.
+    /// Evaluates the chromosomes that are new and inserts them into the population. Returns the scores of the evaluated
+    /// ones with their index in `chromosomes`.
     pub(super) fn try_all(&mut self, chromosomes: impl IntoIterator<Item = Chromosome>) -> Vec<(usize, Score)> {
         let mut tried = Vec::new();
         let mut chromosomes = chromosomes.into_iter().enumerate().peekable();
-        // Something has to be there to be released, even if nobody has time.
+        // The first batch is evaluated even after cancellation: there must be a cut to release.
         while chromosomes.peek().is_some() && (self.population.len() == 0 || self.observer.stop().is_none()) {
-            let (mut places, mut batch) = (Vec::with_capacity(BATCH_SIZE), Vec::with_capacity(BATCH_SIZE));
-            for (place, chromosome) in chromosomes.by_ref() {
+            let mut indices = Vec::with_capacity(BATCH_SIZE);
+            let mut batch = Vec::with_capacity(BATCH_SIZE);
+            for (index, chromosome) in chromosomes.by_ref() {
                 if self.population.is_new(&chromosome) {
-                    places.push(place);
+                    indices.push(index);
                     batch.push(chromosome);
                 } else {
                     self.work.repeated += 1;
@@ -118,10 +135,10 @@ impl<'a> Evolution<'a> {
                     break;
                 }
             }
-            let found = self.evaluate(&batch);
-            for ((place, chromosome), score) in places.into_iter().zip(batch).zip(found) {
+            let scores = self.evaluate(&batch);
+            for ((index, chromosome), score) in indices.into_iter().zip(batch).zip(scores) {
                 if let Some(score) = score {
-                    tried.push((place, score));
+                    tried.push((index, score));
                     self.population.insert(Individual { chromosome, score });
                 }
             }
@@ -130,7 +147,7 @@ impl<'a> Evolution<'a> {
         tried
     }
 
-    /// Tells the best value so far, where it is a new one and can be released.
+    /// Reports the best value to the observer if it improved and its cut can be released.
     fn report_best(&mut self) {
         let best = self.population.best().map(|best| best.score).filter(|best| best.excess == 0);
         if let Some(best) = best
@@ -141,51 +158,53 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// What strings come to, on all threads; none for one that cannot be good enough.
+    /// Scores chromosomes in parallel; `None` for those that cannot beat the worst individual.
     fn evaluate(&mut self, chromosomes: &[Chromosome]) -> Vec<Option<Score>> {
-        let (context, full, merged) = (self.context, &self.full, &self.merged);
+        let context = self.context;
+        let full = &self.full;
+        let merged = &self.merged;
         let worst = self.population.worst();
         let tuples_for = |chromosome: &Chromosome| match merged {
             Some((mask, tuples)) if chromosome.is_within(mask) => tuples,
             _ => full,
         };
-        let one = |evaluator: &mut Evaluator, chromosome: &Chromosome| {
+        let score = |evaluator: &mut Evaluator, chromosome: &Chromosome| {
             let tuples = tuples_for(chromosome);
             evaluator.load(context, chromosome);
-            let hopeless = worst.is_some_and(|worst| evaluator.cannot_beat(context, tuples, worst));
-            (!hopeless).then(|| evaluator.evaluate(context, tuples))
+            let cannot_beat = worst.is_some_and(|worst| evaluator.cannot_beat(context, tuples, worst));
+            (!cannot_beat).then(|| evaluator.evaluate(context, tuples))
         };
-        let found = map_parallel(&mut self.evaluators, chromosomes, one);
-        for (chromosome, score) in chromosomes.iter().zip(&found) {
+        let scores = map_parallel(&mut self.evaluators, chromosomes, score);
+        for (chromosome, score) in chromosomes.iter().zip(&scores) {
             let rows = tuples_for(chromosome).len();
             self.work.evaluations += u64::from(score.is_some());
             self.work.dismissed += u64::from(score.is_none());
             self.work.merged += u64::from(score.is_some() && rows < full.len());
             self.work.rows += if score.is_some() { context.work_on(rows) } else { context.work_of_columns() };
         }
-        found
+        scores
     }
 
-    /// How many rows may be looked at, all in all.
+    /// Maximum work of the search, in rows scanned.
     fn budget(&self) -> u64 {
         self.params.iterations.saturating_mul(ROWS_PER_CHILD)
     }
 
-    /// How many strings may be tried for a quarter of all work.
-    pub(super) fn quarter(&self) -> usize {
-        let of_one = self.context.work_on(self.full.len()).max(1);
-        usize::try_from((self.budget() / 4 / of_one).min(self.params.iterations)).unwrap_or(usize::MAX)
+    /// Number of evaluations that use a quarter of the budget.
+    pub(super) fn evaluations_in_quarter(&self) -> usize {
+        let evaluation_work = self.context.work_on(self.full.len()).max(1);
+        usize::try_from((self.budget() / 4 / evaluation_work).min(self.params.iterations)).unwrap_or(usize::MAX)
     }
 
-    /// Fills the population with cuts at random.
+    /// Fills the population with random cuts.
     pub(super) fn fill(&mut self) {
-        let most = self.params.population.get() as usize;
-        // Small tables have fewer cuts than there is room for, and large ones take long for so many.
-        let enough = self.work.rows + self.budget().max(2 * ROWS_PER_CHILD * most as u64) / 4;
+        let capacity = self.params.population.get() as usize;
+        // Small tables may have fewer cuts than `capacity`: limit the attempts. Large tables take long: limit the rows.
+        let max_rows = self.work.rows + self.budget().max(2 * ROWS_PER_CHILD * capacity as u64) / 4;
         let mut attempts = 0;
-        while self.population.len() < most
-            && attempts < 2 * most
-            && self.work.rows < enough
+        while self.population.len() < capacity
+            && attempts < 2 * capacity
+            && self.work.rows < max_rows
             && self.observer.stop().is_none()
         {
             let draw = |_| {
@@ -199,141 +218,144 @@ impl<'a> Evolution<'a> {
         }
     }
 
-    /// Goes on until there were enough children, or none was better than the best for a while.
+    /// Breeds until the iterations, the patience or the work budget are used up. Returns the reason for an early stop.
     pub(super) fn run(&mut self) -> Option<Stop> {
         let GeneticParams { iterations, patience, local_search, .. } = *self.params;
-        let mut improved = 0;
+        let mut last_improvement = 0;
         let mut best = self.population.best().map(|best| best.score);
         if local_search {
-            self.climb_from_the_best();
+            self.climb_from_best();
         }
         while self.work.iterations < iterations
-            && self.work.iterations - improved < patience
+            && self.work.iterations - last_improvement < patience
             && self.work.rows < self.budget()
         {
             if let Some(stop) = self.observer.stop() {
                 return Some(stop);
             }
-            let wanted = (iterations - self.work.iterations).min(BATCH_SIZE as u64);
-            let children: Vec<Chromosome> = (0..wanted).map(|_| self.child()).collect();
-            self.work.iterations += wanted;
+            let num_children = (iterations - self.work.iterations).min(BATCH_SIZE as u64);
+            let children: Vec<Chromosome> = (0..num_children).map(|_| self.child()).collect();
+            self.work.iterations += num_children;
             self.try_all(children);
-            if self.work.iterations % MERGE_INTERVAL < wanted {
+            if self.work.iterations % MERGE_INTERVAL < num_children {
                 self.merge_tuples();
             }
-            let stale = self.work.iterations - improved;
-            if local_search && stale % (patience / CLIMBS_PER_PATIENCE).max(1) < wanted && stale > wanted {
-                self.climb_from_the_best();
+            let stale = self.work.iterations - last_improvement;
+            if local_search && stale % (patience / CLIMBS_PER_PATIENCE).max(1) < num_children && stale > num_children {
+                self.climb_from_best();
             }
             let now = self.population.best().map(|best| best.score);
             if let Some(now) = now
                 && best.is_none_or(|best| now.is_better(&best))
             {
-                (best, improved) = (Some(now), self.work.iterations);
+                best = Some(now);
+                last_improvement = self.work.iterations;
             }
             self.observer.progress(self.work.iterations, iterations);
         }
         if local_search {
-            self.climb_from_the_best();
+            self.climb_from_best();
         }
         self.observer.stop()
     }
 
-    /// Two parents, a piece of one in the other, and a few bits turned over.
+    /// Makes a child by two-point crossover, repair and mutation.
     fn child(&mut self) -> Chromosome {
-        let (bias, rng) = (self.params.bias, &mut self.rng);
+        let bias = self.params.bias;
+        let rng = &mut self.rng;
         let mut child = self.population.draw(bias, rng).chromosome.clone();
         let other = &self.population.draw(bias, rng).chromosome;
-        let (a, b) = (rng.below(self.bits + 1), rng.below(self.bits + 1));
+        let a = rng.below(self.bits + 1);
+        let b = rng.below(self.bits + 1);
         let (first, end) = (a.min(b), a.max(b));
         child.copy_from(other, first..end);
         for segment in &self.context.segments {
-            // A column that comes whole from one parent is valid as it is.
-            let within = |place: usize| segment.bits.start < place && place < segment.bits.end;
+            // A segment that comes from one parent as a whole is valid.
+            let within = |point: usize| segment.bits.start < point && point < segment.bits.end;
             if within(first) || within(end) {
                 segment.repair(&mut child);
             }
         }
-        let turned = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
-        let another = turned / (turned + 1.0);
-        let many = (0..MAX_FLIPS).take_while(|_| rng.unit() < another).count();
-        let bits: Vec<usize> = (0..many).filter(|_| self.bits > 0).map(|_| rng.below(self.bits)).collect();
+        // The number of flips is geometric with this mean.
+        let mean_flips = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
+        let another = mean_flips / (mean_flips + 1.0);
+        let num_flips = (0..MAX_FLIPS).take_while(|_| rng.unit() < another).count();
+        let bits: Vec<usize> = (0..num_flips).filter(|_| self.bits > 0).map(|_| rng.below(self.bits)).collect();
         bits.into_iter().for_each(|bit| self.flip(&mut child, bit));
         child
     }
 
-    /// Makes the table smaller where the population tells less apart.
+    /// Merges tuples again if the population's mask has lost enough bits.
     fn merge_tuples(&mut self) {
         let mut mask = self.zeros();
         self.population.individuals().for_each(|individual| mask.unite(&individual.chromosome));
-        let reported = |mask: &Chromosome| mask.ones(0..self.bits);
-        let now = self.merged.as_ref().map_or(self.bits, |(mask, _)| reported(mask));
-        if (reported(&mask) as f64) < (1.0 - MIN_SHRINK) * now as f64 {
+        let current_ones = self.merged.as_ref().map_or(self.bits, |(mask, _)| mask.ones(0..self.bits));
+        if (mask.ones(0..self.bits) as f64) < (1.0 - MIN_SHRINK) * current_ones as f64 {
             let tuples = self.context.merged_tuples(Some(&mask));
             self.merged = Some((mask, tuples));
         }
     }
 
-    /// The local search: from each of the best to better neighbours, until there is none that is new.
-    fn climb_from_the_best(&mut self) {
-        // No more of it than a quarter of all work at a time.
-        let enough = self.budget().min(self.work.rows + self.budget() / 4);
+    /// Local search: from each of the best individuals to its best neighbor, as long as that is better and new.
+    fn climb_from_best(&mut self) {
+        // One call uses at most a quarter of the budget.
+        let max_rows = self.budget().min(self.work.rows + self.budget() / 4);
         for rank in 0..CLIMB_STARTS {
             let Some(start) = self.population.ranked(rank).cloned() else { return };
-            let mut at = Some(start);
-            while let Some(from) = at.filter(|from| !self.climbed.contains(&from.chromosome.fingerprint())) {
-                if self.observer.stop().is_some() || self.work.rows > enough {
+            let mut current = Some(start);
+            while let Some(from) = current.filter(|from| !self.climbed.contains(&from.chromosome.fingerprint())) {
+                if self.observer.stop().is_some() || self.work.rows > max_rows {
                     return;
                 }
                 self.climbed.push(from.chromosome.fingerprint());
-                at = self.step_from(&from);
+                current = self.step_from(&from);
             }
         }
     }
 
-    /// The best of a string's neighbours, and of several steps to better ones at once.
+    /// Returns the best result of single moves and of the best 2, 4, 8, .. moves together; `None` if no move improves.
     fn step_from(&mut self, from: &Individual) -> Option<Individual> {
         let moves = self.moves(&from.chromosome);
-        let neighbours: Vec<Chromosome> = moves.iter().map(|one| self.moved(from, std::slice::from_ref(one))).collect();
-        let mut better = self.try_all(neighbours);
+        let neighbors: Vec<Chromosome> = moves.iter().map(|one| self.moved(from, std::slice::from_ref(one))).collect();
+        let mut better = self.try_all(neighbors);
         better.retain(|(_, score)| score.is_better(&from.score));
         better.sort_by(|a, b| a.1.compare(&b.1).then(a.0.cmp(&b.0)));
-        let moves: Vec<Vec<usize>> = better.iter().map(|(place, _)| moves[*place].clone()).collect();
+        let moves: Vec<Vec<usize>> = better.iter().map(|(index, _)| moves[*index].clone()).collect();
         let single =
             better.first().map(|(_, score)| Individual { chromosome: self.moved(from, &moves[..1]), score: *score });
-        let several: Vec<Chromosome> = std::iter::successors(Some(2), |many| Some(many * 2))
-            .take_while(|many| *many <= moves.len())
-            .map(|many| self.moved(from, &moves[..many]))
+        let several: Vec<Chromosome> = std::iter::successors(Some(2), |count| Some(count * 2))
+            .take_while(|count| *count <= moves.len())
+            .map(|count| self.moved(from, &moves[..count]))
             .collect();
         let tried = self.try_all(several.clone());
-        let several = tried.into_iter().map(|(place, score)| Individual { chromosome: several[place].clone(), score });
+        let several = tried.into_iter().map(|(index, score)| Individual { chromosome: several[index].clone(), score });
         single
             .into_iter()
             .chain(several)
             .reduce(|best, next| if next.score.is_better(&best.score) { next } else { best })
     }
 
+    /// Applies several moves, each a list of bits to flip.
     fn moved(&self, from: &Individual, moves: &[Vec<usize>]) -> Chromosome {
         let mut chromosome = from.chromosome.clone();
         moves.iter().flatten().for_each(|&bit| self.flip(&mut chromosome, bit));
         chromosome
     }
 
-    /// Turns a bit over, in whichever column it is.
+    /// Flips a bit, with the rules of its segment.
     fn flip(&self, chromosome: &mut Chromosome, bit: usize) {
         let segment = self.context.segments.partition_point(|segment| segment.bits.end <= bit);
         self.context.segments[segment].flip(chromosome, bit);
     }
 
-    /// The bits to turn over on the way to each neighbour: one of them, or the end of an interval and another place for
-    /// it.
+    /// Returns the moves to neighbors, each a list of bits to flip: one bit, or two bits that shift the end of an interval.
     fn moves(&mut self, chromosome: &Chromosome) -> Vec<Vec<usize>> {
         let mut moves = Vec::new();
-        // Where there are very many bits, some of them.
-        let every = self.bits / MAX_NEIGHBORS + 1;
-        let skipped = self.rng.below(every);
+        // A random residue class of the bits if there are too many.
+        let stride = self.bits / MAX_NEIGHBORS + 1;
+        let residue = self.rng.below(stride);
         for segment in &self.context.segments {
-            for bit in segment.bits.clone().filter(|bit| bit % every == skipped) {
+            for bit in segment.bits.clone().filter(|bit| bit % stride == residue) {
                 moves.push(vec![bit]);
                 if !segment.is_free() || !chromosome.get(bit) {
                     continue;

@@ -1,10 +1,22 @@
-//! The table as evaluations see it: rows of distinct tuples with everything that is counted by group.
+//! Merged tuples: the rows that an evaluation scans, with all counts that it needs per row.
 //!
-//! What no string of the population tells apart need not be told apart in the table either: tuples that fall together
-//! under a *mask* (the bits that some string has) are one row. As the population comes to agree the table shrinks, and
-//! with it the cost of every string that stays within the mask.
+//! **Why.** An evaluation costs one scan of the distinct tuples. Values that no chromosome of the population separates
+//! need not be separate rows: tuples that are equal under the *mask* (the bitwise or of all chromosomes) are merged into
+//! one row. As the population converges, the mask loses bits and every evaluation within the mask gets cheaper.
 //!
-//! The columns are put together in blocks of a few, so that what a row leaves as is looked up a block at a time.
+//! **How.** The mask divides the codes of each column into *runs*, and rows are the distinct combinations of runs:
+//!
+//! ```text
+//! chromosomes   0 1 0 0    0 0 0 1         mask 0 1 0 1
+//! age codes     0   1   2   3   4          runs {0, 1} {2, 3} {4}         run_starts [0, 2, 4]
+//! tuples (age, sex)  (0, f) (1, f) (2, m)  rows (run 0, f): two tuples, (run 1, m): one tuple
+//! ```
+//!
+//! Columns are combined into *blocks* of at most [`MAX_BLOCK_COMBINATIONS`] combinations of runs, and up to four blocks
+//! into a *batch*. A row stores the number of its combination in each block, so that the cells of all columns in a batch
+//! are found by four table lookups instead of one per column (see `row_groups.rs`).
+//!
+//! **Cost.** One sort of the tuples; memory per row: 8 or 16 bytes per batch and the counts of the objectives.
 
 use super::{
     chromosome::Chromosome,
@@ -13,78 +25,79 @@ use super::{
 };
 use crate::{
     ids::{AttributeId, TupleId},
+    objective::Dispersion,
     profile::{Profile, sorted_rows},
     text::merge_counts,
 };
 
-/// Columns are put together in a block while there are no more combinations than this.
+/// Maximum combinations of runs in a block of several columns, so that a lookup table has at most 8 KiB.
 const MAX_BLOCK_COMBINATIONS: usize = 1024;
-/// So many blocks are looked up at once.
+/// Maximum blocks in a batch.
 pub(super) const BLOCKS_PER_BATCH: usize = 4;
-/// And no more combinations of them than this, so that a row and its combination are one number of 64 bits.
+/// Maximum combinations of runs in a batch, so that a group id and a combination fit into 64 bits.
 const MAX_BATCH_COMBINATIONS: u128 = 1 << 36;
 
-/// The rows that evaluations go through.
+/// Rows that an evaluation scans, each one or more merged tuples.
 pub(super) struct MergedTuples {
-    /// By row, how many records it has.
+    /// By row, its number of records.
     pub records: Vec<u64>,
-    /// By row, the first of its tuples.
+    /// By row, the smallest id of its tuples.
     pub first_tuples: Vec<TupleId>,
     /// By tuple, its row.
     pub row_of_tuple: Vec<u32>,
-    /// By column, the first code of each step: codes that the mask does not tell apart are one step.
+    /// By column, the first code of each run of codes that the mask does not separate.
     pub run_starts: Vec<Vec<u32>>,
-    /// By column and step, how many records.
+    /// By column and run, the number of records.
     pub histograms: Vec<Vec<u64>>,
     pub batches: Vec<LookupBatch>,
-    /// By target of the objective.
+    /// By target of the objective, its counts per row.
     pub targets: Vec<TargetCounts>,
-    /// By guarded value, the rows that carry it and with how many records.
+    /// By guarded value, the rows that contain it, with the number of records that do.
     pub guarded: Vec<Vec<(u32, u64)>>,
 }
 
-/// Blocks of columns that are looked up together.
+/// Blocks of columns whose cells are looked up together.
 pub(super) struct LookupBatch {
     /// The columns of each block.
     pub blocks: Vec<Vec<usize>>,
-    /// By row, which combination of steps it has in each block: combinations are numbered through the blocks, and one more
-    /// stands for blocks that are not there.
+    /// By row, the number of its combination of runs in each block. The numbers of a block begin where those of the
+    /// previous block end; the last number stands for absent blocks.
     pub index: CombinationIndex,
 }
 
-/// Combinations by row; in a few bytes where there are few of them.
+/// Combination numbers by row, in the smallest type that holds them.
 pub(super) enum CombinationIndex {
-    /// Fewer than [`NARROW`].
+    /// Fewer than [`NARROW_LIMIT`] combinations.
     Narrow(Vec<[u16; BLOCKS_PER_BATCH]>),
-    /// Any number.
+    /// Any number of combinations.
     Wide(Vec<[u32; BLOCKS_PER_BATCH]>),
 }
 
-/// So many combinations fit 16 bits.
+/// Number of values of a `u16`.
 pub(super) const NARROW_LIMIT: usize = 1 << 16;
 
 impl CombinationIndex {
-    /// The combinations of a row.
+    /// Combination numbers of a row, one per block.
     pub(super) fn row(&self, row: usize) -> [usize; BLOCKS_PER_BATCH] {
         match self {
             Self::Narrow(index) => index[row].map(usize::from),
-            Self::Wide(index) => index[row].map(|at| at as usize),
+            Self::Wide(index) => index[row].map(|combination| combination as usize),
         }
     }
 }
 
-/// What a target counts.
+/// Counts that a prediction target needs.
 pub(super) enum TargetCounts {
-    /// By class, the rows that carry it and with how many records.
+    /// By class, the rows that contain it, with the number of records that do.
     Classes(Vec<Vec<(u32, u64)>>),
-    /// By row, the sum of the numbers and of their squares.
+    /// By row, the sum of the numbers and the sum of their squares.
     Sums(Vec<[f64; 2]>),
-    /// In order of the numbers: the row, how many records, the number.
+    /// (row, records, number), in increasing order of the numbers.
     InOrder(Vec<(u32, u64, f64)>),
 }
 
 impl MergedTuples {
-    /// The rows under a mask; without one every tuple is a row.
+    /// Merges the tuples that are equal under the mask; without a mask every tuple is a row.
     pub(super) fn new(
         profile: &Profile,
         segments: &[Segment<'_>],
@@ -92,11 +105,11 @@ impl MergedTuples {
         objective: &BoundObjective,
         guarded: &[(AttributeId, u32)],
     ) -> Self {
-        let run_starts: Vec<Vec<u32>> = segments.iter().map(|segment| run_starts(segment, mask)).collect();
+        let run_starts: Vec<Vec<u32>> = segments.iter().map(|segment| segment_run_starts(segment, mask)).collect();
         let run_of: Vec<Vec<u32>> =
-            run_starts.iter().zip(segments).map(|(run_starts, segment)| run_of(run_starts, segment)).collect();
-        let batches = batches(&run_starts);
-        let row_of_tuple = row_of_tuple(profile, &run_starts, &run_of, &batches);
+            run_starts.iter().zip(segments).map(|(starts, segment)| run_of_code(starts, segment)).collect();
+        let batches = batch_columns(&run_starts);
+        let row_of_tuple = assign_rows(profile, &run_starts, &run_of, &batches);
         let len = row_of_tuple.iter().max().map_or(0, |&last| last as usize + 1);
         let (mut records, mut first_tuples) = (vec![0; len], vec![TupleId(u32::MAX); len]);
         let mut histograms: Vec<Vec<u64>> = run_starts.iter().map(|run_starts| vec![0; run_starts.len()]).collect();
@@ -113,7 +126,7 @@ impl MergedTuples {
         let targets =
             objective.targets.iter().map(|target| TargetCounts::new(target, profile, &row_of_tuple, len)).collect();
         let guarded =
-            guarded.iter().map(|&(attribute, value)| carrying(profile, attribute, value, &row_of_tuple)).collect();
+            guarded.iter().map(|&(attribute, value)| rows_with(profile, attribute, value, &row_of_tuple)).collect();
         Self { records, first_tuples, row_of_tuple, run_starts, histograms, batches, targets, guarded }
     }
 
@@ -122,8 +135,8 @@ impl MergedTuples {
     }
 }
 
-/// The first code of each step.
-fn run_starts(segment: &Segment<'_>, mask: Option<&Chromosome>) -> Vec<u32> {
+/// Returns the first code of each run.
+fn segment_run_starts(segment: &Segment<'_>, mask: Option<&Chromosome>) -> Vec<u32> {
     let codes = segment.domain.len() as u32;
     match mask {
         None => (0..codes).collect(),
@@ -134,7 +147,8 @@ fn run_starts(segment: &Segment<'_>, mask: Option<&Chromosome>) -> Vec<u32> {
     }
 }
 
-fn run_of(run_starts: &[u32], segment: &Segment<'_>) -> Vec<u32> {
+/// Returns, by code, its run.
+fn run_of_code(run_starts: &[u32], segment: &Segment<'_>) -> Vec<u32> {
     let mut next = 0;
     let run = |code: u32| {
         next += u32::from(run_starts.get(next as usize) == Some(&code));
@@ -143,9 +157,9 @@ fn run_of(run_starts: &[u32], segment: &Segment<'_>) -> Vec<u32> {
     (0..segment.domain.len() as u32).map(run).collect()
 }
 
-/// Which row each tuple is in. Rows are in the order of their plates, so that neighbours leave much alike and what is
-/// counted for them is near in memory.
-fn row_of_tuple(
+/// Returns, by tuple, its row. Rows are sorted by their combinations, so that consecutive rows mostly share a group and
+/// their counts are close in memory.
+fn assign_rows(
     profile: &Profile,
     run_starts: &[Vec<u32>],
     run_of: &[Vec<u32>],
@@ -154,7 +168,7 @@ fn row_of_tuple(
     let columns: Vec<usize> = batches.iter().flatten().flatten().copied().collect();
     let sizes: Vec<usize> = columns.iter().map(|&column| run_starts[column].len()).collect();
     let run = |tuple: u32, column: usize| run_of[column][profile.codes(TupleId(tuple))[column] as usize];
-    let order = sorted_rows(profile.tuples(), &sizes, |tuple, place| run(tuple as u32, columns[place]));
+    let order = sorted_rows(profile.tuples(), &sizes, |tuple, index| run(tuple as u32, columns[index]));
     let mut row_of_tuple = vec![0; order.len()];
     for pair in order.windows(2) {
         let is_new = columns.iter().any(|&column| run(pair[0], column) != run(pair[1], column));
@@ -163,8 +177,8 @@ fn row_of_tuple(
     row_of_tuple
 }
 
-/// Which columns are looked up together: blocks with few combinations, several blocks in a plate.
-fn batches(run_starts: &[Vec<u32>]) -> Vec<Vec<Vec<usize>>> {
+/// Distributes the columns: batches of blocks of columns. Columns with the most runs come first.
+fn batch_columns(run_starts: &[Vec<u32>]) -> Vec<Vec<Vec<usize>>> {
     let mut columns: Vec<usize> = (0..run_starts.len()).collect();
     columns.sort_by_key(|&column| std::cmp::Reverse(run_starts[column].len()));
     let mut blocks: Vec<(usize, Vec<usize>)> = Vec::new();
@@ -210,9 +224,10 @@ impl LookupBatch {
                 *index = offset + block.iter().fold(0, combination);
             }
         }
-        let index = match (offsets[blocks.len()] as usize) < NARROW_LIMIT {
-            true => CombinationIndex::Narrow(index.into_iter().map(|row| row.map(|at| at as u16)).collect()),
-            false => CombinationIndex::Wide(index),
+        let index = if (offsets[blocks.len()] as usize) < NARROW_LIMIT {
+            CombinationIndex::Narrow(index.into_iter().map(|row| row.map(|combination| combination as u16)).collect())
+        } else {
+            CombinationIndex::Wide(index)
         };
         Self { blocks, index }
     }
@@ -223,13 +238,13 @@ fn running_sum(sum: &mut u32, size: u32) -> Option<u32> {
     Some(*sum)
 }
 
-/// The rows that carry a value, with how many records.
-fn carrying(profile: &Profile, attribute: AttributeId, value: u32, row_of_tuple: &[u32]) -> Vec<(u32, u64)> {
-    let carries = profile.everything().into_iter().filter(|member| profile.value(member.variant, attribute) == value);
-    merge_rows(carries.map(|member| (row_of_tuple[profile.tuple_of(member.variant).index()], member.records)).collect())
+/// Returns the rows that contain a value of an attribute, with the number of records that do.
+fn rows_with(profile: &Profile, attribute: AttributeId, value: u32, row_of_tuple: &[u32]) -> Vec<(u32, u64)> {
+    let members = profile.everything().into_iter().filter(|member| profile.value(member.variant, attribute) == value);
+    merge_rows(members.map(|member| (row_of_tuple[profile.tuple_of(member.variant).index()], member.records)).collect())
 }
 
-/// Each row once.
+/// Sorts by row and adds up the records of equal rows.
 fn merge_rows(mut counted: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
     counted.sort_unstable();
     merge_counts(&mut counted);
@@ -239,7 +254,7 @@ fn merge_rows(mut counted: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
 impl TargetCounts {
     fn new(target: &Target, profile: &Profile, row_of_tuple: &[u32], len: usize) -> Self {
         let values = profile.attributes()[target.attribute.index()].values.len();
-        let carried = || {
+        let values_by_row = || {
             let everything = profile.everything().into_iter();
             everything.map(|member| {
                 let row = row_of_tuple[profile.tuple_of(member.variant).index()];
@@ -248,9 +263,9 @@ impl TargetCounts {
         };
         let mut by_value = vec![Vec::new(); values];
         match &target.kind {
-            TargetKind::Number { dispersion: crate::objective::Dispersion::Variance, numbers, .. } => {
+            TargetKind::Number { dispersion: Dispersion::Variance, numbers, .. } => {
                 let mut sums = vec![[0.0; 2]; len];
-                for (value, row, records) in carried() {
+                for (value, row, records) in values_by_row() {
                     let (number, records) = (numbers[value], records as f64);
                     sums[row as usize][0] += number * records;
                     sums[row as usize][1] += number * number * records;
@@ -258,15 +273,15 @@ impl TargetCounts {
                 Self::Sums(sums)
             }
             kind => {
-                carried().for_each(|(value, row, records)| by_value[value].push((row, records)));
+                values_by_row().for_each(|(value, row, records)| by_value[value].push((row, records)));
                 let by_value: Vec<Vec<(u32, u64)>> = by_value.into_iter().map(merge_rows).collect();
                 match kind {
                     TargetKind::Class(_) => Self::Classes(by_value),
                     TargetKind::Number { numbers, .. } => {
-                        let of_value = |(value, row_of_tuple): (usize, Vec<(u32, u64)>)| {
-                            row_of_tuple.into_iter().map(move |(row, records)| (row, records, numbers[value]))
+                        let with_number = |(value, rows): (usize, Vec<(u32, u64)>)| {
+                            rows.into_iter().map(move |(row, records)| (row, records, numbers[value]))
                         };
-                        Self::InOrder(by_value.into_iter().enumerate().flat_map(of_value).collect())
+                        Self::InOrder(by_value.into_iter().enumerate().flat_map(with_number).collect())
                     }
                 }
             }

@@ -1,24 +1,32 @@
-//! Genetic search for a cut that fits the use (Iyengar 2002): any valid cut of a taxonomy, any end points of intervals,
-//! and whatever the release is for.
+//! Genetic search for a cut that fits the purpose of the release (Iyengar 2002).
 //!
-//! Guarantees: a global recoding (equal values leave equal) under which every privacy model holds. For whom: a holder
-//! who knows what the release is for, a class (CM), a number (RM), several of them, or nothing in particular (LM), and
-//! who wants the best cut for that rather than a quick one; and who will recode later records in the same way (`apply`).
+//! **What.** A global recoding (equal values are released as equal cells) under which every privacy model holds. The cut
+//! may be any valid cut of a hierarchy and any intervals of free numbers, and it minimizes the policy's objectives: the
+//! prediction of a class (CM) or of a number (RM), precision (LM, NCP), or a weighted sum of them.
 //!
-//! **The string** (`chromosome`, `segment`) has a bit between each two neighbours that may be told apart; a string that
-//! is no valid cut is repaired with as few changes as that takes. **The evolution** (`population`, `evolve`) is in a
-//! steady state: parents by rank, two-point crossover, mutation, repair; a child that is better than the worst takes
-//! its place. Records in groups that break a model are suppressed (`constraints`); what would suppress more than the policy
-//! allows ranks behind all that does not.
+//! **Why.** For a data holder who knows the purpose and prefers the best cut to a fast result, or who will recode later
+//! records by the same cut (`apply`).
 //!
-//! **Cost.** An evaluation (`evaluate`, `grouping`) is one pass over distinct tuples (`table`) with a look-up for every
-//! few columns, and one over the columns' values. It is not done for strings that were thought of before, nor for those
-//! that lose more than the worst before anything is suppressed; and tuples that nobody in the population tells apart
-//! are one.
+//! **How.**
 //!
-//! **Beyond the paper**: it starts from the cuts of bottom-up generalization and of full-domain generalization
-//! (`seeds`), climbs from the best strings to better neighbours, and in the end lets a node stand for some of its
-//! children only (`partial`).
+//! ```text
+//! column      age                        job                         each column: a segment
+//! values      20   25   30   45   60     clerk   manager   farmer    of the chromosome
+//! chromosome     0    1    0    0              0         1           1 = separate the neighbors
+//! cells       20-25     30-60            Office            farmer
+//! ```
+//!
+//! 1. Seeds: cuts of bottom-up and of full-domain generalization (`seeds`), then random cuts until the population is full.
+//! 2. Evolution (`evolve`, `population`): parents by rank, crossover, mutation, repair; a child replaces the worst
+//!    individual if it is better. Groups that violate a model are suppressed (`constraints`); a cut that suppresses
+//!    more records than the policy allows ranks behind all cuts that do not.
+//! 3. Local search from the best individuals (`evolve`).
+//! 4. Refinement by nested cells (`nested_cut`): a node may be released for some of its children only.
+//!
+//! Seeds, local search and refinement are additions to the paper; each can be switched off.
+//!
+//! **Cost.** One evaluation (`evaluate`) per child: a scan of the distinct tuples (`merged_tuples`, `row_groups`) and of
+//! the columns' values. The default of 500,000 iterations limits the children and, on large tables, the rows scanned.
 
 mod chromosome;
 mod constraints;
@@ -86,29 +94,29 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
     build,
 };
 
-/// The method's parameters.
+/// Parameters of the genetic search.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct GeneticParams {
-    /// How many cuts are kept.
+    /// Number of cuts in the population, at most 100,000.
     pub population: NonZeroU32,
-    /// How many cuts are bred at the most.
+    /// Maximum number of children; fewer on large tables.
     pub iterations: u64,
-    /// After so many that brought nothing better than the best it ends.
+    /// Children without an improvement of the best cut after which the search ends.
     pub patience: u64,
-    /// What share of a string's bits is turned over on average; one bit where it is left out.
+    /// Share of the bits that is mutated on average, from 0 to 1; default: one bit.
     pub mutation: Option<f64>,
-    /// How much more often the best is a parent than one in the middle.
+    /// Selection bias, from 1 to 2: how much more often the best cut is a parent than the median.
     pub bias: f64,
-    /// Whether it starts from the cuts of others too.
+    /// Whether the population starts with cuts of bottom-up and full-domain generalization.
     pub seeds: bool,
-    /// Whether it goes from the best cuts to better ones beside them.
+    /// Whether the best cuts are improved by local search.
     pub local_search: bool,
-    /// Whether a node may stand for some of its children only.
+    /// Whether the result may release a node for some of its children only.
     pub partial: bool,
-    /// How many end points a column of free numbers may have.
+    /// Maximum end points per column of free numbers.
     pub points: NonZeroU32,
-    /// The end points themselves, by column.
+    /// End points by column, instead of all values or quantiles.
     pub end_points: BTreeMap<String, Vec<end_points::EndPoint>>,
 }
 
@@ -144,21 +152,22 @@ fn build(choice: &MethodChoice, objectives: &[Objective]) -> Result<Box<dyn Meth
     Ok(Box::new(Genetic { params, objectives: objectives.to_vec() }))
 }
 
-/// More cuts than this are not kept.
+/// Upper limit of `population`, which bounds the memory.
 const MAX_POPULATION: u32 = 100_000;
-/// A round of bottom-up generalization's search is worth so many iterations.
+/// Iterations per search round of bottom-up generalization when it computes seeds. Not tuned.
 const ITERATIONS_PER_ROUND: u64 = 1000;
 
-/// The method.
+/// Genetic search with its parameters.
 #[derive(Debug, Clone)]
 pub struct Genetic {
-    /// Its parameters.
+    /// Parameters from the policy.
     pub params: GeneticParams,
-    /// What is to be small.
+    /// Objectives to minimize; not empty.
     pub objectives: Vec<Objective>,
 }
 
 impl Genetic {
+    /// Binds objectives, end points and models to the task.
     fn context<'a>(&self, task: &Task<'a>) -> Result<EvaluationContext<'a>, Unsupported> {
         let unfit = |reason: String| Unsupported { method: NAME, reason, instead: None };
         let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
@@ -171,8 +180,8 @@ impl Genetic {
         Ok(EvaluationContext { profile: task.profile, segments, objective, constraints: Constraints::new(task) })
     }
 
-    /// How bottom-up generalization is to be of use here: for the objective that counts most.
-    fn bottom_up(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::BottomUpParams {
+    /// Parameters of bottom-up generalization for the objective with the largest weight.
+    fn bottom_up_params(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::BottomUpParams {
         let heaviest = self.objectives.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
         let measure = match heaviest.map(|objective| &objective.kind) {
             Some(ObjectiveKind::Precision(LossMetric::Ncp)) => Criterion::Ncp,
@@ -185,15 +194,15 @@ impl Genetic {
         };
         let mut params =
             bottom_up_generalization::BottomUpParams { measure: Some(measure), partial, ..Default::default() };
-        // Whoever wants it quick wants all of it quick.
+        // A short search gets short seeds.
         let rounds = u32::try_from(self.params.iterations / ITERATIONS_PER_ROUND);
         params.search = params.search.min(rounds.unwrap_or(u32::MAX));
         params
     }
 
-    /// The best that comes of letting nodes stand for some of their children, from what was found here and, where others
-    /// may be asked, from what bottom-up generalization finds.
-    fn refined(
+    /// Refines the best cut of the evolution by nested cells and, if seeds are allowed, that of bottom-up generalization;
+    /// returns the better result.
+    fn refine_best(
         &self,
         task: &Task<'_>,
         context: &EvaluationContext<'_>,
@@ -204,7 +213,7 @@ impl Genetic {
         let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
         if self.params.seeds
             && is_closed(task)
-            && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, true), observer)
+            && let Some(outcome) = seeds::bottom_up(task, self.bottom_up_params(task, true), observer)
             && let Recoding::Global(cut) = outcome.recoding
             && respects_end_points(context, &cut.cells)
         {
@@ -221,7 +230,7 @@ impl Method for Genetic {
         self.context(task).map(drop)
     }
 
-    /// Every cut is judged by its own groups; the result is judged again before it is returned.
+    /// The groups of every cut are checked, and the result is checked again before it is returned.
     fn relies_on_closure(&self) -> bool {
         false
     }
@@ -235,14 +244,14 @@ impl Method for Genetic {
         let context = self.context(task)?;
         let mut evolution = Evolution::new(&context, &self.params, task.seed, observer);
         let zeros = evolution.zeros();
-        // Nothing told is always among them, and holds.
+        // The fully generalized table satisfies every model, so there is always a valid cut.
         evolution.try_all([zeros.clone()]);
         if self.params.seeds {
-            // The quick ones first: whoever stops early gets the best of them.
-            evolution.try_all(seeds::full_domain(&context, &zeros, evolution.quarter(), task.seed));
+            // The fast seeds first, so that an early stop still returns the best of them.
+            evolution.try_all(seeds::full_domain(&context, &zeros, evolution.evaluations_in_quarter(), task.seed));
             if observer.stop().is_none()
                 && is_closed(task)
-                && let Some(outcome) = seeds::bottom_up(task, self.bottom_up(task, false), observer)
+                && let Some(outcome) = seeds::bottom_up(task, self.bottom_up_params(task, false), observer)
             {
                 evolution.try_all(seeds::from_path(task, &context, &outcome, &zeros));
             }
@@ -253,7 +262,7 @@ impl Method for Genetic {
         let best = evolution.population.best().cloned();
         let mut found = best.map(|best| NestedCut { cells: cells(&context, &best.chromosome), score: best.score });
         if self.params.partial && observer.stop().is_none() {
-            let refined = self.refined(task, &context, found.as_ref(), observer);
+            let refined = self.refine_best(task, &context, found.as_ref(), observer);
             let better = |refined: &NestedCut| found.as_ref().is_none_or(|found| refined.score.is_better(&found.score));
             if let Some(refined) = refined.filter(better) {
                 if refined.score.excess == 0 {
@@ -268,12 +277,12 @@ impl Method for Genetic {
     }
 }
 
-/// Whether all models are closed under union, on which bottom-up generalization relies.
+/// Whether all models are closed under union of groups, as bottom-up generalization requires.
 fn is_closed(task: &Task<'_>) -> bool {
     task.models.iter().all(|model| model.is_closed_under_union())
 }
 
-/// Whether intervals of free numbers end only where they may.
+/// Whether all intervals of free numbers end at admissible end points.
 fn respects_end_points(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> bool {
     let mut free = context.segments.iter().zip(cells).filter(|(segment, _)| segment.is_free());
     free.all(|(segment, cells)| {
@@ -282,22 +291,23 @@ fn respects_end_points(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> 
     })
 }
 
-/// By column and code, what a string makes of it.
+/// Returns the cells of a valid chromosome by column and code.
 fn cells(context: &EvaluationContext<'_>, chromosome: &Chromosome) -> Vec<Vec<Cell>> {
-    let of_segment = |segment: &Segment<'_>| {
+    let segment_cells = |segment: &Segment<'_>| {
         let mut cells = Vec::new();
         segment.each_cell(chromosome, |cell| cells.resize(cell.last as usize + 1, cell));
         cells
     };
-    context.segments.iter().map(of_segment).collect()
+    context.segments.iter().map(segment_cells).collect()
 }
 
-/// The cut with what has to be suppressed; nothing told where that is more than the policy allows.
+/// Adds the tuples that must be suppressed; returns the fully generalized cut if they exceed the maximum of the policy.
 fn with_suppression(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
     let cut = Cut { cells, suppressed: Vec::new() };
     task.suppressed(&cut).map_or_else(|| Cut::whole(task.profile), |suppressed| Cut { suppressed, ..cut })
 }
 
+/// Names the counters for the report.
 fn named_counts(work: WorkCounts) -> Vec<(&'static str, u64)> {
     vec![
         ("iterations", work.iterations),

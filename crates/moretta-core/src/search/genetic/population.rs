@@ -1,41 +1,41 @@
-//! The population: strings in order of what they come to, none twice.
+//! Population: chromosomes ranked by their scores, without duplicates.
 
 use hashbrown::HashSet;
 
 use super::{chromosome::Chromosome, evaluate::Score};
 use crate::search::rng::SearchRng;
 
-/// A string and what it comes to.
+/// Chromosome and its score.
 #[derive(Debug, Clone)]
 pub(super) struct Individual {
     pub chromosome: Chromosome,
     pub score: Score,
 }
 
-/// Strings in order, the best first.
+/// Ranked individuals of a limited number.
 #[derive(Debug)]
 pub(super) struct Population {
     individuals: Vec<Individual>,
-    /// Their places, the best first: less to move about than they are.
+    /// Indices of `individuals`, the best first. Inserting moves these instead of the individuals.
     ranks: Vec<u32>,
     capacity: usize,
-    /// Every string that was ever thought of. One that is not in the population was worse than the worst, which only
-    /// gets better: it need not be looked at again.
+    /// Fingerprints of all chromosomes generated so far. One that is not in the population was no better than the worst
+    /// individual, and the worst only improves, so it need not be evaluated again.
     seen: HashSet<u128>,
 }
 
 impl Population {
-    /// Of at most so many.
+    /// Empty population of at most `capacity` individuals.
     pub(super) fn new(capacity: usize) -> Self {
         Self { individuals: Vec::new(), ranks: Vec::new(), capacity: capacity.max(1), seen: HashSet::new() }
     }
 
-    /// Whether a string is thought of for the first time.
+    /// Whether the chromosome has not been passed before; records it.
     pub(super) fn is_new(&mut self, chromosome: &Chromosome) -> bool {
         self.seen.insert(chromosome.fingerprint())
     }
 
-    /// Takes a string in where there is room or it is better than the worst, which then goes.
+    /// Inserts the individual if there is room or if it is better than the worst, which it then replaces.
     pub(super) fn insert(&mut self, individual: Individual) {
         let score = individual.score;
         let rank = self.ranks.partition_point(|&other| !score.is_better(&self.individuals[other as usize].score));
@@ -52,17 +52,17 @@ impl Population {
         self.ranks.insert(rank, slot);
     }
 
-    /// How many there are.
+    /// Number of individuals.
     pub(super) fn len(&self) -> usize {
         self.ranks.len()
     }
 
-    /// One by its rank, the best first.
+    /// Individual of a rank; rank 0 is the best.
     pub(super) fn ranked(&self, rank: usize) -> Option<&Individual> {
         self.ranks.get(rank).map(|&slot| &self.individuals[slot as usize])
     }
 
-    /// All of them, the best first.
+    /// All individuals, the best first.
     pub(super) fn individuals(&self) -> impl Iterator<Item = &Individual> {
         self.ranks.iter().map(|&slot| &self.individuals[slot as usize])
     }
@@ -71,18 +71,21 @@ impl Population {
         self.ranked(0)
     }
 
-    /// What a string has to be better than.
+    /// Score that a new individual has to beat; `None` if there is room.
     pub(super) fn worst(&self) -> Option<&Score> {
         self.ranked(self.capacity - 1).map(|worst| &worst.score)
     }
 
-    /// One by its rank: with a bias of 2 the best is drawn twice as often as one in the middle, with 1 all alike.
+    /// Draws an individual by linear ranking (Whitley 1989): with a bias of 2 the best is drawn twice as often as the
+    /// median, with a bias of 1 all are equally likely.
     pub(super) fn draw(&self, bias: f64, rng: &mut SearchRng) -> &Individual {
-        let share = match bias - 1.0 {
-            over if over > 1e-9 => (bias - (bias * bias - 4.0 * over * rng.unit()).sqrt()) / (2.0 * over),
-            _ => rng.unit(),
+        let excess = bias - 1.0;
+        let quantile = if excess > 1e-9 {
+            (bias - (bias * bias - 4.0 * excess * rng.unit()).sqrt()) / (2.0 * excess)
+        } else {
+            rng.unit()
         };
-        let rank = ((share * self.len() as f64) as usize).min(self.len() - 1);
+        let rank = ((quantile * self.len() as f64) as usize).min(self.len() - 1);
         &self.individuals[self.ranks[rank] as usize]
     }
 }
@@ -98,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_better_stay_and_are_drawn_more_often() {
+    fn better_individuals_stay_and_are_drawn_more_often() {
         let mut population = Population::new(10);
         for number in 0..100 {
             let individual = individual(number, ((number * 37) % 100) as f64);
@@ -107,10 +110,10 @@ mod tests {
         }
         let values: Vec<f64> = population.individuals().map(|one| one.score.value).collect();
         assert_eq!(values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
-        for (bias, least, capacity) in [(1.0, 80, 120), (2.0, 160, 240)] {
+        for (bias, min, max) in [(1.0, 80, 120), (2.0, 160, 240)] {
             let mut rng = SearchRng::new(1, 0);
             let drawn = (0..1000).filter(|_| population.draw(bias, &mut rng).score.value == 0.0).count();
-            assert!((least..=capacity).contains(&drawn), "{bias}: {drawn}");
+            assert!((min..=max).contains(&drawn), "{bias}: {drawn}");
         }
     }
 }

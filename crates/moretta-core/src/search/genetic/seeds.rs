@@ -1,5 +1,5 @@
-//! Cuts to start from that others found: bottom-up generalization's on its way up, when it took back and when it
-//! searched; and those of full-domain generalization, where all values of a column are on one level.
+//! Initial chromosomes from other methods: the cuts on the path of bottom-up generalization and its result, and the cuts of
+//! full-domain generalization, where all values of a column are on the same level.
 
 use super::{chromosome::Chromosome, evaluate::EvaluationContext};
 use crate::{
@@ -13,17 +13,17 @@ use crate::{
     },
 };
 
-/// No more points of a path than this.
+/// Cuts taken from a path: at most this many plus two. Not tuned.
 const MAX_PATH_POINTS: usize = 256;
-/// All combinations of levels up to so many; otherwise as many at random.
+/// Maximum level vectors; if there are more, this many are drawn at random. Not tuned.
 const MAX_LEVEL_VECTORS: usize = 20_000;
 
-/// What bottom-up generalization finds.
+/// Runs bottom-up generalization; `None` if it fails.
 pub(super) fn bottom_up(task: &Task<'_>, params: BottomUpParams, observer: &dyn Observer) -> Option<Outcome> {
     BottomUpGeneralization(params).run(task, &CancelOnly(observer)).ok()
 }
 
-/// The points of a path, and where it ends.
+/// Returns the original values, cuts along the path, and the final cut.
 pub(super) fn from_path(
     task: &Task<'_>,
     context: &EvaluationContext<'_>,
@@ -32,10 +32,10 @@ pub(super) fn from_path(
 ) -> Vec<Chromosome> {
     let mut cut = Cut::identity(task.profile);
     let mut chromosomes = vec![from_cells(context, &cut.cells, zeros)];
-    let every = outcome.path.len() / MAX_PATH_POINTS + 1;
-    for (number, step) in outcome.path.iter().enumerate() {
+    let stride = outcome.path.len() / MAX_PATH_POINTS + 1;
+    for (index, step) in outcome.path.iter().enumerate() {
         cut.apply(step);
-        if number % every == 0 {
+        if index % stride == 0 {
             chromosomes.push(from_cells(context, &cut.cells, zeros));
         }
     }
@@ -45,13 +45,14 @@ pub(super) fn from_path(
     chromosomes
 }
 
+/// Returns the valid chromosome nearest to the cells.
 fn from_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
     let mut chromosome = zeros.clone();
     context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.put_cells(&mut chromosome, cells));
     chromosome
 }
 
-/// Cuts of full-domain generalization: all combinations of levels, or so many at random.
+/// Returns the cuts of full-domain generalization: all level vectors, or `max_count` random ones if there are more.
 pub(super) fn full_domain<'a>(
     context: &'a EvaluationContext<'_>,
     zeros: &'a Chromosome,

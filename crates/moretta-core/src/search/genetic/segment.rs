@@ -53,7 +53,7 @@ enum Shape<'a> {
 
 /// Marks a leaf, which cannot be opened.
 const LEAF: u32 = 0;
-/// Marks a node with one child. It has the same leaves as the child and counts as open, so that the child is released.
+/// Marks a node with one child. Both have the same leaves; the node is always open, so that the child is released.
 const CHAIN: u32 = u32::MAX;
 
 impl<'a> Segment<'a> {

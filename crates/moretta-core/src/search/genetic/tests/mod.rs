@@ -1,4 +1,5 @@
-//! The examples of spec 5, and what every run must keep to; the references are in `reference`, random strings in `strings`.
+//! Examples from the paper and properties of every run. `reference` compares with naive implementations, `segments` tests the
+//! validity of random chromosomes.
 
 mod reference;
 mod segments;
@@ -18,13 +19,13 @@ use crate::{
     verify::verify_against,
 };
 
-/// Quick, and thorough enough for small tables.
+/// Fast parameters that suffice for small tables.
 pub(super) fn small() -> GeneticParams {
     let population = std::num::NonZeroU32::new(60).unwrap();
     GeneticParams { population, iterations: 4000, patience: 1500, ..GeneticParams::default() }
 }
 
-/// As published: nothing but evolution.
+/// Evolution only, as published.
 pub(super) fn plain() -> GeneticParams {
     GeneticParams { seeds: false, local_search: false, partial: false, ..small() }
 }
@@ -44,7 +45,7 @@ pub(super) fn task(table: &TestTable, max_suppressed: u64, seed: u64) -> Task<'_
 pub(super) const WORK: &str = "inc;Self;*\nnot-inc;Self;*\nfederal;Government;*\nstate;Government;*\n\
                                local;Government;*\nprivate;private;*\nwithout pay;Unemployed;*\nnever worked;Unemployed;*";
 
-/// Spec 5: twenty points; whoever may suppress some and merge others.
+/// Example of twenty points with two classes.
 fn points(k: u64) -> TestTable {
     let policy = format!(
         "privacy.k = {k}\ncolumns.x.role = \"quasi-identifier\"\ncolumns.y.role = \"quasi-identifier\"\n\
@@ -60,7 +61,7 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
     let context = genetic.context(&task(&table, 0, 1)).unwrap();
     let full =
         MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
-    // X ends after 7.5 and Y after 3.5: of the codes 0, 1, 3, 7, 7.5, 8, .. and 0, 1, 2, 3.5, 4, ..
+    // x is split after 7.5 (codes 0, 1, 3, 7, 7.5, 8, ..) and y after 3.5 (codes 0, 1, 2, 3.5, 4, ..).
     let mut chromosome = super::chromosome::Chromosome::zeros(context.segments[1].bits.end);
     chromosome.set(4, true);
     chromosome.set(context.segments[1].bits.start + 3, true);
@@ -70,8 +71,8 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
 }
 
 #[test]
-fn it_finds_what_the_use_needs() {
-    // All that the class depends on is whether x is 5 or more; precision would rather tell z.
+fn it_separates_what_the_class_depends_on() {
+    // The class depends only on whether x is at least 5; by precision alone, separating z would be better.
     let policy = "privacy.k = 4\ncolumns.x.role = \"quasi-identifier\"\ncolumns.z.role = \"quasi-identifier\"\n\
                   columns.c.role = \"class\"";
     let rows: Vec<String> =
@@ -90,7 +91,7 @@ fn it_finds_what_the_use_needs() {
     }
 }
 
-/// Ninety people with a tree, a number and a class.
+/// Ninety records with a hierarchy, a free number and a class.
 fn workers() -> TestTable {
     let policy = "privacy.k = 3\ncolumns.w = { role = \"quasi-identifier\", hierarchy = \"w.csv\" }\n\
                   columns.x.role = \"quasi-identifier\"\ncolumns.c.role = \"class\"";
@@ -118,7 +119,7 @@ fn the_seed_alone_decides_on_any_number_of_threads() {
     }
 }
 
-/// Keeps what it is told.
+/// Records the reported best values.
 #[derive(Default)]
 struct Listener(Mutex<Vec<f64>>);
 
@@ -129,25 +130,25 @@ impl Observer for Listener {
 }
 
 #[test]
-fn the_best_so_far_gets_better_until_it_is_what_leaves() {
+fn reported_values_decrease_to_that_of_the_release() {
     for (table, params) in [(points(2), plain()), (points(2), small()), (workers(), small())] {
         let listener = Listener::default();
         let outcome = genetic(params, cm()).run(&task(&table, 20, 3), &listener).unwrap();
-        let told = listener.0.into_inner().unwrap();
-        assert!(told.len() > 1 && told.windows(2).all(|two| two[1] <= two[0]), "{told:?}");
+        let reported = listener.0.into_inner().unwrap();
+        assert!(reported.len() > 1 && reported.windows(2).all(|two| two[1] <= two[0]), "{reported:?}");
         let verified = verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 20).unwrap();
         let released = verified.released();
         let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, released);
-        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&measure_context), told.last().copied());
+        assert_eq!(Objective { kind: cm(), weight: 1.0 }.value(&measure_context), reported.last().copied());
     }
 }
 
 #[test]
-fn whenever_it_is_stopped_what_it_has_holds() {
+fn a_search_stopped_at_any_time_returns_a_valid_release() {
     let table = points(3);
     let mut stopped = 0;
-    for asked in [0, 1, 2, 3, 5, 8, 13, 30, 60] {
-        let observer = After::asked(asked);
+    for checks in [0, 1, 2, 3, 5, 8, 13, 30, 60] {
+        let observer = After::asked(checks);
         let outcome = genetic(small(), cm()).run(&task(&table, 2, 1), &observer).unwrap();
         assert_eq!(outcome.stop == Stop::OutOfTime, observer.stopped());
         stopped += u32::from(observer.stopped());
@@ -157,7 +158,7 @@ fn whenever_it_is_stopped_what_it_has_holds() {
 }
 
 #[test]
-fn end_points_and_parameters_are_kept_to() {
+fn end_points_limit_the_intervals() {
     let table = points(2);
     let end_points: BTreeMap<_, _> = [("x".to_owned(), vec![super::end_points::EndPoint::Number(7.5)])].into();
     let params = GeneticParams { end_points, partial: true, ..small() };
@@ -179,7 +180,7 @@ fn end_points_and_parameters_are_kept_to() {
 }
 
 #[test]
-fn a_table_without_choices_is_no_trouble() {
+fn a_table_that_needs_no_recoding_is_released_as_it_is() {
     let policy = "privacy.k = 2\ncolumns.x.role = \"quasi-identifier\"";
     for rows in [&[("1", 3)][..], &[("1", 3), ("2", 2)]] {
         let table = TestTable::new(policy, &[], rows);

@@ -1,5 +1,5 @@
-//! Against naive references on random tables: what a string comes to, by the measures of what would be released; and the best
-//! of all cuts there are.
+//! Comparison with naive implementations on random tables: scores against the measures of the release, and the result of the
+//! search against the best of all cuts.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ const COLUMNS: &str = "[columns.zip]\nrole = \"quasi-identifier\"\nhierarchy = \
     missing = \"suppress\"\n[columns.age]\nrole = \"quasi-identifier\"\ntype = \"number\"\nmissing = \"category\"\n\
     [columns.one]\nrole = \"quasi-identifier\"\n[columns.s]\nrole = \"sensitive\"\n[columns.n]\nrole = \"sensitive\"\n\
     [columns.class]\nrole = \"class\"\n";
-/// What is asked; the first four are judged by counts.
+/// Privacy models; the first four are checked by counts.
 const PRIVACY: [&str; 7] = [
     "k = 2\n",
     "k = 4\n",
@@ -45,7 +45,7 @@ const PRIVACY: [&str; 7] = [
 struct RandomCase {
     rows: Vec<[u8; 5]>,
     privacy: usize,
-    /// Models with lower limits: known columns, guarded values, and the factor.
+    /// Additional [`NearShares`] models: bits of the known columns, number of guarded values, factor.
     near: Vec<(u8, usize, u64)>,
     objectives: Vec<(u8, u8)>,
     max_suppressed: u64,
@@ -108,7 +108,7 @@ impl RandomCase {
     }
 }
 
-/// What a string comes to, by the measures of what would be released.
+/// Excess and value of a chromosome, computed from the release.
 fn naive(
     table: &TestTable,
     context: &EvaluationContext<'_>,
@@ -143,13 +143,13 @@ fn possible(table: &TestTable) -> bool {
     table.models.iter().all(|model| model.holds(&group))
 }
 
-/// With time enough for the few hundred cuts there are.
+/// Parameters that find the best of a few hundred cuts.
 fn patient(params: GeneticParams) -> GeneticParams {
     let population = std::num::NonZeroU32::new(300).unwrap();
     GeneticParams { population, iterations: 20_000, patience: 10_000, ..params }
 }
 
-/// Every valid string.
+/// Returns every valid chromosome.
 fn all_chromosomes(context: &EvaluationContext<'_>) -> Vec<Chromosome> {
     let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
     let chromosome = |number: u64| {
@@ -163,7 +163,7 @@ fn all_chromosomes(context: &EvaluationContext<'_>) -> Vec<Chromosome> {
 
 proptest! {
     #[test]
-    fn a_string_comes_to_what_would_be_released(case in cases()) {
+    fn scores_agree_with_the_release(case in cases()) {
         let table = case.table();
         let objectives = case.objectives();
         let method = Genetic { params: small(), objectives: objectives.clone() };
@@ -188,12 +188,12 @@ proptest! {
             prop_assert!(same(score, expected), "{score:?} {expected:?}");
             let score = evaluator.evaluate(&context, &merged);
             prop_assert!(same(score, expected), "merged: {score:?} {expected:?}");
-            // The same where nodes stand for some of their children.
+            // The same with nested cells.
             let nested = nested_cut::refine(&context, &full, cells(&context, chromosome), u64::MAX, &NoObserver);
             let expected = naive_cells(&table, &objectives, nested.cells, case.max_suppressed);
             prop_assert!(same(nested.score, expected), "nested: {:?} {expected:?}", nested.score);
             prop_assert!(!score.is_better(&nested.score) || same(score, expected));
-            // What cannot be good enough is never dismissed wrongly.
+            // A cut is never dismissed against a score that it equals.
             evaluator.load(&context, chromosome);
             let just = Score { excess: 0, value: score.value * (1.0 + 1e-12), precision_loss: f64::INFINITY };
             prop_assert!(!evaluator.cannot_beat(&context, &full, &just));
@@ -202,11 +202,11 @@ proptest! {
 }
 
 proptest! {
-    // Each case tries every cut there is.
+    // Each case evaluates every valid cut.
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn evolution_finds_the_best_cut_there_is(mut case in cases()) {
+    fn evolution_finds_the_best_cut(mut case in cases()) {
         case.rows.truncate(20);
         case.rows.iter_mut().for_each(|row| row[1] %= 5);
         let table = case.table();
@@ -231,14 +231,14 @@ proptest! {
             let verified = verified.unwrap();
             let measure_context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
             let found_value: f64 = objectives.iter().map(|objective| objective.weight * objective.value(&measure_context).unwrap()).sum();
-            // A node that stands for some of its children may do better than any cut.
+            // Nested cells may score better than any valid cut.
             prop_assert!(found_value <= min_value + 1e-9 && (!exact || found_value >= min_value - 1e-9), "{found_value} instead of {min_value}, exact {exact}");
         }
     }
 }
 
 #[test]
-fn it_is_never_worse_than_those_it_starts_from() {
+fn the_result_is_never_worse_than_the_seeds() {
     use crate::search::bottom_up_generalization::{self, BottomUpGeneralization, Criterion};
     let case = RandomCase {
         rows: Vec::new(),

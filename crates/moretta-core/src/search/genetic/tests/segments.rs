@@ -1,4 +1,4 @@
-//! Every string that is ever made is a valid cut; repair changes as little as that takes.
+//! Every operation keeps chromosomes valid, and repair changes as few bits as possible.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const DEEP: &str = "a1;a;ab;*\na2;a;ab;*\nb1;b;ab;*\nb2;b;ab;*\nc1;c;c;*\nc2;c;c;*\nc3;c;c;*\nd1;d;d;*";
 
-/// A column with a deep tree, one with the tree of spec 5, one of free numbers and one of those with missing values.
+/// A deep hierarchy, the paper's hierarchy of work classes, free numbers, and free numbers with missing values.
 fn table() -> TestTable {
     let policy = "privacy.k = 2\ncolumns.zip = { role = \"quasi-identifier\", hierarchy = \"zip.csv\" }\n\
         columns.work = { role = \"quasi-identifier\", hierarchy = \"work.csv\" }\n\
@@ -24,7 +24,7 @@ fn table() -> TestTable {
     TestTable::new(policy, &[("zip", DEEP), ("work", WORK)], &rows)
 }
 
-/// Between each two neighbours.
+/// All boundaries between neighboring codes.
 fn ends(domain: &Domain) -> Vec<u32> {
     (0..domain.len() as u32 - 1).collect()
 }
@@ -45,25 +45,25 @@ fn shown(segment: &Segment<'_>, chromosome: &Chromosome) -> String {
 }
 
 #[test]
-fn government_is_open_therefore_the_root_is() {
-    // Spec 5: the bit between federal and state brings bits 2, 4, 5 and 6 with it.
+fn an_open_node_opens_the_nodes_above_it() {
+    // The paper's example: setting the bit between federal and state also sets bits 2, 4, 5 and 6 (counted from 1).
     let table = table();
     let work = segment(&table, 1);
     assert_eq!(work.bits, 0..7);
-    let mut told = Chromosome::zeros(7);
-    work.flip(&mut told, 2);
-    assert_eq!(shown(&work, &told), "0111110");
-    assert!(work.is_valid(&told));
-    told.set(3, false);
-    assert!(!work.is_valid(&told));
-    // Back again: Government is closed, the root stays open.
-    told.set(3, true);
-    work.flip(&mut told, 3);
-    assert_eq!(shown(&work, &told), "0100110");
+    let mut bits = Chromosome::zeros(7);
+    work.flip(&mut bits, 2);
+    assert_eq!(shown(&work, &bits), "0111110");
+    assert!(work.is_valid(&bits));
+    bits.set(3, false);
+    assert!(!work.is_valid(&bits));
+    // Clearing a bit inside Government closes it; the root stays open.
+    bits.set(3, true);
+    work.flip(&mut bits, 3);
+    assert_eq!(shown(&work, &bits), "0100110");
 }
 
 #[test]
-fn a_string_is_valid_where_cells_are_nodes_and_repair_changes_least() {
+fn a_chromosome_is_valid_if_its_cells_are_nodes_and_repair_is_minimal() {
     let table = table();
     for column in 0..4 {
         let segment = segment(&table, column);
@@ -72,7 +72,7 @@ fn a_string_is_valid_where_cells_are_nodes_and_repair_changes_least() {
             |a: &Chromosome, b: &Chromosome| segment.bits.clone().filter(|&bit| a.get(bit) != b.get(bit)).count();
         let valid: Vec<&Chromosome> = all.iter().filter(|chromosome| segment.is_valid(chromosome)).collect();
         for chromosome in &all {
-            // By the definition of a cut: what lies between two 1s is a cell that the column has.
+            // By definition: in a valid cut, the codes between two ones are exactly a cell of the column.
             let mut cells = Vec::new();
             let mut first = 0;
             for end in segment.bits.clone().filter(|&bit| chromosome.get(bit)).chain([segment.bits.end]) {
@@ -94,15 +94,15 @@ fn a_string_is_valid_where_cells_are_nodes_and_repair_changes_least() {
             let mut repaired = chromosome.clone();
             segment.repair(&mut repaired);
             assert!(segment.is_valid(&repaired));
-            let least = valid.iter().map(|valid| distance(chromosome, valid)).min();
-            assert_eq!(Some(distance(chromosome, &repaired)), least, "{}", shown(&segment, chromosome));
+            let min_changes = valid.iter().map(|valid| distance(chromosome, valid)).min();
+            assert_eq!(Some(distance(chromosome, &repaired)), min_changes, "{}", shown(&segment, chromosome));
         }
     }
 }
 
 proptest! {
     #[test]
-    fn whatever_is_drawn_crossed_and_turned_over_is_valid(seed: u64, turns in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
+    fn drawn_crossed_and_mutated_chromosomes_are_valid(seed: u64, flips in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
         let table = table();
         let mut rng = SearchRng::new(seed, 0);
         for column in 0..4 {
@@ -116,8 +116,8 @@ proptest! {
             child.copy_from(&other, a.min(b)..a.max(b));
             segment.repair(&mut child);
             prop_assert!(segment.is_valid(&child));
-            for turn in &turns {
-                let bit = turn.index(segment.bits.end);
+            for flip in &flips {
+                let bit = flip.index(segment.bits.end);
                 let before = child.get(bit);
                 segment.flip(&mut child, bit);
                 prop_assert!(segment.is_valid(&child) && child.get(bit) != before);
