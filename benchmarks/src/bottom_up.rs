@@ -21,7 +21,7 @@ use moretta_papers::{
     machine,
 };
 
-use crate::{best, data, naive, results, search_timed};
+use crate::{best, data, naive_bottom_up, results, search_timed};
 
 const SET_UP: SetUp = CATEGORIES;
 const NAME: &str = "name = \"bottom-up-generalization\"";
@@ -64,12 +64,12 @@ struct Run {
 }
 
 /// A table that searches run on.
-struct Table {
+struct TimedProfile {
     profile: Profile,
     build_seconds: f64,
 }
 
-impl Table {
+impl TimedProfile {
     fn new(trees: &Hierarchies, counts: &Counts) -> Result<Self, Box<dyn Error>> {
         let start = Instant::now();
         let profile = Profile::build(&SET_UP.policy("k = 2", NAME)?, trees, counts)?;
@@ -102,7 +102,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     quality(&mut text, &data, &trees)?;
     let both = SET_UP.rows(&data, BOTH)?;
     let (s, r) = ENLARGED;
-    let large = Table::new(&trees, &SET_UP.enlarged_counts(&both, s, r, 1))?;
+    let large = TimedProfile::new(&trees, &SET_UP.enlarged_counts(&both, s, r, 1))?;
     speed(&mut text, &large)?;
     curves(&mut text, &trees, &both, &large)?;
     fs::write(results("bottom-up-generalization.md"), &text)?;
@@ -112,7 +112,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 
 /// Every variant at every K, verified and measured.
 fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Box<dyn Error>> {
-    let table = Table::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
+    let table = TimedProfile::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
     writeln!(
         text,
         "\n## Quality\n\nThe training set, {} records, {} distinct tuples. LM is the mean over records of the loss summed over the seven\ncolumns (0 to 7); CM is the share of records suppressed or not of their group's majority class; a suppressed record\ncounts as lost in all seven columns and in its class. Lower is better in both. The smallest group is that of the\nrecords not suppressed.\nMilliseconds are of the search on {} threads.\n",
@@ -154,7 +154,7 @@ fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Bo
 }
 
 /// With pruning, without, and without an index.
-fn speed(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+fn speed(text: &mut String, table: &TimedProfile) -> Result<(), Box<dyn Error>> {
     let (_, paper_vids, k, paper_seconds) = PAPER;
     let (s, r) = ENLARGED;
     // Turn by turn, so that what else the machine does hits both alike.
@@ -170,7 +170,7 @@ fn speed(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
         return Err("pruning changes the path".into());
     }
     eprintln!("speed, naive");
-    let naive = naive::run(&table.profile, k);
+    let naive = naive_bottom_up::run(&table.profile, k);
     if !same_path(&table.profile, &pruned[0].path, &naive.path) {
         return Err("the naive method takes another path".into());
     }
@@ -231,7 +231,12 @@ fn same_path(profile: &Profile, steps: &[Step], nodes: &[(usize, NodeId)]) -> bo
 }
 
 /// How time and work grow with K, with copies and with random columns.
-fn curves(text: &mut String, trees: &Hierarchies, both: &[Vec<String>], large: &Table) -> Result<(), Box<dyn Error>> {
+fn curves(
+    text: &mut String,
+    trees: &Hierarchies,
+    both: &[Vec<String>],
+    large: &TimedProfile,
+) -> Result<(), Box<dyn Error>> {
     let k = PAPER.2;
     let (s, r) = ENLARGED;
     writeln!(text, "\n## Growth\n\nUnless varied, K = {k}, s = {s} (copies), r = {r} (random columns).")?;
@@ -242,12 +247,12 @@ fn curves(text: &mut String, trees: &Hierarchies, both: &[Vec<String>], large: &
     curve.write(text, "bottom-up-by-k")?;
     let mut curve = Curve::new("s", false);
     for s in CURVE_S {
-        curve.measure(s as f64, &Table::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
+        curve.measure(s as f64, &TimedProfile::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
     }
     curve.write(text, "bottom-up-by-s")?;
     let mut curve = Curve::new("r", false);
     for r in CURVE_R {
-        curve.measure(r as f64, &Table::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
+        curve.measure(r as f64, &TimedProfile::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
     }
     curve.write(text, "bottom-up-by-r")
 }
@@ -271,7 +276,7 @@ impl Curve {
         Self { against: Axis { title: against, log }, rows, lines }
     }
 
-    fn measure(&mut self, at: f64, table: &Table, k: u64) -> Result<(), Box<dyn Error>> {
+    fn measure(&mut self, at: f64, table: &TimedProfile, k: u64) -> Result<(), Box<dyn Error>> {
         eprintln!("curve, {} = {at}", self.against.title);
         let (pruned, unpruned) = (table.run(k, PRUNED, 0.0, 3)?, table.run(k, UNPRUNED, 0.0, 1)?);
         let of = |run: &Run, name: &str| run.work.get(name).copied().unwrap_or(0);

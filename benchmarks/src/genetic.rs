@@ -20,7 +20,7 @@ use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{MIXED, SetUp, TRAIN},
     data::Data,
-    lab::{Lab, Run, Table},
+    experiment::{Experiment, ExperimentTable, Run},
     machine,
 };
 
@@ -55,9 +55,9 @@ fn policy(k: u64, suppressed: f64, objective: &str, method: &str) -> Result<Poli
 }
 
 /// What came of one search, and of those that others are compared with.
-fn run_policy(policy: &Policy, table: &Table) -> Result<Run, Box<dyn Error>> {
-    let lab = Lab { data: Data::new(""), observer: &NoObserver, tell: &|_| {} };
-    Ok(lab.run(policy, table)?)
+fn run_policy(policy: &Policy, table: &ExperimentTable) -> Result<Run, Box<dyn Error>> {
+    let experiment = Experiment { data: Data::new(""), observer: &NoObserver, report: &|_| {} };
+    Ok(experiment.run(policy, table)?)
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
@@ -79,8 +79,8 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// LM against other global recodings.
-fn rivals(train: &Table) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## Against other global recodings\n\nLM; lower is better. *Full-domain*: the best of all level vectors, one level per column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them by increasing loss before\nsuppression. *Cut*: a node stands for all of its children or none. *Partial* (the default): a node may stand for some\nof its children.\n".to_owned();
+fn rivals(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
+    let mut text = "\n## Against other global recodings\n\nLM, the less the better. *Full-domain*: the best of all combinations of levels, one level for each column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them in order of what they lose\nbefore anything is suppressed. *Cut*: a node stands for all of its children or none; *partial*, the default: for some of\nthem, where that is better.\n".to_owned();
     for suppressed in [1.0, 0.0] {
         let share = 100.0 * suppressed;
         writeln!(
@@ -113,7 +113,7 @@ fn rivals(train: &Table) -> Result<String, Box<dyn Error>> {
 }
 
 /// The least LM of all combinations of levels.
-fn full_domain(policy: &Policy, table: &Table) -> Result<f64, Box<dyn Error>> {
+fn full_domain(policy: &Policy, table: &ExperimentTable) -> Result<f64, Box<dyn Error>> {
     let profile = Profile::build(policy, &table.trees, &table.counts)?;
     let bound = BoundPolicy::new(policy, &profile)?;
     let levels: Vec<Vec<Vec<Cell>>> = (0..profile.columns().len()).map(|column| levels(&profile, column)).collect();
@@ -231,8 +231,8 @@ fn levels(profile: &Profile, column: usize) -> Vec<Vec<Cell>> {
 }
 
 /// What seeds and the local search are worth.
-fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; like ours, it ends after 50,000 iterations without improvement. *Evaluations* are the number of evaluated\ncuts. The last step of ours (partial) is not used here.\n".to_owned();
+fn plain(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
+    let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; it ends like ours when 50,000 in a row brought nothing. *Evaluations* are those that were made until then.\nThe last step of ours (partial) is left out here.\n".to_owned();
     let variants = [
         ("plain", PLAIN),
         ("with seeds", "local-search = false\npartial = false"),
@@ -261,7 +261,7 @@ fn plain(train: &Table) -> Result<String, Box<dyn Error>> {
 }
 
 /// Evaluations a second.
-fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
+fn speed(data: &Data, train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
     let threads = rayon::current_num_threads();
     let mut text = format!("\n## Speed\n\nOn {threads} threads; the whole search, including the tables it builds.\n\n");
     text += "| run, k = 10 | seconds | evaluations | per second | seconds for 500,000 |\n| --- | ---: | ---: | ---: | ---: |\n";
@@ -296,7 +296,8 @@ fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
         count(FEWER)
     )?;
     for s in GROWTH_S {
-        let enlarged = Table { trees: PAPER.trees(data)?, counts: PAPER.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1) };
+        let enlarged =
+            ExperimentTable { trees: PAPER.trees(data)?, counts: PAPER.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1) };
         let policy = policy(10, 1.0, "lm", &method)?;
         let found = run_policy(&policy, &enlarged)?;
         let tuples = Profile::build(&policy, &enlarged.trees, &enlarged.counts)?.tuples();
@@ -324,7 +325,7 @@ fn speed(data: &Data, train: &Table) -> Result<String, Box<dyn Error>> {
 fn with_columns(data: &Data, width: usize, method: &str) -> Result<(f64, u64, usize), Box<dyn Error>> {
     let columns: &'static [(&'static str, Kind)] = &PAPER.columns[..width];
     let set_up = SetUp { columns, ..PAPER };
-    let table = Table { trees: set_up.trees(data)?, counts: set_up.counts(&set_up.rows(data, TRAIN)?) };
+    let table = ExperimentTable { trees: set_up.trees(data)?, counts: set_up.counts(&set_up.rows(data, TRAIN)?) };
     let policy = set_up.policy("k = 10\nmax-suppressed = 1.0", method)?;
     let found = run_policy(&policy, &table)?;
     let tuples = Profile::build(&policy, &table.trees, &table.counts)?.tuples();

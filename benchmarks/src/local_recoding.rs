@@ -55,12 +55,12 @@ const BLOCKED_SIZES: [usize; 2] = [100_000, 300_000];
 const BLOCKS: [u64; 4] = [10_000, 40_000, 100_000, 0];
 
 /// A table, and what a policy says about its columns.
-struct Table {
+struct CountedTable {
     counts: Counts,
     trees: Hierarchies,
 }
 
-impl Table {
+impl CountedTable {
     fn policy(&self, k: u64, method: &str, weights: &[u32]) -> Result<Policy, Box<dyn Error>> {
         let mut text = format!("version = 1\nprivacy.k = {k}\n[method]\n{method}\n");
         let kinds = ADULT.columns.iter().chain(NUMBERS);
@@ -158,7 +158,7 @@ fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
         let mut known: [Vec<(f64, f64)>; 2] = [Vec::new(), Vec::new()];
         for size in SIZES {
             let trees = if *title == "Adult, enlarged" { trees.clone() } else { Hierarchies::default() };
-            let table = Table { counts: counts(size), trees };
+            let table = CountedTable { counts: counts(size), trees };
             let records = table.counts.records as f64;
             write!(text, "| {} | {} |", count(table.counts.records), count(table.counts.rows() as u64))?;
             for (at, (_, method)) in METHODS.iter().enumerate().take(3) {
@@ -202,7 +202,7 @@ fn blocks(data: &Data) -> Result<String, Box<dyn Error>> {
     let rows = ADULT.rows(data, BOTH)?;
     for size in BLOCKED_SIZES {
         let counts = ADULT.enlarged_counts(&rows[..size.div_ceil(s)], s, r, 1);
-        let table = Table { counts, trees: taxonomies(data)? };
+        let table = CountedTable { counts, trees: taxonomies(data)? };
         for block in BLOCKS {
             let policy = table.policy(GROWTH_K, &format!("name = \"local-top-down\"\nblock = {block}"), &[])?;
             let (seconds, gcp) = table.run(&policy, 1, |profile, verified| Ok(gcp(&policy, profile, verified)))?;

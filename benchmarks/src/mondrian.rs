@@ -19,19 +19,19 @@ use crate::{data, results, search_timed};
 const TURNS: usize = 5;
 const K: [u64; 4] = [5, 10, 50, 100];
 
-struct Result {
+struct RunResult {
     gcp: f64,
     dm: f64,
     seconds: f64,
 }
 
-pub fn run() -> std::result::Result<(), Box<dyn Error>> {
+pub fn run() -> Result<(), Box<dyn Error>> {
     let Some(data) = data() else {
         eprintln!("SKIPPED mondrian: no Adult data; set MORETTA_DATA to the folder that has adult/");
         return Ok(());
     };
     let trees = MIXED.trees(&data)?;
-    let once = |counts: &Counts, k: u64, method: &str, turns: usize| -> std::result::Result<Result, Box<dyn Error>> {
+    let once = |counts: &Counts, k: u64, method: &str, turns: usize| -> Result<RunResult, Box<dyn Error>> {
         let policy = MIXED.policy(&format!("k = {k}"), method)?;
         let profile = Profile::build(&policy, &trees, counts)?;
         let bound = BoundPolicy::new(&policy, &profile)?;
@@ -40,7 +40,7 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
         let context = MeasureContext::of_recoding(&policy, &profile, verified.released());
         let measures = Measures::of(&context);
         let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
-        Ok(Result { gcp: value("gcp"), dm: value("dm"), seconds })
+        Ok(RunResult { gcp: value("gcp"), dm: value("dm"), seconds })
     };
 
     let train = MIXED.counts(&MIXED.rows(&data, TRAIN)?);
@@ -84,8 +84,8 @@ pub fn run() -> std::result::Result<(), Box<dyn Error>> {
     put_in_readme("mondrian", &readme, &machine)
 }
 
-/// Replaces the table between the two marks of the README.
-pub fn put_in_readme(name: &str, table: &str, machine: &str) -> std::result::Result<(), Box<dyn Error>> {
+/// The README shows the table between two marks.
+pub fn put_in_readme(name: &str, table: &str, machine: &str) -> Result<(), Box<dyn Error>> {
     let path = results("../../README.md");
     let text = fs::read_to_string(&path)?;
     let (start, end) = (format!("<!-- {name}: made by benchmarks/run {name} -->\n"), format!("<!-- {name}: end -->"));

@@ -37,7 +37,7 @@ struct Naive<'a> {
     current: Vec<Vec<u64>>,
     shifts: Vec<u32>,
     /// By packed tuple, the place of its counts in `sums`.
-    table: HashMap<u64, usize>,
+    group_index: HashMap<u64, usize>,
     sums: Vec<u64>,
 }
 
@@ -70,7 +70,10 @@ pub fn run(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Run {
         let Some(highest) = scored.iter().map(|(score, _)| *score).max_by(f64::total_cmp) else { break };
         let Some(&(_, (column, code))) = scored.iter().find(|(score, _)| *score >= highest - 1e-12) else { break };
         naive.set(column, code, true);
-        hidden[column].iter_mut().zip(&classes[column][code as usize]).for_each(|(hidden, told)| *hidden -= told);
+        hidden[column]
+            .iter_mut()
+            .zip(&classes[column][code as usize])
+            .for_each(|(hidden, disclosed)| *hidden -= disclosed);
         open.retain(|candidate| *candidate != (column, code));
         run.path.push((column, code));
     }
@@ -109,16 +112,16 @@ impl<'a> Naive<'a> {
         let shifts = codes.iter().map(&mut shift).collect();
         assert!(next <= 64, "a tuple fits a word");
         let current = codes.iter().map(|&codes| vec![0; codes]).collect();
-        Self { profile, templates, counts, current, shifts, table: HashMap::new(), sums: Vec::new() }
+        Self { profile, templates, counts, current, shifts, group_index: HashMap::new(), sums: Vec::new() }
     }
 
-    fn set(&mut self, column: usize, code: u32, told: bool) {
-        self.current[column][code as usize] = if told { u64::from(code) + 1 } else { 0 };
+    fn set(&mut self, column: usize, code: u32, disclosed: bool) {
+        self.current[column][code as usize] = if disclosed { u64::from(code) + 1 } else { 0 };
     }
 
     /// The highest confidence of every template.
     fn confidences(&mut self) -> Vec<f64> {
-        self.table.clear();
+        self.group_index.clear();
         self.sums.clear();
         let width = 1 + self.templates.len();
         for (tuple, counts) in (0..self.profile.tuples() as u32).map(TupleId).zip(self.counts.chunks_exact(width)) {
@@ -126,7 +129,7 @@ impl<'a> Naive<'a> {
             for ((&code, current), shift) in self.profile.codes(tuple).iter().zip(&self.current).zip(&self.shifts) {
                 key |= current[code as usize] << shift;
             }
-            let at = *self.table.entry(key).or_insert(self.sums.len());
+            let at = *self.group_index.entry(key).or_insert(self.sums.len());
             if at == self.sums.len() {
                 self.sums.extend(counts);
             } else {
@@ -164,9 +167,9 @@ fn sum(classes: &[Vec<u64>]) -> Vec<u64> {
 }
 
 /// What is known of the class once some of the records are told apart from the others.
-fn gain(all: &[u64], told: &[u64]) -> f64 {
-    let rest: Vec<u64> = all.iter().zip(told).map(|(all, told)| all - told).collect();
-    let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, told, &rest].map(|classes| {
+fn gain(all: &[u64], disclosed: &[u64]) -> f64 {
+    let rest: Vec<u64> = all.iter().zip(disclosed).map(|(all, disclosed)| all - disclosed).collect();
+    let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, disclosed, &rest].map(|classes| {
         let records = classes.iter().sum::<u64>() as f64;
         let shares = classes.iter().filter(|count| **count > 0).map(|&count| count as f64 / records);
         (records, shares.map(|share| -share * share.log2()).sum::<f64>())

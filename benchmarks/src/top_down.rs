@@ -64,18 +64,18 @@ impl Run {
     }
 
     /// Column and code of each value that was told.
-    fn told(&self) -> impl Iterator<Item = (usize, u32)> {
-        let told = self.path.iter().filter(|step| step.action == Action::Disclose);
-        told.flat_map(|step| &step.changes).map(|(column, cell)| (column.index(), cell.first))
+    fn disclosed(&self) -> impl Iterator<Item = (usize, u32)> {
+        let disclosed = self.path.iter().filter(|step| step.action == Action::Disclose);
+        disclosed.flat_map(|step| &step.changes).map(|(column, cell)| (column.index(), cell.first))
     }
 }
 
 /// A table that searches run on.
-struct Table {
+struct ProfiledTable {
     profile: Profile,
 }
 
-impl Table {
+impl ProfiledTable {
     fn new(counts: &Counts) -> Result<Self, Box<dyn Error>> {
         // The profile depends on the columns alone, not on the templates.
         let policy = policy(&[all_columns()], 1.0)?;
@@ -162,7 +162,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let (mut one, mut naive, mut several, mut growth) = (String::new(), String::new(), String::new(), Growth::new());
     // From the smallest table to the largest: what the process keeps of an earlier one hardly adds to its peak.
     for s in GROWTH_S {
-        let table = Table::enlarged(&original, s)?;
+        let table = ProfiledTable::enlarged(&original, s)?;
         growth.measure(s, &table)?;
         if s == 1 {
             against_naive(&mut naive, &table)?;
@@ -179,7 +179,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn one_qid(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+fn one_qid(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
     writeln!(
         text,
         "\n## One QID of seven columns\n\nEnlarged, s = {}: {}. Best of {TURNS} turns. A max-confidence of 1 forbids nothing (a\npolicy with nothing else is refused); it gives the longest search.\n\n| max-confidence | seconds | published, s | published over ours | iterations | partitions touched | confidences computed | candidates rescored | peak memory, MB |\n| ---: |{}",
@@ -209,13 +209,13 @@ fn one_qid(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
     }
     writeln!(
         text,
-        "\nTarget: below {TARGET_SECONDS} s on two cores ({}: {slowest:.3} s).",
+        "\nAsked for: below {TARGET_SECONDS} s on two cores ({}: {slowest:.3} s).",
         met(slowest < TARGET_SECONDS)
     )?;
     Ok(())
 }
 
-fn against_naive(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+fn against_naive(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
     writeln!(
         text,
         "\n### Compared with a naive search\n\nBoth sets, not enlarged: {}. The naive search regroups all records for every\ncandidate in every iteration, on packed tuples and on one thread; it ran once, ours in {TURNS} turns before it. Both\ndisclose the same values in the same order.\n\n| max-confidence | seconds | naive, s | ratio | iterations | confidences computed | candidates tried naively |\n| ---: |{}",
@@ -226,7 +226,7 @@ fn against_naive(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>>
         eprintln!("naive, {confidence:?}");
         let run = table.run(&[all_columns()], confidence, TURNS)?;
         let naive = table.run_naively(&all_columns(), confidence)?;
-        if !run.told().eq(naive.path.iter().copied()) {
+        if !run.disclosed().eq(naive.path.iter().copied()) {
             return Err("the naive search tells other values".into());
         }
         writeln!(
@@ -267,7 +267,7 @@ fn draw(random: &mut Random, qids: usize) -> Vec<Qid> {
     drawn
 }
 
-fn several_qids(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> {
+fn several_qids(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
     let (fewest, most) = QID_COLUMNS;
     writeln!(
         text,
@@ -304,7 +304,7 @@ fn several_qids(text: &mut String, table: &Table) -> Result<(), Box<dyn Error>> 
     }
     writeln!(
         text,
-        "\nPublished: {:.0} s, for 3 to 6 QIDs. Target: below {TARGET_SECONDS} s on two cores (mean {}: {:.3} s; every draw {}: {:.3} s).\n",
+        "\nPublished: {:.0} s, for 3 to 6 QIDs. Asked for: below {TARGET_SECONDS} s on two cores (mean {}: {:.3} s; every draw {}: {:.3} s).\n",
         PAPER_SECONDS.1,
         met(slowest.0 < TARGET_SECONDS),
         slowest.0,
@@ -332,7 +332,7 @@ impl Growth {
         Self { rows: String::new(), points: Vec::new(), even: Vec::new(), first: None }
     }
 
-    fn measure(&mut self, s: usize, table: &Table) -> Result<(), Box<dyn Error>> {
+    fn measure(&mut self, s: usize, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
         eprintln!("growth, s = {s}");
         let run = table.run(&[all_columns()], PAPER_CONFIDENCE, GROWTH_TURNS)?;
         let (records, tuples) = (table.profile.records(), table.profile.tuples());

@@ -3,9 +3,9 @@
 use moretta_core::{counts::Counts, hierarchy::Hierarchies, policy::Policy, schema::Kind};
 
 use crate::{
-    data::{self, Data, Rows},
+    data::{self, Data, TextRows},
     error::PaperError,
-    lab::{self, Table},
+    experiment::{self, ExperimentTable},
 };
 
 /// Which columns of Adult an experiment uses, and how.
@@ -108,7 +108,7 @@ impl SetUp {
                 text += &format!("[columns.{name}]\nrole = \"{role}\"\n");
             }
         }
-        lab::policy(&text)
+        experiment::policy(&text)
     }
 
     /// The hierarchies.
@@ -122,7 +122,7 @@ impl SetUp {
     }
 
     /// The columns of some of the files, as rows of texts.
-    pub fn rows(&self, data: &Data, files: &[&str]) -> Result<Rows, PaperError> {
+    pub fn rows(&self, data: &Data, files: &[&str]) -> Result<TextRows, PaperError> {
         let mut rows = Vec::new();
         for file in files {
             rows.extend(data.rows(file, &self.names())?);
@@ -141,7 +141,7 @@ impl SetUp {
     }
 
     /// Some of the files as a table.
-    pub fn table(&self, data: &Data, files: &[&str]) -> Result<Table, PaperError> {
-        Ok(Table { counts: self.counts(&self.rows(data, files)?), trees: self.trees(data)? })
+    pub fn table(&self, data: &Data, files: &[&str]) -> Result<ExperimentTable, PaperError> {
+        Ok(ExperimentTable { counts: self.counts(&self.rows(data, files)?), trees: self.trees(data)? })
     }
 }

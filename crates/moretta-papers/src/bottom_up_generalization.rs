@@ -11,7 +11,7 @@ use crate::{
     adult::{BOTH, CATEGORIES, SetUp, TEST, TRAIN},
     document::{Document, line_by, percent, points, span},
     error::PaperError,
-    lab::{Lab, Table},
+    experiment::{Experiment, ExperimentTable},
 };
 
 const KS: [u64; 8] = [10, 20, 50, 100, 150, 200, 300, 500];
@@ -29,7 +29,7 @@ const RANDOM_COLUMNS: usize = 3;
 const LARGE_K: u64 = 150;
 
 /// Ways to run it: name, parameters, and hierarchies of another kind.
-const WAYS: [(&str, &str, &str); 4] = [
+const VARIANTS: [(&str, &str, &str); 4] = [
     ("plain, as published", "take-back = false", "hierarchies"),
     ("with take-back", "search = 0\npartial = false", "hierarchies"),
     ("default", "", "hierarchies"),
@@ -43,9 +43,9 @@ const CLIMBS: [u64; 3] = [50, 100, 500];
 const LAST: usize = 3;
 
 /// The errors of each way at each K.
-type Found = Vec<Vec<Errors>>;
+type ErrorsByVariant = Vec<Vec<Errors>>;
 
-pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
+pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "1-bottom-up-generalization",
         "Bottom-up generalization",
@@ -53,39 +53,39 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
          Adult, 30,162 training and 15,060 test records, seven categorical quasi-identifiers, class income. The \
          recoding is found on the training set and applied to the test set; errors are those of a C4.5 tree there.",
     );
-    let mut found: Found = Vec::new();
-    for (name, parameters, hierarchies) in WAYS {
+    let mut errors_by_variant: ErrorsByVariant = Vec::new();
+    for (name, parameters, hierarchies) in VARIANTS {
         let set_up = SetUp { hierarchies: Some(hierarchies), ..CATEGORIES };
-        let tables = (set_up.table(&lab.data, TRAIN)?, set_up.table(&lab.data, TEST)?);
+        let tables = (set_up.table(&experiment.data, TRAIN)?, set_up.table(&experiment.data, TEST)?);
         let mut errors = Vec::new();
         for k in KS {
-            lab.step(&format!("paper 1: {name}, K = {k}"))?;
-            errors.push(errors_of(lab, &set_up, &tables, (k, parameters))?);
+            experiment.step(&format!("paper 1: {name}, K = {k}"))?;
+            errors.push(errors_of(experiment, &set_up, &tables, (k, parameters))?);
         }
-        found.push(errors);
+        errors_by_variant.push(errors);
     }
-    let climbs = climbs(lab)?;
-    claims(&mut document, &found, &climbs)?;
-    table(&mut document, &found);
+    let climbs = climbs(experiment)?;
+    claims(&mut document, &errors_by_variant, &climbs)?;
+    table(&mut document, &errors_by_variant);
     last_steps(&mut document, &climbs);
-    scale(lab, &mut document)?;
+    scale(experiment, &mut document)?;
     Ok(document)
 }
 
 fn errors_of(
-    lab: &Lab<'_>,
+    experiment: &Experiment<'_>,
     set_up: &SetUp,
-    (train, test): &(Table, Table),
+    (train, test): &(ExperimentTable, ExperimentTable),
     (k, parameters): (u64, &str),
 ) -> Result<Errors, PaperError> {
     let method = format!("name = \"bottom-up-generalization\"\n{parameters}");
     let policy = set_up.policy(&format!("k = {k}"), &method)?;
-    let run = lab.run(&policy, train)?;
+    let run = experiment.run(&policy, train)?;
     Ok(evaluate::tested(&policy, &train.trees, (&run.profile, &run.recoding), test.counts.clone())?.0)
 }
 
-fn claims(document: &mut Document, found: &Found, climbs: &[Climb]) -> Result<(), PaperError> {
-    let Errors { raw, root, .. } = found[PLAIN][0];
+fn claims(document: &mut Document, errors_by_variant: &ErrorsByVariant, climbs: &[Climb]) -> Result<(), PaperError> {
+    let Errors { raw, root, .. } = errors_by_variant[PLAIN][0];
     let near = |ours: f64, published: f64| (ours - published).abs() <= NEAR;
     document.claim("B, error on the data as it is, within 0.5 points", "17.4 %", percent(raw), near(raw, PUBLISHED_B));
     document.claim(
@@ -96,16 +96,19 @@ fn claims(document: &mut Document, found: &Found, climbs: &[Climb]) -> Result<()
     );
     let why = why(climbs);
     for way in [PLAIN, TAKE_BACK, DEFAULT] {
-        let (least, most) = span(found[way].iter().map(|errors| errors.released - errors.raw))?;
+        let (least, most) = span(errors_by_variant[way].iter().map(|errors| errors.released - errors.raw))?;
         let ours = format!("{} to {} points", points(least), points(most));
-        let what = format!("E - B for K = 10..500, {}", WAYS[way].0);
+        let what = format!("E - B for K = 10..500, {}", VARIANTS[way].0);
         document.claim(&what, "at most 1.1 points", ours, most <= PUBLISHED_MORE).because(&why);
     }
     for way in [TAKE_BACK, DEFAULT] {
-        let differences = found[way].iter().zip(&found[PLAIN]).map(|(way, plain)| way.released - plain.released);
+        let differences = errors_by_variant[way]
+            .iter()
+            .zip(&errors_by_variant[PLAIN])
+            .map(|(way, plain)| way.released - plain.released);
         let (least, most) = span(differences)?;
         let ours = format!("by {} to {} points", points(-most), points(-least));
-        let what = format!("E lower than plain (or the same, to 0.1 points), {}", WAYS[way].0);
+        let what = format!("E lower than plain (or the same, to 0.1 points), {}", VARIANTS[way].0);
         document.claim(&what, "(beyond the paper)", ours, most <= ROUNDING && least < 0.0);
     }
     Ok(())
@@ -133,20 +136,20 @@ fn why(climbs: &[Climb]) -> String {
     )
 }
 
-fn table(document: &mut Document, found: &Found) {
+fn table(document: &mut Document, errors_by_variant: &ErrorsByVariant) {
     document.section(
         "Errors",
         "E for each variant of the method. *Plain* stops when K is reached, as published. *Take-back* then reverts \
          unneeded steps. *Default* also searches for a better cut and generalizes single children if that is enough. \
          *Other hierarchies*: plain, with those of the ARX project; the taxonomies of the paper are not available.",
     );
-    let head: Vec<&str> = ["K"].into_iter().chain(WAYS.iter().map(|(name, ..)| *name)).collect();
-    document.table_by(&head, &KS, |at| found.iter().map(|way| percent(way[at].released)).collect());
-    let ways = WAYS.iter().zip(found);
+    let head: Vec<&str> = ["K"].into_iter().chain(VARIANTS.iter().map(|(name, ..)| *name)).collect();
+    document.table_by(&head, &KS, |at| errors_by_variant.iter().map(|way| percent(way[at].released)).collect());
+    let ways = VARIANTS.iter().zip(errors_by_variant);
     let mut lines: Vec<Line> =
         ways.map(|((name, ..), way)| line_by(*name, &KS, |at| 100.0 * way[at].released)).collect();
-    lines.push(line_by("B, as it is", &KS, |at| 100.0 * found[PLAIN][at].raw));
-    lines.push(line_by("W, at the root", &KS, |at| 100.0 * found[PLAIN][at].root));
+    lines.push(line_by("B, as it is", &KS, |at| 100.0 * errors_by_variant[PLAIN][at].raw));
+    lines.push(line_by("W, at the root", &KS, |at| 100.0 * errors_by_variant[PLAIN][at].root));
     let axes = (Axis { title: "K", log: true }, Axis { title: "error, %", log: false });
     document.chart("errors", "Errors on the test set", axes, lines);
 }
@@ -157,15 +160,15 @@ struct Climb {
     points: Vec<Point>,
 }
 
-fn climbs(lab: &Lab<'_>) -> Result<Vec<Climb>, PaperError> {
-    let table = CATEGORIES.table(&lab.data, TRAIN)?;
+fn climbs(experiment: &Experiment<'_>) -> Result<Vec<Climb>, PaperError> {
+    let table = CATEGORIES.table(&experiment.data, TRAIN)?;
     let climb = |&k: &u64| {
-        lab.step(&format!("paper 1: the climb for K = {k}"))?;
+        experiment.step(&format!("paper 1: the climb for K = {k}"))?;
         let method = "name = \"bottom-up-generalization\"\ntake-back = false";
         let policy = CATEGORIES.policy(&format!("k = {k}"), method)?;
-        let run = lab.run(&policy, &table)?;
+        let run = experiment.run(&policy, &table)?;
         let all: Vec<usize> = (1..=run.path.len()).collect();
-        let points = tradeoff::measured(&run.profile, &policy, &run.path, &all, lab.observer);
+        let points = tradeoff::measured(&run.profile, &policy, &run.path, &all, experiment.observer);
         Ok(Climb { k, points: points.ok_or(PaperError::Interrupted)? })
     };
     CLIMBS.iter().map(climb).collect()
@@ -195,7 +198,7 @@ fn last_steps(document: &mut Document, climbs: &[Climb]) {
 }
 
 /// Seconds against records.
-fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+fn scale(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Scale",
         &format!(
@@ -205,19 +208,21 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
              [bottom-up-generalization.md](../bottom-up-generalization.md)."
         ),
     );
-    let rows_of_both = CATEGORIES.rows(&lab.data, BOTH)?;
-    let trees = CATEGORIES.trees(&lab.data)?;
+    let rows_of_both = CATEGORIES.rows(&experiment.data, BOTH)?;
+    let trees = CATEGORIES.trees(&experiment.data)?;
     let method = "name = \"bottom-up-generalization\"\ntake-back = false";
     let policy = CATEGORIES.policy(&format!("k = {LARGE_K}"), method)?;
     let (mut rows, mut line) = (Vec::new(), Vec::new());
     for s in COPIES {
-        lab.step(&format!("paper 1: enlarged {s} times"))?;
-        let table =
-            Table { counts: CATEGORIES.enlarged_counts(&rows_of_both, s, RANDOM_COLUMNS, 1), trees: trees.clone() };
+        experiment.step(&format!("paper 1: enlarged {s} times"))?;
+        let table = ExperimentTable {
+            counts: CATEGORIES.enlarged_counts(&rows_of_both, s, RANDOM_COLUMNS, 1),
+            trees: trees.clone(),
+        };
         let start = std::time::Instant::now();
         let profile = Profile::build(&policy, &table.trees, &table.counts)?;
         let index = start.elapsed().as_secs_f64();
-        let run = lab.run(&policy, &table)?;
+        let run = experiment.run(&policy, &table)?;
         let records = count(table.counts.records);
         rows.push(vec![
             s.to_string(),
@@ -238,11 +243,11 @@ fn scale(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.table(&["s", "records", "distinct", "index, s", "search, s", "iterations", "vids touched"], &rows);
     let axes = (Axis { title: "records", log: true }, Axis { title: "search, s", log: true });
     document.chart("scale", "Search against records", axes, vec![Line { name: "plain".to_owned(), points: line }]);
-    let small = CATEGORIES.table(&lab.data, TRAIN)?;
+    let small = CATEGORIES.table(&experiment.data, TRAIN)?;
     let start = std::time::Instant::now();
     Profile::build(&policy, &small.trees, &small.counts)?;
     let index = start.elapsed().as_secs_f64();
-    let run = lab.run(&policy, &small)?;
+    let run = experiment.run(&policy, &small)?;
     let ours = format!("{index:.2} s and {:.2} s", run.seconds);
     document.aside("30,162 records, index and search", "7 s and 22 s, Pentium IV", ours);
     Ok(())

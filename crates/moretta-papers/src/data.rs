@@ -14,7 +14,7 @@ use moretta_core::{
 use crate::error::PaperError;
 
 /// Rows of texts.
-pub type Rows = Vec<Vec<String>>;
+pub type TextRows = Vec<Vec<String>>;
 
 /// The folder that has the data sets.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ impl Data {
 
     /// Some columns of a file. Its cells have no quotes; records with a missing value (`?`) anywhere are left out, as
     /// the papers did.
-    pub fn rows(&self, file: &str, columns: &[&str]) -> Result<Rows, PaperError> {
+    pub fn rows(&self, file: &str, columns: &[&str]) -> Result<TextRows, PaperError> {
         let (path, text) = self.text(file)?;
         let wrong = |message: String| PaperError::Data { path: path.clone(), message };
         let mut lines = text.lines();
@@ -211,7 +211,7 @@ impl<'a> Counter<'a> {
 mod tests {
     use super::*;
 
-    fn rows(texts: &[&str]) -> Rows {
+    fn rows(texts: &[&str]) -> TextRows {
         texts.iter().map(|text| text.split(',').map(str::to_owned).collect()).collect()
     }
 
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn many_values_or_columns_are_counted_all_the_same() {
-        let many: Rows = (0..600).map(|at| vec![(at % 300).to_string()]).collect();
+        let many: TextRows = (0..600).map(|at| vec![(at % 300).to_string()]).collect();
         let counts = counted(&["a"], &many);
         assert_eq!((counts.rows(), counts.counts.iter().all(|&records| records == 2)), (300, true));
         let wide = rows(&[&["x"; 20].join(","), &["x"; 20].join(",")]);

@@ -20,7 +20,7 @@ use crate::{
     adult::{MIXED, SetUp, TEST, TRAIN},
     document::{Document, line_by, percent, span},
     error::PaperError,
-    lab::{Lab, Table},
+    experiment::{Experiment, ExperimentTable},
 };
 
 /// The paper's columns: age and education as numbers, six taxonomies.
@@ -36,7 +36,7 @@ const NEAR: f64 = 0.005;
 const CASES: [&str; 3] = ["training", "applied", "fresh"];
 
 /// What came of one objective and one k.
-struct Found {
+struct ObjectiveRun {
     errors: Errors,
     /// By case and measure (lm, cm).
     values: [[f64; 2]; 3],
@@ -47,9 +47,9 @@ struct Found {
 }
 
 /// By objective and k.
-type All = Vec<Vec<Found>>;
+type ObjectiveRuns = Vec<Vec<ObjectiveRun>>;
 
-pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
+pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "5-genetic-generalization",
         "Genetic search for a use",
@@ -58,13 +58,13 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
          number of records may be suppressed, as in the paper. LM (use unknown) is the sum over the eight columns, CM \
          (classification) a share of the records.",
     );
-    let (train, test) = (PAPER.table(&lab.data, TRAIN)?, PAPER.table(&lab.data, TEST)?);
-    let mut all: All = Vec::new();
+    let (train, test) = (PAPER.table(&experiment.data, TRAIN)?, PAPER.table(&experiment.data, TEST)?);
+    let mut all: ObjectiveRuns = Vec::new();
     for objective in OBJECTIVES {
         let mut found = Vec::new();
         for k in KS {
-            lab.step(&format!("paper 5: for {objective}, k = {k}"))?;
-            found.push(found_for(lab, (&train, &test), objective, k)?);
+            experiment.step(&format!("paper 5: for {objective}, k = {k}"))?;
+            found.push(run_objective(experiment, (&train, &test), objective, k)?);
         }
         all.push(found);
     }
@@ -74,24 +74,29 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
     Ok(document)
 }
 
-fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), objective: &str, k: u64) -> Result<Found, PaperError> {
+fn run_objective(
+    experiment: &Experiment<'_>,
+    (train, test): (&ExperimentTable, &ExperimentTable),
+    objective: &str,
+    k: u64,
+) -> Result<ObjectiveRun, PaperError> {
     let method = format!("name = \"genetic\"\n[measure]\nname = \"{objective}\"");
     let policy = PAPER.policy(&format!("k = {k}\nmax-suppressed = 1.0"), &method)?;
-    let run = lab.run(&policy, train)?;
+    let run = experiment.run(&policy, train)?;
     let recoding = &run.recoding;
     let errors = evaluate::tested(&policy, &train.trees, (&run.profile, &run.recoding), test.counts.clone())?.0;
     let saved = Saved::of(&policy, &train.trees, &run.profile, recoding);
     let tested = saved.profile(&mut test.counts.clone())?;
-    let compared = applied(lab, &policy, &saved, (&tested, test))?;
+    let compared = applied(experiment, &policy, &saved, (&tested, test))?;
     let of = |measure: &str| {
         let both = compared.measures.iter().find(|both| both.name == measure);
         both.and_then(|both| Some((both.value.applied, both.value.fresh?)))
             .ok_or_else(|| PaperError::without(format!("{measure} of a cut found anew")))
     };
     let (lm, cm) = (of("lm")?, of("cm")?);
-    let anew = compared.suppressed_rows.fresh.ok_or_else(|| PaperError::without("cut found anew"))?;
-    let of_all = |suppressed: u64, table: &Table| suppressed as f64 / table.counts.records as f64;
-    Ok(Found {
+    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("cut found anew"))?;
+    let of_all = |suppressed: u64, table: &ExperimentTable| suppressed as f64 / table.counts.records as f64;
+    Ok(ObjectiveRun {
         errors,
         values: [[run.measure("lm")?, run.measure("cm")?], [lm.0, cm.0], [lm.1, cm.1]],
         suppressed: [
@@ -106,18 +111,18 @@ fn found_for(lab: &Lab<'_>, (train, test): (&Table, &Table), objective: &str, k:
 
 /// The recoding on the test set, as `moretta apply --compare` does it, and one that is found there.
 fn applied(
-    lab: &Lab<'_>,
+    experiment: &Experiment<'_>,
     policy: &Policy,
     saved: &Saved,
-    (tested, test): (&Profile, &Table),
+    (tested, test): (&Profile, &ExperimentTable),
 ) -> Result<Compared, PaperError> {
     let fresh = Profile::build(policy, &test.trees, &test.counts)?;
     let bound = BoundPolicy::new(&saved.policy, tested)?;
     let applied = verify::verify(&bound, saved.apply(tested, bound.models()))?;
-    Ok(recoding_comparison::compare_with_fresh(&applied, &fresh, 1, lab.observer))
+    Ok(recoding_comparison::with_anew(&applied, &fresh, 1, experiment.observer))
 }
 
-fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {
+fn errors(document: &mut Document, all: &ObjectiveRuns) -> Result<(), PaperError> {
     document.section(
         "Errors of a classifier",
         "C4.5 trees, trained on the training set under the cut that was found there, tested on the test set under \
@@ -156,7 +161,7 @@ fn errors(document: &mut Document, all: &All) -> Result<(), PaperError> {
 }
 
 /// LM and CM of cuts that were found for each.
-fn uses(document: &mut Document, all: &All) {
+fn uses(document: &mut Document, all: &ObjectiveRuns) {
     document.section(
         "Cuts for LM and for CM",
         "Loss of cuts that were searched for LM or for CM. *Training*: on the training set, where they were searched. \
@@ -204,17 +209,17 @@ fn uses(document: &mut Document, all: &All) {
 }
 
 /// How many times as much a cut loses on the test set as one that was found there.
-fn worse(found: &Found, measure: usize) -> f64 {
+fn worse(found: &ObjectiveRun, measure: usize) -> f64 {
     found.values[1][measure] / found.values[2][measure]
 }
 
-fn speed(document: &mut Document, all: &All) -> Result<(), PaperError> {
+fn speed(document: &mut Document, all: &ObjectiveRuns) -> Result<(), PaperError> {
     document.section(
         "Time",
         "Search and verification on the training set. The published run made 500,000 evaluations in 18 hours; ours \
          ends when there is no more improvement; a run of 500,000 iterations is in [genetic.md](../genetic.md).",
     );
-    let cell = |found: &Found| format!("{:.1} s, {} evaluations", found.seconds, count(found.evaluations));
+    let cell = |found: &ObjectiveRun| format!("{:.1} s, {} evaluations", found.seconds, count(found.evaluations));
     document.table_by(&["k", "for LM", "for CM"], &KS, |at| vec![cell(&all[0][at]), cell(&all[1][at])]);
     let (least, most) = span(all.iter().flatten().map(|found| found.seconds))?;
     document.aside("a run on 30,162 records", "18 hours", format!("{least:.0} to {most:.0} s"));

@@ -6,7 +6,7 @@
 //! document says why.
 //!
 //! [`data`] reads the data sets (they are not part of the project), [`adult`] prepares the columns that several papers
-//! use, [`lab`] makes one run, [`machine`] says on what. Nothing is written here: whoever asks gets texts.
+//! use, [`experiment`] makes one run, [`machine`] says on what. Nothing is written here: whoever asks gets texts.
 //!
 //! | module | paper |
 //! | --- | --- |
@@ -21,8 +21,8 @@ mod bottom_up_generalization;
 pub mod data;
 pub mod document;
 pub mod error;
+pub mod experiment;
 mod genetic_generalization;
-pub mod lab;
 mod local_recoding;
 pub mod machine;
 mod numeric_hierarchies;
@@ -34,7 +34,7 @@ use self::{
     data::Data,
     document::{Document, File, table_of},
     error::PaperError,
-    lab::Lab,
+    experiment::Experiment,
 };
 
 /// A paper's number, its title, and what makes its results.
@@ -45,7 +45,7 @@ pub struct Paper {
     /// What it brought.
     pub title: &'static str,
     needs: &'static [&'static str],
-    run: fn(&Lab<'_>) -> Result<Document, PaperError>,
+    run: fn(&Experiment<'_>) -> Result<Document, PaperError>,
 }
 
 /// All of them.
@@ -84,8 +84,8 @@ impl Paper {
     }
 
     /// Makes its experiments.
-    pub fn reproduce(&self, lab: &Lab<'_>) -> Result<Document, PaperError> {
-        (self.run)(lab)
+    pub fn reproduce(&self, experiment: &Experiment<'_>) -> Result<Document, PaperError> {
+        (self.run)(experiment)
     }
 }
 

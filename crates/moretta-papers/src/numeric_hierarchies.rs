@@ -8,7 +8,7 @@ use crate::{
     adult::{BOTH, NUMBERS},
     document::{Document, line_by, span},
     error::PaperError,
-    lab::{self, Lab, Table},
+    experiment::{self, Experiment, ExperimentTable},
 };
 
 /// The hierarchies in the order of the tables: name, and what the policy says for a column.
@@ -46,7 +46,7 @@ const NEARLY: f64 = 0.7;
 /// By measure, hierarchy and k.
 type Values = Vec<Vec<Vec<f64>>>;
 
-pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
+pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "3-numeric-hierarchies",
         "Hierarchies for numbers, built from the data",
@@ -62,27 +62,30 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
              threshold 4, Chu with threshold 2. *Free*: any interval. Lower is better in all five measures."
         ),
     );
-    let values = measured(lab)?;
+    let values = measured(experiment)?;
     claims(&mut document, &values)?;
     tables(&mut document, &values);
     Ok(document)
 }
 
-fn measured(lab: &Lab<'_>) -> Result<Values, PaperError> {
-    let table = Table { counts: NUMBERS.counts(&NUMBERS.rows(&lab.data, BOTH)?), trees: Hierarchies::default() };
+fn measured(experiment: &Experiment<'_>) -> Result<Values, PaperError> {
+    let table = ExperimentTable {
+        counts: NUMBERS.counts(&NUMBERS.rows(&experiment.data, BOTH)?),
+        trees: Hierarchies::default(),
+    };
     let mut values = vec![vec![Vec::new(); HIERARCHIES.len()]; MEASURES.len()];
     for (at, (name, hierarchy)) in HIERARCHIES.iter().enumerate() {
         for k in KS {
-            lab.step(&format!("paper 3: {name}, k = {k}"))?;
+            experiment.step(&format!("paper 3: {name}, k = {k}"))?;
             let mut text = format!("privacy.k = {k}\nmethod.name = \"k-member\"\n");
             for (column, _) in NUMBERS.columns {
                 let how = hierarchy(column);
                 text +=
                     &format!("[columns.{column}]\nrole = \"quasi-identifier\"\ntype = \"number\"\nhierarchy = {how}\n");
             }
-            let policy = lab::policy(&text)?;
+            let policy = experiment::policy(&text)?;
             let of_seed = |seed: u64| {
-                let run = lab.run_seeded(&policy, &table, seed)?;
+                let run = experiment.run_seeded(&policy, &table, seed)?;
                 MEASURES.iter().map(|(name, _)| run.measure(name)).collect()
             };
             let seeds: Result<Vec<Vec<f64>>, PaperError> = (0..SEEDS).into_par_iter().map(of_seed).collect();

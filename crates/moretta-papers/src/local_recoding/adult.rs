@@ -9,7 +9,7 @@ use crate::{
     adult::{MIXED, SetUp, TRAIN},
     document::{Document, line_by, span, where_not},
     error::PaperError,
-    lab::{Lab, Table},
+    experiment::{Experiment, ExperimentTable},
 };
 
 const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };
@@ -22,7 +22,7 @@ const DRAWS: u64 = 5;
 
 /// What a method did with one k.
 #[derive(Debug, Clone, Copy)]
-struct Figures {
+struct MethodResult {
     gcp: f64,
     ncp: f64,
     dm: f64,
@@ -37,14 +37,14 @@ struct Figures {
 }
 
 /// One of the figures.
-type Value = fn(&Figures) -> f64;
+type Figure = fn(&MethodResult) -> f64;
 
-pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     let mut trees = Hierarchies::default();
     for name in TAXONOMIES {
-        trees.insert(name.to_owned(), lab.data.tree(&format!("adult/hierarchies/{name}.csv"))?);
+        trees.insert(name.to_owned(), experiment.data.tree(&format!("adult/hierarchies/{name}.csv"))?);
     }
-    let table = Table { counts: ADULT.counts(&ADULT.rows(&lab.data, TRAIN)?), trees };
+    let table = ExperimentTable { counts: ADULT.counts(&ADULT.rows(&experiment.data, TRAIN)?), trees };
     document.section(
         "Adult",
         &format!(
@@ -60,8 +60,8 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     for k in KS {
         let mut of_k = Vec::new();
         for (name, method) in METHODS {
-            lab.step(&format!("paper 4: {name}, k = {k}"))?;
-            let now = figures(lab, &table, k, method)?;
+            experiment.step(&format!("paper 4: {name}, k = {k}"))?;
+            let now = figures(experiment, &table, k, method)?;
             rows.push(vec![
                 format!("{name}, k = {k}"),
                 format!("{:.4}", now.gcp),
@@ -85,9 +85,14 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     Ok(())
 }
 
-fn figures(lab: &Lab<'_>, table: &Table, k: u64, method: &str) -> Result<Figures, PaperError> {
+fn figures(
+    experiment: &Experiment<'_>,
+    table: &ExperimentTable,
+    k: u64,
+    method: &str,
+) -> Result<MethodResult, PaperError> {
     let policy = policy(k, method, ADULT.columns, &[], &TAXONOMIES)?;
-    let run = lab.run(&policy, table)?;
+    let run = experiment.run(&policy, table)?;
     let released = &run.released;
     let (mut counts, mut sums) = (Vec::new(), Vec::new());
     for seed in 1..=DRAWS {
@@ -99,7 +104,7 @@ fn figures(lab: &Lab<'_>, table: &Table, k: u64, method: &str) -> Result<Figures
     let errors: Vec<f64> = counts.iter().filter_map(|answered| answered.error()).collect();
     let others: Vec<f64> = errors.iter().copied().filter(|&error| error <= 1.0).collect();
     let (counts, sums) = (queries::errors(&counts), queries::errors(&sums));
-    Ok(Figures {
+    Ok(MethodResult {
         gcp: run.measure("gcp")?,
         ncp: run.measure("ncp")?,
         dm: run.measure("dm")?,
@@ -113,8 +118,8 @@ fn figures(lab: &Lab<'_>, table: &Table, k: u64, method: &str) -> Result<Figures
 }
 
 /// What was published, against Mondrian as published; and beside it the same against ours.
-fn claims(document: &mut Document, all: &[Vec<Figures>]) -> Result<(), PaperError> {
-    let below: [(&str, Value); 5] = [
+fn claims(document: &mut Document, all: &[Vec<MethodResult>]) -> Result<(), PaperError> {
+    let below: [(&str, Figure); 5] = [
         ("NCP", |figures| figures.ncp),
         ("DM", |figures| figures.dm),
         ("mean error of COUNT", |figures| figures.count),
@@ -154,10 +159,10 @@ fn claims(document: &mut Document, all: &[Vec<Figures>]) -> Result<(), PaperErro
 }
 
 /// What makes the mean of relative errors.
-fn few_queries(all: &[Vec<Figures>]) -> String {
+fn few_queries(all: &[Vec<MethodResult>]) -> String {
     let last = &all[all.len() - 1];
     let said = |at: usize| {
-        let Figures { doubled, others, .. } = last[at];
+        let MethodResult { doubled, others, .. } = last[at];
         format!("{}: {:.1} % and {others:.3}", METHODS[at].0, 100.0 * doubled)
     };
     format!(
@@ -171,8 +176,8 @@ fn few_queries(all: &[Vec<Figures>]) -> String {
     )
 }
 
-fn charts(document: &mut Document, all: &[Vec<Figures>]) {
-    let charts: [(&str, &'static str, Value, bool); 5] = [
+fn charts(document: &mut Document, all: &[Vec<MethodResult>]) {
+    let charts: [(&str, &'static str, Figure, bool); 5] = [
         ("ncp", "NCP", |figures| figures.ncp, false),
         ("dm", "DM", |figures| figures.dm, true),
         ("count", "relative error of COUNT", |figures| figures.count, false),

@@ -12,7 +12,7 @@ use moretta_core::{policy::Policy, schema::Kind};
 use crate::{
     document::Document,
     error::PaperError,
-    lab::{self, Lab},
+    experiment::{self, Experiment},
 };
 
 /// The methods: name in tables, and what the policy says.
@@ -45,10 +45,10 @@ fn policy(
         let weight = weights.get(at).unwrap_or(&1);
         let _ = writeln!(text, "[columns.{name}]\nrole = \"quasi-identifier\"\nweight = {weight}\n{how}");
     }
-    lab::policy(&text)
+    experiment::policy(&text)
 }
 
-pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
+pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "4-local-recoding",
         "Utility-based local recoding",
@@ -57,8 +57,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
          paper uses it. Our methods move records between groups at the end (`polish`), which the paper does not do; \
          it only lowers the loss.",
     );
-    adult::run(lab, &mut document)?;
-    synthetic::run(lab, &mut document)?;
-    seeds::run(lab, &mut document)?;
+    adult::run(experiment, &mut document)?;
+    synthetic::run(experiment, &mut document)?;
+    seeds::run(experiment, &mut document)?;
     Ok(document)
 }

@@ -7,7 +7,7 @@ use crate::{
     data::Random,
     document::{Document, percent},
     error::PaperError,
-    lab::Lab,
+    experiment::Experiment,
 };
 
 /// So often the search for a pair begins anew.
@@ -19,7 +19,7 @@ const NEAR: f64 = 0.01;
 /// Published: rounds, and the share of the largest penalty that they reach.
 const PUBLISHED: [(usize, f64, &str); 2] = [(3, 0.97, "97 %"), (6, 0.9875, "98.75 %")];
 
-pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Seeds of a split",
         &format!(
@@ -34,7 +34,7 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     for deviation in tables {
         let table = synthetic::table(deviation);
         let policy = policy(2, METHODS[TOP_DOWN].1, synthetic::COLUMNS, &[], &[])?;
-        lab.step(&format!("paper 4: seeds, {}", synthetic::named(deviation)))?;
+        experiment.step(&format!("paper 4: seeds, {}", synthetic::named(deviation)))?;
         let Reached { shares, ended } = reached(&Profile::build(&policy, &table.trees, &table.counts)?);
         all_ended += ended / tables.len() as f64;
         rows.push(

@@ -9,7 +9,7 @@ use crate::{
     data::{self, Random},
     document::Document,
     error::PaperError,
-    lab::{Lab, Table},
+    experiment::{Experiment, ExperimentTable},
 };
 
 pub(super) const COLUMNS: &[(&str, Kind)] =
@@ -25,8 +25,8 @@ const DEVIATIONS: [Option<f64>; 6] = [Some(0.2), Some(0.5), Some(1.0), Some(1.5)
 const WEIGHTS: [u32; 4] = [8, 4, 2, 1];
 
 /// A table of whole numbers.
-pub(super) fn table(deviation: Option<f64>) -> Table {
-    Table { counts: counts(deviation), trees: Hierarchies::default() }
+pub(super) fn table(deviation: Option<f64>) -> ExperimentTable {
+    ExperimentTable { counts: counts(deviation), trees: Hierarchies::default() }
 }
 
 fn counts(deviation: Option<f64>) -> Counts {
@@ -35,7 +35,7 @@ fn counts(deviation: Option<f64>) -> Counts {
         Some(deviation) => gaussian(&mut random, deviation),
         None => 1 + random.below(VALUES),
     };
-    let rows: data::Rows = (0..RECORDS).map(|_| COLUMNS.iter().map(|_| value().to_string()).collect()).collect();
+    let rows: data::TextRows = (0..RECORDS).map(|_| COLUMNS.iter().map(|_| value().to_string()).collect()).collect();
     data::counted(&COLUMNS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), &rows)
 }
 
@@ -51,12 +51,12 @@ pub(super) fn named(deviation: Option<f64>) -> String {
     deviation.map_or("uniform".to_owned(), |deviation| format!("Gaussian, {deviation}"))
 }
 
-pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
-    penalties(lab, document)?;
-    weights(lab, document)
+pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
+    penalties(experiment, document)?;
+    weights(experiment, document)
 }
 
-fn penalties(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+fn penalties(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Synthetic tables",
         &format!(
@@ -67,11 +67,11 @@ fn penalties(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     );
     let (mut rows, mut lines) = (Vec::new(), vec![Vec::new(); METHODS.len()]);
     for deviation in DEVIATIONS {
-        lab.step(&format!("paper 4: synthetic, {}", named(deviation)))?;
+        experiment.step(&format!("paper 4: synthetic, {}", named(deviation)))?;
         let table = table(deviation);
         let mut row = vec![named(deviation), count(table.counts.rows() as u64)];
         for (at, (_, method)) in METHODS.iter().enumerate() {
-            let run = lab.run(&policy(K, method, COLUMNS, &[], &[])?, &table)?;
+            let run = experiment.run(&policy(K, method, COLUMNS, &[], &[])?, &table)?;
             let ncp = run.measure("ncp")?;
             row.push(count(ncp.round() as u64));
             if let Some(deviation) = deviation {
@@ -90,7 +90,7 @@ fn penalties(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
 }
 
 /// Queries on the first columns, answered by releases with and without weights.
-fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+fn weights(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Weights",
         &format!(
@@ -103,9 +103,9 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     for deviation in [None, Some(2.0)] {
         let table = table(deviation);
         for (name, method) in METHODS.iter().take(3) {
-            lab.step(&format!("paper 4: weights, {name}, {}", named(deviation)))?;
-            let plain = errors(lab, &table, method, [1; 4])?;
-            let weighted = errors(lab, &table, method, WEIGHTS)?;
+            experiment.step(&format!("paper 4: weights, {name}, {}", named(deviation)))?;
+            let plain = errors(experiment, &table, method, [1; 4])?;
+            let weighted = errors(experiment, &table, method, WEIGHTS)?;
             for (weights, errors) in [([1; 4], &plain), (WEIGHTS, &weighted)] {
                 let weights = weights.map(|weight| weight.to_string()).join(", ");
                 let cells = errors.iter().map(|error| format!("{error:.4}"));
@@ -131,10 +131,15 @@ fn weights(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
     Ok(())
 }
 
-fn errors(lab: &Lab<'_>, table: &Table, method: &str, weights: [u32; 4]) -> Result<Vec<f64>, PaperError> {
+fn errors(
+    experiment: &Experiment<'_>,
+    table: &ExperimentTable,
+    method: &str,
+    weights: [u32; 4],
+) -> Result<Vec<f64>, PaperError> {
     let policy = policy(K, method, COLUMNS, &weights, &[])?;
-    let run = lab.run(&policy, table)?;
-    let estimator = ReleaseEstimator::new(&run.profile, &run.released, &policy.release)?;
+    let run = experiment.run(&policy, table)?;
+    let boxes = Boxes::new(&run.profile, &run.released, &policy.release)?;
     let original = Original::new(&run.profile);
     let error = |columns: usize| {
         let answered = queries::ask(&original, &estimator, &ranges(columns));

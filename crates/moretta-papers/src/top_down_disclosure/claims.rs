@@ -4,7 +4,7 @@ use moretta_insight::evaluate::{Errors, Spread, mean};
 
 use super::{
     credit::{ADULT, ADULT_WITH_HIERARCHIES, CRX, DataSet, GERMAN},
-    errors::{Found, shown},
+    errors::{ErrorsFor, shown},
 };
 use crate::{
     document::{Document, percent, points, span},
@@ -51,13 +51,13 @@ const GERMAN_ABOUT: [About; 2] =
     [("SE", 0.31, |errors| errors.released), ("RE", 0.36, |errors| errors.removed.unwrap_or(f64::NAN))];
 
 /// Found under policies that can be met.
-type Met<'a> = Vec<(&'a Found, &'a Spread)>;
+type Met<'a> = Vec<(&'a ErrorsFor, &'a Spread)>;
 
 /// Adds them. `majority` is the error of calling every record the most frequent class.
 pub(super) fn add(
     document: &mut Document,
     published: &Published,
-    found: &[Found],
+    found: &[ErrorsFor],
     majority: f64,
 ) -> Result<(), PaperError> {
     let met: Met<'_> = found.iter().filter_map(|found| Some((found, found.errors.as_ref()?))).collect();

@@ -10,9 +10,9 @@ use moretta_insight::evaluate::{
 };
 
 use crate::{
-    data::{self, Rows},
+    data::{self, TextRows},
     error::PaperError,
-    lab::{self, Lab, Table},
+    experiment::{self, Experiment, ExperimentTable},
 };
 
 /// A data set of the paper.
@@ -100,26 +100,26 @@ pub(super) fn policy(set: &DataSet, sensitive: &[&str], confidence: f64) -> Resu
         };
         text += &format!("[columns.{column}]\n{how}\n");
     }
-    lab::policy(&(text + &format!("[columns.{}]\nrole = \"class\"\n", set.class)))
+    experiment::policy(&(text + &format!("[columns.{}]\nrole = \"class\"\n", set.class)))
 }
 
 /// The rows of a data set, once for all its experiments.
 pub(super) struct Loaded {
     pub(super) set: &'static DataSet,
     /// By file, all categorical columns and the class.
-    files: Vec<Rows>,
+    files: Vec<TextRows>,
     /// By column.
     trees: Hierarchies,
 }
 
 impl Loaded {
-    pub(super) fn read(lab: &Lab<'_>, set: &'static DataSet) -> Result<Self, PaperError> {
+    pub(super) fn read(experiment: &Experiment<'_>, set: &'static DataSet) -> Result<Self, PaperError> {
         let names: Vec<&str> = set.columns.iter().copied().chain([set.class]).collect();
-        let files = set.files.iter().map(|file| lab.data.rows(file, &names)).collect::<Result<_, _>>()?;
+        let files = set.files.iter().map(|file| experiment.data.rows(file, &names)).collect::<Result<_, _>>()?;
         let mut trees = Hierarchies::default();
         if let Some(folder) = set.hierarchies {
             for column in set.columns {
-                trees.insert((*column).to_owned(), lab.data.tree(&format!("{folder}/{column}.csv"))?);
+                trees.insert((*column).to_owned(), experiment.data.tree(&format!("{folder}/{column}.csv"))?);
             }
         }
         Ok(Self { set, files, trees })
@@ -132,13 +132,13 @@ impl Loaded {
     }
 
     /// The counts of some rows, with the columns in a policy's order.
-    fn counts(&self, policy: &Policy, files: &[Rows]) -> Counts {
+    fn counts(&self, policy: &Policy, files: &[TextRows]) -> Counts {
         let names: Vec<&str> = self.set.columns.iter().copied().chain([self.set.class]).collect();
         let grouped = Profile::grouped_columns(policy);
         let places: Vec<usize> =
             grouped.iter().filter_map(|name| names.iter().position(|known| known == name)).collect();
         let row = |row: &Vec<String>| places.iter().map(|&place| row[place].clone()).collect();
-        let rows: Rows = files.iter().flatten().map(row).collect();
+        let rows: TextRows = files.iter().flatten().map(row).collect();
         data::counted(&grouped.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
     }
 
@@ -157,9 +157,13 @@ impl Loaded {
     }
 
     /// The errors of each split under a policy; none where not even the fully suppressed table satisfies it.
-    pub(super) fn errors(&self, lab: &Lab<'_>, policy: &Policy) -> Result<Option<Vec<Errors>>, PaperError> {
-        let table = Table { counts: self.all(policy), trees: self.trees(policy) };
-        let run = match lab.run(policy, &table) {
+    pub(super) fn errors(
+        &self,
+        experiment: &Experiment<'_>,
+        policy: &Policy,
+    ) -> Result<Option<Vec<Errors>>, PaperError> {
+        let table = ExperimentTable { counts: self.all(policy), trees: self.trees(policy) };
+        let run = match experiment.run(policy, &table) {
             Err(PaperError::Run(RunError::Search(_))) => return Ok(None),
             run => run?,
         };

@@ -16,7 +16,7 @@ use crate::{
     data::Random,
     document::{Document, percent, points},
     error::PaperError,
-    lab::Lab,
+    experiment::Experiment,
 };
 
 /// Published: inferences above 10, 30, 50, 70 and 90 %.
@@ -25,7 +25,7 @@ const PUBLISHED_INFERENCES: [(&DataSet, [u64; 5]); 2] =
 /// How often sensitive columns are drawn.
 const DRAWS: usize = 30;
 /// Inferences in the raw data.
-pub(super) fn inferences(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+pub(super) fn inferences(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Inferences in the raw data",
         "Number of combinations of the other columns from which a guarded value can be inferred with a confidence \
@@ -33,7 +33,7 @@ pub(super) fn inferences(lab: &Lab<'_>, document: &mut Document) -> Result<(), P
     );
     let mut rows = Vec::new();
     for (set, published) in PUBLISHED_INFERENCES {
-        let loaded = Loaded::read(lab, set)?;
+        let loaded = Loaded::read(experiment, set)?;
         let policy = policy(set, set.top, 0.9)?;
         let profile = Profile::of_release(&policy, &Hierarchies::default(), &loaded.all(&policy))?;
         let found = inferences::find(&profile, &Question::of_policy(&policy, &profile)?, 0.9, Some(0));
@@ -53,30 +53,30 @@ pub(super) fn inferences(lab: &Lab<'_>, document: &mut Document) -> Result<(), P
 }
 
 /// What was found with some sensitive columns and one confidence.
-pub(super) struct Found {
+pub(super) struct ErrorsFor {
     pub(super) columns: usize,
     pub(super) confidence: f64,
     pub(super) errors: Option<Spread>,
 }
 
 /// Errors for the first N sensitive columns, and for N random ones.
-pub(super) fn all(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+pub(super) fn all(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     for published in &PUBLISHED {
-        let loaded = Loaded::read(lab, published.set)?;
+        let loaded = Loaded::read(experiment, published.set)?;
         let mut found = Vec::new();
         for columns in 1..=published.set.top.len() {
             for &confidence in published.set.confidences {
                 let name = published.set.name;
-                lab.step(&format!("paper 2: {name}, Top{columns}, h = {}", percent(confidence)))?;
+                experiment.step(&format!("paper 2: {name}, Top{columns}, h = {}", percent(confidence)))?;
                 let policy = policy(published.set, &published.set.top[..columns], confidence)?;
-                let errors = loaded.errors(lab, &policy)?.and_then(|errors| Spread::of(&errors));
-                found.push(Found { columns, confidence, errors });
+                let errors = loaded.errors(experiment, &policy)?.and_then(|errors| Spread::of(&errors));
+                found.push(ErrorsFor { columns, confidence, errors });
             }
         }
         section(document, published, &found);
         claims::add(document, published, &found, loaded.majority())?;
         if published.set.hierarchies.is_none() {
-            random(lab, document, &loaded)?;
+            random(experiment, document, &loaded)?;
         }
     }
     Ok(())
@@ -86,7 +86,7 @@ pub(super) fn shown(value: f64, deviation: Option<f64>) -> String {
     deviation.map_or(percent(value), |deviation| format!("{} ± {:.1}", percent(value), 100.0 * deviation))
 }
 
-fn section(document: &mut Document, published: &Published, found: &[Found]) {
+fn section(document: &mut Document, published: &Published, found: &[ErrorsFor]) {
     let set = published.set;
     let how = match (set.hierarchies, set.draws) {
         (Some(_), _) => {
@@ -104,7 +104,7 @@ fn section(document: &mut Document, published: &Published, found: &[Found]) {
         &format!("{}: the first N columns sensitive", set.name),
         &format!("{} categorical columns; TopN makes the first N of these sensitive: {top}. {how}", set.columns.len()),
     );
-    let row = |found: &Found| {
+    let row = |found: &ErrorsFor| {
         let mut row = vec![format!("Top{}", found.columns), percent(found.confidence)];
         match &found.errors {
             None => row.extend(["cannot be met", "", "", "", ""].map(str::to_owned)),
@@ -137,7 +137,7 @@ fn section(document: &mut Document, published: &Published, found: &[Found]) {
 }
 
 /// RanN: random sensitive columns, averaged over draws.
-fn random(lab: &Lab<'_>, document: &mut Document, loaded: &Loaded) -> Result<(), PaperError> {
+fn random(experiment: &Experiment<'_>, document: &mut Document, loaded: &Loaded) -> Result<(), PaperError> {
     let set = loaded.set;
     document.paragraph(&format!(
         "RanN: N random sensitive columns, the mean of {DRAWS} draws. Draws for which a template cannot be met even \
@@ -148,9 +148,9 @@ fn random(lab: &Lab<'_>, document: &mut Document, loaded: &Loaded) -> Result<(),
         let mut random = Random(columns as u64);
         let draws: Vec<Vec<&str>> = (0..DRAWS).map(|_| draw(&mut random, set.columns, columns)).collect();
         for &confidence in set.confidences {
-            lab.step(&format!("paper 2: {}, Ran{columns}, h = {}", set.name, percent(confidence)))?;
+            experiment.step(&format!("paper 2: {}, Ran{columns}, h = {}", set.name, percent(confidence)))?;
             let errors = |sensitive: &Vec<&str>| {
-                let errors = loaded.errors(lab, &policy(set, sensitive, confidence)?)?;
+                let errors = loaded.errors(experiment, &policy(set, sensitive, confidence)?)?;
                 Ok(errors.and_then(|errors| Spread::of(&errors)).map(|spread| spread.mean))
             };
             let found: Result<Vec<Option<Errors>>, PaperError> = draws.par_iter().map(errors).collect();
@@ -203,12 +203,12 @@ mod tests {
             eprintln!("SKIPPED the_baselines_are_the_published_ones: set MORETTA_DATA to the folder that has crx/");
             return;
         }
-        let lab = Lab { data: Data::new(folder), observer: &NoObserver, tell: &|_| {} };
+        let experiment = Experiment { data: Data::new(folder), observer: &NoObserver, report: &|_| {} };
         for published in &PUBLISHED {
             let set = published.set;
-            let loaded = Loaded::read(&lab, set).unwrap();
+            let loaded = Loaded::read(&experiment, set).unwrap();
             let policy = policy(set, &set.top[..1], 0.9).unwrap();
-            let found = Spread::of(&loaded.errors(&lab, &policy).unwrap().unwrap()).unwrap();
+            let found = Spread::of(&loaded.errors(&experiment, &policy).unwrap().unwrap()).unwrap();
             let spread = found.deviation.map_or(NEAR, |deviation| deviation.raw.max(NEAR));
             let (ours, name) = (found.mean.raw, set.name);
             assert!((ours - published.base).abs() <= spread, "{name}: {ours} against {}", published.base);

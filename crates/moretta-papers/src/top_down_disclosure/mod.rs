@@ -6,9 +6,9 @@ mod credit;
 mod errors;
 mod scale;
 
-use crate::{document::Document, error::PaperError, lab::Lab};
+use crate::{document::Document, error::PaperError, experiment::Experiment};
 
-pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
+pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(
         "2-top-down-disclosure",
         "Top-down disclosure",
@@ -18,8 +18,8 @@ pub(crate) fn run(lab: &Lab<'_>) -> Result<Document, PaperError> {
          are found on all records, which are then split; errors are those of a C4.5 tree on the test part. BE: on \
          the data as it is; SE: on the release; RE: without the sensitive columns.",
     );
-    errors::inferences(lab, &mut document)?;
-    errors::all(lab, &mut document)?;
-    scale::run(lab, &mut document)?;
+    errors::inferences(experiment, &mut document)?;
+    errors::all(experiment, &mut document)?;
+    scale::run(experiment, &mut document)?;
     Ok(document)
 }

@@ -7,7 +7,7 @@ use crate::{
     adult::{BOTH, GUARDED},
     document::Document,
     error::PaperError,
-    lab::{Lab, Table},
+    experiment::{Experiment, ExperimentTable},
 };
 
 /// Several QIDs of two to five columns, none within another.
@@ -32,7 +32,7 @@ fn policy(qids: &[&[&str]]) -> Result<Policy, PaperError> {
     GUARDED.policy(&format!("template = [{}]", templates.join(", ")), "name = \"top-down-disclosure\"")
 }
 
-pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperError> {
+pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Scale",
         &format!(
@@ -45,15 +45,15 @@ pub(super) fn run(lab: &Lab<'_>, document: &mut Document) -> Result<(), PaperErr
     );
     let all: Vec<&str> = GUARDED.columns.iter().map(|(name, _)| *name).collect();
     let ways = [("one QID", policy(&[&all])?), ("several QIDs", policy(&SEVERAL)?)];
-    let original = GUARDED.rows(&lab.data, BOTH)?;
+    let original = GUARDED.rows(&experiment.data, BOTH)?;
     let (mut rows, mut lines) = (Vec::new(), vec![Vec::new(); ways.len()]);
     for s in COPIES {
-        lab.step(&format!("paper 2: enlarged {s} times"))?;
+        experiment.step(&format!("paper 2: enlarged {s} times"))?;
         let counts = GUARDED.enlarged_counts(&original, s, RANDOM_COLUMNS, 1);
-        let table = Table { counts, trees: Hierarchies::default() };
+        let table = ExperimentTable { counts, trees: Hierarchies::default() };
         let mut row = vec![s.to_string(), count(table.counts.records), count(table.counts.rows() as u64)];
         for (at, (name, policy)) in ways.iter().enumerate() {
-            let run = lab.run(policy, &table)?;
+            let run = experiment.run(policy, &table)?;
             row.push(format!("{:.2}", run.seconds));
             lines[at].push((table.counts.records as f64, run.seconds));
             if s == LARGE {

@@ -10,7 +10,7 @@ use moretta_papers::{
     data::Data,
     document::{Document, File},
     error::PaperError,
-    lab::Lab,
+    experiment::Experiment,
     machine, overview,
 };
 
@@ -49,16 +49,16 @@ pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
 
 /// Returns the document of each paper, and all files to write.
 fn reproduced(papers: &[&Paper], data: Data, observer: &dyn Observer) -> Result<(Vec<Document>, Vec<File>), FlowError> {
-    let tell = |what: &str| {
+    let report = |what: &str| {
         if std::io::stderr().is_terminal() {
             summary::note(what);
         }
     };
-    let lab = Lab { data, observer, tell: &tell };
+    let experiment = Experiment { data, observer, report: &report };
     let (mut documents, mut files) = (Vec::new(), Vec::new());
     for paper in papers {
         let start = Instant::now();
-        let document: Document = paper.reproduce(&lab).map_err(failure)?;
+        let document: Document = paper.reproduce(&experiment).map_err(failure)?;
         let how = format!("moretta reproduce {}", paper.number);
         files.extend(document.files(&made(&how, start.elapsed().as_secs_f64())));
         documents.push(document);

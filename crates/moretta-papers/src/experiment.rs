@@ -17,17 +17,17 @@ use moretta_core::{
 use crate::{data::Data, error::PaperError};
 
 /// What an experiment needs.
-pub struct Lab<'a> {
+pub struct Experiment<'a> {
     /// The data sets.
     pub data: Data,
     /// Asked whether to go on.
     pub observer: &'a dyn Observer,
     /// Told what is being done.
-    pub tell: &'a (dyn Fn(&str) + Sync),
+    pub report: &'a (dyn Fn(&str) + Sync),
 }
 
 /// A table that is ready to be searched.
-pub struct Table {
+pub struct ExperimentTable {
     /// Its distinct rows.
     pub counts: Counts,
     /// Its hierarchies, by column.
@@ -64,25 +64,25 @@ impl Run {
     }
 }
 
-impl Lab<'_> {
+impl Experiment<'_> {
     /// Tells what comes next; an error where somebody wants it to end.
     pub fn step(&self, what: &str) -> Result<(), PaperError> {
         match self.observer.stop() {
             Some(_) => Err(PaperError::Interrupted),
             None => {
-                (self.tell)(what);
+                (self.report)(what);
                 Ok(())
             }
         }
     }
 
     /// Runs the policy's method on a table, with the first seed where chance has a say.
-    pub fn run(&self, policy: &Policy, table: &Table) -> Result<Run, PaperError> {
+    pub fn run(&self, policy: &Policy, table: &ExperimentTable) -> Result<Run, PaperError> {
         self.run_seeded(policy, table, 1)
     }
 
     /// Runs the policy's method on a table.
-    pub fn run_seeded(&self, policy: &Policy, table: &Table, seed: u64) -> Result<Run, PaperError> {
+    pub fn run_seeded(&self, policy: &Policy, table: &ExperimentTable, seed: u64) -> Result<Run, PaperError> {
         let profile = Profile::build(policy, &table.trees, &table.counts)?;
         let start = Instant::now();
         let run = VerifiedRun::run(policy, &profile, seed, self.observer)?;

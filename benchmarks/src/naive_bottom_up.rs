@@ -27,7 +27,7 @@ struct Naive<'a> {
     /// For each column and code, the current node.
     current: Vec<Vec<u32>>,
     shifts: Vec<u32>,
-    table: HashMap<u64, u64>,
+    group_sizes: HashMap<u64, u64>,
     tuples_touched: u64,
 }
 
@@ -45,7 +45,7 @@ pub fn run(profile: &Profile, k: u64) -> Run {
     assert!(next <= 64, "a tuple fits a word");
     let leaves = |tree: &&Tree| (0..tree.leaf_count() as u32).map(|code| tree.leaf(code).0).collect();
     let current = trees.iter().map(leaves).collect();
-    let mut naive = Naive { profile, trees, current, shifts, table: HashMap::new(), tuples_touched: 0 };
+    let mut naive = Naive { profile, trees, current, shifts, group_sizes: HashMap::new(), tuples_touched: 0 };
     let information: Vec<Vec<f64>> = (0..naive.trees.len()).map(|column| naive.information(column)).collect();
     let mut run = Run { path: Vec::new(), trials: 0, tuples_touched: 0, seconds: 0.0 };
     loop {
@@ -80,16 +80,16 @@ pub fn run(profile: &Profile, k: u64) -> Run {
 
 impl Naive<'_> {
     fn anonymity(&mut self) -> u64 {
-        self.table.clear();
+        self.group_sizes.clear();
         for tuple in (0..self.profile.tuples() as u32).map(TupleId) {
             let mut key = 0;
             for ((&code, current), shift) in self.profile.codes(tuple).iter().zip(&self.current).zip(&self.shifts) {
                 key |= u64::from(current[code as usize]) << shift;
             }
-            *self.table.entry(key).or_default() += self.profile.tuple_records(tuple);
+            *self.group_sizes.entry(key).or_default() += self.profile.tuple_records(tuple);
         }
         self.tuples_touched += self.profile.tuples() as u64;
-        self.table.values().copied().min().unwrap_or(u64::MAX)
+        self.group_sizes.values().copied().min().unwrap_or(u64::MAX)
     }
 
     fn apply(&mut self, column: usize, node: NodeId) {
