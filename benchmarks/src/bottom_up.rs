@@ -1,4 +1,4 @@
-//! Bottom-up generalization on Adult: how fast the index and the pruning make it, how that grows, and what is lost.
+//! Benchmark of bottom-up generalization on Adult: speedup by index and pruning, growth, and information loss.
 
 use std::{error::Error, fmt::Write as _, fs, time::Instant};
 
@@ -27,12 +27,12 @@ const SET_UP: SetUp = CATEGORIES;
 const NAME: &str = "name = \"bottom-up-generalization\"";
 const PRUNED: &str = "take-back = false";
 const UNPRUNED: &str = "take-back = false\nprune = false";
-/// What the paper measured: records, vids, K, seconds without pruning.
+/// Published run: records, vids (distinct tuples), K, seconds without pruning.
 const PAPER: (u64, u64, u64, f64) = (1_356_660, 127_831, 150, 730.0);
 const ENLARGED: (usize, usize) = (30, 3);
 const TURNS: usize = 5;
 const QUALITY_TURNS: usize = 2;
-/// The rows of the quality tables: title, parameters, share of records that may be suppressed.
+/// Rows of the quality tables: title, parameters, maximum share of suppressed records.
 const VARIANTS: &[(&str, &str, f64)] = &[
     ("plain, as published", "take-back = false", 0.0),
     ("take-back", "search = 0\npartial = false", 0.0),
@@ -54,7 +54,7 @@ const CURVE_K: [u64; 10] = [2, 5, 10, 20, 50, 100, 150, 200, 500, 1000];
 const CURVE_S: [usize; 7] = [1, 2, 5, 10, 15, 20, 30];
 const CURVE_R: [usize; 5] = [1, 2, 3, 4, 5];
 
-/// One search.
+/// Result of one search; `seconds` is the best of several runs.
 struct Run {
     policy: Policy,
     recoding: Recoding,
@@ -63,7 +63,7 @@ struct Run {
     seconds: f64,
 }
 
-/// A table that searches run on.
+/// Profile that searches run on, with the time to build it.
 struct TimedProfile {
     profile: Profile,
     build_seconds: f64,
@@ -76,7 +76,7 @@ impl TimedProfile {
         Ok(Self { profile, build_seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// Searches so many times; the best time counts.
+    /// Runs the search `turns` times and keeps the best time.
     fn run(&self, k: u64, parameters: &str, suppressed: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
         let privacy = format!("k = {k}\nmax-suppressed = {suppressed}");
         let policy = SET_UP.policy(&privacy, &format!("{NAME}\n{parameters}"))?;
@@ -110,7 +110,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every variant at every K, verified and measured.
+/// Measures every variant at every K.
 fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Box<dyn Error>> {
     let table = TimedProfile::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
     writeln!(
@@ -153,11 +153,11 @@ fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Bo
     Ok(())
 }
 
-/// With pruning, without, and without an index.
+/// Compares the search with pruning, without pruning, and without an index.
 fn speed(text: &mut String, table: &TimedProfile) -> Result<(), Box<dyn Error>> {
     let (_, paper_vids, k, paper_seconds) = PAPER;
     let (s, r) = ENLARGED;
-    // Turn by turn, so that what else the machine does hits both alike.
+    // Alternating, so that other load on the machine affects both alike.
     let (mut pruned, mut unpruned) = (Vec::new(), Vec::new());
     for turn in 0..TURNS {
         eprintln!("speed, turn {} of {TURNS}", turn + 1);
@@ -230,7 +230,7 @@ fn same_path(profile: &Profile, steps: &[Step], nodes: &[(usize, NodeId)]) -> bo
     changes.eq(cells)
 }
 
-/// How time and work grow with K, with copies and with random columns.
+/// Measures how time and work grow with K, with copies and with random columns.
 fn curves(
     text: &mut String,
     trees: &Hierarchies,
@@ -257,7 +257,7 @@ fn curves(
     curve.write(text, "bottom-up-by-r")
 }
 
-/// Time and work of the pruned and the unpruned search against something.
+/// Time and work of the pruned and the unpruned search by one variable.
 struct Curve {
     against: Axis,
     rows: String,

@@ -1,5 +1,5 @@
-//! Genetic search on Adult: against other global recodings and against plain evolution, and how
-//! fast cuts are evaluated.
+//! Benchmark of the genetic search on Adult: loss compared with other global recodings and with evolution only, and speed of
+//! evaluation.
 
 use std::{error::Error, fmt::Write as _, fs};
 
@@ -29,23 +29,23 @@ use crate::{data, results};
 /// The paper's columns: age and education as numbers, six taxonomies.
 const PAPER: SetUp = SetUp { hierarchies: Some("hierarchies"), class: Some("income"), ..MIXED };
 const K: [u64; 6] = [10, 25, 50, 100, 250, 500];
-/// Where one of a few is enough.
+/// Values of k for the slower comparisons.
 const SOME_K: [u64; 2] = [10, 100];
-/// As published: evolution and nothing else.
+/// Evolution only, as published.
 const PLAIN: &str = "seeds = false\nlocal-search = false\npartial = false";
-/// The widths of full-domain generalization's levels, for numbers.
+/// Interval widths of full-domain generalization's levels, by numeric column; 0 is the original value.
 const WIDTHS: [(&str, &[f64]); 2] = [("age", &[0.0, 5.0, 10.0, 20.0, 40.0]), ("education-num", &[0.0, 2.0, 4.0, 8.0])];
-/// Copies in the enlarged tables, random values in so many columns.
+/// Enlarged tables: copies, and number of columns with random values.
 const GROWTH_S: [usize; 4] = [1, 3, 10, 33];
 const RANDOM_COLUMNS: usize = 3;
 const COLUMNS: [usize; 4] = [2, 4, 6, 8];
-/// Evaluations of the paper's run, which took 18 hours; and of a point of the curves.
+/// Evaluations of the published run, which took 18 hours, and of one point of the curves.
 const EVALUATIONS: u64 = 500_000;
 const FEWER: u64 = 2_000;
-/// Children of a run that makes more than so many evaluations.
+/// Iterations of a run that makes at least [`EVALUATIONS`] evaluations.
 const MANY: u64 = 600_000;
 
-/// A policy of the paper: any number of records may be suppressed.
+/// Policy with the paper's columns.
 fn policy(k: u64, suppressed: f64, objective: &str, method: &str) -> Result<Policy, Box<dyn Error>> {
     let method = match objective {
         "" => method.to_owned(),
@@ -54,7 +54,7 @@ fn policy(k: u64, suppressed: f64, objective: &str, method: &str) -> Result<Poli
     Ok(PAPER.policy(&format!("k = {k}\nmax-suppressed = {suppressed}"), &method)?)
 }
 
-/// What came of one search, and of those that others are compared with.
+/// Runs the policy's method once.
 fn run_policy(policy: &Policy, table: &ExperimentTable) -> Result<Run, Box<dyn Error>> {
     let experiment = Experiment { data: Data::new(""), observer: &NoObserver, report: &|_| {} };
     Ok(experiment.run(policy, table)?)
@@ -78,7 +78,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// LM against other global recodings.
+/// Compares LM with other global recodings.
 fn rivals(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
     let mut text = "\n## Against other global recodings\n\nLM, the less the better. *Full-domain*: the best of all combinations of levels, one level for each column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them in order of what they lose\nbefore anything is suppressed. *Cut*: a node stands for all of its children or none; *partial*, the default: for some of\nthem, where that is better.\n".to_owned();
     for suppressed in [1.0, 0.0] {
@@ -112,12 +112,12 @@ fn rivals(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// The least LM of all combinations of levels.
+/// Minimum LM over all level vectors (exhaustive full-domain generalization).
 fn full_domain(policy: &Policy, table: &ExperimentTable) -> Result<f64, Box<dyn Error>> {
     let profile = Profile::build(policy, &table.trees, &table.counts)?;
     let bound = BoundPolicy::new(policy, &profile)?;
     let levels: Vec<Vec<Vec<Cell>>> = (0..profile.columns().len()).map(|column| levels(&profile, column)).collect();
-    // What each level loses before anything is suppressed.
+    // Loss of each level without suppression.
     let mut records: Vec<Vec<u64>> = profile.columns().iter().map(|column| vec![0; column.domain.len()]).collect();
     for tuple in (0..profile.tuples() as u32).map(TupleId) {
         for (records, &code) in records.iter_mut().zip(profile.codes(tuple)) {
@@ -163,12 +163,12 @@ fn full_domain(policy: &Policy, table: &ExperimentTable) -> Result<f64, Box<dyn 
     Ok(Measures::of(&context).get("lm").unwrap_or(f64::NAN))
 }
 
-/// How many records a cut suppresses for k-anonymity, and what they lose that they would not lose otherwise.
+/// Number of records that a cut suppresses for k-anonymity, and the additional loss of these records.
 fn suppression(profile: &Profile, cells: &[&Vec<Cell>], k: u64) -> (u64, f64) {
     let mut groups: HashMap<Vec<u32>, (u64, f64)> = HashMap::new();
     for tuple in (0..profile.tuples() as u32).map(TupleId) {
         let codes = profile.codes(tuple);
-        // A cell of a cut is known by its first code.
+        // The first code identifies a cell of a cut.
         let key = codes.iter().zip(cells).map(|(&code, cells)| cells[code as usize].first).collect();
         let group = groups.entry(key).or_insert_with(|| {
             let own = codes.iter().zip(cells).zip(profile.columns());
@@ -180,7 +180,7 @@ fn suppression(profile: &Profile, cells: &[&Vec<Cell>], k: u64) -> (u64, f64) {
     sizes.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let (mut suppressed, mut more) = (0, 0.0);
     for (size, other) in sizes {
-        // The suppressed are a group of at least k themselves.
+        // The suppressed records must form a group of at least k.
         if size >= k && (suppressed == 0 || suppressed >= k) {
             break;
         }
@@ -190,7 +190,7 @@ fn suppression(profile: &Profile, cells: &[&Vec<Cell>], k: u64) -> (u64, f64) {
     (suppressed, more)
 }
 
-/// The cells of a column by level: the nodes of each depth of its tree, or intervals of each width.
+/// Cells of a column by level: the nodes of each depth of its hierarchy, or intervals of each width.
 fn levels(profile: &Profile, column: usize) -> Vec<Vec<Cell>> {
     let described = &profile.columns()[column];
     let domain = &described.domain;
@@ -230,7 +230,7 @@ fn levels(profile: &Profile, column: usize) -> Vec<Vec<Cell>> {
     }
 }
 
-/// What seeds and the local search are worth.
+/// Compares the default with evolution only.
 fn plain(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
     let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; it ends like ours when 50,000 in a row brought nothing. *Evaluations* are those that were made until then.\nThe last step of ours (partial) is left out here.\n".to_owned();
     let variants = [
@@ -260,12 +260,12 @@ fn plain(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
     Ok(text)
 }
 
-/// Evaluations a second.
+/// Measures evaluations per second.
 fn speed(data: &Data, train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
     let threads = rayon::current_num_threads();
     let mut text = format!("\n## Speed\n\nOn {threads} threads; the whole search, including the tables it builds.\n\n");
     text += "| run, k = 10 | seconds | evaluations | per second | seconds for 500,000 |\n| --- | ---: | ---: | ---: | ---: |\n";
-    // Eight bits of a child are turned over, so that hardly any was there before.
+    // Eight mutated bits per child, so that few children repeat an earlier chromosome.
     let turned = format!("name = \"genetic\"\niterations = {MANY}\npatience = {MANY}\nmutation = 0.05\n{PLAIN}");
     let evolved = format!("name = \"genetic\"\niterations = {EVALUATIONS}\npatience = {EVALUATIONS}\n{PLAIN}");
     for (name, objective, method) in [
@@ -321,7 +321,7 @@ fn speed(data: &Data, train: &ExperimentTable) -> Result<String, Box<dyn Error>>
     Ok(text + "\n![growth](genetic-growth.svg)\n")
 }
 
-/// Evaluations a second with the first columns alone.
+/// Evaluations per second with the first `width` columns.
 fn with_columns(data: &Data, width: usize, method: &str) -> Result<(f64, u64, usize), Box<dyn Error>> {
     let columns: &'static [(&'static str, Kind)] = &PAPER.columns[..width];
     let set_up = SetUp { columns, ..PAPER };

@@ -1,4 +1,4 @@
-//! Building hierarchies over numbers from the data: how long it takes, and how that grows.
+//! Benchmark of building hierarchies over numbers from the data: running time and its growth.
 
 use std::{error::Error, fmt::Write as _, fs, hint::black_box, time::Instant};
 
@@ -16,10 +16,10 @@ use crate::{best, results};
 
 const TURNS: usize = 3;
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
-/// The plain algorithm is not waited for beyond this.
+/// Maximum values for the naive algorithm, which is quadratic.
 const NAIVE: usize = 30_000;
 
-/// A column's distinct values.
+/// Distinct values of a column with their texts and records.
 struct DistinctValues {
     values: Vec<f64>,
     texts: Vec<Box<str>>,
@@ -35,7 +35,7 @@ impl DistinctValues {
         Self { values, texts, records }
     }
 
-    /// Anywhere among 16 times as many whole numbers.
+    /// Random integers below 16 times the size.
     fn uniform(size: usize) -> Self {
         let mut values: Vec<u64> = (0..2 * size as u64).map(|at| mixed(at) % (16 * size as u64)).collect();
         values.sort_unstable();
@@ -44,12 +44,12 @@ impl DistinctValues {
         Self::new(values.into_iter().map(|value| value as f64).collect())
     }
 
-    /// Each farther from the next than the one before.
+    /// Squares: the gaps between neighbors grow.
     fn growing_gaps(size: usize) -> Self {
         Self::new((0..size as u64).map(|at| (at * at) as f64).collect())
     }
 
-    /// Each as far from the next as from the first: the deepest tree that floats allow.
+    /// Powers of two: the deepest tree that floats allow.
     fn doubling() -> Self {
         Self::new((-1000..1000).map(|power| 2f64.powi(power)).collect())
     }
@@ -58,7 +58,7 @@ impl DistinctValues {
         DistinctValues { values: &self.values, texts: &self.texts, records: &self.records }
     }
 
-    /// Levels, and the seconds of the best turn.
+    /// Returns the levels of the tree and the best time in seconds.
     fn build(&self, builder: &Builder) -> (usize, f64) {
         let built = Built { builder: builder.clone(), levels: None };
         let mut seconds = Vec::new();
@@ -73,7 +73,7 @@ impl DistinctValues {
     }
 }
 
-/// A number that looks random.
+/// Hashes a number to a pseudo-random one.
 fn mixed(at: u64) -> u64 {
     let mut x = at.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -81,7 +81,7 @@ fn mixed(at: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// IOTF as published: each merge looks through all neighbors. Without the tree's labels.
+/// IOTF as published: each merge scans all neighboring pairs. Returns the intervals without labels.
 fn naive(values: &[f64]) -> Vec<(f64, f64)> {
     let mut nodes: Vec<(f64, f64)> = values.iter().map(|&value| (value, value)).collect();
     let mut merged = Vec::new();
@@ -174,7 +174,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The last point's time over that of the second, as a multiple of what m log m would give.
+/// Ratio of the last point's time to the second point's, divided by the ratio that m log m predicts.
 fn growth(points: &[(f64, f64)]) -> f64 {
     let unit = |(size, seconds): (f64, f64)| seconds / (size * size.ln());
     unit(points[points.len() - 1]) / unit(points[1])

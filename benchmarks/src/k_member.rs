@@ -1,5 +1,5 @@
-//! k-member clustering on Adult: seconds, and distances against those of a search through all records; how it grows, and
-//! what blocks cost.
+//! Benchmark of k-member clustering on Adult: running time, distances computed compared with an exhaustive search, growth, and
+//! the cost of blocks.
 
 use std::{error::Error, fmt::Write as _, fs};
 
@@ -22,13 +22,13 @@ use moretta_papers::{
 use crate::{data, results, search_timed};
 
 const TURNS: usize = 3;
-/// Copies in the enlarged tables; random values in this many columns; the k and the blocks they are clustered with.
+/// Enlarged tables: copies, number of columns with random values, k, and block sizes.
 const GROWTH_S: [usize; 5] = [1, 2, 5, 10, 23];
 const RANDOM_COLUMNS: usize = 3;
 const GROWTH_K: u64 = 10;
 const BLOCKS: [u64; 3] = [5_000, 20_000, 50_000];
 
-/// One search.
+/// Result of one search.
 pub struct Run {
     pub seconds: f64,
     pub measures: Measures,

@@ -1,5 +1,5 @@
-//! Local recoding, top-down and bottom-up, against Mondrian: how seconds grow, and what blocks save. What each loses is
-//! `moretta reproduce 4`.
+//! Benchmark of top-down and bottom-up local recoding compared with Mondrian: growth of the running time, and effect of
+//! blocks. `moretta reproduce 4` measures the information loss.
 
 use std::{error::Error, fmt::Write as _, fs};
 
@@ -25,9 +25,9 @@ use moretta_papers::{
 use crate::{data, results, search_timed};
 
 const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };
-/// The columns with a taxonomy; the other categories are flat.
+/// Columns with a taxonomy; the other categories are flat.
 const TAXONOMIES: [&str; 2] = ["workclass", "marital-status"];
-/// Numbers, as many columns as wanted.
+/// Columns of the synthetic tables; a table uses the first ones.
 const NUMBERS: &[(&str, Kind)] = &[
     ("A1", Kind::Number),
     ("A2", Kind::Number),
@@ -36,7 +36,7 @@ const NUMBERS: &[(&str, Kind)] = &[
     ("A5", Kind::Number),
     ("A6", Kind::Number),
 ];
-/// The methods: name in tables, and what the policy says.
+/// Methods: name in tables, and policy text.
 const METHODS: [(&str, &str); 4] = [
     ("local-top-down", "name = \"local-top-down\""),
     ("local-bottom-up", "name = \"local-bottom-up\""),
@@ -44,17 +44,17 @@ const METHODS: [(&str, &str); 4] = [
     ("Mondrian, widest", "name = \"mondrian\"\nchoose = \"widest\""),
 ];
 
-/// Records in the tables of the growth, and up to where bottom-up joins in.
+/// Records of the growth tables, and the largest table for bottom-up, which is slower.
 const SIZES: [usize; 4] = [30_000, 100_000, 300_000, 1_000_000];
 const BOTTOM_UP_UP_TO: usize = 100_000;
 const GROWTH_K: u64 = 10;
-/// Every record of the enlarged table has so many variations with itself, in so many columns.
+/// Enlarged table: records per original record, and columns with random values.
 const ENLARGED: (usize, usize) = (23, 3);
-/// Where blocks are held against the whole table, and their sizes; 0: the whole table.
+/// Records of the tables on which block sizes are compared, and the block sizes; 0 is the whole table.
 const BLOCKED_SIZES: [usize; 2] = [100_000, 300_000];
 const BLOCKS: [u64; 4] = [10_000, 40_000, 100_000, 0];
 
-/// A table, and what a policy says about its columns.
+/// Counted rows and hierarchies.
 struct CountedTable {
     counts: Counts,
     trees: Hierarchies,
@@ -78,7 +78,7 @@ impl CountedTable {
         Ok(Policy::parse(&text, &method_names())?)
     }
 
-    /// Runs a method several times; the best time counts. Then looks at the release.
+    /// Runs a method several times; returns the best time and what `look` reads from the release.
     fn run<T>(
         &self,
         policy: &Policy,
@@ -117,7 +117,7 @@ fn taxonomies(data: &Data) -> Result<Hierarchies, Box<dyn Error>> {
     Ok(trees)
 }
 
-/// A table's name, and the table with so many records.
+/// Name of a table, and a function that makes it with a given number of records.
 type Source<'a> = (&'static str, Box<dyn Fn(usize) -> Counts + 'a>);
 
 fn synthetic(records: usize, columns: usize, value: fn(&mut Random) -> usize) -> Counts {
@@ -193,7 +193,7 @@ fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
     Ok(text + "\n![growth](local-recoding-growth.svg)\n")
 }
 
-/// What blocks save, and what they cost.
+/// Compares block sizes by time and information loss.
 fn blocks(data: &Data) -> Result<String, Box<dyn Error>> {
     let mut text = format!(
         "\n## Blocks\n\nThe enlarged Adult, k = {GROWTH_K}: groups that are too small join others of the same block (at most this many records), or of\nthe whole table.\n\n| records | block | top-down | GCP |\n| ---: | ---: | ---: | ---: |\n"
@@ -218,7 +218,7 @@ fn gcp(policy: &Policy, profile: &Profile, verified: &Verified) -> f64 {
     Measures::of(&context).get("gcp").unwrap_or(f64::NAN)
 }
 
-/// How seconds grow with records between two points.
+/// Exponent with which seconds grow with records between two points.
 fn exponent((few, short): (f64, f64), (many, long): (f64, f64)) -> String {
     format!("{:.2}", (long / short).ln() / (many / few).ln())
 }

@@ -1,7 +1,7 @@
-//! Benchmarks: ratios against rivals from one run on one machine, written to `docs/results`.
+//! Benchmarks: ratios to competing implementations, measured in one run on one machine and written to `docs/results`.
 //!
-//! Times alone say little on a machine that others use too, so everything that is compared runs here, turn by turn,
-//! and the best turn of each counts. `benchmarks/run` builds, fetches the rival and calls this.
+//! Absolute times mean little on a shared machine. Therefore everything that is compared runs here, in alternating turns,
+//! and the best turn of each counts. `benchmarks/run` builds, fetches the competitor and calls this program.
 
 mod bottom_up;
 mod duckdb;
@@ -21,7 +21,7 @@ use std::{error::Error, path::PathBuf, time::Instant};
 use moretta_core::{observer::NoObserver, policy::BoundPolicy, run, search::Outcome};
 use moretta_papers::data::Data;
 
-/// A benchmark's name and what runs it.
+/// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
 const BENCHMARKS: [Benchmark; 9] = [
@@ -36,29 +36,29 @@ const BENCHMARKS: [Benchmark; 9] = [
     ("genetic", genetic::run),
 ];
 
-/// Where results go.
+/// Path of a file in docs/results.
 fn results(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/results").join(name)
 }
 
-/// Where large files go.
+/// Folder for large temporary files.
 fn work() -> PathBuf {
     std::env::var_os("MORETTA_BENCH").map_or_else(std::env::temp_dir, PathBuf::from)
 }
 
-/// The public data sets, where they are at hand: in `MORETTA_DATA`, or beside the project.
+/// Public data sets in `MORETTA_DATA` or next to the project; `None` if neither exists.
 fn data() -> Option<Data> {
     let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data");
     let folder = std::env::var_os("MORETTA_DATA").map_or(beside, PathBuf::from);
     folder.join("adult/adult_train.csv").is_file().then(|| Data::new(folder))
 }
 
-/// The best of several turns, in seconds.
+/// Minimum of several times, in seconds.
 fn best(turns: &[f64]) -> f64 {
     turns.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// Runs the policy's method several times; its result, and the best time.
+/// Runs the policy's method several times; returns its result and the best time.
 fn search_timed(bound: &BoundPolicy<'_>, seed: u64, turns: usize) -> Result<(Outcome, f64), Box<dyn Error>> {
     let (mut seconds, mut outcome) = (Vec::new(), None);
     for _ in 0..turns {

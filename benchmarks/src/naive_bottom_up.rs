@@ -1,7 +1,7 @@
 //! Bottom-up generalization without an index: every valid generalization is tried by regrouping the whole table.
 //!
-//! Written for the comparison, as the paper tells the method, but not to lose: tuples are packed into one word each,
-//! and the table is one hash map that is kept from trial to trial.
+//! Baseline for the comparison. It follows the paper but is not needlessly slow: tuples are packed into one word each, and one
+//! hash map is reused for all trials.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use moretta_core::{
     profile::Profile,
 };
 
-/// What a run did.
+/// Result of a run.
 pub struct Run {
     /// Column and node of each generalization.
     pub path: Vec<(usize, NodeId)>,
@@ -24,14 +24,14 @@ pub struct Run {
 struct Naive<'a> {
     profile: &'a Profile,
     trees: Vec<&'a Tree>,
-    /// For each column and code, the current node.
+    /// Current node by column and code.
     current: Vec<Vec<u32>>,
     shifts: Vec<u32>,
     group_sizes: HashMap<u64, u64>,
     tuples_touched: u64,
 }
 
-/// The method until the anonymity is `k`. Every column has a hierarchy, and there is a class.
+/// Generalizes until the anonymity is `k`. Requires a class and a hierarchy for every column.
 pub fn run(profile: &Profile, k: u64) -> Run {
     let start = Instant::now();
     let trees: Vec<&Tree> = profile.columns().iter().filter_map(|column| column.domain.tree()).collect();
@@ -53,7 +53,7 @@ pub fn run(profile: &Profile, k: u64) -> Run {
         if anonymity >= k {
             break;
         }
-        // Ratio, information, column, node: the least is the one to take.
+        // (ratio, information, column, node); the minimum is chosen.
         let mut best: Option<(f64, f64, usize, NodeId)> = None;
         for (column, node) in naive.valid() {
             let before = naive.current[column].clone();
@@ -100,7 +100,7 @@ impl Naive<'_> {
     fn valid(&self) -> Vec<(usize, NodeId)> {
         let mut valid = Vec::new();
         for (column, tree) in self.trees.iter().enumerate() {
-            // A node is current where its leaves carry it.
+            // A node is current if its leaves are released as it.
             let is_current = |node: NodeId| self.current[column][tree.range(node).0 as usize] == node.0;
             let inner = tree.nodes().filter(|&node| !tree.is_leaf(node));
             valid.extend(inner.filter(|&node| tree.children(node).all(is_current)).map(|node| (column, node)));
@@ -108,7 +108,7 @@ impl Naive<'_> {
         valid
     }
 
-    /// `I` of the generalization to each node of a column.
+    /// Information loss `I` of the generalization to each node of a column.
     fn information(&self, column: usize) -> Vec<f64> {
         let tree = self.trees[column];
         let Some(class) = self.profile.class() else { return vec![0.0; tree.len()] };
@@ -120,7 +120,7 @@ impl Naive<'_> {
                 records[self.profile.codes(tuple)[column] as usize][class] += self.profile.variant_records(variant);
             }
         }
-        // Records below a node, and the entropy of their class.
+        // Records below a node and the entropy of their class.
         let below = |node: NodeId| {
             let (first, last) = tree.range(node);
             let of_class = |class| records[first as usize..=last as usize].iter().map(|leaf| leaf[class]).sum();

@@ -1,8 +1,8 @@
 //! Top-down disclosure without an index: every candidate is scored by regrouping the whole table, in every iteration.
 //!
-//! Written for the comparison, as the paper tells the method, but not to lose: records that are alike are counted once,
-//! tuples are packed into one word each, one hash map is kept from trial to trial, and a candidate that breaks a
-//! template once is never looked at again.
+//! Baseline for the comparison. It follows the paper but is not needlessly slow: equal records are counted once, tuples are
+//! packed into one word each, one hash map is reused for all trials, and a candidate that violates a template is not tried
+//! again.
 
 use std::time::Instant;
 
@@ -13,15 +13,15 @@ use moretta_core::{
     profile::Profile,
 };
 
-/// What a run did.
+/// Result of a run.
 pub struct Run {
-    /// Column and code of each value that was told.
+    /// Column and code of each disclosed value.
     pub path: Vec<(usize, u32)>,
     pub trials: u64,
     pub seconds: f64,
 }
 
-/// A value nobody is to infer with more than this confidence.
+/// Limit on the confidence with which a value may be inferred.
 struct Template {
     attribute: AttributeId,
     value: u32,
@@ -31,17 +31,17 @@ struct Template {
 struct Naive<'a> {
     profile: &'a Profile,
     templates: Vec<Template>,
-    /// For each tuple: its records, then those with each template's value.
+    /// By tuple: its records, then the records with each template's value.
     counts: Vec<u64>,
-    /// For each column and code, 0 where it is suppressed and its own number where it is told.
+    /// By column and code, 0 if the value is suppressed, its own number if it is disclosed.
     current: Vec<Vec<u64>>,
     shifts: Vec<u32>,
-    /// By packed tuple, the place of its counts in `sums`.
+    /// By packed tuple, the index of its counts in `sums`.
     group_index: HashMap<u64, usize>,
     sums: Vec<u64>,
 }
 
-/// The method to its end. All columns are categories without a hierarchy, known to every template, and there is a class.
+/// Runs the method to its end. Requires a class and categories without hierarchies that every template contains.
 pub fn run(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Run {
     let start = Instant::now();
     let mut naive = Naive::new(profile, models);
@@ -119,7 +119,7 @@ impl<'a> Naive<'a> {
         self.current[column][code as usize] = if disclosed { u64::from(code) + 1 } else { 0 };
     }
 
-    /// The highest confidence of every template.
+    /// Maximum confidence of each template.
     fn confidences(&mut self) -> Vec<f64> {
         self.group_index.clear();
         self.sums.clear();
@@ -145,7 +145,7 @@ impl<'a> Naive<'a> {
         highest
     }
 
-    /// For each code of a column, the records of each class.
+    /// Records by code of a column and class.
     fn classes(&self, column: usize) -> Vec<Vec<u64>> {
         let profile = self.profile;
         let class = profile.class().expect("there is a class");
@@ -166,7 +166,7 @@ fn sum(classes: &[Vec<u64>]) -> Vec<u64> {
     (0..width).map(|class| classes.iter().map(|of_code| of_code[class]).sum()).collect()
 }
 
-/// What is known of the class once some of the records are told apart from the others.
+/// Information gain about the class if the disclosed records are separated from the others.
 fn gain(all: &[u64], disclosed: &[u64]) -> f64 {
     let rest: Vec<u64> = all.iter().zip(disclosed).map(|(all, disclosed)| all - disclosed).collect();
     let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, disclosed, &rest].map(|classes| {

@@ -1,4 +1,4 @@
-//! Top-down disclosure on Adult: how long it takes with one QID and with several, and how that grows.
+//! Benchmark of top-down disclosure on Adult: running time with one QID and with several, and its growth.
 
 use std::{error::Error, fmt::Write as _, fs, sync::Arc, time::Instant};
 
@@ -25,32 +25,32 @@ use crate::{best, data, naive_top_down, results};
 const SET_UP: SetUp = GUARDED;
 const METHOD: &str = "name = \"top-down-disclosure\"";
 const CONFIDENCES: [f64; 2] = [0.9, 1.0];
-/// Random columns of the enlarged tables, and the copies in the one of the paper's size.
+/// Enlarged tables: columns with random values, and copies in the table of the paper's size.
 const RANDOM_COLUMNS: usize = 3;
 const LARGE_S: usize = 22;
-/// What the paper took for the search alone on a table of this size: with one QID of seven columns, and with several.
+/// Published seconds of the search on a table of this size: with one QID of seven columns, and with several.
 const PAPER_SECONDS: (f64, f64) = (150.0, 276.0);
-/// The max-confidence that this was with.
+/// Max-confidence of the published runs.
 const PAPER_CONFIDENCE: f64 = 0.9;
 const TARGET_SECONDS: f64 = 1.0;
 const TURNS: usize = 5;
 const QIDS: [usize; 4] = [3, 4, 5, 6];
-/// The fewest and the most columns of one of several QIDs.
+/// Minimum and maximum columns of a QID, if there are several.
 const QID_COLUMNS: (usize, usize) = (2, 5);
 const DRAWS: usize = 30;
 const DRAW_TURNS: usize = 2;
 const GROWTH_S: [usize; 8] = [1, 2, 5, 11, 22, 44, 110, 221];
 const GROWTH_TURNS: usize = 3;
 
-/// Columns that somebody is taken to know together.
+/// Columns that an attacker is assumed to know together.
 type Qid = Vec<&'static str>;
 
-/// One search, several times.
+/// Result of one search; `seconds` is the best of several runs.
 struct Run {
     path: Vec<Step>,
     work: HashMap<&'static str, u64>,
     seconds: f64,
-    /// Of the process, with the profile.
+    /// Peak memory of the process, including the profile.
     peak_megabytes: Option<u64>,
 }
 
@@ -63,14 +63,14 @@ impl Run {
         self.peak_megabytes.map_or("unknown".to_owned(), count)
     }
 
-    /// Column and code of each value that was told.
+    /// Column and code of each disclosed value.
     fn disclosed(&self) -> impl Iterator<Item = (usize, u32)> {
         let disclosed = self.path.iter().filter(|step| step.action == Action::Disclose);
         disclosed.flat_map(|step| &step.changes).map(|(column, cell)| (column.index(), cell.first))
     }
 }
 
-/// A table that searches run on.
+/// Profile that searches run on.
 struct ProfiledTable {
     profile: Profile,
 }
@@ -87,7 +87,7 @@ impl ProfiledTable {
         Self::new(&SET_UP.enlarged_counts(original, s, RANDOM_COLUMNS, 1))
     }
 
-    /// Searches so many times; the best time counts.
+    /// Runs the search `turns` times and keeps the best time.
     fn run(&self, qids: &[Qid], confidence: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
         let policy = policy(qids, confidence)?;
         let bound = BoundPolicy::new(&policy, &self.profile)?;
@@ -124,7 +124,7 @@ fn all_columns() -> Qid {
     SET_UP.columns.iter().map(|(name, _)| *name).collect()
 }
 
-/// The rarer half of the sensitive values must not be inferred from any of the QIDs.
+/// Policy that limits the inference of the rarer half of the sensitive values from each QID.
 fn policy(qids: &[Qid], confidence: f64) -> Result<Policy, Box<dyn Error>> {
     let template = |qid: &Qid| -> Arc<dyn PrivacyModel> {
         Arc::new(Template {
@@ -134,7 +134,7 @@ fn policy(qids: &[Qid], confidence: f64) -> Result<Policy, Box<dyn Error>> {
             max_confidence: confidence,
         })
     };
-    // A file that asks for no more than a confidence of 1 is refused, so the templates come in after it was read.
+    // The parser rejects a max-confidence of 1 in a file, so the templates are added afterwards.
     let mut policy = SET_UP.policy("k = 2", METHOD)?;
     policy.privacy.models = qids.iter().map(template).collect();
     Ok(policy)
@@ -160,7 +160,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         RANDOM_COLUMNS,
     );
     let (mut one, mut naive, mut several, mut growth) = (String::new(), String::new(), String::new(), Growth::new());
-    // From the smallest table to the largest: what the process keeps of an earlier one hardly adds to its peak.
+    // From the smallest table to the largest, so that memory kept from an earlier one hardly adds to the peak.
     for s in GROWTH_S {
         let table = ProfiledTable::enlarged(&original, s)?;
         growth.measure(s, &table)?;
@@ -243,13 +243,13 @@ fn against_naive(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn
     Ok(())
 }
 
-/// QIDs of some of the columns, none of which contains another: its templates would follow from the other's.
+/// Draws QIDs; none contains another, because the templates of the smaller QID would be redundant.
 fn draw(random: &mut Random, qids: usize) -> Vec<Qid> {
     let within = |one: &Qid, other: &Qid| one.iter().all(|column| other.contains(column));
     let mut drawn: Vec<Qid> = Vec::new();
     let mut tries = 0;
     while drawn.len() < qids {
-        // Those drawn so far may leave no room for another.
+        // Start over if no further QID fits beside those already drawn.
         tries += 1;
         if tries % 1000 == 0 {
             drawn.clear();
@@ -317,13 +317,13 @@ fn several_qids(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn 
 
 const SECONDS: Axis = Axis { title: "search, seconds", log: true };
 
-/// The search with one QID on larger and larger tables.
+/// Measurements of the search with one QID on tables of growing size.
 struct Growth {
     rows: String,
-    /// Records and seconds, and the same if a tuple took as long as in the first table.
+    /// Records and seconds, and records and the seconds predicted from the first table by distinct tuples.
     points: Vec<(f64, f64)>,
     even: Vec<(f64, f64)>,
-    /// Seconds for each distinct tuple of the first table.
+    /// Seconds per distinct tuple of the first table.
     first: Option<f64>,
 }
 

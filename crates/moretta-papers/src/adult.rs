@@ -1,4 +1,4 @@
-//! The Adult data: some of its columns, as it is or enlarged (spec 6).
+//! The Adult data set: columns and roles for several experiments, original or enlarged by random variations.
 
 use moretta_core::{counts::Counts, hierarchy::Hierarchies, policy::Policy, schema::Kind};
 
@@ -8,16 +8,16 @@ use crate::{
     experiment::{self, ExperimentTable},
 };
 
-/// Which columns of Adult an experiment uses, and how.
+/// Columns of Adult that an experiment uses, and their roles.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUp {
-    /// The quasi-identifiers, in order; numbers are free.
+    /// Quasi-identifiers in order; numbers are free.
     pub columns: &'static [(&'static str, Kind)],
-    /// The folder of the categories' hierarchies, in `adult/`; without one, all values are directly under `*`.
+    /// Folder in `adult/` with the hierarchies of categories; if `None`, all values are children of `*`.
     pub hierarchies: Option<&'static str>,
-    /// A sensitive column.
+    /// Sensitive column, if any.
     pub sensitive: Option<&'static str>,
-    /// What is predicted.
+    /// Column to predict, if any.
     pub class: Option<&'static str>,
 }
 
@@ -38,7 +38,7 @@ pub const MIXED: SetUp = SetUp {
     class: None,
 };
 
-/// Seven categories, as in the first paper.
+/// Seven categories, as in paper 1.
 pub const CATEGORIES: SetUp = SetUp {
     columns: &[
         ("occupation", Kind::Category),
@@ -54,7 +54,7 @@ pub const CATEGORIES: SetUp = SetUp {
     class: Some("income"),
 };
 
-/// Seven categories without hierarchies and a sensitive one, as in the second paper.
+/// Seven categories without hierarchies and a sensitive column, as in paper 2.
 pub const GUARDED: SetUp = SetUp {
     columns: &[
         ("occupation", Kind::Category),
@@ -70,7 +70,7 @@ pub const GUARDED: SetUp = SetUp {
     class: Some("income"),
 };
 
-/// Three numbers, as in the third paper.
+/// Three numbers, as in paper 3.
 pub const NUMBERS: SetUp = SetUp {
     columns: &[("age", Kind::Number), ("education-num", Kind::Number), ("hours-per-week", Kind::Number)],
     hierarchies: None,
@@ -78,20 +78,20 @@ pub const NUMBERS: SetUp = SetUp {
     class: None,
 };
 
-/// The training set.
+/// Files of the training set.
 pub const TRAIN: &[&str] = &["adult/adult_train.csv"];
-/// The test set.
+/// Files of the test set.
 pub const TEST: &[&str] = &["adult/adult_test.csv"];
-/// Both.
+/// Files of both sets.
 pub const BOTH: &[&str] = &["adult/adult_train.csv", "adult/adult_test.csv"];
 
 impl SetUp {
-    /// The columns of a row: quasi-identifiers, then the sensitive one, then the class.
+    /// Column names of a row: quasi-identifiers, then the sensitive column, then the class.
     pub fn names(&self) -> Vec<&'static str> {
         self.columns.iter().map(|(name, _)| *name).chain(self.sensitive).chain(self.class).collect()
     }
 
-    /// A policy over the columns. `privacy` and `method` are the lines of these tables.
+    /// Policy over the columns. `privacy` and `method` are the contents of these TOML tables.
     pub fn policy(&self, privacy: &str, method: &str) -> Result<Policy, PaperError> {
         let mut text = format!("[privacy]\n{privacy}\n[method]\n{method}\n");
         for (name, kind) in self.columns {
@@ -111,7 +111,7 @@ impl SetUp {
         experiment::policy(&text)
     }
 
-    /// The hierarchies.
+    /// Reads the hierarchies of all categories.
     pub fn trees(&self, data: &Data) -> Result<Hierarchies, PaperError> {
         let mut trees = Hierarchies::default();
         let Some(folder) = self.hierarchies else { return Ok(trees) };
@@ -121,7 +121,7 @@ impl SetUp {
         Ok(trees)
     }
 
-    /// The columns of some of the files, as rows of texts.
+    /// Reads the columns from the files.
     pub fn rows(&self, data: &Data, files: &[&str]) -> Result<TextRows, PaperError> {
         let mut rows = Vec::new();
         for file in files {
@@ -130,17 +130,18 @@ impl SetUp {
         Ok(rows)
     }
 
-    /// Group and count, plainly.
+    /// Groups equal rows and counts them.
     pub fn counts(&self, rows: &[Vec<String>]) -> Counts {
         data::counted(&self.names(), rows)
     }
 
-    /// Group and count every record and `s - 1` variations of it with random values in `r` random quasi-identifiers.
+    /// Groups and counts every record and `s - 1` variations of it, which have random values in `r` random
+    /// quasi-identifiers.
     pub fn enlarged_counts(&self, rows: &[Vec<String>], s: usize, r: usize, seed: u64) -> Counts {
         data::enlarged(&self.names(), rows, self.columns.len(), (s, r, seed))
     }
 
-    /// Some of the files as a table.
+    /// Reads the files as a table with hierarchies.
     pub fn table(&self, data: &Data, files: &[&str]) -> Result<ExperimentTable, PaperError> {
         Ok(ExperimentTable { counts: self.counts(&self.rows(data, files)?), trees: self.trees(data)? })
     }

@@ -1,4 +1,4 @@
-//! Wang, Yu, Chakraborty (ICDM 2004): errors of a classifier after bottom-up generalization, and how long it takes.
+//! Wang, Yu, Chakraborty (ICDM 2004): classification error after bottom-up generalization, and running time.
 
 use moretta_core::{profile::Profile, text::count};
 use moretta_insight::{
@@ -15,20 +15,20 @@ use crate::{
 };
 
 const KS: [u64; 8] = [10, 20, 50, 100, 150, 200, 300, 500];
-/// Published: the errors on the data as it is and at the root, and the greatest difference that K made.
+/// Published errors: on the original data, with all columns at the root, and the greatest increase over all K.
 const PUBLISHED_B: f64 = 0.174;
 const PUBLISHED_W: f64 = 0.246;
 const PUBLISHED_MORE: f64 = 0.011;
-/// How far from a published error ours may be.
+/// Maximum difference from a published error that counts as agreement.
 const NEAR: f64 = 0.005;
-/// Errors that differ by no more than the tenth of a point that the paper prints are the same.
+/// Errors are equal if they differ by at most 0.1 percentage points, the precision that the paper prints.
 const ROUNDING: f64 = 0.001;
-/// Copies, random columns and the K of the large tables.
+/// Enlarged tables: copies, random columns and K.
 const COPIES: [usize; 5] = [1, 5, 10, 20, 30];
 const RANDOM_COLUMNS: usize = 3;
 const LARGE_K: u64 = 150;
 
-/// Ways to run it: name, parameters, and hierarchies of another kind.
+/// Variants of the method: name, parameters, and folder of the hierarchies.
 const VARIANTS: [(&str, &str, &str); 4] = [
     ("plain, as published", "take-back = false", "hierarchies"),
     ("with take-back", "search = 0\npartial = false", "hierarchies"),
@@ -38,11 +38,11 @@ const VARIANTS: [(&str, &str, &str); 4] = [
 const PLAIN: usize = 0;
 const TAKE_BACK: usize = 1;
 const DEFAULT: usize = 2;
-/// The climbs that are looked at step by step, and how many of their last steps are shown.
+/// K of the searches whose paths are examined, and the number of last steps shown.
 const CLIMBS: [u64; 3] = [50, 100, 500];
 const LAST: usize = 3;
 
-/// The errors of each way at each K.
+/// Errors by variant and K.
 type ErrorsByVariant = Vec<Vec<Errors>>;
 
 pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
@@ -114,7 +114,7 @@ fn claims(document: &mut Document, errors_by_variant: &ErrorsByVariant, climbs: 
     Ok(())
 }
 
-/// Why the plain climb ends where it does, from its own steps.
+/// Explains from its steps where the plain search ends.
 fn why(climbs: &[Climb]) -> String {
     let worst = |climb: &Climb| {
         let cm = |point: &Point| point.measures.get("cm").unwrap_or(0.0);
@@ -154,7 +154,7 @@ fn table(document: &mut Document, errors_by_variant: &ErrorsByVariant) {
     document.chart("errors", "Errors on the test set", axes, lines);
 }
 
-/// A plain climb: every point of it.
+/// All points of the path of a plain search.
 struct Climb {
     k: u64,
     points: Vec<Point>,
@@ -174,7 +174,7 @@ fn climbs(experiment: &Experiment<'_>) -> Result<Vec<Climb>, PaperError> {
     CLIMBS.iter().map(climb).collect()
 }
 
-/// A step, and the anonymity before and after it.
+/// Describes a step with the anonymity before and after it.
 fn described(pair: &[Point]) -> String {
     let changes: Vec<String> =
         pair[1].changes.iter().map(|change| format!("{} to {}", change.column, change.to)).collect();
@@ -197,7 +197,7 @@ fn last_steps(document: &mut Document, climbs: &[Climb]) {
     document.table(&["climb", "generalization", "CM"], &rows);
 }
 
-/// Seconds against records.
+/// Seconds by number of records.
 fn scale(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Scale",

@@ -1,4 +1,4 @@
-//! The data sets, as rows of texts and as counts.
+//! Reads the data sets as rows of text, and groups rows into counts.
 
 use std::{
     fs,
@@ -13,25 +13,25 @@ use moretta_core::{
 
 use crate::error::PaperError;
 
-/// Rows of texts.
+/// Cells as text, by row and column.
 pub type TextRows = Vec<Vec<String>>;
 
-/// The folder that has the data sets.
+/// Folder with the data sets.
 #[derive(Debug, Clone)]
 pub struct Data(PathBuf);
 
 impl Data {
-    /// A folder.
+    /// Data sets in the given folder; it is not opened yet.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// The folder itself.
+    /// Path of the folder.
     pub fn folder(&self) -> &Path {
         &self.0
     }
 
-    /// Whether a file can be read.
+    /// Checks that a file can be opened.
     pub fn check(&self, file: &str) -> Result<(), PaperError> {
         let path = self.0.join(file);
         fs::File::open(&path).map(|_| ()).map_err(|error| PaperError::File { path, error })
@@ -45,18 +45,18 @@ impl Data {
         }
     }
 
-    /// Some columns of a file. Its cells have no quotes; records with a missing value (`?`) anywhere are left out, as
-    /// the papers did.
+    /// Reads some columns of a file. Cells are not quoted. Records with a missing value (`?`) in any column are skipped,
+    /// as in the papers.
     pub fn rows(&self, file: &str, columns: &[&str]) -> Result<TextRows, PaperError> {
         let (path, text) = self.text(file)?;
         let wrong = |message: String| PaperError::Data { path: path.clone(), message };
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
-        let place = |name: &&str| {
-            let place = header.iter().position(|column| column == name);
-            place.ok_or_else(|| wrong(format!("there is no column `{name}`")))
+        let column_index = |name: &&str| {
+            let index = header.iter().position(|column| column == name);
+            index.ok_or_else(|| wrong(format!("there is no column `{name}`")))
         };
-        let at: Vec<usize> = columns.iter().map(place).collect::<Result<_, _>>()?;
+        let indices: Vec<usize> = columns.iter().map(column_index).collect::<Result<_, _>>()?;
         let mut rows = Vec::new();
         for (number, line) in lines.enumerate() {
             let cells: Vec<&str> = line.split(',').collect();
@@ -65,33 +65,33 @@ impl Data {
                 return Err(wrong(format!("row {row} has {found} cells, the header {wanted}")));
             }
             if !cells.contains(&"?") {
-                rows.push(at.iter().map(|&column| cells[column].to_owned()).collect());
+                rows.push(indices.iter().map(|&column| cells[column].to_owned()).collect());
             }
         }
         Ok(rows)
     }
 
-    /// A hierarchy file.
+    /// Reads a hierarchy file.
     pub fn tree(&self, file: &str) -> Result<Tree, PaperError> {
         let (path, text) = self.text(file)?;
         file::parse(&text).map_err(|error| PaperError::Hierarchy { path, error })
     }
 }
 
-/// Group and count, plainly.
+/// Groups equal rows and counts them.
 pub fn counted(names: &[&str], rows: &[Vec<String>]) -> Counts {
     enlarged(names, rows, 0, (1, 0, 0))
 }
 
-/// Group and count every row and `s - 1` variations of it, with random values in `r` of the first `width` columns. No
-/// variation is kept: memory follows the distinct rows.
+/// Groups and counts every row and `s - 1` variations of it, which have random values in `r` of the first `width`
+/// columns. Variations are not stored: memory grows with the distinct rows only.
 pub fn enlarged(names: &[&str], rows: &[Vec<String>], width: usize, (s, r, seed): (usize, usize, u64)) -> Counts {
     let mut counter = Counter::new(names);
     enlarge(rows, width, (s, r, seed), |record| counter.add(record));
     counter.finish()
 }
 
-/// Hands on every row and `s - 1` variations of it.
+/// Passes every row and `s - 1` variations of it to `sink`.
 fn enlarge<'a>(
     rows: &'a [Vec<String>],
     width: usize,
@@ -125,12 +125,12 @@ fn enlarge<'a>(
     }
 }
 
-/// SplitMix64: enough for random variations.
+/// SplitMix64 generator; its quality suffices for random variations.
 #[derive(Debug, Clone)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// Below a number.
+    /// Returns a random number below `end`.
     pub fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -139,16 +139,16 @@ impl Random {
     }
 }
 
-/// Groups and counts records that come one by one.
+/// Groups and counts a stream of records.
 struct Counter<'a> {
     columns: Vec<CountedColumn>,
     codes: Vec<HashMap<&'a str, u32>>,
-    /// By codes, how many records there are and which is the first.
-    found: HashMap<Key, (u64, u64)>,
+    /// By codes, the number of records and the number of the first one.
+    groups: HashMap<Key, (u64, u64)>,
     records: u64,
 }
 
-/// The codes of a record: packed, a byte each, where they fit, which is much faster.
+/// Codes of a record: packed into one byte each if they fit, which is much faster to hash.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Key {
     Packed(u128),
@@ -157,9 +157,10 @@ enum Key {
 
 impl Key {
     fn of(codes: &[u32]) -> Self {
-        match codes.len() <= 16 && codes.iter().all(|&code| code < 256) {
-            true => Self::Packed(codes.iter().fold(0, |key, &code| key << 8 | u128::from(code))),
-            false => Self::Long(codes.to_vec()),
+        if codes.len() <= 16 && codes.iter().all(|&code| code < 256) {
+            Self::Packed(codes.iter().fold(0, |key, &code| key << 8 | u128::from(code)))
+        } else {
+            Self::Long(codes.to_vec())
         }
     }
 
@@ -175,7 +176,7 @@ impl<'a> Counter<'a> {
     fn new(names: &[&str]) -> Self {
         let column = |name: &&str| CountedColumn { name: (*name).to_owned(), ..CountedColumn::default() };
         let columns = names.iter().map(column).collect();
-        Self { columns, codes: vec![HashMap::new(); names.len()], found: HashMap::new(), records: 0 }
+        Self { columns, codes: vec![HashMap::new(); names.len()], groups: HashMap::new(), records: 0 }
     }
 
     fn add(&mut self, record: &[&'a str]) {
@@ -190,15 +191,15 @@ impl<'a> Counter<'a> {
             }
             key.push(code);
         }
-        self.found.entry(Key::of(&key)).or_insert((0, self.records)).0 += 1;
+        self.groups.entry(Key::of(&key)).or_insert((0, self.records)).0 += 1;
     }
 
     fn finish(self) -> Counts {
         let width = self.columns.len();
-        let mut found: Vec<(Key, (u64, u64))> = self.found.into_iter().collect();
-        found.sort_unstable();
+        let mut groups: Vec<(Key, (u64, u64))> = self.groups.into_iter().collect();
+        groups.sort_unstable();
         let mut counts = Counts { columns: self.columns, records: self.records, ..Counts::default() };
-        for (key, (records, first)) in found {
+        for (key, (records, first)) in groups {
             counts.codes.extend(key.codes(width));
             counts.counts.push(records);
             counts.first_records.get_or_insert_default().push(first);
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn many_values_or_columns_are_counted_all_the_same() {
+    fn codes_that_do_not_fit_a_packed_key_are_counted() {
         let many: TextRows = (0..600).map(|at| vec![(at % 300).to_string()]).collect();
         let counts = counted(&["a"], &many);
         assert_eq!((counts.rows(), counts.counts.iter().all(|&records| records == 2)), (300, true));
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn variations_differ_in_one_of_the_first_columns_where_one_is_asked_for() {
+    fn variations_differ_in_at_most_r_of_the_first_columns() {
         let rows = rows(&["x,1,a,p", "y,2,b,q", "z,3,c,r"]);
         let counts = enlarged(&["a", "b", "c", "d"], &rows, 3, (50, 1, 1));
         assert_eq!(counts.records, 150);
@@ -242,17 +243,17 @@ mod tests {
         for row in 0..counts.rows() {
             let codes = counts.row(row).iter().zip(&counts.columns);
             let texts: Vec<&str> = codes.map(|(&code, column)| &*column.values[code as usize]).collect();
-            // The last column is as it was, and tells which row this is a variation of.
-            let own = rows.iter().find(|own| own[3] == texts[3]).unwrap();
-            let others = own.iter().zip(&texts).filter(|(own, text)| own.as_str() != **text).count();
-            assert!(others <= 1, "{texts:?} of {own:?}");
-            varied += others;
+            // The last column is not varied, so it identifies the original row.
+            let original = rows.iter().find(|row| row[3] == texts[3]).unwrap();
+            let changed = original.iter().zip(&texts).filter(|(cell, text)| cell.as_str() != **text).count();
+            assert!(changed <= 1, "{texts:?} of {original:?}");
+            varied += changed;
         }
         assert!(varied > 0);
     }
 
     #[test]
-    fn what_is_not_the_data_is_an_error_that_names_the_file() {
+    fn a_missing_file_is_an_error_that_names_it() {
         let error = Data::new("/nowhere").rows("adult/adult_train.csv", &["age"]).unwrap_err();
         assert!(error.to_string().contains("/nowhere/adult/adult_train.csv"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! One paper's results: Markdown with tables, pictures beside it, and what was published held against what we found.
+//! Results of one paper: a Markdown page with tables, charts, and a comparison of published and reproduced figures.
 
 use std::fmt::Write as _;
 
@@ -7,26 +7,26 @@ use moretta_pages::chart::{Axis, Chart, Line};
 
 use crate::error::PaperError;
 
-/// Text is broken after so many characters; tables are not.
+/// Maximum characters per line of text; tables are not wrapped.
 const WIDTH: usize = 110;
 
-/// Something that a paper says, and what is so here.
+/// Published statement and its reproduction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// What it is about.
+    /// Subject of the statement.
     pub what: String,
-    /// What was published.
+    /// Published value.
     pub published: String,
-    /// What we found.
+    /// Reproduced value.
     pub ours: String,
-    /// Whether that is the same, or better; none where the two cannot be held against each other, as seconds of other
-    /// machines.
+    /// Whether the reproduced value agrees or is better; `None` if the two are not comparable, such as seconds on
+    /// different machines.
     pub holds: Option<bool>,
     why: Option<String>,
 }
 
 impl Claim {
-    /// Why it differs. Nobody reads it where it does not.
+    /// Sets the reason for a difference; it is printed only if the claim does not hold.
     pub fn because(&mut self, why: impl Into<String>) {
         self.why = Some(why.into());
     }
@@ -41,16 +41,16 @@ impl Claim {
     }
 }
 
-/// All claims, as a table.
+/// Renders claims as a Markdown table.
 pub fn table_of(claims: &[Claim]) -> String {
     let rows: String = claims.iter().map(Claim::row).collect();
     format!("\n| | published | ours | |\n| --- | --- | --- | --- |\n{rows}")
 }
 
-/// A file to write, by name.
+/// File to write: name and content.
 pub type File = (String, String);
 
-/// One paper's results while they are made.
+/// Results of one paper, under construction.
 #[derive(Debug, Clone)]
 pub struct Document {
     name: &'static str,
@@ -61,24 +61,24 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document that will be `name`.md.
+    /// Empty document that will be written to `name`.md.
     pub fn new(name: &'static str, title: &str, paper: &str) -> Self {
         let head = format!("# {title}\n\n{}\n", wrapped(paper));
         Self { name, head, body: String::new(), claims: Vec::new(), charts: Vec::new() }
     }
 
-    /// A heading and what stands under it.
+    /// Adds a section with its first paragraph.
     pub fn section(&mut self, title: &str, text: &str) {
         let _ = write!(self.body, "\n## {title}\n");
         self.paragraph(text);
     }
 
-    /// A paragraph.
+    /// Adds a paragraph, wrapped.
     pub fn paragraph(&mut self, text: &str) {
         let _ = write!(self.body, "\n{}\n", wrapped(text));
     }
 
-    /// A table: the first column to the left, numbers to the right.
+    /// Adds a table: the first column left-aligned, the others right-aligned.
     pub fn table<H: AsRef<str>>(&mut self, head: &[H], rows: &[Vec<String>]) {
         let line = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
         let head: Vec<&str> = head.iter().map(AsRef::as_ref).collect();
@@ -89,13 +89,13 @@ impl Document {
         }
     }
 
-    /// A table with a row for each of some values, such as k: the value itself, then the cells at its place.
+    /// Adds a table with one row per value (such as k): the value, then `cells` of its index.
     pub fn table_by<H: AsRef<str>>(&mut self, head: &[H], by: &[u64], cells: impl Fn(usize) -> Vec<String>) {
         let row = |(at, value): (usize, &u64)| [vec![value.to_string()], cells(at)].concat();
         self.table(head, &by.iter().enumerate().map(row).collect::<Vec<_>>());
     }
 
-    /// A picture of its own, shown here.
+    /// Adds a chart as a separate SVG file and embeds it.
     pub fn chart(&mut self, name: &str, title: &str, (x, y): (Axis, Axis), lines: Vec<Line>) {
         let file = format!("{}-{name}.svg", self.name);
         let chart = Chart { title: title.to_owned(), x, y, lines };
@@ -103,12 +103,12 @@ impl Document {
         self.charts.push((file, chart.svg()));
     }
 
-    /// Something that the paper says, and whether it is so here.
+    /// Adds a published statement and whether it holds here.
     pub fn claim(&mut self, what: &str, published: &str, ours: String, holds: bool) -> &mut Claim {
         self.add(what, published, ours, Some(holds))
     }
 
-    /// Something that the paper says of each of some values, such as every k, and for which of them it is so here.
+    /// Adds a statement about several values (such as every k) and lists the values for which it does not hold here.
     pub fn claim_of_each<T: ToString>(
         &mut self,
         what: &str,
@@ -120,7 +120,7 @@ impl Document {
         self.claim(what, published, said, holds)
     }
 
-    /// Something that stands beside what the paper says without being comparable, or that it does not say.
+    /// Adds a figure that is not comparable with the paper or not in it.
     pub fn aside(&mut self, what: &str, published: &str, ours: String) {
         self.add(what, published, ours, None);
     }
@@ -132,22 +132,22 @@ impl Document {
         &mut self.claims[last]
     }
 
-    /// What was claimed.
+    /// Claims in the order in which they were added.
     pub fn claims(&self) -> &[Claim] {
         &self.claims
     }
 
-    /// Its title.
+    /// Title without the Markdown mark.
     pub fn title(&self) -> &str {
         self.head.lines().next().unwrap_or_default().trim_start_matches("# ")
     }
 
-    /// The name of its file.
+    /// File name of the page.
     pub fn file(&self) -> String {
         format!("{}.md", self.name)
     }
 
-    /// The document and its pictures. `made` says by what, on what and when.
+    /// Returns the page and its charts. `made` names the command, the machine and the date.
     pub fn files(&self, made: &str) -> Vec<File> {
         let mut text = format!("{}\n{}\n", self.head, wrapped(made));
         if !self.claims.is_empty() {
@@ -160,7 +160,7 @@ impl Document {
         files
     }
 
-    /// Every claim that differs, and why; several for the same reason are told together.
+    /// Renders every claim that differs with its reason; claims with the same reason are listed together.
     fn reasons(&self) -> String {
         let mut reasons: Vec<(Vec<&str>, &str)> = Vec::new();
         for claim in self.claims.iter().filter(|claim| claim.holds == Some(false)) {
@@ -177,44 +177,46 @@ impl Document {
     }
 }
 
-/// A line with a point for each of some values across, such as k: the height at its place.
+/// Chart line with one point per value (such as k), whose height is `height` of its index.
 pub fn line_by(name: impl Into<String>, by: &[u64], height: impl Fn(usize) -> f64) -> Line {
     let points = by.iter().enumerate().map(|(at, value)| (*value as f64, height(at))).collect();
     Line { name: name.into(), points }
 }
 
-/// A share as percent, as the papers print it.
+/// Formats a share as percent with one decimal, as in the papers.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// A difference of shares in points.
+/// Formats a difference of shares in percentage points.
 pub fn points(difference: f64) -> String {
-    // No minus before what prints as nothing.
+    // Avoids "-0.0".
     let rounded = (1000.0 * difference).round() / 10.0;
     format!("{:.1}", if rounded == 0.0 { 0.0 } else { rounded })
 }
 
-/// The least and the greatest of some; an error where there are none, or where one is no number.
+/// Minimum and maximum; an error if there are no values or one is not finite.
 pub fn span(values: impl Iterator<Item = f64>) -> Result<(f64, f64), PaperError> {
     let values: Vec<f64> = values.collect();
-    let is_whole = !values.is_empty() && values.iter().all(|value| value.is_finite());
-    let ends = |(least, most): (f64, f64), value: f64| (least.min(value), most.max(value));
-    let found = values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
-    is_whole.then_some(found).ok_or_else(|| PaperError::without("figures to compare"))
+    let is_valid = !values.is_empty() && values.iter().all(|value| value.is_finite());
+    let extend = |(min, max): (f64, f64), value: f64| (min.min(value), max.max(value));
+    let span = values.into_iter().fold((f64::INFINITY, f64::NEG_INFINITY), extend);
+    is_valid.then_some(span).ok_or_else(|| PaperError::without("figures to compare"))
 }
 
-/// Where something does not hold, in words: `yes`, or `not for k = 5, 10`; without a name, `not for Monday`.
+/// Describes for which values a statement does not hold: `yes`, or `not for k = 5, 10`; without a name, `not for Monday`.
 pub fn where_not<T: ToString>(name: &str, all: impl Iterator<Item = (T, bool)>) -> (String, bool) {
     let not: Vec<String> = all.filter(|(_, holds)| !holds).map(|(at, _)| at.to_string()).collect();
-    match not.is_empty() {
-        true => ("yes".to_owned(), true),
-        false if name.is_empty() => (format!("not for {}", not.join(", ")), false),
-        false => (format!("not for {name} = {}", not.join(", ")), false),
+    if not.is_empty() {
+        ("yes".to_owned(), true)
+    } else if name.is_empty() {
+        (format!("not for {}", not.join(", ")), false)
+    } else {
+        (format!("not for {name} = {}", not.join(", ")), false)
     }
 }
 
-/// Broken into lines between words; lines that are there already stay.
+/// Wraps text at word boundaries; existing line breaks are kept.
 fn wrapped(text: &str) -> String {
     let paragraph = |text: &str| joined(text.split_whitespace(), WIDTH).join("\n");
     text.split('\n').map(paragraph).collect::<Vec<_>>().join("\n")
@@ -225,7 +227,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_has_its_claims_first_and_its_pictures_beside_it() {
+    fn a_page_begins_with_the_claims_and_its_charts_are_separate_files() {
         let mut document = Document::new("1-test", "A test", "What it is about.");
         document.section("Errors", &"word ".repeat(60));
         document.table(&["k", "E"], &[vec!["10".to_owned(), percent(0.1774)]]);

@@ -1,4 +1,4 @@
-//! Why an experiment could not be made.
+//! Errors of an experiment.
 
 use std::{io, path::PathBuf};
 
@@ -11,71 +11,71 @@ use moretta_core::{
 };
 use moretta_insight::evaluate::{EvaluateError, TestError, queries::UnreadLabel};
 
-/// Why an experiment could not be made.
+/// Reason why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaperError {
-    /// A file that is not there, or cannot be read.
+    /// A file is missing or cannot be read.
     #[error("cannot read {}: {error}; `--data` names the folder that has adult/, german/ and crx/", path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the operating system.
         error: io::Error,
     },
-    /// A file that is not the data it should be.
+    /// A file does not have the expected content.
     #[error("{}: {message}; is this the data set that the papers used?", path.display())]
     Data {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Difference from the expected content.
         message: String,
     },
-    /// A hierarchy file that contradicts itself.
+    /// A hierarchy file is invalid.
     #[error("{}: {error}", path.display())]
     Hierarchy {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// Error of the parser.
         error: HierarchyFileError,
     },
-    /// A table that does not fit its policy.
+    /// The table does not fit its policy.
     #[error(transparent)]
     Domain(#[from] DomainError),
-    /// A policy that was written wrong.
+    /// The policy is invalid.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// A model that does not fit the table.
+    /// A privacy model does not fit the table.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A search that found nothing.
+    /// The search failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// A recoding that does not hold.
+    /// The recoding violates a privacy model.
     #[error(transparent)]
     Verify(#[from] VerifyError),
-    /// Errors that cannot be counted.
+    /// The classification error cannot be computed.
     #[error(transparent)]
     Evaluate(#[from] EvaluateError),
-    /// A split that cannot be tested.
+    /// The test set cannot be evaluated.
     #[error(transparent)]
     Test(#[from] TestError),
-    /// A release that answers no queries.
+    /// The release cannot answer queries.
     #[error(transparent)]
     Queries(#[from] UnreadLabel),
-    /// An experiment without the figure it is about.
+    /// A figure that the experiment reports is missing.
     #[error("the experiment has no {what}")]
     Without {
-        /// What is missing.
+        /// Name of the missing figure.
         what: String,
     },
-    /// Somebody stopped it.
+    /// The user interrupted the experiment.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl PaperError {
-    /// Something that should be there is not.
+    /// Error for a missing figure.
     pub(crate) fn without(what: impl Into<String>) -> Self {
         Self::Without { what: what.into() }
     }

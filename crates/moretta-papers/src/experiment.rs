@@ -1,4 +1,4 @@
-//! Where experiments are made: the data, somebody who may stop them, and one run.
+//! Environment of an experiment: the data sets, an observer that may stop it, and a function that makes one run.
 
 use std::time::Instant;
 
@@ -16,78 +16,76 @@ use moretta_core::{
 
 use crate::{data::Data, error::PaperError};
 
-/// What an experiment needs.
+/// Environment of an experiment.
 pub struct Experiment<'a> {
-    /// The data sets.
+    /// Folder with the data sets.
     pub data: Data,
-    /// Asked whether to go on.
+    /// Polled for cancellation.
     pub observer: &'a dyn Observer,
-    /// Told what is being done.
+    /// Called with a description of each step before it begins.
     pub report: &'a (dyn Fn(&str) + Sync),
 }
 
-/// A table that is ready to be searched.
+/// Table that a search can run on.
 pub struct ExperimentTable {
-    /// Its distinct rows.
+    /// Distinct rows with their counts.
     pub counts: Counts,
-    /// Its hierarchies, by column.
+    /// Hierarchies by column name.
     pub trees: Hierarchies,
 }
 
-/// What came of one search.
+/// Verified result of one search.
 pub struct Run {
-    /// The table as the method saw it.
+    /// Profile of the original table.
     pub profile: Profile,
-    /// The recoding that was found.
+    /// Recoding that the method returned.
     pub recoding: Recoding,
-    /// The table under it.
+    /// Released table under the recoding.
     pub released: Released,
-    /// The steps of the search, where it went step by step.
+    /// Steps of the search; empty for methods without a path.
     pub path: Vec<Step>,
     /// Counters of the search, by name.
     pub work: Vec<(&'static str, u64)>,
-    /// What was lost.
+    /// Measures of information loss.
     pub measures: Measures,
-    /// Seconds of the search and the verification.
+    /// Wall-clock seconds of the search and the verification.
     pub seconds: f64,
 }
 
 impl Run {
-    /// A measure by name.
+    /// Returns a measure by name; an error if it was not computed.
     pub fn measure(&self, name: &str) -> Result<f64, PaperError> {
         self.measures.get(name).ok_or_else(|| PaperError::without(name))
     }
 
-    /// A counter of the search; 0 if there is none of that name.
+    /// Returns a counter of the search by name; 0 if there is none.
     pub fn worked(&self, name: &str) -> u64 {
         self.work.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
     }
 }
 
 impl Experiment<'_> {
-    /// Tells what comes next; an error where somebody wants it to end.
+    /// Reports the next step; an error if the observer stops the experiment.
     pub fn step(&self, what: &str) -> Result<(), PaperError> {
-        match self.observer.stop() {
-            Some(_) => Err(PaperError::Interrupted),
-            None => {
-                (self.report)(what);
-                Ok(())
-            }
+        if self.observer.stop().is_some() {
+            return Err(PaperError::Interrupted);
         }
+        (self.report)(what);
+        Ok(())
     }
 
-    /// Runs the policy's method on a table, with the first seed where chance has a say.
+    /// Runs the policy's method on a table with seed 1.
     pub fn run(&self, policy: &Policy, table: &ExperimentTable) -> Result<Run, PaperError> {
         self.run_seeded(policy, table, 1)
     }
 
-    /// Runs the policy's method on a table.
+    /// Runs the policy's method on a table with the given seed.
     pub fn run_seeded(&self, policy: &Policy, table: &ExperimentTable, seed: u64) -> Result<Run, PaperError> {
         let profile = Profile::build(policy, &table.trees, &table.counts)?;
         let start = Instant::now();
         let run = VerifiedRun::run(policy, &profile, seed, self.observer)?;
         let seconds = start.elapsed().as_secs_f64();
-        // What was stopped before its end is no figure.
+        // A search that stopped early yields no comparable figures.
         if run.stop != Stop::Finished {
             return Err(PaperError::Interrupted);
         }
@@ -98,7 +96,7 @@ impl Experiment<'_> {
     }
 }
 
-/// A policy from its text, without the version.
+/// Parses a policy; `text` has no version line.
 pub fn policy(text: &str) -> Result<Policy, PaperError> {
     Ok(Policy::parse(&format!("version = 1\n{text}"), &method_names())?)
 }

@@ -1,4 +1,4 @@
-//! Iyengar (KDD 2002): what cuts lose that were found for one use or another, and how well a classifier learns from
+//! Iyengar (KDD 2002): loss of cuts found for one purpose and measured for another, and how well a classifier learns from
 //! them.
 
 use std::ops::Range;
@@ -27,26 +27,27 @@ use crate::{
 const PAPER: SetUp = SetUp { hierarchies: Some("hierarchies"), class: Some("income"), ..MIXED };
 const KS: [u64; 6] = [10, 25, 50, 100, 250, 500];
 const OBJECTIVES: [&str; 2] = ["lm", "cm"];
-/// Published: the error on the data as it is, and those of cuts found for CM.
+/// Published errors: on the original data, and the greatest of the cuts found for CM.
 const PUBLISHED_BASE: f64 = 0.171;
 const PUBLISHED_MOST: f64 = 0.185;
 const NEAR: f64 = 0.005;
 
-/// Where a cut was found and where it was measured.
-const CASES: [&str; 3] = ["training", "applied", "fresh"];
+/// Cases: found and measured on the training set; found there and applied to the test set; found and measured on the
+/// test set.
+const CASES: [&str; 3] = ["training", "applied", "anew"];
 
-/// What came of one objective and one k.
+/// Result for one objective and one k.
 struct ObjectiveRun {
     errors: Errors,
-    /// By case and measure (lm, cm).
+    /// Loss by case and measure (LM, CM).
     values: [[f64; 2]; 3],
-    /// By case, the share of records suppressed.
+    /// Share of suppressed records by case.
     suppressed: [f64; 3],
     seconds: f64,
     evaluations: u64,
 }
 
-/// By objective and k.
+/// Results by objective and k.
 type ObjectiveRuns = Vec<Vec<ObjectiveRun>>;
 
 pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
@@ -95,21 +96,21 @@ fn run_objective(
     };
     let (lm, cm) = (of("lm")?, of("cm")?);
     let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("cut found anew"))?;
-    let of_all = |suppressed: u64, table: &ExperimentTable| suppressed as f64 / table.counts.records as f64;
+    let share = |suppressed: u64, table: &ExperimentTable| suppressed as f64 / table.counts.records as f64;
     Ok(ObjectiveRun {
         errors,
         values: [[run.measure("lm")?, run.measure("cm")?], [lm.0, cm.0], [lm.1, cm.1]],
         suppressed: [
-            of_all(recoding.suppressed_records(&run.profile), train),
-            of_all(compared.suppressed_rows.applied, test),
-            of_all(anew, test),
+            share(recoding.suppressed_records(&run.profile), train),
+            share(compared.suppressed_rows.applied, test),
+            share(anew, test),
         ],
         seconds: run.seconds,
         evaluations: run.worked("evaluations"),
     })
 }
 
-/// The recoding on the test set, as `moretta apply --compare` does it, and one that is found there.
+/// Applies the recoding to the test set and compares it with one found there, like `moretta apply --compare`.
 fn applied(
     experiment: &Experiment<'_>,
     policy: &Policy,
@@ -160,7 +161,7 @@ fn errors(document: &mut Document, all: &ObjectiveRuns) -> Result<(), PaperError
     Ok(())
 }
 
-/// LM and CM of cuts that were found for each.
+/// LM and CM of the cuts found for each of them.
 fn uses(document: &mut Document, all: &ObjectiveRuns) {
     document.section(
         "Cuts for LM and for CM",
@@ -208,7 +209,7 @@ fn uses(document: &mut Document, all: &ObjectiveRuns) {
     document.claim_of_each("ratio of applied to fresh larger for CM than for LM", "at every k", "k", more);
 }
 
-/// How many times as much a cut loses on the test set as one that was found there.
+/// Loss of the applied cut on the test set divided by the loss of a cut found there.
 fn worse(found: &ObjectiveRun, measure: usize) -> f64 {
     found.values[1][measure] / found.values[2][measure]
 }

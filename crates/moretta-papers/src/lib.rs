@@ -1,12 +1,13 @@
-//! The experiments of the five papers again, on the data at hand: published figures beside ours.
+//! Reproduction of the experiments of five papers: published figures beside figures computed now.
 //!
-//! For whoever has to know that the methods are what the papers say: [`PAPERS`] lists them, and each makes a
-//! [`Document`] with tables and pictures in which every figure is computed when it is made. What the papers printed
-//! stands in the code as constants. Each [`Claim`](document::Claim) says whether ours is the same; where it is not, the
-//! document says why.
+//! It lets a reader check that the methods behave as published. [`PAPERS`] lists the papers; each makes a [`Document`] with
+//! tables and charts, and every figure in it is computed when the document is made. Published figures are constants in
+//! the code. Each [`Claim`](document::Claim) says whether the reproduced figure agrees; if not, the document gives the
+//! reason.
 //!
-//! [`data`] reads the data sets (they are not part of the project), [`adult`] prepares the columns that several papers
-//! use, [`experiment`] makes one run, [`machine`] says on what. Nothing is written here: whoever asks gets texts.
+//! [`data`] reads the data sets (not part of the project), [`adult`] prepares the columns that several papers use,
+//! [`experiment`] makes one run, [`machine`] describes the machine. Nothing is written to disk here: the caller gets the
+//! texts.
 //!
 //! | module | paper |
 //! | --- | --- |
@@ -37,18 +38,19 @@ use self::{
     experiment::Experiment,
 };
 
-/// A paper's number, its title, and what makes its results.
+/// Paper whose experiments can be reproduced.
 #[derive(Clone, Copy)]
 pub struct Paper {
-    /// Its number in the specification, and on the command line.
+    /// Number on the command line, from 1.
     pub number: u8,
-    /// What it brought.
+    /// Subject of the paper.
     pub title: &'static str,
+    /// Files that are read, relative to the data folder.
     needs: &'static [&'static str],
     run: fn(&Experiment<'_>) -> Result<Document, PaperError>,
 }
 
-/// All of them.
+/// All papers, by number.
 pub const PAPERS: [Paper; 5] = [
     Paper {
         number: 1,
@@ -78,18 +80,18 @@ pub const PAPERS: [Paper; 5] = [
 ];
 
 impl Paper {
-    /// Whether the files are there that it reads, before anything takes time.
+    /// Checks that all required files exist, before the experiments begin.
     pub fn check(&self, data: &Data) -> Result<(), PaperError> {
         self.needs.iter().try_for_each(|file| data.check(file))
     }
 
-    /// Makes its experiments.
+    /// Runs the experiments and returns their results.
     pub fn reproduce(&self, experiment: &Experiment<'_>) -> Result<Document, PaperError> {
         (self.run)(experiment)
     }
 }
 
-/// One page on several papers: every claim, and where to read more.
+/// Page with the claims of several papers and links to their pages.
 pub fn overview(documents: &[Document], made: &str) -> File {
     let mut text = format!(
         "# The five papers reproduced\n\n{made}\n\nThe claims of each paper and our results. The page of each paper \

@@ -1,4 +1,4 @@
-//! What figures were measured on.
+//! Description of the machine on which figures are measured.
 
 use std::fs;
 
@@ -15,16 +15,17 @@ pub fn described() -> String {
     format!("{model}, {cores} cores, {gigabytes} GB, {}", today())
 }
 
-/// The most memory the process holds in this, in MB, with all it held before; none where the system does not tell.
+/// Runs `work` and returns its result with the peak memory of the whole process during it, in MB; `None` if the system does
+/// not report it.
 pub fn peak_megabytes<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
-    // 5 sets the peak to what is held now.
+    // Writing 5 resets the peak to the current memory.
     let known = fs::write("/proc/self/clear_refs", "5").is_ok();
     let result = work();
     let peak = moretta_engine::peak_memory_bytes().filter(|_| known);
     (result, peak.map(|bytes| bytes.div_ceil(1_000_000)))
 }
 
-/// The date, from the system's own command: days since 1970 are not worth a calendar.
+/// Today's date from the `date` command; the standard library has no calendar.
 fn today() -> String {
     let output = std::process::Command::new("date").arg("+%Y-%m-%d").output();
     output

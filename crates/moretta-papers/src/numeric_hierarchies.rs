@@ -1,4 +1,4 @@
-//! Campan, Cooper, Truta (SDM 2011): what k-member clustering loses with each hierarchy over the same numbers.
+//! Campan, Cooper, Truta (SDM 2011): loss of k-member clustering with different hierarchies over the same numbers.
 
 use moretta_core::hierarchy::Hierarchies;
 use moretta_pages::chart::Axis;
@@ -11,7 +11,7 @@ use crate::{
     experiment::{self, Experiment, ExperimentTable},
 };
 
-/// The hierarchies in the order of the tables: name, and what the policy says for a column.
+/// Name of a hierarchy and the policy text for a column, in the order of the tables.
 type Hierarchy = (&'static str, fn(&str) -> &'static str);
 const HIERARCHIES: [Hierarchy; 6] = [
     ("IOTF", |_| "\"iotf\""),
@@ -26,7 +26,7 @@ const HIERARCHIES: [Hierarchy; 6] = [
 ];
 const MEASURES: [(&str, &str); 5] =
     [("ntil", "NTIL"), ("nil1", "NIL_1"), ("nil_inf", "NIL_inf"), ("dm", "DM"), ("avg", "AVG")];
-/// Places among the hierarchies and among the measures.
+/// Indices into [`HIERARCHIES`] and [`MEASURES`].
 const IOTF: usize = 0;
 const OTF: usize = 1;
 const CHU: usize = 2;
@@ -37,13 +37,13 @@ const NIL_INF: usize = 2;
 const DM: usize = 3;
 const AVG: usize = 4;
 const KS: std::ops::RangeInclusive<u64> = 2..=20;
-/// The first seed of a clustering is chance: the mean of these many.
+/// Runs with different seeds that are averaged: clustering starts at a random record.
 const SEEDS: u64 = 5;
-/// "About equal" is within this share, "nearly every" at least this share.
+/// Relative difference of "about equal", and minimum share of "nearly every", as we read the paper.
 const ABOUT: f64 = 0.05;
 const NEARLY: f64 = 0.7;
 
-/// By measure, hierarchy and k.
+/// Values by measure, hierarchy and k.
 type Values = Vec<Vec<Vec<f64>>>;
 
 pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
@@ -98,7 +98,7 @@ fn measured(experiment: &Experiment<'_>) -> Result<Values, PaperError> {
     Ok(values)
 }
 
-/// The published rankings.
+/// Compares with the published rankings of the hierarchies.
 fn claims(document: &mut Document, values: &Values) -> Result<(), PaperError> {
     let ks = || KS.enumerate();
     for (measure, (_, title)) in MEASURES.iter().enumerate().take(NIL_INF) {

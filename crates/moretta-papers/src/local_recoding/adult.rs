@@ -1,4 +1,4 @@
-//! Adult: penalties and errors of queries against k.
+//! Adult: information loss and query errors by k.
 
 use moretta_core::{hierarchy::Hierarchies, text::count};
 use moretta_insight::evaluate::queries::{self, Draw};
@@ -13,30 +13,30 @@ use crate::{
 };
 
 const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };
-/// The columns with a taxonomy; the other categories are flat.
+/// Columns with a taxonomy; the other categories are flat.
 const TAXONOMIES: [&str; 2] = ["workclass", "marital-status"];
 const KS: [u64; 6] = [2, 5, 10, 25, 50, 100];
-/// Queries of one draw, and draws: a mean of relative errors is moved by a few queries.
+/// Queries per draw, and draws. Several draws, because a few queries dominate a mean of relative errors.
 const QUERIES: usize = 1000;
 const DRAWS: u64 = 5;
 
-/// What a method did with one k.
+/// Figures of one method at one k.
 #[derive(Debug, Clone, Copy)]
 struct MethodResult {
     gcp: f64,
     ncp: f64,
     dm: f64,
-    /// The mean relative error of counts and sums, and half of the counts have less than the last.
+    /// Mean relative error of counts and of sums, and median relative error of counts.
     count: f64,
     sum: f64,
     median: f64,
-    /// The share of counts that are more than twice the truth, and the mean error of the others.
+    /// Share of counts that exceed twice the true count, and mean relative error of the others.
     doubled: f64,
     others: f64,
     seconds: f64,
 }
 
-/// One of the figures.
+/// Selects one of the figures.
 type Figure = fn(&MethodResult) -> f64;
 
 pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
@@ -117,7 +117,7 @@ fn figures(
     })
 }
 
-/// What was published, against Mondrian as published; and beside it the same against ours.
+/// Compares with the published ratios to Mondrian as published, and adds the ratios to our default Mondrian.
 fn claims(document: &mut Document, all: &[Vec<MethodResult>]) -> Result<(), PaperError> {
     let below: [(&str, Figure); 5] = [
         ("NCP", |figures| figures.ncp),
@@ -158,7 +158,7 @@ fn claims(document: &mut Document, all: &[Vec<MethodResult>]) -> Result<(), Pape
     Ok(())
 }
 
-/// What makes the mean of relative errors.
+/// Explains which queries dominate the mean of relative errors.
 fn few_queries(all: &[Vec<MethodResult>]) -> String {
     let last = &all[all.len() - 1];
     let said = |at: usize| {

@@ -1,5 +1,5 @@
-//! Xu, Wang, Pei, Wang, Shi, Fu (KDD 2006): local recoding, top-down and bottom-up, against Mondrian: what each loses,
-//! how well its release answers queries, and what weights are good for.
+//! Xu, Wang, Pei, Wang, Shi, Fu (KDD 2006): top-down and bottom-up local recoding compared with Mondrian: information loss,
+//! errors of query answers, and the effect of weights.
 
 mod adult;
 mod seeds;
@@ -15,7 +15,7 @@ use crate::{
     experiment::{self, Experiment},
 };
 
-/// The methods: name in tables, and what the policy says.
+/// Methods: name in tables, and policy text.
 const METHODS: [(&str, &str); 4] = [
     ("local-top-down", "name = \"local-top-down\""),
     ("local-bottom-up", "name = \"local-bottom-up\""),
@@ -27,7 +27,7 @@ const BOTTOM_UP: usize = 1;
 const MONDRIAN: usize = 2;
 const WIDEST: usize = 3;
 
-/// A policy over columns with weights; of a category it says what its hierarchy is, where it has one.
+/// Policy over columns with weights; names the hierarchy of each category that has one.
 fn policy(
     k: u64,
     method: &str,

@@ -1,4 +1,4 @@
-//! How near the seeds of a split come to the pair that is farthest apart.
+//! Seed pairs of a top-down split: their penalty as a share of the largest pairwise penalty.
 
 use moretta_core::{ids::TupleId, profile::Profile};
 
@@ -10,13 +10,13 @@ use crate::{
     experiment::Experiment,
 };
 
-/// So often the search for a pair begins anew.
+/// Random starts that are averaged.
 const STARTS: usize = 200;
 const ROUNDS: [usize; 4] = [1, 2, 3, 6];
-/// The place of the rounds that the method makes.
-const ENDED: usize = 2;
+/// Index into [`ROUNDS`] of the number that the method makes.
+const METHOD_ROUNDS: usize = 2;
 const NEAR: f64 = 0.01;
-/// Published: rounds, and the share of the largest penalty that they reach.
+/// Published: rounds, and the share of the largest pairwise penalty that they reach.
 const PUBLISHED: [(usize, f64, &str); 2] = [(3, 0.97, "97 %"), (6, 0.9875, "98.75 %")];
 
 pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
@@ -49,20 +49,20 @@ pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Resul
         let share = ROUNDS.iter().position(|known| *known == rounds).map_or(f64::NAN, |at| sums[at]);
         let what = format!("{rounds} rounds reach this share of the largest penalty of a pair, within a point");
         document.claim(&what, said, percent(share), share >= least - NEAR).because(format!(
-            "The search ends when two records are each other's farthest: here after {} rounds in {} of the starts, \
-             and more rounds gain nothing. The paper does not say which tables it used.",
-            ROUNDS[ENDED],
+            "The walk ends where two records are each other's farthest: here after {} rounds in {} of the starts, \
+             and more of them bring nothing. Which tables the paper took is not said.",
+            ROUNDS[METHOD_ROUNDS],
             percent(all_ended)
         ));
     }
     Ok(())
 }
 
-/// How far walks come.
+/// Quality of the seed pairs, averaged over random starts.
 struct Reached {
-    /// For each number of rounds, the mean share of the largest penalty.
+    /// By number of rounds, the mean share of the largest pairwise penalty.
     shares: [f64; ROUNDS.len()],
-    /// The share of walks that later rounds do not bring any farther.
+    /// Share of starts for which later rounds find no pair with a larger penalty.
     ended: f64,
 }
 
@@ -91,7 +91,7 @@ fn reached(profile: &Profile) -> Reached {
             *share += walk[rounds - 1] / largest / STARTS as f64;
         }
         let last = walk[walk.len() - 1];
-        found.ended += if walk[ROUNDS[ENDED] - 1] == last { 1.0 / STARTS as f64 } else { 0.0 };
+        found.ended += if walk[ROUNDS[METHOD_ROUNDS] - 1] == last { 1.0 / STARTS as f64 } else { 0.0 };
     }
     found
 }

@@ -1,4 +1,4 @@
-//! Synthetic tables: penalties against how the values are spread, and what weights are good for.
+//! Synthetic tables: information loss by distribution of the values, and the effect of weights.
 
 use moretta_core::{counts::Counts, hierarchy::Hierarchies, ids::ColumnId, schema::Kind, text::count};
 use moretta_insight::evaluate::queries::{self, Aggregate, Condition, Original, Query, ReleaseEstimator};
@@ -17,14 +17,14 @@ pub(super) const COLUMNS: &[(&str, Kind)] =
 const RECORDS: usize = 10_000;
 const K: u64 = 10;
 const QUERIES: usize = 1000;
-/// Values are 1 to this.
+/// Values are from 1 to this number.
 const VALUES: usize = 16;
-/// The standard deviations around the middle; none is uniform.
+/// Standard deviations around the middle of the range; `None` is a uniform distribution.
 const DEVIATIONS: [Option<f64>; 6] = [Some(0.2), Some(0.5), Some(1.0), Some(1.5), Some(2.0), None];
-/// The weights of the published experiment.
+/// Column weights of the published experiment.
 const WEIGHTS: [u32; 4] = [8, 4, 2, 1];
 
-/// A table of whole numbers.
+/// Table of random integers.
 pub(super) fn table(deviation: Option<f64>) -> ExperimentTable {
     ExperimentTable { counts: counts(deviation), trees: Hierarchies::default() }
 }
@@ -39,7 +39,7 @@ fn counts(deviation: Option<f64>) -> Counts {
     data::counted(&COLUMNS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), &rows)
 }
 
-/// Twelve uniform numbers make one that is near enough.
+/// Draws an approximately normal value: the sum of twelve uniform numbers (Irwin-Hall).
 fn gaussian(random: &mut Random, deviation: f64) -> usize {
     let sum: usize = (0..12).map(|_| random.below(1000)).sum();
     let normal = (sum as f64 - 5994.0) / 1000.0;
@@ -89,7 +89,7 @@ fn penalties(experiment: &Experiment<'_>, document: &mut Document) -> Result<(),
     Ok(())
 }
 
-/// Queries on the first columns, answered by releases with and without weights.
+/// Compares query errors on the first columns between releases with and without weights.
 fn weights(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Weights",
@@ -148,7 +148,7 @@ fn errors(
     Ok((1..=COLUMNS.len()).map(error).collect())
 }
 
-/// Random ranges in the first columns.
+/// Draws queries with random ranges in the first columns.
 fn ranges(columns: usize) -> Vec<Query> {
     let mut random = Random(columns as u64);
     let mut range = |column: usize| {

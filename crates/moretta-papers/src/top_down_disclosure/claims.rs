@@ -1,4 +1,4 @@
-//! What was published about errors, and whether it is so here.
+//! Comparison with the published errors.
 
 use moretta_insight::evaluate::{Errors, Spread, mean};
 
@@ -11,26 +11,26 @@ use crate::{
     error::PaperError,
 };
 
-/// How far from a published error ours may be where the split is the published one.
+/// Maximum difference from a published error that counts as agreement, if the split is the published one.
 pub(super) const NEAR: f64 = 0.005;
-/// "About" in errors, and in differences of them.
+/// Tolerance for errors that the paper calls "about", and for differences of errors.
 const ABOUT: f64 = 0.01;
 const ABOUT_DIFFERENCE: f64 = 0.03;
 
-/// What was published about a data set.
+/// Published errors of a data set.
 pub(super) struct Published {
     pub(super) set: &'static DataSet,
-    /// BE.
+    /// Baseline error BE.
     pub(super) base: f64,
-    /// By how much SE is above BE at most; none where the paper says it otherwise.
+    /// Maximum of SE - BE; `None` if the paper gives none.
     pub(super) more: Option<f64>,
-    /// SE, the least and the most, where it is said.
+    /// Minimum and maximum of SE, if published.
     released: Option<(f64, f64)>,
-    /// RE - SE with so many sensitive columns.
+    /// RE - SE by number of sensitive columns.
     removed: &'static [(usize, f64)],
 }
 
-/// With hierarchies nothing was published: those figures stand beside the ones without.
+/// The paper has no figures with hierarchies; those results are compared with the published ones without.
 pub(super) const PUBLISHED: [Published; 4] = [
     Published { set: &ADULT, base: 0.176, more: Some(0.008), released: None, removed: &[(4, 0.06)] },
     Published { set: &ADULT_WITH_HIERARCHIES, base: 0.176, more: Some(0.008), released: None, removed: &[] },
@@ -43,17 +43,17 @@ pub(super) const PUBLISHED: [Published; 4] = [
     },
     Published { set: &GERMAN, base: 0.288, more: None, released: None, removed: &[] },
 ];
-/// An error's name, what was published, and ours.
+/// Name of an error, its published value, and the function that selects the reproduced one.
 type About = (&'static str, f64, fn(&Errors) -> f64);
 
-/// Published for German from Top2 on: SE about this, RE about this.
+/// Published approximate SE and RE for German from Top2 on.
 const GERMAN_ABOUT: [About; 2] =
     [("SE", 0.31, |errors| errors.released), ("RE", 0.36, |errors| errors.removed.unwrap_or(f64::NAN))];
 
-/// Found under policies that can be met.
+/// Errors under the policies that can be satisfied.
 type Met<'a> = Vec<(&'a ErrorsFor, &'a Spread)>;
 
-/// Adds them. `majority` is the error of calling every record the most frequent class.
+/// Adds the claims. `majority` is the error of predicting the most frequent class for every record.
 pub(super) fn add(
     document: &mut Document,
     published: &Published,
@@ -113,7 +113,7 @@ fn more(
     Ok(())
 }
 
-/// RE - SE, the mean over h.
+/// RE - SE, averaged over h.
 fn removed(
     document: &mut Document,
     published: &Published,

@@ -1,4 +1,4 @@
-//! The three data sets with templates: which columns there are, which are sensitive, and how they are split.
+//! Data sets with privacy templates: columns, sensitive columns, and splits into training and test records.
 
 use hashbrown::HashMap;
 use moretta_core::{
@@ -15,22 +15,22 @@ use crate::{
     experiment::{self, Experiment, ExperimentTable},
 };
 
-/// A data set of the paper.
+/// Data set of the paper.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DataSet {
     pub(super) name: &'static str,
-    /// The files; two are a training and a test set.
+    /// Files; if there are two, a training and a test set.
     files: &'static [&'static str],
-    /// The categorical columns.
+    /// Categorical columns.
     pub(super) columns: &'static [&'static str],
-    /// Those that become sensitive one after the other: Top1, Top2, ...
+    /// Columns in the order in which they become sensitive: Top1 has the first, Top2 the first two, ...
     pub(super) top: &'static [&'static str],
     class: &'static str,
-    /// The share of records to test with, where the published split is not at hand, and how often one is drawn.
+    /// Share of test records and number of random splits; `None` if the published split is used.
     pub(super) draws: Option<(f64, usize)>,
-    /// The confidences that are allowed.
+    /// Values of max-confidence.
     pub(super) confidences: &'static [f64],
-    /// The folder of hierarchies of all columns, where there are some; the paper uses none.
+    /// Folder with hierarchies of all columns; `None` in the paper.
     pub(super) hierarchies: Option<&'static str>,
 }
 
@@ -48,11 +48,11 @@ pub(super) const ADULT: DataSet = DataSet {
     hierarchies: None,
 };
 
-/// The same, with what the paper does without: where a value cannot be told, what stands above it may be.
+/// Adult with hierarchies, which the paper does not use: a value that must not be disclosed may be generalized.
 pub(super) const ADULT_WITH_HIERARCHIES: DataSet =
     DataSet { name: "Adult with hierarchies", hierarchies: Some("adult/hierarchies"), ..ADULT };
 
-/// 465 and 188 of the 653 complete records.
+/// Published split of the 653 complete records: 465 and 188.
 pub(super) const CRX: DataSet = DataSet {
     name: "CRX",
     files: &["crx/crx.csv"],
@@ -64,7 +64,7 @@ pub(super) const CRX: DataSet = DataSet {
     hierarchies: None,
 };
 
-/// 666 and 334 of the 1,000 records.
+/// Published split of the 1,000 records: 666 and 334.
 #[rustfmt::skip]
 pub(super) const GERMAN: DataSet = DataSet {
     name: "German",
@@ -80,7 +80,7 @@ pub(super) const GERMAN: DataSet = DataSet {
     hierarchies: None,
 };
 
-/// A policy: what can be inferred from the other columns about the sensitive ones is limited.
+/// Policy that limits the confidence of inferences from the other columns about the sensitive ones.
 pub(super) fn policy(set: &DataSet, sensitive: &[&str], confidence: f64) -> Result<Policy, PaperError> {
     let given: Vec<&str> = set.columns.iter().copied().filter(|column| !sensitive.contains(column)).collect();
     let mut text = String::new();
@@ -91,7 +91,7 @@ pub(super) fn policy(set: &DataSet, sensitive: &[&str], confidence: f64) -> Resu
         );
     }
     text += "[method]\nname = \"top-down-disclosure\"\n";
-    // In the order of the data set, whatever their roles: ties between columns go to the first.
+    // In the order of the data set, whatever the roles, because ties go to the first column.
     for column in set.columns {
         let how = match set.hierarchies {
             _ if sensitive.contains(column) => "role = \"sensitive\"".to_owned(),
@@ -103,12 +103,12 @@ pub(super) fn policy(set: &DataSet, sensitive: &[&str], confidence: f64) -> Resu
     experiment::policy(&(text + &format!("[columns.{}]\nrole = \"class\"\n", set.class)))
 }
 
-/// The rows of a data set, once for all its experiments.
+/// Rows of a data set, read once for all its experiments.
 pub(super) struct Loaded {
     pub(super) set: &'static DataSet,
-    /// By file, all categorical columns and the class.
+    /// Rows by file: all categorical columns and the class.
     files: Vec<TextRows>,
-    /// By column.
+    /// Hierarchies of all columns; empty if the data set has none.
     trees: Hierarchies,
 }
 
@@ -125,24 +125,24 @@ impl Loaded {
         Ok(Self { set, files, trees })
     }
 
-    /// The hierarchies of a policy's quasi-identifiers.
+    /// Hierarchies of the policy's quasi-identifiers.
     fn trees(&self, policy: &Policy) -> Hierarchies {
         let given = policy.quasi_identifiers();
         given.filter_map(|column| Some((column.name.clone(), self.trees.get(&column.name)?.clone()))).collect()
     }
 
-    /// The counts of some rows, with the columns in a policy's order.
+    /// Counts the rows, with the columns in the order that the policy requires.
     fn counts(&self, policy: &Policy, files: &[TextRows]) -> Counts {
         let names: Vec<&str> = self.set.columns.iter().copied().chain([self.set.class]).collect();
         let grouped = Profile::grouped_columns(policy);
-        let places: Vec<usize> =
+        let indices: Vec<usize> =
             grouped.iter().filter_map(|name| names.iter().position(|known| known == name)).collect();
-        let row = |row: &Vec<String>| places.iter().map(|&place| row[place].clone()).collect();
+        let row = |row: &Vec<String>| indices.iter().map(|&index| row[index].clone()).collect();
         let rows: TextRows = files.iter().flatten().map(row).collect();
         data::counted(&grouped.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
     }
 
-    /// The share of records that are not of the most frequent class.
+    /// Share of records that are not of the most frequent class.
     pub(super) fn majority(&self) -> f64 {
         let class = self.set.columns.len();
         let mut classes: HashMap<&str, usize> = HashMap::new();
@@ -151,12 +151,12 @@ impl Loaded {
         1.0 - most as f64 / all.max(1) as f64
     }
 
-    /// All records.
+    /// Counts the rows of all files.
     pub(super) fn all(&self, policy: &Policy) -> Counts {
         self.counts(policy, &self.files)
     }
 
-    /// The errors of each split under a policy; none where not even the fully suppressed table satisfies it.
+    /// Errors of each split under a policy; `None` if not even the fully suppressed table satisfies it.
     pub(super) fn errors(
         &self,
         experiment: &Experiment<'_>,

@@ -1,4 +1,4 @@
-//! Inferences that the raw data allows, and errors with more and more sensitive columns.
+//! Inferences that the original data allows, and classification errors by number of sensitive columns.
 
 use moretta_core::{hierarchy::Hierarchies, profile::Profile};
 use moretta_insight::{
@@ -19,12 +19,13 @@ use crate::{
     experiment::Experiment,
 };
 
-/// Published: inferences above 10, 30, 50, 70 and 90 %.
+/// Published numbers of inferences with confidence above 10, 30, 50, 70 and 90 %.
 const PUBLISHED_INFERENCES: [(&DataSet, [u64; 5]); 2] =
     [(&CRX, [40, 27, 15, 8, 6]), (&GERMAN, [496, 337, 174, 162, 161])];
-/// How often sensitive columns are drawn.
+/// Random draws of sensitive columns.
 const DRAWS: usize = 30;
-/// Inferences in the raw data.
+
+/// Counts the inferences that the original data allows.
 pub(super) fn inferences(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
     document.section(
         "Inferences in the raw data",
@@ -52,7 +53,7 @@ pub(super) fn inferences(experiment: &Experiment<'_>, document: &mut Document) -
     Ok(())
 }
 
-/// What was found with some sensitive columns and one confidence.
+/// Errors with the first `columns` sensitive columns and one max-confidence; `None` if the policy cannot be satisfied.
 pub(super) struct ErrorsFor {
     pub(super) columns: usize,
     pub(super) confidence: f64,
@@ -136,7 +137,7 @@ fn section(document: &mut Document, published: &Published, found: &[ErrorsFor]) 
     document.chart(&name, &format!("{}: errors against N of TopN", set.name), axes, lines);
 }
 
-/// RanN: random sensitive columns, averaged over draws.
+/// RanN: N random sensitive columns, averaged over draws.
 fn random(experiment: &Experiment<'_>, document: &mut Document, loaded: &Loaded) -> Result<(), PaperError> {
     let set = loaded.set;
     document.paragraph(&format!(
@@ -176,10 +177,10 @@ fn random(experiment: &Experiment<'_>, document: &mut Document, loaded: &Loaded)
     Ok(())
 }
 
-/// So many different columns.
-fn draw(random: &mut Random, columns: &[&'static str], wanted: usize) -> Vec<&'static str> {
+/// Draws `num_drawn` different columns.
+fn draw(random: &mut Random, columns: &[&'static str], num_drawn: usize) -> Vec<&'static str> {
     let mut left: Vec<&'static str> = columns.to_vec();
-    (0..wanted).map(|_| left.swap_remove(random.below(left.len()))).collect()
+    (0..num_drawn).map(|_| left.swap_remove(random.below(left.len()))).collect()
 }
 
 #[cfg(test)]
@@ -194,7 +195,7 @@ mod tests {
         top_down_disclosure::{claims::NEAR, credit::ADULT},
     };
 
-    /// The published baselines, where the data is at hand.
+    /// Skipped if the data sets are not available.
     #[test]
     fn the_baselines_are_the_published_ones() {
         let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data");

@@ -1,4 +1,4 @@
-//! Seconds of a search on Adult, enlarged to a million records.
+//! Running time of the search on Adult, enlarged to a million records.
 
 use moretta_core::{hierarchy::Hierarchies, policy::Policy, text::count};
 use moretta_pages::chart::{Axis, Line};
@@ -10,7 +10,7 @@ use crate::{
     experiment::{Experiment, ExperimentTable},
 };
 
-/// Several QIDs of two to five columns, none within another.
+/// Several QIDs of two to five columns; none contains another.
 const SEVERAL: [&[&str]; 4] = [
     &["occupation", "education", "sex"],
     &["native-country", "sex"],
@@ -20,7 +20,7 @@ const SEVERAL: [&[&str]; 4] = [
 const COPIES: [usize; 5] = [1, 5, 11, 16, 22];
 const RANDOM_COLUMNS: usize = 3;
 const CONFIDENCE: f64 = 0.9;
-/// Published, at s = 22: seconds of the search with one QID and with several.
+/// Copies `s` of the published run, and its seconds with one QID and with several.
 const LARGE: usize = 22;
 const PUBLISHED: [f64; 2] = [150.0, 276.0];
 
