@@ -80,7 +80,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
 
 /// Compares LM with other global recodings.
 fn rivals(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## Against other global recodings\n\nLM, the less the better. *Full-domain*: the best of all combinations of levels, one level for each column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them in order of what they lose\nbefore anything is suppressed. *Cut*: a node stands for all of its children or none; *partial*, the default: for some of\nthem, where that is better.\n".to_owned();
+    let mut text = "\n## Against other global recodings\n\nLM; lower is better. *Full-domain*: the best of all level vectors, one level per column (age in\nintervals of 5, 10, 20 and 40 years, education-num of 2, 4 and 8), found by trying them by increasing loss before\nsuppression. *Cut*: a node stands for all of its children or none. *Partial* (the default): a node may stand for some\nof its children.\n".to_owned();
     for suppressed in [1.0, 0.0] {
         let share = 100.0 * suppressed;
         writeln!(
@@ -232,7 +232,7 @@ fn levels(profile: &Profile, column: usize) -> Vec<Vec<Cell>> {
 
 /// Compares the default with evolution only.
 fn plain(train: &ExperimentTable) -> Result<String, Box<dyn Error>> {
-    let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; it ends like ours when 50,000 in a row brought nothing. *Evaluations* are those that were made until then.\nThe last step of ours (partial) is left out here.\n".to_owned();
+    let mut text = "\n## Against plain evolution\n\n*Plain* is the paper's search: a random population of 5,000, crossover, mutation, and nothing else, at most 500,000\niterations; like ours, it ends after 50,000 iterations without improvement. *Evaluations* are the number of evaluated\ncuts. The last step of ours (partial) is not used here.\n".to_owned();
     let variants = [
         ("plain", PLAIN),
         ("with seeds", "local-search = false\npartial = false"),

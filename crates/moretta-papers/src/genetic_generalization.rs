@@ -34,7 +34,7 @@ const NEAR: f64 = 0.005;
 
 /// Cases: found and measured on the training set; found there and applied to the test set; found and measured on the
 /// test set.
-const CASES: [&str; 3] = ["training", "applied", "anew"];
+const CASES: [&str; 3] = ["training", "applied", "fresh"];
 
 /// Result for one objective and one k.
 struct ObjectiveRun {
@@ -92,10 +92,11 @@ fn run_objective(
     let of = |measure: &str| {
         let both = compared.measures.iter().find(|both| both.name == measure);
         both.and_then(|both| Some((both.value.applied, both.value.fresh?)))
-            .ok_or_else(|| PaperError::without(format!("{measure} of a cut found anew")))
+            .ok_or_else(|| PaperError::without(format!("{measure} of a fresh search")))
     };
     let (lm, cm) = (of("lm")?, of("cm")?);
-    let anew = compared.suppressed_rows.anew.ok_or_else(|| PaperError::without("cut found anew"))?;
+    let fresh_suppressed =
+        compared.suppressed_rows.fresh.ok_or_else(|| PaperError::without("recoding of a fresh search"))?;
     let share = |suppressed: u64, table: &ExperimentTable| suppressed as f64 / table.counts.records as f64;
     Ok(ObjectiveRun {
         errors,
@@ -103,7 +104,7 @@ fn run_objective(
         suppressed: [
             share(recoding.suppressed_records(&run.profile), train),
             share(compared.suppressed_rows.applied, test),
-            share(anew, test),
+            share(fresh_suppressed, test),
         ],
         seconds: run.seconds,
         evaluations: run.worked("evaluations"),
@@ -120,7 +121,7 @@ fn applied(
     let fresh = Profile::build(policy, &test.trees, &test.counts)?;
     let bound = BoundPolicy::new(&saved.policy, tested)?;
     let applied = verify::verify(&bound, saved.apply(tested, bound.models()))?;
-    Ok(recoding_comparison::with_anew(&applied, &fresh, 1, experiment.observer))
+    Ok(recoding_comparison::compare_with_fresh(&applied, &fresh, 1, experiment.observer))
 }
 
 fn errors(document: &mut Document, all: &ObjectiveRuns) -> Result<(), PaperError> {

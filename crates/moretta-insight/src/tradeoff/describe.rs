@@ -8,7 +8,7 @@ use moretta_core::{
 
 use super::{Change, Point, TradeOff};
 
-/// `zip → 537**`, `zip: 537** taken back`, `zip: 537** told`, `7 changes in age, zip`.
+/// `zip → 537**`, `zip: 537** reverted`, `zip: 537** disclosed`, `7 changes in age, zip`.
 pub fn what(point: &Point) -> String {
     let Some(action) = point.action else { return "the original table".to_owned() };
     let mut columns: Vec<&str> = point.changes.iter().map(|change| change.column.as_str()).collect();

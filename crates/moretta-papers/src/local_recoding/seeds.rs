@@ -49,8 +49,8 @@ pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Resul
         let share = ROUNDS.iter().position(|known| *known == rounds).map_or(f64::NAN, |at| sums[at]);
         let what = format!("{rounds} rounds reach this share of the largest penalty of a pair, within a point");
         document.claim(&what, said, percent(share), share >= least - NEAR).because(format!(
-            "The walk ends where two records are each other's farthest: here after {} rounds in {} of the starts, \
-             and more of them bring nothing. Which tables the paper took is not said.",
+            "The search ends when two records are each other's farthest: here after {} rounds in {} of the starts, \
+             and more rounds gain nothing. The paper does not say which tables it used.",
             ROUNDS[METHOD_ROUNDS],
             percent(all_ended)
         ));

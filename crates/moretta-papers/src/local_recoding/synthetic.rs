@@ -139,7 +139,7 @@ fn errors(
 ) -> Result<Vec<f64>, PaperError> {
     let policy = policy(K, method, COLUMNS, &weights, &[])?;
     let run = experiment.run(&policy, table)?;
-    let boxes = Boxes::new(&run.profile, &run.released, &policy.release)?;
+    let estimator = ReleaseEstimator::new(&run.profile, &run.released, &policy.release)?;
     let original = Original::new(&run.profile);
     let error = |columns: usize| {
         let answered = queries::ask(&original, &estimator, &ranges(columns));

@@ -75,7 +75,7 @@ fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, S
             EndPoint::Text(text) => format!("\"{text}\""),
         };
         let value =
-            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is no value of its kind"))?;
+            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is not a value of its type"))?;
         let within =
             (0..num_numbers(domain)).take_while(|&code| domain.number(code).is_some_and(|number| number <= value));
         let num_within = within.count() as u32;

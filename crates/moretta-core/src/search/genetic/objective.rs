@@ -63,7 +63,7 @@ impl BoundObjective {
                 ObjectiveKind::Regression { dispersion, .. } => {
                     let numbers = attribute.numbers.as_ref();
                     let numbers =
-                        numbers.ok_or_else(|| format!("`{}` has values that are no numbers", attribute.name))?;
+                        numbers.ok_or_else(|| format!("`{}` has values that are not numbers", attribute.name))?;
                     number_target(profile, id, numbers, *dispersion)
                 }
             };

@@ -267,6 +267,6 @@ impl<'a> MondrianSearch<'a> {
 
     fn both_satisfy(&self, (low, high): &Halves) -> bool {
         self.splits_tried.fetch_add(1, Relaxed);
-        [low, high].into_iter().all(|half| !half.is_empty() && self.task.holds(half))
+        [low, high].into_iter().all(|half| !half.is_empty() && self.task.is_satisfied_by(half))
     }
 }
