@@ -20,13 +20,13 @@ const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 const NAIVE: usize = 30_000;
 
 /// Distinct values of a column with their texts and records.
-struct DistinctValues {
+struct ColumnNumbers {
     values: Vec<f64>,
     texts: Vec<Box<str>>,
     records: Vec<u64>,
 }
 
-impl DistinctValues {
+impl ColumnNumbers {
     fn new(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         values.dedup();
@@ -112,14 +112,14 @@ fn builders() -> [(&'static str, Builder); 6] {
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let uniform: Vec<DistinctValues> = SIZES.iter().map(|&size| DistinctValues::uniform(size)).collect();
-    let growing: Vec<DistinctValues> = SIZES.iter().map(|&size| DistinctValues::growing_gaps(size)).collect();
+    let uniform: Vec<ColumnNumbers> = SIZES.iter().map(|&size| ColumnNumbers::uniform(size)).collect();
+    let growing: Vec<ColumnNumbers> = SIZES.iter().map(|&size| ColumnNumbers::growing_gaps(size)).collect();
     let head = |first: &str| {
         let sizes: String = SIZES.iter().map(|&size| format!(" {} |", count(size as u64))).collect();
         format!("| {first} |{sizes} growth |\n| --- |{}\n", " ---: |".repeat(SIZES.len() + 1))
     };
     let mut lines = Vec::new();
-    let mut table = |columns: &[DistinctValues], name: &'static str, builder: &Builder, drawn: bool| {
+    let mut table = |columns: &[ColumnNumbers], name: &'static str, builder: &Builder, drawn: bool| {
         let mut row = format!("| {name} |");
         let mut points = Vec::new();
         for column in columns {
@@ -144,7 +144,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     );
     let mut points = Vec::new();
     for size in [1_000, 3_000, 10_000, NAIVE] {
-        let column = DistinctValues::uniform(size);
+        let column = ColumnNumbers::uniform(size);
         let start = Instant::now();
         black_box(naive(&column.values));
         let theirs = start.elapsed().as_secs_f64();
@@ -155,7 +155,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     lines.push(Line { name: "IOTF as published".to_owned(), points });
     let mut deep = String::from("| | levels | s |\n| --- | ---: | ---: |\n");
     for (name, builder) in builders() {
-        let (levels, seconds) = DistinctValues::doubling().build(&builder);
+        let (levels, seconds) = ColumnNumbers::doubling().build(&builder);
         writeln!(deep, "| {name} | {} | {seconds:.4} |", count(levels as u64))?;
     }
     let chart = Chart {

@@ -17,10 +17,7 @@ use moretta_papers::{
 use crate::{data, results, search_timed};
 
 const TURNS: usize = 5;
-/// k, and the lowest GCP of the other Mondrian implementations tried with these columns.
-const OTHERS: [(u64, f64); 4] = [(5, 0.102), (10, 0.156), (50, 0.303), (100, 0.371)];
-/// CPU seconds of the fastest of them at k = 5.
-const OTHERS_SECONDS: f64 = 2.0;
+const K: [u64; 4] = [5, 10, 50, 100];
 
 struct RunResult {
     gcp: f64,
