@@ -131,8 +131,8 @@ impl Plan {
         }
         let key_indices: Vec<usize> =
             rewritten.iter().map(|index| needed.iter().position(|other| other == index).unwrap_or(0)).collect();
-        let labelled = key_indices.iter().map(|&index| key[index].0);
-        let (columns, names) = output_columns(rewrite, source, labelled)?;
+        let labeled = key_indices.iter().map(|&index| key[index].0);
+        let (columns, names) = output_columns(rewrite, source, labeled)?;
         let labels = labels.iter().map(|labels| labels.iter().cloned().chain([Box::from("*")]).collect()).collect();
         Ok(Self { columns, names, key, labels, key_indices, rule })
     }
@@ -268,16 +268,16 @@ fn suppression_rule(rewrite: &Rewrite, suppressed: &[u32]) -> Result<LabelRule, 
     Ok(LabelRule::ValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?))
 }
 
-/// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that
+/// Columns of the output and their names: source columns that are not dropped. `labeled` are the source columns that
 /// are rewritten, in the order of their labels.
 fn output_columns(
     rewrite: &Rewrite,
     source: &Source,
-    labelled: impl Iterator<Item = usize>,
+    labeled: impl Iterator<Item = usize>,
 ) -> Result<(Vec<OutColumn>, Vec<String>), EngineError> {
     let mut columns: Vec<Option<OutColumn>> =
         (0..source.columns().len()).map(|column| Some(OutColumn::Copy(column))).collect();
-    for (label, column) in labelled.enumerate() {
+    for (label, column) in labeled.enumerate() {
         if matches!(columns[column], Some(OutColumn::Label(_))) {
             return Err(EngineError::bad_rewrite("a column is in its key twice"));
         }

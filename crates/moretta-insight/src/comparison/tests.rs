@@ -28,7 +28,7 @@ fn json_comes_back_as_it_was() {
 }
 
 #[test]
-fn verdicts_put_neighbouring_k_together() {
+fn verdicts_put_neighboring_k_together() {
     let who: Vec<String> = verdicts(&comparison()).into_iter().map(|verdict| verdict.who).collect();
     assert_eq!(
         who,

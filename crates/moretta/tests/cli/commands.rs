@@ -140,7 +140,7 @@ fn lists_come_from_the_registries() {
 }
 
 #[test]
-fn no_colour_in_a_pipe() {
+fn no_color_in_a_pipe() {
     let folder = Folder::with_people();
     let run = folder.anonymize(&[]);
     assert!(!run.stdout.contains('\u{1b}') && !run.stderr.contains('\u{1b}'), "{}{}", run.stdout, run.stderr);

@@ -52,7 +52,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_closest_centres_first() {
+    fn the_closest_centers_first() {
         // 0 and 1 merge with center 0.1: nine records of ten are at 0. Then 4 is nearer to 7 (3) than to 0.1 (3.9).
         run(&[0.0, 1.0, 4.0, 7.0], &[9, 1, 1, 1], |column| {
             assert_eq!(intervals(column), [(0, 3), (0, 1), (2, 3)]);

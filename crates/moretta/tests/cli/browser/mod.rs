@@ -68,7 +68,7 @@ const PAGES: &[Page] = &[
 const VIEWS: [(u32, &str); 3] = [(1280, "light"), (400, "light"), (400, "dark")];
 
 /// Minimum number of colors of a painted element: fewer are an empty box with a border.
-const FEWEST_COLOURS: usize = 4;
+const FEWEST_COLORS: usize = 4;
 
 /// The demo with a method that has a generalization path, so that the page has all sections.
 fn release(folder: &Folder) -> &'static str {
@@ -146,7 +146,7 @@ fn check(browser: &Browser, picture: &Picture, selector: &str, least: usize, wha
     for [x, y, wide, high, shown] in found {
         assert!(shown == 1.0 && wide >= 10.0 && high >= 10.0, "{what}: {wide} x {high}, shown: {shown}");
         assert!(x >= 0.0 && y >= 0.0 && y + high <= picture.size().1 as f64 + 1.0, "{what}: at {x}, {y}");
-        let colours = picture.colours([x, y, wide, high]);
-        assert!(colours >= FEWEST_COLOURS, "{what}: {colours} colours");
+        let colors = picture.colors([x, y, wide, high]);
+        assert!(colors >= FEWEST_COLORS, "{what}: {colors} colors");
     }
 }

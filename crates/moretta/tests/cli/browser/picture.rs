@@ -32,7 +32,7 @@ impl Picture {
     }
 
     /// Counts the colors of a rectangle: left, top, width, height.
-    pub fn colours(&self, [x, y, wide, high]: [f64; 4]) -> usize {
+    pub fn colors(&self, [x, y, wide, high]: [f64; 4]) -> usize {
         let within = |from: f64, length: f64, end: usize| from.max(0.0) as usize..((from + length) as usize).min(end);
         let mut seen: HashSet<&[u8]> = HashSet::new();
         for row in within(y, high, self.height) {
