@@ -15,20 +15,27 @@ pub fn root() -> PathBuf {
     Path::new(&manifest).join("../..").canonicalize().unwrap()
 }
 
-/// Paths of all documents, relative to [`root`]: those listed here, and every Markdown file in `docs`.
-pub fn documents() -> Vec<String> {
+/// Every file with this extension in a folder of the repository and the folders below, relative to [`root`].
+pub fn files(folder: &str, extension: &str) -> Vec<String> {
     let root = root();
-    let mut names: Vec<String> = AT_THE_ROOT.iter().map(|&name| name.to_owned()).collect();
-    let mut open = vec![root.join("docs")];
+    let mut names = Vec::new();
+    let mut open = vec![root.join(folder)];
     while let Some(folder) = open.pop() {
         for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
             if path.is_dir() {
                 open.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
+            } else if path.extension().is_some_and(|found| found == extension) {
                 names.push(path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
             }
         }
     }
+    names
+}
+
+/// Paths of all documents, relative to [`root`]: those listed here, and every Markdown file in `docs`.
+pub fn documents() -> Vec<String> {
+    let mut names = files("docs", "md");
+    names.extend(AT_THE_ROOT.iter().map(|&name| name.to_owned()));
     names.sort();
     names
 }

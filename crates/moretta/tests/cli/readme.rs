@@ -1,9 +1,9 @@
 //! The table of the README is from the demo, and every link of the documents leads to a file or heading.
 
-use std::{collections::HashMap, fs};
+use std::{collections::HashMap, fs, path::Path};
 
 use crate::{
-    documents::{documents, read, root},
+    documents::{documents, files, read, root},
     folder::Folder,
     people::{column, rows},
 };
@@ -109,4 +109,22 @@ fn every_link_of_the_documents_leads_somewhere() {
     }
     assert!(checked > 20, "{checked} links");
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+/// File names in backticks, such as `pass.rs`: each is a file of the tree, so that a renamed file is renamed here too.
+#[test]
+fn every_source_file_that_a_document_names_exists() {
+    let sources = [files("crates", "rs"), files("benchmarks", "rs")].concat();
+    let is_source = |name: &&str| name.ends_with(".rs") && !name.contains([' ', '*', '<']);
+    let mut named = 0;
+    for document in ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/decisions.md"] {
+        for name in read(document).split('`').skip(1).step_by(2).filter(is_source) {
+            named += 1;
+            assert!(
+                sources.iter().any(|path| Path::new(path).ends_with(name)),
+                "{document}: there is no file `{name}`"
+            );
+        }
+    }
+    assert!(named > 50, "{named}");
 }
