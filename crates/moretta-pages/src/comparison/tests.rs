@@ -22,7 +22,7 @@ fn the_page_is_self_contained_and_escaped() {
         assert!(!page.contains(never), "{never}");
     }
     assert!(page.contains("default-src 'none'") && page.contains("&lt;b&gt;people&lt;/b&gt;.csv"));
-    assert!(page.contains("cannot serve &lt;this&gt; policy"), "reasons are told");
+    assert!(page.contains("cannot serve &lt;this&gt; policy"), "reasons are shown");
     for said in
         ["Lowest error of a classifier (E)", "rarest 50", "ran with the parameters of the policy", "Peak memory"]
     {

@@ -140,7 +140,7 @@ const DATA: &[Case] = &[
     ),
     case("a number beyond floats", |f| people(f, "Dan,51", "Dan,1e999"), &["`age`, record 4", "finite"]),
     case(
-        "numbers that cannot be told apart",
+        "numbers that a 64-bit float does not distinguish",
         |f| {
             people(f, "Dan,51", "Dan,9007199254740993");
             people(f, "Eve,47", "Eve,9007199254740992");

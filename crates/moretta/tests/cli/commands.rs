@@ -132,7 +132,7 @@ fn lists_come_from_the_registries() {
         assert_eq!(
             entry["measure"].as_str(),
             method.objectives.default_metric().map(|loss| loss.name()),
-            "null where it cannot be told"
+            "null if the method does not accept [measure]"
         );
     }
     assert_eq!(names("measures"), moretta_core::measure::MEASURES.iter().map(|m| m.name).collect::<Vec<_>>());

@@ -62,8 +62,8 @@ fn what_would_let_somebody_infer_too_much_stays_suppressed() {
     assert_eq!((&report["suppressed_rows"], &report["starred_rows"]), (&Value::from(0), &Value::from(10)));
     assert_eq!(report["privacy"]["templates"][0]["confidence"], 0.5);
     assert_eq!((&report["stop"], &report["work"]["iterations"]), (&Value::from("finished"), &Value::from(5)));
-    let told = |point: &Value| point["changes"][0]["to"].as_str().unwrap().to_owned();
-    let path: Vec<String> = report["path"].as_array().unwrap().iter().skip(2).map(told).collect();
+    let disclosed = |point: &Value| point["changes"][0]["to"].as_str().unwrap().to_owned();
+    let path: Vec<String> = report["path"].as_array().unwrap().iter().skip(2).map(disclosed).collect();
     assert_eq!(path, ["Cook", "Artist", "Doctor", "US", "France"]);
     // The page does not name values; it only counts the steps.
     let page = folder.read("report.html");

@@ -114,14 +114,14 @@ fn own_queries() {
     assert_eq!(run.stderr, "note: this shows true answers: it is as confidential as people.csv\n");
     insta::assert_snapshot!("queries-own", run.stdout);
     let found = json(&folder, &["--queries", "own.toml"]);
-    let told = |at: usize, name: &str| found["queries"][at][name].as_f64();
-    assert_eq!((told(0, "truth"), told(0, "answer"), told(0, "error")), (Some(8.0), Some(8.0), Some(0.0)));
+    let field = |at: usize, name: &str| found["queries"][at][name].as_f64();
+    assert_eq!((field(0, "truth"), field(0, "answer"), field(0, "error")), (Some(8.0), Some(8.0), Some(0.0)));
     // All ages of [34, 36], and one of two sexes of `*`: half of four records.
-    assert_eq!((told(1, "truth"), told(1, "answer"), told(1, "records")), (Some(3.0), Some(2.0), Some(3.0)));
+    assert_eq!((field(1, "truth"), field(1, "answer"), field(1, "records")), (Some(3.0), Some(2.0), Some(3.0)));
     // A third of the first four records with mean age 35, and all of the others with mean age 49.
-    let answer = told(2, "answer").unwrap();
+    let answer = field(2, "answer").unwrap();
     assert!((answer - (4.0 / 3.0 * 35.0 + 4.0 * 49.0)).abs() < 1e-9, "{answer}");
-    assert_eq!((told(2, "truth"), told(3, "truth"), told(3, "error")), (Some(119.0), Some(0.0), None));
+    assert_eq!((field(2, "truth"), field(3, "truth"), field(3, "error")), (Some(119.0), Some(0.0), None));
     assert_eq!(found["queries"][1]["where"], serde_json::json!({"age": "[34, 36]", "sex": "f"}));
     assert_eq!(found["workloads"][0]["errors"]["queries"], 2);
 }

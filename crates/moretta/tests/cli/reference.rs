@@ -9,7 +9,7 @@ use crate::{
     people,
 };
 
-/// What a command of the program prints as JSON: a list.
+/// JSON list that a command of the program prints.
 fn list(folder: &Folder, command: &str) -> Vec<Value> {
     serde_json::from_str(&folder.ok(&[command, "--json"])).unwrap()
 }

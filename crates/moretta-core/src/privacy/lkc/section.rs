@@ -30,7 +30,7 @@ pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
 
 fn draft(columns: &DraftColumns<'_>) -> Option<String> {
     let section = "# An attacker who knows any l quasi-identifiers finds at least k matching records, and infers no sensitive value\n\
-                   # with a confidence above c. For tables of many columns, of which no attacker knows all.\n\
+                   # with a confidence above c. For tables with so many columns that no attacker knows all of them.\n\
                    [privacy.lkc]\nl = 2\nk = 10\nc = 0.5\n";
     columns.has_sensitive.then(|| section.to_owned())
 }

@@ -9,7 +9,7 @@ pub(super) const MEASURES: &[Case] = &[
         &["policy.toml, line 27", "`name` is \"lmm\"", "did you mean \"lm\"?"],
     ),
     case(
-        "a measure for a method that cannot be told",
+        "a measure for a method that does not accept it",
         |f| add(f, "[measure]\nname = \"lm\"\n"),
         &["policy.toml, line 26", "method `mondrian` does not support [measure]", "`sweep`"],
     ),

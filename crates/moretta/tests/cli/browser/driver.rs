@@ -160,16 +160,16 @@ impl Browser {
 /// Reads the port that the driver chose.
 fn port(driver: &mut Child) -> u16 {
     let lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         // Drains further output, so that the driver never blocks.
         for line in lines.map_while(Result::ok) {
             if let Some((_, port)) = line.split_once("started successfully on port ") {
-                let _ = tell.send(port.trim_end_matches('.').parse::<u16>());
+                let _ = sender.send(port.trim_end_matches('.').parse::<u16>());
             }
         }
     });
-    let port = told.recv_timeout(PATIENCE).expect("a driver (MORETTA_CHROMEDRIVER) that says its port");
+    let port = receiver.recv_timeout(PATIENCE).expect("a driver (MORETTA_CHROMEDRIVER) that says its port");
     port.expect("a port")
 }
 
