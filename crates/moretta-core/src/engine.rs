@@ -54,8 +54,8 @@ pub trait Staged: Send {
     fn publish(self, proof: ReadBackProof) -> Result<(), EngineFault>;
 }
 
-/// Proof that a release was read back and found to be what was verified. Only
-/// [`Written::read_back`](crate::publish::Written::read_back) makes one.
+/// Proof that a release was read back and found to be what was verified. No other crate
+/// can make one; in this one only [`Written::read_back`](crate::publish::Written::read_back) does.
 #[derive(Debug)]
 pub struct ReadBackProof(());
 

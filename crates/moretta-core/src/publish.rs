@@ -9,9 +9,9 @@
 //!     ▼
 //! Written
 //!     │  Written::read_back        1. the file is opened, its columns are compared
-//!     │                            2. Profile::of_release: the file is grouped and counted
-//!     │                            3. readback::compare_with_verified: same groups, same values
-//!     │                            4. verify::check: every model holds in the file alone
+//!     │                            2. Records::count, Profile::of_release: its rows are counted
+//!     │                            3. readback::compare_with_verified: same groups, same counts
+//!     │                            4. verify::check: every model holds in the file itself
 //!     ▼
 //! ReadBack
 //!     │  ReadBack::publish         the engine moves the file to its target
@@ -19,12 +19,12 @@
 //! release
 //! ```
 //!
-//! Each step takes only the result of the previous one, so the type checker enforces the order: a file that was not
-//! read back cannot be published. [`Staged::publish`] needs a [`ReadBackProof`], and only [`Written::read_back`] makes
-//! one.
+//! Each step needs the result of the previous one, so the type checker enforces the order: a file that was not read back
+//! cannot be published by mistake. [`Staged::publish`] needs a [`ReadBackProof`], which no other crate can make. An engine
+//! is trusted not to write to the target itself.
 //!
-//! Every value of the quasi-identifier, sensitive and class columns is compared. Insensitive columns, which are copied,
-//! are not.
+//! The comparison is by counts: each group must have the same labels, and each combination of sensitive and class values
+//! equally often. Insensitive columns, which are copied, and the order of records are not compared.
 //!
 //! ```
 //! use moretta_core::{engine::{EngineFault, Staged}, hierarchy::Hierarchies, observer::NoObserver};
@@ -47,7 +47,7 @@
 //! }
 //! ```
 //!
-//! An engine's own type is published with the proof that a read-back returned:
+//! [`ReadBack::publish`] hands the engine the proof that [`Staged::publish`] requires:
 //!
 //! ```
 //! use moretta_core::engine::{EngineFault, ReadBackProof, Staged};
@@ -57,7 +57,7 @@
 //! }
 //! ```
 //!
-//! A proof cannot be made elsewhere, so this does not compile:
+//! Another crate cannot make a proof, so this does not compile:
 //!
 //! ```compile_fail
 //! use moretta_core::engine::{EngineFault, ReadBackProof, Staged};
@@ -107,7 +107,7 @@ pub struct Written<'a, S> {
     staged: S,
 }
 
-/// A written release that equals the verified table.
+/// A written release that equals the verified table and satisfies every model itself.
 #[derive(Debug)]
 pub struct ReadBack<S> {
     staged: S,

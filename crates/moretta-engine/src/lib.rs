@@ -13,8 +13,8 @@
 //!    grows with the number of *distinct* rows, not of records, and can be limited ([`EngineOptions::memory`]).
 //! 3. [`LocalEngine::stage`] is the second pass. It looks up each record's row in the [`Rewrite`], writes the labels in
 //!    place of the cells, in input order or shuffled, and returns a [`StagedFile`]: a temporary file beside the target.
-//! 4. [`moretta_core::publish`] reads the staged file back, verifies it and renames it to the target. If anything
-//!    fails, the temporary file is removed and the target stays as it was.
+//! 4. [`moretta_core::publish`] reads the staged file back, compares and checks it, and renames it to the target. If
+//!    anything fails before that, the temporary file is removed and the target stays as it was.
 //!
 //! The bytes written depend on the input, the rewrite and its seed only, never on the number of threads, the block size
 //! or the memory limit. [`LocalEngine`] implements the trait [`Engine`] of the core with threads on one machine.

@@ -1,4 +1,4 @@
-//! [`StagedFile`]: a written release that waits for verification before it gets its name.
+//! [`StagedFile`]: a written release that waits to be read back before it gets its name.
 
 use std::path::Path;
 

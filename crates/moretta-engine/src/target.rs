@@ -2,8 +2,8 @@
 //!
 //! Guarantee: until [`Pending::persist`], the target's path holds what it held before; afterwards it holds the complete
 //! new file, synced to disk, with the permissions of the file it replaced or those of a new file. Until then only the
-//! owner can read the file. A [`Pending`] that is dropped removes its file; a killed run leaves at most
-//! `.moretta-*.tmp` beside the target.
+//! owner can read the file. A [`Pending`] that is dropped removes its file; a killed run may leave
+//! `.moretta-*.tmp` beside the target: it may be a release that was not checked and should be deleted.
 
 use std::{
     fs::{File, Permissions},

@@ -1,6 +1,7 @@
 //! Makes a release: `anonymize` searches for a recoding, `apply` uses a saved one; the rest is the same for both.
 //!
-//! After an error the target file is unchanged: see [`moretta_core::publish`].
+//! After an error before the final rename the target file is unchanged ([`moretta_core::publish`]). If an error follows the
+//! rename (sync of the folder, rename of a report), the release is complete and published.
 
 use std::{
     collections::BTreeSet,
@@ -87,7 +88,7 @@ pub struct Release {
     pub recoding: Option<Saved>,
 }
 
-/// A release that was verified by reading it back, but not published.
+/// A release that was read back, but not published.
 struct Prepared<S> {
     report: Report,
     recoding: Option<Saved>,
@@ -308,7 +309,8 @@ fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {
     OutputFormat::of(path, &[OutputFormat::Json, OutputFormat::Html], "a report must be named .json or .html")
 }
 
-/// Publishes a release, then its reports and recoding. All files are written before the first is renamed.
+/// Publishes a release, then its reports and recoding. All files are written before the first is renamed; the release
+/// is renamed first.
 pub(crate) fn publish<S: Staged>(
     release: ReadBack<S>,
     report: &Report,

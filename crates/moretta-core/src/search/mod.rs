@@ -130,8 +130,8 @@ pub trait Method: Send + Sync {
         true
     }
 
-    /// Whether the method improves a valid result step by step, so that a search may be stopped by the user at any time and its
-    /// result released.
+    /// Whether the method improves a valid result step by step, so that the result is worth releasing whenever the
+    /// user stops the search. A time limit releases the result of any method, Ctrl-C only that of an anytime method.
     fn anytime(&self) -> bool {
         false
     }

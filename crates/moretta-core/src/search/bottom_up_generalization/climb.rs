@@ -4,8 +4,8 @@
 //! **Phase 1, k-anonymity.** A generalization raises the anonymity `A` only if every vid of the smallest size merges
 //! with another vid. In each column, this can only be the generalization to the parent of the node that one chosen vid
 //! of that size carries: all others leave this vid unchanged and are not tried (*pruning*). If no generalization raises
-//! `A`, the one with the least information loss is applied, to make progress. For the table in the parent module and k
-//! = 2:
+//! `A`, the one with the least information loss is applied, to make progress. For the table in the parent module, k
+//! = 2 and an assumed I of 0.12:
 //!
 //! ```text
 //! A = 1: the smallest vid is (dancer, f)
@@ -15,8 +15,9 @@
 //!   {clerk} -> office                       pruned: leaves (dancer, f) unchanged
 //! ```
 //!
-//! **Phase 2, other models**, once k-anonymity holds: the group that violates a model most can be changed by one
-//! generalization per column. The score is the information loss per record that moves out of violating groups.
+//! **Phase 2, other models**, once k-anonymity holds. Scopes (sets of known columns) are repaired one after another. Of the
+//! first that is violated, the worst group can be changed by one generalization per column. The score is the information
+//! loss per record that moves out of violating groups; if none moves, the least information loss decides.
 //!
 //! **Cost.** Both phases try at most one generalization per column in each step; the index bounds the cost of each.
 

@@ -26,12 +26,12 @@
 //! generalization without applying it. It visits vids by increasing size, looks up the vids that each would merge with,
 //! and stops once the next vid is at least as large as the smallest result so far: vids never shrink. The first vid is
 //! usually enough to show that a generalization does not raise the anonymity. That vid is kept as a [`Witness`]: while
-//! its nodes and size are unchanged, the answer is the same, because no other vid can start to agree with it (a cut
+//! its nodes and size are unchanged, the answer is the same, because no other vid can start to agree with it: a cut
 //! never contains both a node and a descendant of it, so a step that gives other vids one of its nodes changes the
-//! witness too).
+//! witness too; and in the tried column all children of the node are current values already.
 //!
 //! **Cost.** O(v p) to build for v vids and p columns. A step costs the carriers of the children; trying one costs at
-//! most twice that. The hash table has at most a few times as many slots as there are vids. These are the bounds of the
+//! most twice that. The hash table has at most 16 times as many slots as there are vids. These are the bounds of the
 //! paper's TEA index (Wang, Yu, Chakraborty 2004), which links vids in a tree instead.
 
 use hashbrown::HashTable;
@@ -346,8 +346,8 @@ impl Index {
         }
     }
 
-    /// Rebuilds the hash table if `more` entries do not fit, or if it is far too large: with all vids in use but those
-    /// whose node at a position is about to change.
+    /// Rebuilds the hash table if `more` entries do not fit or if it is far too large. The new table has all vids in use,
+    /// except those whose node at `position` is about to change.
     fn make_room(&mut self, more: usize, changes: impl Fn(NodeId) -> bool, position: usize) {
         let (capacity, wide) = (self.slots.capacity(), 16 * self.num_vids.max(64));
         if self.slots.len() + more <= capacity && capacity <= wide {

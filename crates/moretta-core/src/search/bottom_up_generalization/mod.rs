@@ -1,7 +1,7 @@
 //! Bottom-up generalization: replaces values by their parents in the taxonomies, one step at a time, until the policy
 //! holds (Wang, Yu, Chakraborty 2004).
 //!
-//! **What.** A global recoding (equal values are released as equal values) that satisfies every privacy model of the
+//! **What.** A global recoding (a value is released the same way everywhere) that satisfies every privacy model of the
 //! policy together. One step, a *generalization* `G = {children} -> node`, replaces all children of one node by the
 //! node in the whole column. A *vid* (the paper's word) is one combination of current nodes, that is, one group of the
 //! current table; the *anonymity* `A` is the number of records of the smallest vid. With k = 2:
@@ -26,12 +26,13 @@
 //! The index (`index`) makes a step cheap: it finds the vids that a generalization changes without reading the others,
 //! with the cost bounds of the paper's TEA index. Columns of free numbers climb a tree of halves (`taxonomy`).
 //!
-//! **Cost.** O(v p) to build the index for v vids and p columns; then every step costs the vids that it changes, and
-//! at most p generalizations are tried per step.
+//! **Cost.** O(v p) to build the index for v vids and p columns; then every step costs the vids that it changes,
+//! and (with `prune`) at most p generalizations are tried per step.
 //!
 //! **Beyond the paper**: generalizations that turn out not to be needed are reverted, and a seeded search looks for a
-//! better cut (`refine`); records may be suppressed within the budget of the policy; with `partial`, a node may replace
-//! only some of its children.
+//! better cut (`refine`), in which, with `partial`, a node may replace only some of its children. Records may be suppressed
+//! within the budget of the policy; with models other than k-anonymity the search then runs with and without suppression,
+//! and the result with less loss of precision is kept. A climb that is stopped before the policy holds releases the roots.
 
 mod candidates;
 mod climb;
@@ -78,7 +79,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Parameter::new(
             "take-back",
             "true",
-            "revert generalizations that turn out not to be needed; false: as published",
+            "revert generalizations that turn out not to be needed; false: as published, without `search` and `partial`",
         ),
         Parameter::new("search", "400", "search rounds for a better result, fewer on large tables; 0: none"),
         Parameter::new("partial", "true", "allow a node to replace only some of its children"),

@@ -1,12 +1,12 @@
 //! Composite columns: several columns encoded as one, so that the hash and the loss of a box take fewer lookups.
 //!
-//! The columns behind the prefix are combined while the product of their numbers of values is small. A composite code is a
-//! number in mixed radix whose digits are the codes of the columns; a composite level is one level of each of them. The
+//! Each column behind the prefix, the one with most values first, joins the first composite in which the number of codes,
+//! and codes times levels, stay below a limit. A composite code is a number in mixed radix whose digits are the codes of the columns; a composite level is one level of each of them. The
 //! hash of a composite code is the sum over its columns, and so is its loss; both are computed once per pass.
 //!
 //! ```text
-//! sex (2 values, 2 levels) and status (7 values, 3 levels)
-//! composite: 14 codes = 7 * sex + status, 6 levels = 3 * level of sex + level of status; 1 lookup instead of 2
+//! status (7 values, 3 levels) and sex (2 values, 2 levels)
+//! composite: 14 codes = 2 * status + sex, 6 levels = 2 * level of status + level of sex; 1 lookup instead of 2
 //! ```
 
 use super::{context::SweepColumn, levels::Level};

@@ -1,6 +1,6 @@
 //! Data shared by all passes of a search: the columns with their levels, and the numbering of level vectors.
 //!
-//! Columns are sorted by decreasing entropy. The first few are the *prefix columns*, with one table of tuples for each
+//! Columns are sorted by decreasing entropy, so that generalizing the first ones merges most tuples. The first few are the *prefix columns*, with one table of tuples for each
 //! combination of their levels (`prefix_tables.rs`); the others are combined into composite columns (`composite.rs`).
 //!
 //! ```text

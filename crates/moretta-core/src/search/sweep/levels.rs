@@ -66,8 +66,8 @@ fn drop_closest_level(depths: &mut [Vec<usize>], means: &[Vec<f64>]) -> bool {
     true
 }
 
-/// Drops the finest level of the column with the most values, once every column has only that and the root: groups are then
-/// formed without regard to this column. Returns whether a level was dropped.
+/// Called when every column has only its finest level and the root. Drops the finest level of the column with the most
+/// values: groups then ignore this column. Returns whether a level was dropped.
 fn drop_values(depths: &mut [Vec<usize>], values: impl Fn(usize) -> usize) -> bool {
     let several = (0..depths.len()).filter(|&column| depths[column].len() > 1);
     let Some(column) = several.max_by_key(|&column| (values(column), usize::MAX - column)) else { return false };

@@ -1,8 +1,8 @@
 //! Least-loss-first sweep: local recoding that forms the least lossy groups first. Developed for this project, not published.
 //!
 //! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For whom: a
-//! data holder whose columns have hierarchies, with any k and any privacy model. If all columns have one, it lost less than
-//! every other method tried, ours or others'. With free numbers other methods may lose less (docs/results/sweep.md).
+//! data holder whose columns have hierarchies, with any k and any privacy model that is closed under union (all built-in
+//! ones are). If all columns have hierarchies, it lost less than every other method of this program (docs/results/sweep.md). With free numbers other methods may lose less.
 //!
 //! # How
 //!
@@ -25,16 +25,19 @@
 //! ```
 //!
 //! Phases of [`Sweep::run`]:
-//! 1. A large table is split into blocks with Mondrian, each swept on its own, in parallel (`block`).
+//! 1. A large table is split into blocks with Mondrian, each swept on its own, in parallel; what is left in all blocks is
+//!    then swept together (`block`).
 //! 2. The sweep (`pass.rs`), grouping by level vector (`grouping.rs`) from tables of merged tuples (`prefix_tables.rs`).
-//! 3. The groups of highest loss are swept again in other orders (`retry.rs`, `retries`).
-//! 4. Leftovers, records that no box could take, join the groups whose loss grows least.
+//! 3. The groups with the highest loss per record are swept again in other orders (`retry.rs`, `retries`).
+//! 4. Leftovers, records that no box could take, join the groups whose loss grows least. A group that violates a model
+//!    after that is merged with another. Nothing is suppressed.
 //! 5. Records move between groups while the loss falls (`polish`), by default only if a column has free numbers: with
 //!    hierarchies alone it gains little.
 //!
-//! If there are too many level vectors, levels with nearly the loss of a neighbor are dropped (`levels.rs`, `vectors`).
+//! If there are too many level vectors, levels between two neighbors of nearly equal loss are dropped, then, if needed, all
+//! values of a column (`levels.rs`, `vectors`).
 //!
-//! Cost: each level vector groups the remaining records two or three times; most records are removed early.
+//! Cost: each level vector groups the remaining records a few times (two or three on Adult); most records are removed early.
 
 mod composite;
 mod context;
@@ -65,7 +68,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Parameter::new(
             "retries",
             "4",
-            "number of times the worst groups are regrouped in other orders, if there are at most 400; 0: never",
+            "attempts to regroup the worst groups in other orders, four at a time, of which the best is kept; only if there are at most 400 groups; 0: none",
         ),
         Parameter::new(
             "polish",
@@ -75,7 +78,7 @@ pub(super) const ENTRY: MethodEntry = MethodEntry {
         Parameter::new(
             "block",
             "by size",
-            "partition the table into blocks of at least this many records and sweep each separately; default: blocks of 20,000 (or 500 k) if there are more than 100,000 distinct tuples; 0: never",
+            "partition the table into blocks of at least this many records and sweep each separately; default: at least 20,000 records and 500 times the minimum group size, if there are more than 100,000 distinct tuples; 0: never",
         ),
     ],
     objectives: AcceptedObjectives::Precision(LossMetric::Lm),
@@ -105,7 +108,7 @@ const MAX_SCANNED_PAIRS: usize = 10_000_000;
 pub struct SweepParams {
     /// Maximum number of level vectors, at least 1.
     pub vectors: u32,
-    /// Number of times that the groups of highest loss are swept again.
+    /// Attempts to sweep the groups of highest loss per record again.
     pub retries: u32,
     /// Whether records move between groups in the end; `None`: only if a column has free numbers.
     pub polish: Option<bool>,
@@ -186,7 +189,7 @@ fn default_block(task: &Task<'_>) -> u64 {
 }
 
 /// Turns the groups of a sweep into clusters; returns them with the records that are in none. A sweep that was stopped leaves
-/// many records: these are split by the fast fallback if they satisfy the models together.
+/// many records: these are split by Mondrian if they satisfy the models together.
 fn clusters_and_leftovers(task: &Task<'_>, result: &SweepResult) -> (Vec<Cluster>, Vec<VariantCount>) {
     let mut clusters: Vec<Cluster> = result.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
     let left = members_of(task.profile, result.left.iter().copied()).collect();

@@ -11,8 +11,8 @@
 //! 31 F Rome                    30-39 F Rome, 1 record
 //! ```
 //!
-//! Why: thousands of level vectors share a few tables (at most 20); a table is shorter than the list of
-//! tuples, and the prefix part of each entry's hash and loss is computed once. Cost: one pass over the tuples per table.
+//! Why: thousands of level vectors share a few tables (at most 20); all but the finest are shorter
+//! than the list of tuples, and the prefix part of each entry's hash and loss is computed once. Cost: one pass over the tuples per table.
 
 use super::context::SweepContext;
 use crate::{ids::TupleId, search::grouping::KeyNumbers};

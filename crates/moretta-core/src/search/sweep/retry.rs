@@ -1,7 +1,7 @@
-//! Sweeps the groups of highest loss again, in other orders, and keeps the best result.
+//! Sweeps the groups with the highest loss per record again, in other orders, and keeps the best result.
 //!
 //! Why: a sweep leaves the records that are hardest to group for the end; on Adult with k = 100 the last quarter of the groups
-//! has three fifths of the loss. How: the records of 3 to 15 % of the groups and the leftovers are swept again. Each attempt
+//! has three fifths of the loss. How: the records of the worst 3 to 15 % of the groups and the leftovers are swept again. Each attempt
 //! multiplies the loss of every column by a random factor near 1, which changes the order of boxes with similar losses. Cost:
 //! one sweep of these records per attempt.
 
@@ -21,10 +21,10 @@ use crate::{
 /// Attempts per round. All start from the same groups and run in parallel; the best one is kept.
 const BATCH: u32 = 4;
 
-/// Share of the groups that an attempt sweeps again, drawn uniformly.
+/// An attempt retries the worst groups; their share is drawn uniformly from this range.
 const RETRIED_SHARE: std::ops::Range<f64> = 0.03..0.15;
 
-/// Maximum number of groups: with more, the last ones are a small part of the loss.
+/// With more groups there are no retries: the worst few are then a small part of the loss.
 const MAX_GROUPS: usize = 400;
 
 /// Maximum absolute logarithm of a factor: factors are between 0.82 and 1.22.

@@ -11,18 +11,18 @@
 //! ```text
 //! cut of the climb --descent--> optimum --perturb--> coarser cut --descent--> another optimum --+
 //!                                  ^                                                            |
-//!                                  +------------ if not worse, start the next round here -------+
+//!                                  +------- unless clearly worse, start the next round here ----+
 //! ```
 //!
-//! Several such searches (*chains*) start from the same optimum, each with its own random numbers and weights. The best
-//! of their cuts is the result, so it does not depend on the number of threads.
+//! Several such searches (*chains*) start from the same optimum, each with its own random numbers and weights, so
+//! the result, the best of their cuts, does not depend on the number of threads.
 //!
 //! **Never worse.** Two losses count: precision (LM or NCP) and, if the criterion is the class, the records that are
 //! not of the majority class of their group. The second is CM, which sees all columns together, whereas `I(G)` of the
 //! climb sees one column at a time. A result must not exceed the climb in either of them; otherwise the cut of the
 //! climb is kept.
 //!
-//! **Cost.** A round costs the tuples below the nodes that it changes ([`state`]); the total is limited by
+//! **Cost.** A round regroups all tuples once; each reversal then costs the tuples below its node ([`state`]). The total is limited by
 //! [`TUPLES_PER_ROUND`]. Not in the paper.
 
 mod context;
@@ -51,7 +51,7 @@ use crate::{
 /// Weights of the losses when results are compared. The class has more weight, because the method is meant for
 /// classification; not tuned.
 const BALANCE: ClassAndPrecision = ClassAndPrecision { class: 2.0 / 3.0, precision: 1.0 / 3.0 };
-/// Weights of the losses in each chain: different weights lead to different local optima. Not tuned.
+/// Weights of the losses in each chain: with a class, different weights lead to different local optima. Not tuned.
 const WEIGHTS: [ClassAndPrecision; 4] = [
     BALANCE,
     ClassAndPrecision { class: 0.9, precision: 0.1 },
@@ -64,7 +64,8 @@ const TUPLES_PER_ROUND: u64 = 100_000;
 /// A chain ends after `rounds / PATIENCE + MIN_PATIENCE` rounds without a better result. Not tuned.
 const PATIENCE: u64 = 3;
 const MIN_PATIENCE: u64 = 10;
-/// A chain continues from a cut that is worse by up to this share of the climb's loss, to escape local optima.
+/// A chain continues from a cut that is worse by up to this much, in units of the weighted, normalized loss, to escape
+/// local optima.
 const SLACK: f64 = 0.002;
 /// One round in this many, on average, starts from the roots.
 const RESTART_ODDS: usize = 8;
@@ -159,7 +160,7 @@ struct RefineSearch<'a> {
     observer: &'a dyn Observer,
     /// Losses of the climb, which a result must not exceed.
     limits: ClassAndPrecision,
-    /// Avoidable losses of the climb, by which losses are divided before they are weighted.
+    /// Each loss is divided by its unit, the loss of the climb that could be avoided, and then weighted.
     units: ClassAndPrecision,
     /// Rounds of all chains so far, for progress.
     done: AtomicU64,
@@ -178,7 +179,7 @@ impl<'a> RefineSearch<'a> {
         Self { context, options, observer, limits, units, done: AtomicU64::new(0) }
     }
 
-    /// Weights for losses in records: class errors and precision are divided by their units.
+    /// Weights divided by the units of the losses.
     fn normalized(&self, weights: ClassAndPrecision) -> ClassAndPrecision {
         let class = if self.context.classes > 0 { weights.class } else { 0.0 };
         ClassAndPrecision { class: class / self.units.class, precision: weights.precision / self.units.precision }
@@ -240,7 +241,7 @@ impl<'a> RefineSearch<'a> {
     }
 }
 
-/// Generalizes one to three random values by one or more levels; sometimes everything to the roots before that.
+/// Generalizes one to three random values by one or more levels; in one call of [`RESTART_ODDS`], all values to the roots.
 fn perturb(state: &mut CutState<'_>, rng: &mut SearchRng) {
     if rng.below(RESTART_ODDS) == 0 {
         (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));

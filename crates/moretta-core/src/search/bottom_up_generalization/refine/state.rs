@@ -1,14 +1,16 @@
 //! A cut with its groups. Evaluating or applying a reversal costs only the tuples below the reverted node.
 //!
-//! **What.** Every code is released as a node above it or as its leaf. The children of a node whose values are released
-//! as the node are *in*, the others are *out*; a child is never partly in. In a plain cut, all children of such a node
-//! are in; with partial generalization, some may be out.
+//! **What.** Every code is released as a node above it or as its leaf. A child is *in* if its values are
+//! released as its parent node, otherwise *out*; a child is never partly in. In a plain cut, all children of a released
+//! node are in; with partial generalization, some may be out.
 //!
 //! **How.** A [`Reversal`] moves the records of one or all children of a node from the node to the child. With k = 2:
 //!
 //! ```text
-//! groups            revert singer (one child)       revert artist (both children)
-//! artist f  4       artist f  1  below k            dancer f  1  below k
+//! artist: singer, dancer, painter (1 f)
+//!
+//! groups            revert singer (one child)       revert artist (all children)
+//! artist f  5       artist f  2                     dancer f, painter f  1 each, below k
 //! artist m  2       singer f  3                     singer f  3
 //! clerk  m  2       singer m  2                     singer m  2
 //!                   clerk  m  2  unchanged          clerk  m  2  unchanged
@@ -162,7 +164,7 @@ impl<'a> CutState<'a> {
         Some((cut, lost))
     }
 
-    /// The children of a node whose values are released as the node.
+    /// The children that are *in*: their values are released as the node.
     pub(super) fn children(&self, column: usize, node: NodeId) -> Vec<NodeId> {
         let tree = self.context.taxonomies[column].tree();
         let is_in = |child: &NodeId| self.nodes[column][tree.range(*child).0 as usize] == node;
