@@ -160,7 +160,7 @@ impl Judgement {
             groups: sizes.groups() as usize,
             smallest_group: sizes.smallest(),
             worst_margin: margin,
-            worst: figure.words,
+            worst: figure.text,
             worst_figure: figure.value,
             of_table: true,
             ..Self::new(model.describe(), model.facts())
@@ -257,7 +257,7 @@ impl Tally {
         }
         if let Some(index) = worst_group {
             let figure = groups.with_group(index, |group| model.figure(group));
-            (judgement.worst, judgement.worst_figure) = (figure.words, figure.value);
+            (judgement.worst, judgement.worst_figure) = (figure.text, figure.value);
         }
     }
 

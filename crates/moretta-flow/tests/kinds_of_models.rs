@@ -1,5 +1,5 @@
-//! Releases, read-back and `check` with every kind of privacy model: models of the table as a
-//! whole, with a second table, and not closed under union.
+//! `anonymize` and `check` with the kinds of privacy models that the registry does not contain: models that judge the
+//! table as a whole, need a second table, or are not closed under union.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use moretta_core::{
 use moretta_engine::Target;
 use moretta_flow::{Checked, ErrorKind, FlowError, LoadedPolicy, ReleaseOptions, Resources, Session};
 
-/// Keeps the notes of a job.
+/// Collects the notes of a job.
 #[derive(Default)]
 struct Notes(Mutex<Vec<String>>);
 
@@ -30,12 +30,14 @@ impl Observer for Notes {
 const POLICY: &str = "version = 1\n[privacy]\nk = 2\n[columns]\nname.role = \"identifier\"\n\
                       age.role = \"quasi-identifier\"\nzip.role = \"quasi-identifier\"\nill.role = \"sensitive\"\n";
 
-/// People as CSV; the register has the same people and as many others.
+/// A CSV table of `count` people. A larger table starts with the same people.
 fn people(count: usize) -> String {
     let row = |n: usize| format!("p{n},{},1{}0,i{}\n", 20 + 7 * n % 50, n % 4, n * n % 5 % 3);
     (0..count).map(row).fold("name,age,zip,ill\n".to_owned(), |table, row| table + &row)
 }
 
+/// Writes a policy, a table of 200 people and a register of these and 200 other people. Returns the policy with this
+/// method and this additional model.
 fn loaded(folder: &Path, method: &str, model: impl PrivacyModel) -> LoadedPolicy {
     fs::write(folder.join("policy.toml"), POLICY).expect("a policy file");
     fs::write(folder.join("people.csv"), people(200)).expect("a table");
@@ -46,7 +48,7 @@ fn loaded(folder: &Path, method: &str, model: impl PrivacyModel) -> LoadedPolicy
     loaded
 }
 
-/// Releases the people and checks the file that was written, then the people themselves.
+/// Releases the table of people. Checks the released file, then the original table.
 fn release_and_check(folder: &Path, loaded: &LoadedPolicy, notes: &Notes) -> Result<(Checked, Checked), FlowError> {
     let session = Session::new(Resources::default(), notes)?;
     let path = |name: &str| folder.join(name).display().to_string();
@@ -63,38 +65,40 @@ fn release_and_check(folder: &Path, loaded: &LoadedPolicy, notes: &Notes) -> Res
 }
 
 #[test]
-fn a_model_of_the_whole_table() {
+fn every_method_satisfies_a_model_of_the_whole_table() {
     for method in method_names() {
         let folder = tempfile::tempdir().expect("a folder");
-        let loaded = loaded(folder.path(), method, AverageRisk { most: 0.1 });
+        let loaded = loaded(folder.path(), method, AverageRisk { max_risk: 0.1 });
         let notes = Notes::default();
-        let (released, raw) = release_and_check(folder.path(), &loaded, &notes).expect(method);
+        let (released, original) = release_and_check(folder.path(), &loaded, &notes).expect(method);
         assert!(released.holds() && released.groups <= 20, "{method}: {}", released.groups);
-        assert!(!raw.holds() && raw.judgements[1].failing_groups == 0, "no single group is at fault");
-        assert_eq!(raw.judgements[1].worst, format!("average risk {:.3}", raw.groups as f64 / 200.0));
+        assert!(!original.holds() && original.judgements[1].failing_groups == 0, "no single group is at fault");
+        assert_eq!(original.judgements[1].worst, format!("average risk {:.3}", original.groups as f64 / 200.0));
         let notes = notes.0.into_inner().expect("the notes");
         assert!(notes.iter().any(|note| note.starts_with("groups have at least ")), "{method}: {notes:?}");
     }
 }
 
 #[test]
-fn a_model_of_the_whole_table_that_cannot_hold() {
+fn nothing_is_released_if_a_model_of_the_whole_table_cannot_hold() {
     let folder = tempfile::tempdir().expect("a folder");
-    let loaded = loaded(folder.path(), "mondrian", AverageRisk { most: 0.001 });
-    let error = release_and_check(folder.path(), &loaded, &Notes::default()).expect_err("one group is too many");
+    let loaded = loaded(folder.path(), "mondrian", AverageRisk { max_risk: 0.001 });
+    let error = release_and_check(folder.path(), &loaded, &Notes::default())
+        .expect_err("a single group has an average risk of 1 / 200");
     assert_eq!(error.kind, ErrorKind::Unsatisfied);
     assert!(error.message.contains("average risk 0.005"), "{error}");
     assert!(!folder.path().join("released.csv").exists());
 }
 
-/// A step of a path is released unchanged: no search raises k, and the path does not evaluate the model.
+/// A step of a generalization path is released unchanged. A path does not evaluate models of the whole table, and the
+/// groups that it merges may together violate a model that is not closed under union.
 #[test]
-fn a_point_of_a_path_needs_models_that_judge_groups() {
+fn a_step_of_a_path_is_refused_with_models_that_the_path_cannot_guarantee() {
     let folder = tempfile::tempdir().expect("a folder");
     let method = "bottom-up-generalization";
     let lax = LaxDisclosure { column: "ill".to_owned(), delta: 0.4, claims_closure: false };
-    for (loaded, said) in [
-        (loaded(folder.path(), method, AverageRisk { most: 0.1 }), "judges the table as a whole"),
+    for (loaded, expected) in [
+        (loaded(folder.path(), method, AverageRisk { max_risk: 0.1 }), "judges the table as a whole"),
         (loaded(folder.path(), method, lax), "may violate it together; use `genetic`"),
     ] {
         let session = Session::new(Resources::default(), &NoObserver).expect("a session");
@@ -102,42 +106,43 @@ fn a_point_of_a_path_needs_models_that_judge_groups() {
         let engine = session.open(&people, &loaded.policy.input).expect("a table");
         let target = Target::new(folder.path().join("released.csv")).expect("a target");
         let options = ReleaseOptions { at: Some(3), ..ReleaseOptions::default() };
-        let error = session.release(&engine, &loaded, &target, &options).expect_err("no such point");
-        assert!(error.message.contains(said) && !folder.path().join("released.csv").exists(), "{error}");
+        let error =
+            session.release(&engine, &loaded, &target, &options).expect_err("the path cannot guarantee the model");
+        assert!(error.message.contains(expected) && !folder.path().join("released.csv").exists(), "{error}");
     }
 }
 
 #[test]
-fn a_model_with_a_second_table() {
+fn releases_satisfy_a_model_with_a_second_table() {
     for method in ["sweep", "bottom-up-generalization", "genetic"] {
         let folder = tempfile::tempdir().expect("a folder");
         let model = KMap { k: 9, population: "register.csv".to_owned() };
         let loaded = loaded(folder.path(), method, model);
-        let (released, raw) = release_and_check(folder.path(), &loaded, &Notes::default()).expect(method);
-        assert!(released.holds() && !raw.holds(), "{method}");
-        assert!(released.smallest < 9, "{method}: the population makes smaller groups safe");
+        let (released, original) = release_and_check(folder.path(), &loaded, &Notes::default()).expect(method);
+        assert!(released.holds() && !original.holds(), "{method}");
+        assert!(released.smallest < 9, "{method}: a group may be smaller than 9 if 9 people of the register match it");
     }
 }
 
 #[test]
-fn a_second_table_that_is_not_there() {
+fn nothing_is_released_if_the_second_table_is_missing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let loaded = loaded(folder.path(), "sweep", KMap { k: 9, population: "nobody.csv".to_owned() });
-    let error = release_and_check(folder.path(), &loaded, &Notes::default()).expect_err("no register");
-    assert!(error.message.contains("nobody.csv") && !folder.path().join("released.csv").exists(), "{error}");
+    let loaded = loaded(folder.path(), "sweep", KMap { k: 9, population: "missing.csv".to_owned() });
+    let error = release_and_check(folder.path(), &loaded, &Notes::default()).expect_err("the register does not exist");
+    assert!(error.message.contains("missing.csv") && !folder.path().join("released.csv").exists(), "{error}");
 }
 
 #[test]
-fn a_model_that_is_not_closed_under_union() {
+fn only_genetic_accepts_a_model_that_is_not_closed_under_union() {
     let lax = || LaxDisclosure { column: "ill".to_owned(), delta: 0.4, claims_closure: false };
     let folder = tempfile::tempdir().expect("a folder");
     let genetic = loaded(folder.path(), "genetic", lax());
-    let (released, raw) = release_and_check(folder.path(), &genetic, &Notes::default()).expect("genetic");
-    assert!(released.holds() && released.groups > 1 && !raw.holds());
+    let (released, original) = release_and_check(folder.path(), &genetic, &Notes::default()).expect("genetic");
+    assert!(released.holds() && released.groups > 1 && !original.holds());
     for method in method_names().into_iter().filter(|method| *method != "genetic") {
         let folder = tempfile::tempdir().expect("a folder");
-        let error = release_and_check(folder.path(), &loaded(folder.path(), method, lax()), &Notes::default());
-        let message = error.expect_err(method).message;
+        let result = release_and_check(folder.path(), &loaded(folder.path(), method, lax()), &Notes::default());
+        let message = result.expect_err(method).message;
         assert!(message.contains("may violate it together; use `genetic`"), "{method}: {message}");
         assert!(!folder.path().join("released.csv").exists());
     }

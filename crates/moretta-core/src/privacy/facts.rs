@@ -1,10 +1,11 @@
-//! How a model describes itself and a group in reports: typed values for programs, words for people.
+//! Facts about models and groups in reports: typed values for programs, texts for people.
 
 use std::{any::Any, fmt, sync::Arc};
 
 use serde::{Serialize, Serializer};
 
-/// Parameters of a model, for programs: a struct that each model defines; reports contain it as JSON.
+/// Facts about a model for programs: its parameters, as a struct that each model defines. Reports contain the struct as
+/// JSON.
 #[derive(Debug, Clone)]
 pub struct ModelFacts(Arc<dyn AnyFacts>);
 
@@ -18,18 +19,18 @@ impl<T: Any + fmt::Debug + Send + Sync + Serialize> AnyFacts for T {
     }
 }
 
-/// Serializes the struct of a model.
+/// Converts the struct of a model to JSON.
 pub(super) fn to_json(value: &impl Serialize) -> serde_json::Value {
-    serde_json::to_value(value).expect("a model has texts and numbers, whose keys are texts")
+    serde_json::to_value(value).expect("the struct of a model serializes to JSON")
 }
 
 impl ModelFacts {
-    /// Wraps the struct that a model defines.
+    /// Wraps the struct of a model.
     pub fn new<T: Any + fmt::Debug + Send + Sync + Serialize>(facts: T) -> Self {
         Self(Arc::new(facts))
     }
 
-    /// Returns the struct if it has this type.
+    /// Returns the wrapped struct; `None` if its type is not `T`.
     pub fn get<T: Any>(&self) -> Option<&T> {
         (&*self.0 as &dyn Any).downcast_ref()
     }
@@ -47,19 +48,19 @@ impl Serialize for ModelFacts {
     }
 }
 
-/// Name and limit of a model. Prints as `k-anonymity (k = 5)`.
+/// Name and limit of a model, displayed as `k-anonymity (k = 5)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Key under `[privacy]`.
     pub key: &'static str,
-    /// Name with the kind: `entropy l-diversity`.
+    /// Name of the model, with its variant if it has several: `entropy l-diversity`.
     pub name: String,
-    /// Limit in words: `diagnosis, l = 3`.
+    /// The model's limit as text, after the guarded column if there is one: `diagnosis, l = 3`.
     pub limit: String,
 }
 
 impl Description {
-    /// `key` is the one in the policy.
+    /// `key` is the model's key under `[privacy]` in a policy.
     pub fn new(key: &'static str, name: impl Into<String>, limit: impl Into<String>) -> Self {
         Self { key, name: name.into(), limit: limit.into() }
     }
@@ -71,18 +72,18 @@ impl fmt::Display for Description {
     }
 }
 
-/// The figure of a group or a table that a model compares with its limit.
+/// The number that a model computes for a group or for the table and compares with its limit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Not finite if the definition gives no number (a logarithm of 0).
+    /// Not finite if the definition yields no finite number, as for the logarithm of 0.
     pub value: f64,
-    /// In words: `3 records`.
-    pub words: String,
+    /// The value with its unit: `3 records`.
+    pub text: String,
 }
 
 impl Figure {
-    /// `words` includes the number and its unit.
-    pub fn new(value: f64, words: impl Into<String>) -> Self {
-        Self { value, words: words.into() }
+    /// `text` contains the value and its unit.
+    pub fn new(value: f64, text: impl Into<String>) -> Self {
+        Self { value, text: text.into() }
     }
 }

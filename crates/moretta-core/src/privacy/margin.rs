@@ -1,30 +1,33 @@
 //! Margins: the distance of a figure from its limit, as a share of the limit, so that margins of different models can
-//! be compared. Positive inside the limit, 0 at it, negative outside.
+//! be compared. A margin is positive if the limit is kept, 0 at the limit, and negative if the limit is violated.
 //!
-//! A figure computed in floats equals its limit if they differ by less than [`TOLERANCE`] (relative to the limit if
-//! that is above 1; [`ShareLimit`](super::ShareLimit) has the same tolerance, as shares are at most 1). Equal is
-//! allowed, except where a definition is strict. Records are whole numbers and need no tolerance.
+//! A floating-point figure equals its limit if they differ by less than [`TOLERANCE`], or by less than [`TOLERANCE`]
+//! times the limit if the limit is above 1. [`ShareLimit::at_most`](super::ShareLimit::at_most) has the same tolerance;
+//! that of [`ShareLimit::between`](super::ShareLimit::between) is always relative to its limits. A figure that equals
+//! its limit is allowed, except where a model's definition is strict. Numbers of records are integers and need no
+//! tolerance.
 
-/// Rounding tolerance of all models.
+/// Rounding tolerance of all models; absolute for limits up to 1.
 pub(super) const TOLERANCE: f64 = 1e-9;
 
-/// The margin of a figure that must not exceed its limit.
+/// Margin of a figure that must not exceed its limit.
 pub(super) fn at_most(limit: f64, figure: f64) -> f64 {
-    share_of_limit(limit - figure, limit)
+    relative_to_limit(limit - figure, limit)
 }
 
-/// The margin of a figure that must reach its limit.
+/// Margin of a figure that must be at least its limit.
 pub(super) fn at_least(limit: f64, figure: f64) -> f64 {
-    share_of_limit(figure - limit, limit)
+    relative_to_limit(figure - limit, limit)
 }
 
-/// The same margin if the limit itself is not allowed.
+/// Turns a margin into that of a strict limit, which a figure must not equal: a margin of 0 becomes negative.
 pub(super) fn strictly(margin: f64) -> f64 {
     if margin == 0.0 { -TOLERANCE } else { margin }
 }
 
-/// A limit of 0 has no shares: there the distance itself is the margin.
-fn share_of_limit(distance: f64, limit: f64) -> f64 {
+/// Returns `distance / limit`, rounded to 0 if the distance is within the tolerance. If the limit is 0, returns the
+/// distance itself.
+fn relative_to_limit(distance: f64, limit: f64) -> f64 {
     if distance.abs() < TOLERANCE * limit.max(1.0) {
         0.0
     } else if limit > 0.0 {
@@ -47,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_does_not_decide() {
+    fn a_figure_within_the_tolerance_equals_its_limit() {
         assert_eq!((at_most(0.3, 0.1 + 0.2), at_least(0.3, 0.1 + 0.2)), (0.0, 0.0));
         assert_eq!(at_least(1e12, 1e12 - 1.0), 0.0);
         assert!(strictly(at_most(0.3, 0.1 + 0.2)) < 0.0);

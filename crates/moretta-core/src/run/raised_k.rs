@@ -103,7 +103,7 @@ fn check_whole_table(bound: &BoundPolicy<'_>) -> Result<(), SearchError> {
     let whole = GroupSizes::of([records].into_iter());
     let closed = bound.table_models().iter().filter(|model| model.is_closed_under_union());
     let broken = closed.filter(|model| model.margin(&whole) < 0.0);
-    let broken: Vec<_> = broken.map(|model| (model.describe().to_string(), model.figure(&whole).words)).collect();
+    let broken: Vec<_> = broken.map(|model| (model.describe().to_string(), model.figure(&whole).text)).collect();
     if broken.is_empty() { Ok(()) } else { Err(SearchError::Impossible { broken, records, proven: true }) }
 }
 
@@ -127,7 +127,7 @@ mod tests {
         let columns = "columns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"\n";
         for method in ["mondrian", "bottom-up-generalization", "sweep"] {
             let mut table = TestTable::new(&format!("privacy.k = 2\n{columns}method.name = \"{method}\""), &[], &rows);
-            table.policy.privacy.models.push(Arc::new(AverageRisk { most: 0.1 }));
+            table.policy.privacy.models.push(Arc::new(AverageRisk { max_risk: 0.1 }));
             let bound = BoundPolicy::new(&table.policy, &table.profile).unwrap();
             let loss = |outcome: Outcome| {
                 let verified = verify(&bound, outcome.recoding).ok()?;

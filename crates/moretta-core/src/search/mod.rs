@@ -363,7 +363,7 @@ fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let broken = task.models.iter().filter(|model| !model.holds(&group));
     let proven = broken.clone().any(|model| model.is_closed_under_union());
     let mut broken: Vec<(String, String)> =
-        broken.map(|model| (model.describe().to_string(), model.figure(&group).words)).collect();
+        broken.map(|model| (model.describe().to_string(), model.figure(&group).text)).collect();
     // A model over many sets of columns is bound once per set, with the same figure for the whole table.
     broken.dedup_by(|next, kept| next.0 == kept.0);
     if broken.is_empty() {

@@ -1,5 +1,5 @@
-//! Privacy models of kinds that the registry does not have, for tests: of the table as a whole, with a second table,
-//! and not closed under union. A test adds them to a policy as a program would add its own model.
+//! Privacy models for tests, of kinds that the registry does not contain: models that judge the table as a whole, need
+//! a second table, or are not closed under union. A test adds them to a policy as a program would add its own model.
 
 use std::sync::Arc;
 
@@ -19,11 +19,13 @@ use crate::{
     testing::conformance::Printed,
 };
 
-/// Limit on the average risk: at most this many groups per record. It judges the table as a whole.
+/// Limit on the average re-identification risk. The risk of a record is 1 / size of its group, so the average over all
+/// records is groups / records. The model judges the table as a whole.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct AverageRisk {
-    /// Groups over records, above 0, at most 1.
-    pub most: f64,
+    /// Maximum of groups / records; above 0, at most 1.
+    #[serde(rename = "most")]
+    pub max_risk: f64,
 }
 
 impl PrivacyModel for AverageRisk {
@@ -36,7 +38,7 @@ impl PrivacyModel for AverageRisk {
     }
 
     fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
-        Sentence::default().text("the average risk is at most ").share(self.most)
+        Sentence::default().text("the average risk is at most ").share(self.max_risk)
     }
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
@@ -48,7 +50,7 @@ impl PrivacyModel for AverageRisk {
     }
 
     fn is_trivial(&self) -> bool {
-        self.most >= 1.0
+        self.max_risk >= 1.0
     }
 
     fn bind(&self, _: &Tables<'_>) -> Result<BoundModels, ModelError> {
@@ -57,16 +59,16 @@ impl PrivacyModel for AverageRisk {
 }
 
 impl AverageRisk {
-    /// Whether a table of texts satisfies it, straight from the definition.
+    /// Whether a printed table satisfies the model, computed directly from the definition.
     pub fn holds_naively(&self, printed: &Printed<'_>) -> bool {
         let groups = printed.groups(&printed.quasi_identifiers()).len();
-        groups as f64 <= self.most * printed.rows.len() as f64 + 1e-9
+        groups as f64 <= self.max_risk * printed.rows.len() as f64 + 1e-9
     }
 }
 
 impl BoundTableModel for AverageRisk {
     fn describe(&self) -> Description {
-        Description::new("average-risk", "average risk", format!("at most {}", self.most))
+        Description::new("average-risk", "average risk", format!("at most {}", self.max_risk))
     }
 
     fn is_closed_under_union(&self) -> bool {
@@ -75,7 +77,7 @@ impl BoundTableModel for AverageRisk {
 
     fn margin(&self, sizes: &GroupSizes) -> f64 {
         let risk = sizes.groups() as f64 / sizes.records().max(1) as f64;
-        let margin = (self.most - risk) / self.most;
+        let margin = (self.max_risk - risk) / self.max_risk;
         if margin.abs() < 1e-9 { 0.0 } else { margin }
     }
 
@@ -89,23 +91,24 @@ impl BoundTableModel for AverageRisk {
     }
 }
 
-/// k-map: at least `k` people of a population match the labels of each group. It needs a second table.
+/// k-map: at least `k` people of a population match the labels of each group. The population is a second table.
 ///
-/// It counts all people whose values lie in the labels. That is exact for local recoding without suppression; the full
-/// model has to count fewer people for nested labels and for suppressed records.
+/// This version counts all people whose values the labels cover, which is exact for local recoding without suppression.
+/// If labels are nested or records are suppressed, some of these people would be released under other labels; a
+/// complete implementation of k-map would not count them.
 #[derive(Debug, Clone, Serialize)]
 pub struct KMap {
-    /// Minimum people.
+    /// Minimum number of matching people per group.
     pub k: u64,
-    /// The file of the population.
+    /// Name of the population's file.
     pub population: String,
 }
 
 struct BoundKMap {
     model: KMap,
     population: Arc<SecondTable>,
-    /// For each tuple of the table, the people with the same values.
-    people: Vec<u64>,
+    /// For each tuple of the table, the number of people with the same values.
+    people_by_tuple: Vec<u64>,
     scope: Vec<ColumnId>,
 }
 
@@ -120,7 +123,9 @@ impl PrivacyModel for KMap {
 
     fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence {
         let names = names_of(columns, Role::QuasiIdentifier);
-        Sentence::default().text(format!("at least {} people share ", self.k)).names(&names, "and")
+        Sentence::default()
+            .text(format!("at least {} people of the population match every released combination of ", self.k))
+            .names(&names, "and")
     }
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
@@ -141,25 +146,25 @@ impl PrivacyModel for KMap {
 
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
         let population = tables.second(&self.population);
-        let population = population.ok_or_else(|| ModelError("k-map needs the population".to_owned()))?;
-        let people = people_of_tuples(population.profile(), tables.table);
+        let population = population.ok_or_else(|| ModelError("k-map needs the table of the population".to_owned()))?;
+        let people_by_tuple = people_by_tuple(population.profile(), tables.table);
         let (population, scope) = (Arc::clone(population), every_column(tables.table));
-        Ok(BoundModels::of_group(BoundKMap { model: self.clone(), population, people, scope }))
+        Ok(BoundModels::of_group(BoundKMap { model: self.clone(), population, people_by_tuple, scope }))
     }
 }
 
-/// For each tuple of a table, the people with the same texts.
-fn people_of_tuples(population: &Profile, table: &Profile) -> Vec<u64> {
-    let mut known: HashMap<Vec<&str>, u64> = HashMap::new();
+/// For each tuple of a table, the number of people with the same texts in all columns.
+fn people_by_tuple(population: &Profile, table: &Profile) -> Vec<u64> {
+    let mut people: HashMap<Vec<&str>, u64> = HashMap::new();
     for tuple in (0..population.tuples() as u32).map(TupleId) {
-        *known.entry(texts(population, tuple)).or_default() += population.tuple_records(tuple);
+        *people.entry(texts(population, tuple)).or_default() += population.tuple_records(tuple);
     }
     let tuples = (0..table.tuples() as u32).map(TupleId);
-    tuples.map(|tuple| known.get(&texts(table, tuple)).copied().unwrap_or(0)).collect()
+    tuples.map(|tuple| people.get(&texts(table, tuple)).copied().unwrap_or(0)).collect()
 }
 
-/// Number of people whose values all lie in the released labels. A label that cannot be read covers no one.
-fn people_in(population: &Profile, labels: &[&str]) -> u64 {
+/// Number of people whose values are all covered by the released labels. A label that cannot be read covers no value.
+fn people_covered_by(population: &Profile, labels: &[&str]) -> u64 {
     let columns = population.columns().iter().zip(labels);
     let covered: Vec<Vec<bool>> = columns.map(|(column, label)| covered(&column.domain, label)).collect();
     let inside =
@@ -180,18 +185,18 @@ fn covered(domain: &Domain, label: &str) -> Vec<bool> {
 }
 
 impl BoundKMap {
-    /// People who match the labels; during a search, when there are no labels, people with the values of the group's
-    /// tuples.
+    /// Number of people who match the labels of a group. During a search a group has no labels; then the number of
+    /// people who have the values of one of its tuples.
     fn people(&self, group: &Group<'_>) -> u64 {
         let labels: Option<Vec<&str>> = self.scope.iter().map(|column| group.label(*column)).collect();
         match labels {
-            Some(labels) => people_in(self.population.profile(), &labels),
+            Some(labels) => people_covered_by(self.population.profile(), &labels),
             None => {
                 let mut tuples: Vec<usize> =
                     group.members().iter().map(|member| group.profile().tuple_of(member.variant).index()).collect();
                 tuples.sort_unstable();
                 tuples.dedup();
-                tuples.into_iter().map(|tuple| self.people[tuple]).sum()
+                tuples.into_iter().map(|tuple| self.people_by_tuple[tuple]).sum()
             }
         }
     }
@@ -225,21 +230,24 @@ impl BoundModel for BoundKMap {
     }
 }
 
-/// delta-disclosure as it is often implemented: values that a group lacks are ignored. That is *not* closed under
-/// union: a group without a value and one with a small share of it may together have too small a share.
+/// delta-disclosure as it is often implemented: values that do not occur in a group are ignored. This model is *not*
+/// closed under union: if one group lacks a value and another has a small share of it, their union may have too small a
+/// share.
 #[derive(Debug, Clone, Serialize)]
 pub struct LaxDisclosure {
-    /// The guarded column.
+    /// Name of the guarded column.
     pub column: String,
-    /// Maximum of |log2(share in the group / share in the table)|.
+    /// Maximum of |log2(share in the group / share in the table)| over the values in the group.
     pub delta: f64,
-    /// Claim of the bound model about closure under union. `false` is correct.
+    /// Return value of `is_closed_under_union`. `false` is correct; `true` lets a test check that a wrong claim is
+    /// detected.
     pub claims_closure: bool,
 }
 
 struct BoundLaxDisclosure {
     model: LaxDisclosure,
     attribute: AttributeId,
+    /// Share of each value in the table.
     shares: Vec<f64>,
     scope: Vec<ColumnId>,
 }
@@ -254,7 +262,7 @@ impl PrivacyModel for LaxDisclosure {
     }
 
     fn sentence(&self, _: &[ColumnPolicy]) -> Sentence {
-        Sentence::default().text("no value is much more frequent in a group than in the table")
+        Sentence::default().text("no value in a group is much more or much less frequent there than in the table")
     }
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
@@ -277,7 +285,7 @@ impl PrivacyModel for LaxDisclosure {
 }
 
 impl LaxDisclosure {
-    /// Whether a table of texts satisfies it, straight from the definition.
+    /// Whether a printed table satisfies the model, computed directly from the definition.
     pub fn holds_naively(&self, printed: &Printed<'_>) -> bool {
         let column = printed.column(&self.column);
         let everything = column.everything();
@@ -293,6 +301,7 @@ impl LaxDisclosure {
 }
 
 impl BoundLaxDisclosure {
+    /// Maximum of |log2(share in the group / share in the table)| over the values in the group.
     fn worst(&self, group: &Group<'_>) -> f64 {
         let ratio = |&(value, records): &(u32, u64)| {
             (records as f64 / group.records() as f64 / self.shares[value as usize]).log2().abs()

@@ -186,7 +186,7 @@ fn a_false_claim_about_tables_is_found() {
         };
         (0..300).all(|seed| keeps_its_claim_of_tables(model, &mut dice(seed)).is_ok())
     };
-    assert!(claims(&AverageRisk { most: 0.3 }) && !claims(&TwoGroups));
+    assert!(claims(&AverageRisk { max_risk: 0.3 }) && !claims(&TwoGroups));
 }
 
 /// The property test detects a false claim: this model claims to be closed under union, and is not.
@@ -287,7 +287,7 @@ fn every_model_says_what_it_guards_and_finds() {
         let everything = table.profile.everything();
         for bound in &table.models {
             let figure = bound.figure(&Group::new(&table.profile, &everything));
-            assert!(!figure.words.is_empty(), "{}: figure", entry.name);
+            assert!(!figure.text.is_empty(), "{}: figure", entry.name);
             let description = bound.describe();
             assert!(description.key == entry.key && !description.limit.is_empty(), "{}: {description}", entry.name);
             let facts = serde_json::to_value(bound.facts()).unwrap();
@@ -361,8 +361,8 @@ proptest! {
     #![proptest_config(cases(200))]
 
     #[test]
-    fn models_of_the_whole_table_hold(world in worlds(), most in prop::sample::select(vec![0.05, 0.2, 0.5])) {
-        let model = AverageRisk { most };
+    fn models_of_the_whole_table_hold(world in worlds(), max_risk in prop::sample::select(vec![0.05, 0.2, 0.5])) {
+        let model = AverageRisk { max_risk };
         let naive = |world: &World, header: &[String], rows: &TextRows| model.holds_naively(&world.printed(header, rows));
         by_every_method(&world, Arc::new(model), &[], naive)?;
     }
@@ -408,7 +408,7 @@ fn a_model_without_its_second_table_is_refused() {
 #[test]
 fn a_policy_with_a_programs_own_model_is_written_but_not_read_back() {
     let mut policy = World::new(Dice::new(Vec::new())).policy;
-    policy.privacy.models.push(Arc::new(AverageRisk { most: 0.5 }));
+    policy.privacy.models.push(Arc::new(AverageRisk { max_risk: 0.5 }));
     let json = serde_json::to_string(&policy).unwrap();
     assert!(json.contains("\"average-risk\":{\"most\":0.5}"), "{json}");
     let error = serde_json::from_str::<Policy>(&json).unwrap_err();

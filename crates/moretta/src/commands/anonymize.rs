@@ -3,7 +3,7 @@
 use moretta_flow::{FlowError, Output, ReleaseOptions};
 use moretta_insight::report::Report;
 
-use super::job;
+use super::run_request;
 use crate::{
     arguments::{self, Anonymize},
     summary,
@@ -25,7 +25,7 @@ pub fn run(arguments: &Anonymize) -> Result<(), FlowError> {
             recoding: false,
         },
     };
-    let report = job(resources, |session| session.anonymize(&request))?;
+    let report = run_request(resources, |session| session.anonymize(&request))?;
     say(&report, output);
     Ok(())
 }

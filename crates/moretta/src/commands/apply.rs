@@ -2,7 +2,7 @@
 
 use moretta_flow::FlowError;
 
-use super::{anonymize::say, job};
+use super::{anonymize::say, run_request};
 use crate::arguments::Apply;
 
 pub fn run(arguments: &Apply) -> Result<(), FlowError> {
@@ -16,7 +16,7 @@ pub fn run(arguments: &Apply) -> Result<(), FlowError> {
         compare: *compare,
         time_limit: *time_limit,
     };
-    let report = job(resources, |session| session.apply(&request))?;
+    let report = run_request(resources, |session| session.apply(&request))?;
     say(&report, output);
     Ok(())
 }

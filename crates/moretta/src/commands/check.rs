@@ -4,7 +4,7 @@ use moretta_flow::{Checked, FlowError};
 use moretta_insight::report::Privacy;
 use serde::Serialize;
 
-use super::job;
+use super::run_request;
 use crate::{
     arguments::Check,
     summary::{self, to_json},
@@ -23,7 +23,7 @@ struct Json<'a> {
 pub fn run(arguments: &Check) -> Result<(), FlowError> {
     let Check { released, policy, json, resources } = arguments;
     let request = moretta_flow::Check { released: released.clone(), policy: policy.clone() };
-    let checked = job(resources, |session| session.check(&request))?;
+    let checked = run_request(resources, |session| session.check(&request))?;
     let holds = checked.holds();
     if *json {
         let Checked { records, groups, suppressed, identifiers, privacy, .. } = &checked;

@@ -2,7 +2,7 @@
 
 use moretta_flow::FlowError;
 
-use super::{job_with, output_file};
+use super::{output_file, run_request_with_progress};
 use crate::{
     arguments::Compare,
     child_process,
@@ -26,7 +26,7 @@ pub fn run(arguments: &Compare) -> Result<(), FlowError> {
         time_limit: arguments.time_limit,
         output: output_file(&arguments.output, arguments.overwrite),
     };
-    let compared = job_with(&arguments.resources, |session, progress| {
+    let compared = run_request_with_progress(&arguments.resources, |session, progress| {
         session.compare_with(&request, Some(&|job, records| child_process::run(arguments, job, records, progress)))
     })?;
     if arguments.child {

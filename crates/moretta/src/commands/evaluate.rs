@@ -5,7 +5,7 @@ use moretta_flow::{Evaluation, FlowError, SplitOptions};
 use moretta_insight::evaluate::{Errors, Spread, Tested, TestedRecords};
 use serde::Serialize;
 
-use super::job;
+use super::run_request;
 use crate::{
     arguments::{self, Evaluate},
     summary::{self, to_json},
@@ -41,7 +41,7 @@ pub fn run(arguments: &Evaluate) -> Result<(), FlowError> {
         seed: arguments.seed,
         time_limit: arguments.time_limit,
     };
-    let Evaluation { splits, method, seed } = job(&arguments.resources, |session| session.evaluate(&request))?;
+    let Evaluation { splits, method, seed } = run_request(&arguments.resources, |session| session.evaluate(&request))?;
     let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
     let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
     let text = if arguments.json {

@@ -2,7 +2,7 @@
 
 use moretta_flow::FlowError;
 
-use super::{job, output_file};
+use super::{output_file, run_request};
 use crate::{
     arguments::Frontier,
     summary::{self, to_json},
@@ -16,7 +16,7 @@ pub fn run(arguments: &Frontier) -> Result<(), FlowError> {
         seed: arguments.seed.unwrap_or(0),
         output: output_file(&arguments.output, arguments.overwrite),
     };
-    let found = job(&arguments.resources, |session| session.find_trade_off(&request))?;
+    let found = run_request(&arguments.resources, |session| session.find_trade_off(&request))?;
     summary::print(&match &arguments.output {
         _ if arguments.json => to_json(&found),
         Some(path) => tradeoff::written(&found, path),

@@ -2,7 +2,7 @@
 
 use moretta_flow::FlowError;
 
-use super::{job, output_file};
+use super::{output_file, run_request};
 use crate::{
     arguments::Inferences,
     summary,
@@ -19,7 +19,7 @@ pub fn run(arguments: &Inferences) -> Result<(), FlowError> {
         max_listed: first.then_some(SHOWN),
         output: output_file(output, *overwrite),
     };
-    let listing = job(resources, |session| session.inferences(&request))?;
+    let listing = run_request(resources, |session| session.inferences(&request))?;
     summary::print(&match output {
         _ if *json => moretta_pages::inferences::json(&listing),
         Some(path) => written(&listing, path),

@@ -2,7 +2,7 @@
 
 use moretta_flow::{FlowError, Measured};
 
-use super::job;
+use super::run_request;
 use crate::{
     arguments::Measure,
     summary::{self, to_json},
@@ -12,7 +12,7 @@ pub fn run(arguments: &Measure) -> Result<(), FlowError> {
     let Measure { original, released, policy, json, resources } = arguments;
     let (original, released, policy) = (original.clone(), released.clone(), policy.clone());
     let request = moretta_flow::Measure { original, released, policy };
-    let Measured { measures, cells } = job(resources, |session| session.measure(&request))?;
+    let Measured { measures, cells } = run_request(resources, |session| session.measure(&request))?;
     if *json {
         summary::print(&to_json(&measures));
         return Ok(());

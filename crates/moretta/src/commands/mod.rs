@@ -1,4 +1,4 @@
-//! One file per command: arguments become a request, its result is printed.
+//! One file per command. A command turns its arguments into a request, runs it and prints the result.
 
 pub mod anonymize;
 pub mod apply;
@@ -21,19 +21,23 @@ use moretta_flow::{FlowError, OutputFile, Session};
 
 use crate::{arguments::Resources, terminal::TerminalProgress};
 
-/// Runs a request with a progress bar, and removes the bar at the end.
-fn job<T>(resources: &Resources, work: impl FnOnce(&Session<'_>) -> Result<T, FlowError>) -> Result<T, FlowError> {
-    job_with(resources, |session, _| work(session))
+/// Runs a request in a new session with a progress bar, which is removed at the end.
+fn run_request<T>(
+    resources: &Resources,
+    request: impl FnOnce(&Session<'_>) -> Result<T, FlowError>,
+) -> Result<T, FlowError> {
+    run_request_with_progress(resources, |session, _| request(session))
 }
 
-/// Like [`job`], for requests that use the progress bar.
-fn job_with<T>(
+/// Like [`run_request`], for requests that use the progress bar themselves.
+fn run_request_with_progress<T>(
     resources: &Resources,
-    work: impl FnOnce(&Session<'_>, &TerminalProgress) -> Result<T, FlowError>,
+    request: impl FnOnce(&Session<'_>, &TerminalProgress) -> Result<T, FlowError>,
 ) -> Result<T, FlowError> {
     let Resources { threads, memory } = *resources;
     let progress = TerminalProgress::new();
-    work(&Session::new(moretta_flow::Resources { threads, memory, alone: true }, &progress)?, &progress)
+    // `alone`: the process runs only this request, so its peak memory can be reported.
+    request(&Session::new(moretta_flow::Resources { threads, memory, alone: true }, &progress)?, &progress)
 }
 
 fn output_file(path: &Option<PathBuf>, overwrite: bool) -> OutputFile {

@@ -2,7 +2,7 @@
 
 use moretta_flow::FlowError;
 
-use super::{job, output_file};
+use super::{output_file, run_request};
 use crate::{arguments::Queries, summary, tables};
 
 pub fn run(arguments: &Queries) -> Result<(), FlowError> {
@@ -18,7 +18,7 @@ pub fn run(arguments: &Queries) -> Result<(), FlowError> {
         seed: *seed,
         output: output_file(&arguments.output, arguments.overwrite),
     };
-    let found = job(&arguments.resources, |session| session.queries(&request))?;
+    let found = run_request(&arguments.resources, |session| session.queries(&request))?;
     summary::print(&match &arguments.output {
         _ if arguments.json => moretta_pages::queries::json(&found),
         Some(path) => tables::queries::written(&found, path),

@@ -14,7 +14,7 @@ use moretta_papers::{
     machine, overview,
 };
 
-use super::job_with;
+use super::run_request_with_progress;
 use crate::{
     arguments::{Papers, Reproduce, Resources},
     summary,
@@ -31,8 +31,9 @@ pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
     papers.iter().try_for_each(|paper| paper.check(&data)).map_err(failure)?;
     check_folder(&arguments.output, arguments)?;
     let resources = Resources { threads: arguments.threads, memory: None };
-    let (documents, mut files) =
-        job_with(&resources, |session, progress| session.install(|| reproduced(&papers, data, &CancelOnly(progress))))?;
+    let (documents, mut files) = run_request_with_progress(&resources, |session, progress| {
+        session.install(|| reproduced(&papers, data, &CancelOnly(progress)))
+    })?;
     match chosen {
         None => {
             files.push(overview(&documents, &format!("Made by `moretta reproduce all` on {}.", machine::described())))

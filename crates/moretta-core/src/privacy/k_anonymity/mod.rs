@@ -1,5 +1,5 @@
-//! k-anonymity (Samarati, Sweeney 1998): every combination of released quasi-identifier values is shared by at least
-//! `k` records, so that no record can be singled out from fewer than `k`.
+//! k-anonymity (Samarati and Sweeney 1998): every released combination of quasi-identifier values is shared by at least
+//! `k` records, so each record is indistinguishable from at least `k - 1` others.
 
 #[cfg(any(test, feature = "testing"))]
 mod conformance;
@@ -20,7 +20,7 @@ use crate::{
     text::{count, counted},
 };
 
-/// The values that `k` may have, here and in other models.
+/// Accepted values of `k`, for the error messages of this model and of others with a `k`.
 pub(super) const ACCEPTED_K: &str = "a whole number of at least 1 (usual: 5 to 50)";
 
 pub(super) const ENTRY: ModelEntry = ModelEntry {
@@ -38,10 +38,10 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     verdicts: conformance::verdicts,
 };
 
-/// At least `k` records in every group.
+/// Every group contains at least `k` records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct KAnonymity {
-    /// Minimum records, at least 1.
+    /// Minimum number of records per group; at least 1.
     pub k: u64,
 }
 
@@ -61,9 +61,9 @@ impl PrivacyModel for KAnonymity {
 
     fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence {
         let names = names_of(columns, Role::QuasiIdentifier);
-        let what = if names.len() == 1 { "every value of " } else { "every combination of " };
-        let records = format!(" is shared by at least {} records", count(self.k));
-        Sentence::default().text(what).names(&names, "and").text(records)
+        let subject = if names.len() == 1 { "every value of " } else { "every combination of " };
+        let predicate = format!(" is shared by at least {} records", count(self.k));
+        Sentence::default().text(subject).names(&names, "and").text(predicate)
     }
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {

@@ -34,7 +34,7 @@ impl MinRecordsGuard {
         let rows = Arc::clone(&projection.rows);
         let mut records = vec![0; rows.len()];
         for tuple in (0..profile.tuples() as u32).map(TupleId) {
-            records[projection.row_of[tuple.index()] as usize] += profile.tuple_records(tuple);
+            records[projection.row_by_tuple[tuple.index()] as usize] += profile.tuple_records(tuple);
         }
         Self { group_of: vec![0; rows.len()], rows, records, sizes: vec![profile.records()], min_records }
     }

@@ -57,14 +57,14 @@ fn the_gain_ratio_of_golf_is_the_book_s() {
     let split = best(&coded, &all_rows(&coded)).unwrap();
     assert_eq!((split.column, split.test), (0, Test::Value));
     close(split.gain, 0.2467);
-    close(split.info, 1.577);
-    close(split.gain / split.info, 0.156);
+    close(split.split_info, 1.577);
+    close(split.gain / split.split_info, 0.156);
     // Wind alone: 8 calm records (6 to play) and 6 windy ones (3 to play).
     let windy = TrainingSet::new(vec![table.columns[3].clone()], table.classes.clone(), table.weights.clone());
     let coded = CodedSet::of(&windy);
     let split = best(&coded, &all_rows(&coded)).unwrap();
     close(split.gain, 0.048);
-    close(split.info, 0.985);
+    close(split.split_info, 0.985);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_feature_that_identifies_records_does_not_raise_the_average() {
     let coded = CodedSet::of(&table);
     let split = best(&coded, &all_rows(&coded)).unwrap();
     assert_eq!(split.column, 1);
-    close(split.gain / split.info, 0.531);
+    close(split.gain / split.split_info, 0.531);
 }
 
 #[test]
@@ -185,14 +185,14 @@ fn naive(table: &TrainingSet) -> Option<(usize, Test)> {
     let class = |rows: &[usize]| bits(rows.iter().map(|&row| table.classes[row]).collect());
     let split = |column: usize, test: Test, branch: &dyn Fn(usize) -> u32| -> Option<Split> {
         let mut branches: Vec<u32> = records.iter().map(|&row| branch(row)).collect();
-        let info = bits(branches.clone());
+        let split_info = bits(branches.clone());
         branches.sort_unstable();
         branches.dedup();
         let inside = |wanted: u32| records.iter().copied().filter(|&row| branch(row) == wanted).collect::<Vec<_>>();
         let parts: Vec<Vec<usize>> = branches.into_iter().map(inside).collect();
         let after: f64 = parts.iter().map(|part| part.len() as f64 / records.len() as f64 * class(part)).sum();
         let fits = parts.iter().filter(|part| part.len() >= 2).count() >= 2;
-        fits.then_some(Split { column, test, gain: class(&records) - after, info })
+        fits.then_some(Split { column, test, gain: class(&records) - after, split_info })
     };
     let of_column = |column: usize| -> Option<Split> {
         let Feature::Numeric(numbers) = &table.columns[column] else {
@@ -220,7 +220,7 @@ fn naive(table: &TrainingSet) -> Option<(usize, Test)> {
     let plain = splits.iter().filter(|split| !scattered(split.column)).count();
     let marks = splits.iter().filter(|split| plain == 0 || !scattered(split.column));
     let average = marks.map(|split| split.gain).sum::<f64>() / if plain == 0 { splits.len() } else { plain } as f64;
-    let ratio = |split: &Split| split.gain / split.info;
+    let ratio = |split: &Split| split.gain / split.split_info;
     let competing = splits.into_iter().filter(|split| split.gain > 1e-9 && split.gain >= average - 1e-9);
     let chosen = competing.reduce(|best, next| if ratio(&next) > ratio(&best) + 1e-9 { next } else { best });
     chosen.map(|split| (split.column, split.test))

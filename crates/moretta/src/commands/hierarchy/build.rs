@@ -12,7 +12,7 @@ use moretta_core::{
 use moretta_flow::{BuildHierarchy, FlowError};
 
 use super::{
-    super::{job, output_file},
+    super::{output_file, run_request},
     described,
 };
 use crate::{
@@ -40,7 +40,7 @@ pub fn run(arguments: &HierarchyBuild) -> Result<(), FlowError> {
         choice: choice(arguments),
         output: output_file(&arguments.output, arguments.overwrite),
     };
-    let tree = job(&Resources::default(), |session| session.build_hierarchy(&request))?;
+    let tree = run_request(&Resources::default(), |session| session.build_hierarchy(&request))?;
     summary::print(&match &arguments.output {
         None => file::write(&tree),
         Some(output) => format!("wrote {}: {}\n", output.display(), described(&tree)),

@@ -13,7 +13,7 @@ use moretta_core::{
 };
 use moretta_flow::{CheckHierarchy, CheckedHierarchy, FlowError, read_hierarchy};
 
-use super::{job, output_file};
+use super::{output_file, run_request};
 use crate::{
     arguments::{Hierarchy, HierarchyCheck, HierarchyShow, Resources},
     summary,
@@ -76,7 +76,7 @@ fn check(arguments: &HierarchyCheck) -> Result<(), FlowError> {
     let HierarchyCheck { file, input, column, missing } = arguments;
     let request =
         CheckHierarchy { file: file.clone(), input: input.clone(), column: column.clone(), missing: missing.clone() };
-    let checked = job(&Resources::default(), |session| session.check_hierarchy(&request))?;
+    let checked = run_request(&Resources::default(), |session| session.check_hierarchy(&request))?;
     let CheckedHierarchy { column: name, values, tree, findings } = checked;
     let unused = findings.iter().filter(|finding| matches!(finding, Finding::NeverOccurs { .. })).count();
     let lacking = findings.len() - unused;

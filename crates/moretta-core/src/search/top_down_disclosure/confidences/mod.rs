@@ -190,7 +190,7 @@ impl Confidences {
 
 impl ScopeIndex {
     fn new(profile: &Profile, candidates: &CandidateSet<'_>, projection: &Projection, templates: &[Template]) -> Self {
-        let (rows, row_of) = (Arc::clone(&projection.rows), &projection.row_of);
+        let (rows, row_by_tuple) = (Arc::clone(&projection.rows), &projection.row_by_tuple);
         let width = 1 + templates.len();
         let mut counts = vec![0u32; rows.len() * width];
         let attributes = profile.attributes().len();
@@ -202,7 +202,7 @@ impl ScopeIndex {
         guards.iter_mut().for_each(|guards| guards.sort_unstable());
         let guarded: Vec<_> = (0..attributes).filter(|&attribute| !guards[attribute].is_empty()).collect();
         for tuple in (0..profile.tuples() as u32).map(TupleId) {
-            let row = row_of[tuple.index()] as usize;
+            let row = row_by_tuple[tuple.index()] as usize;
             let counts = &mut counts[row * width..(row + 1) * width];
             counts[0] += profile.tuple_records(tuple) as u32;
             for variant in profile.variants_of(tuple) {
