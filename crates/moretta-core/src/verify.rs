@@ -470,7 +470,7 @@ fn check_local(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyEr
             continue;
         }
         let tuple: TupleId = profile.tuple_of(assignment.variant);
-        for (column, (cell, code)) in groups.cells(assignment.group, p).iter().zip(profile.codes(tuple)).enumerate() {
+        for (column, (cell, code)) in groups.box_of(assignment.group, p).iter().zip(profile.codes(tuple)).enumerate() {
             let domain = profile.domain(ColumnId::from_index(column));
             if !cell.contains(*code) || !domain.is_valid(*cell) {
                 return Err(not_covered(profile, column));

@@ -70,7 +70,7 @@ pub struct Report {
     pub compared: Option<Compared>,
     /// Information loss of each quasi-identifier.
     pub columns: Vec<ColumnLoss>,
-    /// Columns with nested labels: a label covers the values below it that have no narrower label.
+    /// Columns with nested labels: a label does not stand for values that are released with a narrower label.
     pub nested: Vec<String>,
     /// Points of the generalization path, if the method has one; the caller fills them in.
     pub path: Vec<Point>,

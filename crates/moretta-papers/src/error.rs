@@ -9,7 +9,7 @@ use moretta_core::{
     run::RunError,
     verify::VerifyError,
 };
-use moretta_insight::evaluate::{EvaluateError, TestError, queries::UnreadLabel};
+use moretta_insight::evaluate::{EvaluateError, TestError, queries::UnreadableLabel};
 
 /// Reason why an experiment failed.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum PaperError {
     Test(#[from] TestError),
     /// The release cannot answer queries.
     #[error(transparent)]
-    Queries(#[from] UnreadLabel),
+    Queries(#[from] UnreadableLabel),
     /// A figure that the experiment reports is missing.
     #[error("the experiment has no {what}")]
     Without {

@@ -136,8 +136,10 @@ fn notes(report: &Report) -> String {
     let mut text = String::new();
     if !report.nested.is_empty() {
         let columns = report.nested.join(", ");
-        let _ =
-            writeln!(text, "  note   in {columns}, a label excludes those values below it that have a narrower label");
+        let _ = writeln!(
+            text,
+            "  note   in {columns}, a label does not stand for values that are released with a narrower label"
+        );
     }
     if let Some(blocks) = report.blocks() {
         let _ = writeln!(text, "  note   the table was partitioned into {} blocks, searched separately", count(blocks));

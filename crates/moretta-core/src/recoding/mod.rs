@@ -1,8 +1,8 @@
-//! Recodings: the result of a search, saying how quasi-identifier values are released.
+//! Recodings: the released cell of each quasi-identifier value or record. A recoding is the result of a search.
 //!
 //! In a *global* recoding a [`Cut`] gives every value of a column one cell, so equal values are released equally. In a
-//! [*local* recoding](LocalRecoding) every group of records has its own box, one cell per column, so equal values may be
-//! released differently. Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
+//! [*local* recoding](LocalRecoding) every group of records has its own box, one cell per column, so equal values may
+//! be released differently. Neither is trusted: [`verify`](crate::verify) regroups the profile under it from scratch.
 //!
 //! Four records with k = 2:
 //!
@@ -41,8 +41,8 @@ pub enum Recoding {
     Local(LocalRecoding),
 }
 
-/// Global recoding. Cells of a column may nest: a node may be released for most of its values, and some of them with a
-/// smaller cell of their own.
+/// Global recoding. Cells of a column may nest: while a node is released for most of its values, some of them may be
+/// released with a smaller cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
     /// By column and code, the released cell.
@@ -51,10 +51,10 @@ pub struct Cut {
     pub suppressed: Vec<TupleId>,
 }
 
-/// Local recoding.
+/// Local recoding: groups of records, each with one box.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LocalRecoding {
-    /// Row-major: the cells of each group's box, one for each column.
+    /// Row-major: for each group, the cells of its box, one per column.
     pub boxes: Vec<Cell>,
     /// Records of each group. Every record of every variant belongs to exactly one group.
     pub assignments: Vec<GroupAssignment>,
@@ -69,7 +69,7 @@ pub struct GroupAssignment {
     pub group: GroupId,
     /// Id in the profile.
     pub variant: VariantId,
-    /// Number of its records, at most all of them.
+    /// Number of records of this variant in this group; its others are in other groups.
     pub records: u64,
 }
 
@@ -95,8 +95,8 @@ impl Cut {
 }
 
 impl LocalRecoding {
-    /// The box of a group.
-    pub fn cells(&self, group: GroupId, columns: usize) -> &[Cell] {
+    /// The box of a group: one cell for each of the `columns` columns.
+    pub fn box_of(&self, group: GroupId, columns: usize) -> &[Cell] {
         &self.boxes[group.index() * columns..(group.index() + 1) * columns]
     }
 }
@@ -114,7 +114,7 @@ impl Recoding {
         }
     }
 
-    /// Whether some cell is smaller than its column, so that a release carries information.
+    /// Whether some cell is not the whole column. Otherwise the release discloses nothing about the quasi-identifiers.
     pub fn discloses_anything(&self, profile: &Profile) -> bool {
         match self {
             Self::Global(cut) => cut.cells != Cut::whole(profile).cells,

@@ -48,7 +48,7 @@ pub struct Released {
 
 /// A text in a released file that is no label of its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`{}: `{value}` is not a released form of any value of the original", at_record(*.record))]
+#[error("column `{column}`{}: `{value}` is not a label of any value of the original", at_record(*.record))]
 pub struct ReadError {
     /// Name of the column.
     pub column: String,
@@ -79,7 +79,7 @@ impl Released {
             if groups.suppressed == Some(group) {
                 builder.push_suppressed();
             } else {
-                for (column, cell) in groups.cells(group, p).iter().enumerate() {
+                for (column, cell) in groups.box_of(group, p).iter().enumerate() {
                     let code =
                         |assignment: &GroupAssignment| profile.codes(profile.tuple_of(assignment.variant))[column];
                     builder.push_cell(column, *cell, || {

@@ -10,8 +10,8 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    expand::printed,
     methods::check_cells,
+    naive_engine::print_release,
     random_cut::random_cut,
     world::{World, cases, worlds},
 };
@@ -48,7 +48,7 @@ proptest! {
         let suppressed: u64 = cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum();
         let policy = &world.policy;
         let unjudged = verify_against(&profile, recoding.clone(), &[], policy, suppressed).expect("a valid cut");
-        let (header, rows, change) = printed(&world, &counts, &unjudged);
+        let (header, rows, change) = print_release(&world, &counts, &unjudged);
         check_cells(&world, &header, &rows, &change)?;
         let holds = world.holds(&header, &rows);
         let models = world.models(&profile);
@@ -132,7 +132,7 @@ proptest! {
         let profile = world.profile(&counts);
         let identity = Recoding::identity(&profile);
         let verified = verify_against(&profile, identity, &[], &world.policy, 0).expect("every value its own cell");
-        let (header, rows, change) = printed(&world, &counts, &verified);
+        let (header, rows, change) = print_release(&world, &counts, &verified);
         check_cells(&world, &header, &rows, &change)?;
         prop_assert_eq!(verified.released().groups(), profile.tuples());
     }

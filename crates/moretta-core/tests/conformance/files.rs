@@ -14,10 +14,10 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    expand::group_and_count,
-    expand::printed,
     losses,
     methods::methods,
+    naive_engine::group_and_count,
+    naive_engine::print_release,
     random_cut::random_cut,
     world::{TextRows, World, cases, worlds},
 };
@@ -67,7 +67,7 @@ fn cells_are_those_of_the_labels(profile: &Profile, released: &Released) -> Resu
 /// Compares the measures of a verified recoding, of the file it prints, and the naive ones record by record.
 fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(), TestCaseError> {
     let counts = world.counts();
-    let (header, rows, _) = printed(world, &counts, verified);
+    let (header, rows, _) = print_release(world, &counts, verified);
     let file = checked(world, &header, &rows)?;
     // A released label does not show whether a hierarchy file is over numbers.
     if world.quasi.iter().all(|spec| spec.declared || spec.shape.paths().is_none()) {

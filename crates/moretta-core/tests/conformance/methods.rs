@@ -17,8 +17,8 @@ use proptest::prelude::*;
 
 use crate::{
     PARAMETERS, SHORT_PARAMETERS,
-    expand::{self, printed},
     losses::Original,
+    naive_engine::{self, print_release},
     world::{TextRows, World, cases, worlds},
 };
 
@@ -122,7 +122,7 @@ fn keeps_its_promises(world: &World) -> Result<(), TestCaseError> {
         check_path(&profile, &outcome).map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
         let verified = verify_against(&profile, outcome.recoding, &models, &world.policy, max_suppressed);
         let verified = verified.map_err(|error| TestCaseError::fail(format!("{name}: {error}")))?;
-        let (header, rows, change) = printed(world, &counts, &verified);
+        let (header, rows, change) = print_release(world, &counts, &verified);
         check_cells(world, &header, &rows, &change)?;
         let verdicts = world.verdicts(&header, &rows);
         prop_assert!(verdicts.iter().all(|verdict| verdict.holds), "{name}: {verdicts:?}\n{rows:?}");
@@ -152,8 +152,8 @@ proptest! {
     #[test]
     fn the_engines_order_does_not_matter(world in worlds()) {
         let counts = world.counts();
-        let other = expand::shuffled(&counts, &mut world.dice.clone());
-        let apart = expand::one_by_one(&world.header, &world.rows, &counts);
+        let other = naive_engine::shuffled(&counts, &mut world.dice.clone());
+        let apart = naive_engine::one_row_per_record(&world.header, &world.rows, &counts);
         for (name, _, method) in methods() {
             let expected = found(&*method, &world, &counts);
             prop_assert_eq!(&found(&*method, &world, &other), &expected, "{}", &name);

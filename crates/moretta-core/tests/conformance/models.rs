@@ -21,8 +21,8 @@ use moretta_core::{
 use proptest::{prelude::*, strategy::ValueTree};
 
 use crate::{
-    expand::{group_and_count, printed},
     losses::Original,
+    naive_engine::{group_and_count, print_release},
     world::{TextRows, World, cases, worlds},
 };
 
@@ -331,7 +331,7 @@ fn by_every_method(
         prop_assert!(closed || entry.name == "genetic");
         let verified = verify(&bound, outcome.recoding);
         let verified = verified.map_err(|error| TestCaseError::fail(format!("{}: {error}", entry.name)))?;
-        let (header, rows, _) = printed(&world, &counts, &verified);
+        let (header, rows, _) = print_release(&world, &counts, &verified);
         prop_assert!(world.holds(&header, &rows) && naive(&world, &header, &rows), "{}: {rows:?}", entry.name);
     }
     Ok(())

@@ -16,10 +16,10 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    expand::group_and_count,
-    expand::printed,
     losses::Original,
     methods::{check_cells, methods},
+    naive_engine::group_and_count,
+    naive_engine::print_release,
     random_cut::random_cut,
     world::{TextRows, World, cases, worlds},
 };
@@ -64,7 +64,7 @@ fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextR
         Err(error) => return Err(TestCaseError::fail(error.to_string())),
     };
     let world = World { rows: rows.clone(), policy: saved.policy.clone(), ..world.clone() };
-    let (header, out, change) = printed(&world, &counts, &verified);
+    let (header, out, change) = print_release(&world, &counts, &verified);
     check_cells(&world, &header, &out, &change)?;
     let holds = world.holds(&header, &out);
     prop_assert!(holds);
@@ -110,7 +110,7 @@ proptest! {
             let first = verify_against(&profile, recoding, &models, &world.policy, profile.records());
             let first = first.expect("it was verified");
             let alike = alike_by_chance(&world, &profile, &first);
-            let (_, before, _) = printed(&world, &counts, &first);
+            let (_, before, _) = print_release(&world, &counts, &first);
             let again = applied(&back, &world, &world.rows)?;
             let again = again.ok_or_else(|| TestCaseError::fail(format!("{name} does not apply to its own table")))?;
             // If each record fits one box only, none was suppressed and no two cells have the same label, the release

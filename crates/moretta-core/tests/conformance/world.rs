@@ -14,7 +14,7 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    expand::group_and_count,
+    naive_engine::group_and_count,
     recipe::{only, privacy, release},
 };
 

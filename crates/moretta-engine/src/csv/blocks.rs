@@ -1,8 +1,10 @@
 //! Cuts the bytes of CSV files into blocks of whole records.
 //!
 //! Guarantee: the cuts depend on the files and the block size only, not on threads. A block begins and ends outside
-//! quotes, and ends in blank lines only if it ends its file. Therefore the first malformed record of the input is in
-//! the block with the lowest number that has one, and all records before it have been parsed correctly.
+//! quotes, with two exceptions: the last block of a file with an unclosed quote, and a block that ends within a record
+//! of more than [`MAX_RECORD_BYTES`]. In tables of several columns, only the last block of a file ends with blank
+//! lines. Therefore a block can be parsed without the others, and the first malformed record of the input is in the
+//! lowest-numbered block with a malformed record.
 //!
 //! How: a block ends after the last line break that has an even number of quotes before it; the bytes after it are
 //! carried over to the next block. A block without such a line break grows until it has one, up to
@@ -24,8 +26,8 @@ use std::{
 
 use crate::error::EngineError;
 
-/// Maximum length of a record: 64 MiB. A longer one most likely has an unclosed quote, which would make it end with the
-/// file.
+/// Maximum length of a record: 64 MiB. A longer one most likely has an unclosed quote and extends to the end of
+/// the file.
 pub(crate) const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// CSV file whose first record, after the header, begins at byte `data_offset`.
@@ -43,11 +45,11 @@ pub(crate) struct Block {
     length: usize,
     /// Index of the file.
     pub(crate) file: usize,
-    /// Number of the first block of the file.
+    /// Number of the first block of its file.
     pub(crate) first_of_file: usize,
-    /// Byte of the file at which the block begins.
+    /// Offset of the block in its file, in bytes.
     pub(crate) offset: u64,
-    /// Whether the block contains a quote.
+    /// Whether the block, or the bytes read with it but carried over to the next block, contain a quote.
     pub(crate) has_quotes: bool,
     /// Whether the block ends its file.
     pub(crate) ends_file: bool,
@@ -68,8 +70,9 @@ pub(crate) struct BlockCutter {
     files: Vec<DataFile>,
     quote: u8,
     block_size: usize,
-    /// Whether blank lines at the end of a file are ignored. In a table of one column a blank line is a record.
-    skip_blank: bool,
+    /// Whether blank lines before a cut are carried over to the next block, because they are ignored only at the end of
+    /// a file. Not in a table of one column, where a blank line is a record.
+    carry_blank: bool,
     open: Option<OpenFile>,
     next_file: usize,
     next_block: usize,
@@ -79,9 +82,9 @@ pub(crate) struct BlockCutter {
 #[derive(Debug)]
 struct OpenFile {
     file: File,
-    /// Bytes read after the last cut.
+    /// Bytes already read that lie after the last cut; the next block begins with them.
     carry: Vec<u8>,
-    /// Byte of the file at which `carry` begins.
+    /// Offset of `carry` in the file, in bytes.
     offset: u64,
     first_block: usize,
 }
@@ -89,8 +92,8 @@ struct OpenFile {
 impl BlockCutter {
     /// Cuts files of `width` columns into blocks of about `block_size` bytes.
     pub(crate) fn new(files: Vec<DataFile>, quote: u8, block_size: usize, width: usize) -> Self {
-        let skip_blank = width > 1;
-        Self { files, quote, block_size: block_size.max(1), skip_blank, open: None, next_file: 0, next_block: 0 }
+        let carry_blank = width > 1;
+        Self { files, quote, block_size: block_size.max(1), carry_blank, open: None, next_file: 0, next_block: 0 }
     }
 
     /// Number of the next block.
@@ -105,7 +108,7 @@ impl BlockCutter {
                 return Ok(None);
             };
             let path = &self.files[self.next_file - 1].path;
-            let Filled { cut, filled, at_end } = fill(&mut open, block, self.block_size, self.quote, self.skip_blank)
+            let Filled { cut, filled, at_end } = fill(&mut open, block, self.block_size, self.quote, self.carry_blank)
                 .map_err(EngineError::io(path, "read"))?;
             block.file = self.next_file - 1;
             block.first_of_file = open.first_block;
@@ -143,15 +146,17 @@ impl BlockCutter {
 struct Filled {
     /// Length of the block; the bytes from here to `filled` belong to the next block.
     cut: usize,
+    /// Number of bytes in the buffer.
     filled: usize,
+    /// Whether the file has ended.
     at_end: bool,
 }
 
-/// Fills the block's buffer until it has a whole record, or the file ends, or a record is too long.
-fn fill(open: &mut OpenFile, block: &mut Block, size: usize, quote: u8, skip_blank: bool) -> io::Result<Filled> {
+/// Fills the block's buffer to at least `size` bytes and until it has a cut, or the file ends, or a record is too long.
+fn fill(open: &mut OpenFile, block: &mut Block, size: usize, quote: u8, carry_blank: bool) -> io::Result<Filled> {
     let mut filled = open.carry.len();
     let mut target = size.max(filled);
-    reserve(&mut block.buffer, target);
+    grow_to(&mut block.buffer, target);
     block.buffer[..filled].copy_from_slice(&open.carry);
     open.carry.clear();
     block.too_long = false;
@@ -173,7 +178,7 @@ fn fill(open: &mut OpenFile, block: &mut Block, size: usize, quote: u8, skip_bla
         if at_end {
             return Ok(Filled { cut: filled, filled, at_end });
         }
-        if let Some(cut) = last_cut(bytes, quote, quotes, skip_blank) {
+        if let Some(cut) = last_cut(bytes, quote, quotes, carry_blank) {
             return Ok(Filled { cut, filled, at_end });
         }
         if target >= MAX_RECORD_BYTES {
@@ -181,20 +186,21 @@ fn fill(open: &mut OpenFile, block: &mut Block, size: usize, quote: u8, skip_bla
             return Ok(Filled { cut: filled, filled, at_end });
         }
         target = (target * 2).min(MAX_RECORD_BYTES);
-        reserve(&mut block.buffer, target);
+        grow_to(&mut block.buffer, target);
     }
 }
 
 /// Grows a buffer to `length`. Buffers never shrink, so that only new bytes have to be set to zero.
-fn reserve(buffer: &mut Vec<u8>, length: usize) {
+fn grow_to(buffer: &mut Vec<u8>, length: usize) {
     if buffer.len() < length {
         buffer.resize(length, 0);
     }
 }
 
-/// Returns the offset after the last line break outside quotes (before the blank lines that precede it, if
-/// `skip_blank`); `None` if there is none. `quotes` is the number of quotes in `bytes`.
-fn last_cut(bytes: &[u8], quote: u8, quotes: usize, skip_blank: bool) -> Option<usize> {
+/// Returns the offset after the last line break outside quotes or, if `carry_blank`, the offset of the blank lines that
+/// end there. `None` if there is no such line break, or nothing but blank lines before it. `quotes` is the number of
+/// quotes in `bytes`.
+fn last_cut(bytes: &[u8], quote: u8, quotes: usize, carry_blank: bool) -> Option<usize> {
     // Whether the number of quotes before `end` is odd.
     let mut odd = quotes % 2 == 1;
     let mut end = bytes.len();
@@ -203,7 +209,7 @@ fn last_cut(bytes: &[u8], quote: u8, quotes: usize, skip_blank: bool) -> Option<
             odd ^= memchr::memchr_iter(quote, &bytes[line_break..end]).count() % 2 == 1;
         }
         if !odd {
-            let cut = if skip_blank { without_blank_lines(bytes, line_break + 1) } else { line_break + 1 };
+            let cut = if carry_blank { without_blank_lines(bytes, line_break + 1) } else { line_break + 1 };
             return Some(cut).filter(|&cut| cut > 0);
         }
         end = line_break;
@@ -234,9 +240,9 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).expect("write");
-        let mut blocks = BlockCutter::new(vec![DataFile { path, data_offset: 0 }], b'"', size, width);
+        let mut cutter = BlockCutter::new(vec![DataFile { path, data_offset: 0 }], b'"', size, width);
         let (mut block, mut all) = (Block::default(), Vec::new());
-        while let Some(number) = blocks.next(&mut block).expect("read") {
+        while let Some(number) = cutter.next(&mut block).expect("read") {
             assert_eq!(number, all.len());
             all.push(block.bytes().to_vec());
         }
@@ -268,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_never_closed_ends_in_a_last_block() {
+    fn from_an_unclosed_quote_on_the_rest_of_the_file_is_one_block() {
         let all = blocks(b"a,b\nc,\"d\ne,f\n", 4, 2);
         assert_eq!(all, [b"a,b\n".to_vec(), b"c,\"d\ne,f\n".to_vec()]);
     }

@@ -1,22 +1,22 @@
 //! Bars over numbers and dates: they start at round values and disclose neither the minimum nor the maximum.
 //!
 //! Steps of numbers are 1, 2 or 5 times a power of ten; steps of dates are days, months, quarters, years, decades and
-//! longer. The step is the smallest one that divides the middle of the records into about [`MAX_BINS`] parts. The
-//! middle leaves out 1 % of the records at either end, and at least `floor - 1` of them (`floor` is the minimum of
-//! records per bar), so that its ends are never those of a single person. Values beyond are in the first and last bar,
-//! which are open: a single very large value neither shows nor squeezes all others into one bar. If the middle is one
-//! value, there is one bar.
+//! longer. The step is the smallest one that divides the middle of the records into at most about [`MAX_BINS`] parts.
+//! The middle leaves out 1 % of the records at either end, or `floor - 1` records if these are more (`floor` is the
+//! minimum number of records per bar). So at least `floor` records lie at or beyond each of its ends. Values outside
+//! the middle belong to the first and last bar, which are open: a single very large value is not disclosed, and it does
+//! not squeeze all others into one bar. If the middle is one value, there is one bar.
 //!
 //! ```text
 //! ages 17 (3 records), 23 (9), 37 (11), 38 (4), 61 (20), 90 (1); floor 10
 //! middle:  23 .. 61                    the 10th smallest and the 10th largest
-//! step:    5, edges at 20, 25, 30, ..  (61 - 23) / 16 = 2.4 rounded up
+//! step:    5, edges at 20, 25, 30, ..  (61 - 23) / 16 = 2.4; the next step is 5
 //! merged:  up to 24 | 25–39 | 40 or more
 //! ```
 //!
-//! Bins with too few records are merged ([`Bins::merged`]). The first and last merged bin count as one step wide,
-//! however far their values reach: the share of a label without printed ends follows only from the labels of the bars
-//! and the step.
+//! Bins with too few records are merged ([`Bins::merged`]). The records of a label without printed ends, such as `*`,
+//! are distributed over the bars in proportion to their widths. The first and last bar count as one step wide, so that
+//! this does not disclose how far their values reach.
 
 use chrono::{DateTime, Datelike, NaiveDate};
 use moretta_core::{hierarchy::Domain, schema::Kind};
@@ -31,13 +31,14 @@ const TAIL_SHARE: f64 = 0.01;
 
 const DAY: f64 = 86_400.0;
 
-/// Calendar steps in years. The longest one suffices for all years that `chrono` supports, about 500,000.
+/// Calendar steps in years. With the longest one, 16 bars suffice for all years that `chrono` supports, about 500,000.
 const YEAR_STEPS: [i64; 15] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000];
 
 /// Consecutive bins, each from one edge up to but excluding the next.
 #[derive(Debug, Clone)]
 pub(super) struct Bins {
-    /// One more than there are bins. Smaller values belong to the first bin, larger ones to the last.
+    /// Starts of the bins, and the end of the last bin. Values before the first edge belong to the first bin, values
+    /// after the last edge to the last.
     pub(super) edges: Vec<f64>,
     step: Step,
     /// Distance of neighboring values if they lie on a grid ([`Domain::step`]).
@@ -67,14 +68,14 @@ pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Ve
     bars
 }
 
-/// Adds a bar of missing values if both it and the other bars have enough records; otherwise joins it to the last bar.
+/// Adds a bar of missing values if at least `floor` original records have one and at least `floor` have none; otherwise
+/// adds the missing values to the last bar.
 fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, floor: u64) {
     if before == 0 && after == 0.0 {
         return;
     }
     let present: u64 = bars.iter().map(|bar| bar.before).sum();
     match bars.last_mut() {
-        // Too few missing values, or too few others.
         Some(last) if before < floor || present < floor => {
             last.label += " or missing";
             last.before += before;
@@ -105,7 +106,8 @@ fn parts(before: &[u64], floor: u64) -> Vec<(usize, usize)> {
 }
 
 impl Bins {
-    /// `before` has the records by code. Each bin gets at least `floor` of them, or there is a single bin.
+    /// `before` is the number of original records by code. Every bin has at least `floor` of them, unless there is only
+    /// one bin.
     pub(super) fn new(domain: &Domain, before: &[u64], floor: u64) -> Self {
         let grid = domain.step();
         let whole = Self { edges: vec![0.0, 0.0], step: Step::Whole, grid };
@@ -118,8 +120,8 @@ impl Bins {
         merged.unwrap_or(whole)
     }
 
-    /// Joins bins with fewer than `floor` records; `None` if only one remains. The first and last bin get the width of
-    /// their innermost original bin, which hides how far the values reach.
+    /// Merges bins until each has at least `floor` records; `None` if only one remains. The first and last merged bin
+    /// keep only the edges of the original bin closest to the middle, which hides how far the values reach.
     fn merged(&self, before: &[u64], floor: u64) -> Option<Self> {
         let parts = parts(before, floor);
         let ([(_, first), .., (last, _)], step) = (&parts[..], self.step) else { return None };
@@ -154,7 +156,7 @@ impl Bins {
         let (from, to) = (self.edges[bin], self.edges[bin + 1]);
         match (bin == 0, bin + 1 == self.len()) {
             (true, true) => "all values".to_owned(),
-            (true, false) => match self.before(to) {
+            (true, false) => match self.last_value_before(to) {
                 Some(end) => format!("up to {end}"),
                 None => format!("below {}", self.text(to)),
             },
@@ -171,7 +173,7 @@ impl Bins {
         if self.step == Step::Years(10) && decade() {
             return format!("{start}s");
         }
-        match self.before(to) {
+        match self.last_value_before(to) {
             Some(end) if end == start => start,
             Some(end) if start.starts_with('−') => format!("{start} – {end}"),
             Some(end) => format!("{start}–{end}"),
@@ -183,8 +185,8 @@ impl Bins {
         !matches!(self.step, Step::Decimal(_) | Step::Whole)
     }
 
-    /// The last value before an edge; `None` for numbers without a grid.
-    fn before(&self, edge: f64) -> Option<String> {
+    /// Text of the last value before an edge; `None` for numbers without a grid.
+    fn last_value_before(&self, edge: f64) -> Option<String> {
         match self.step {
             Step::Decimal(_) => self.grid.map(|grid| self.text(edge - grid)),
             // A second before midnight is still on the last day, month or year.
@@ -205,7 +207,7 @@ impl Bins {
     }
 }
 
-/// Formats a number with the decimals of its step.
+/// Formats a number with as many decimals as a step of 1, 2 or 5 times ten to this power has.
 fn number_text(value: f64, power: i32) -> String {
     let text = match power {
         -6..=12 => format!("{:.*}", (-power).max(0) as usize, value.abs()),
@@ -214,9 +216,11 @@ fn number_text(value: f64, power: i32) -> String {
     if value < 0.0 { format!("−{text}") } else { text }
 }
 
-/// The values between which all records but the tails lie; `None` if they are equal or there are too few records.
+/// Returns the smallest and the largest value of the middle of the records; `None` if the first is not below the
+/// second.
 ///
-/// They are never closer to the ends than the `floor`-th smallest and the `floor`-th largest value.
+/// At least `floor` records lie at or below the first, and at least `floor` at or above the second. If 1 % at either
+/// end leaves only one value, just `floor - 1` records are left out.
 fn middle(domain: &Domain, before: &[u64], floor: u64) -> Option<(f64, f64)> {
     let values = || {
         let number = |(code, &records): (usize, &u64)| domain.number(code as u32).map(|value| (value, records));
@@ -238,7 +242,8 @@ fn middle(domain: &Domain, before: &[u64], floor: u64) -> Option<(f64, f64)> {
     between(min_tail.max((records as f64 * TAIL_SHARE) as u64)).or_else(|| between(min_tail))
 }
 
-/// Edges at multiples of 1, 2 or 5 times a power of ten; `None` if the range is empty or the step underflows.
+/// Edges at multiples of 1, 2 or 5 times a power of ten; `None` if the range is empty, or if the edges are not
+/// distinct finite floats.
 fn numbers(low: f64, high: f64, grid: Option<f64>) -> Option<(Vec<f64>, Step)> {
     // Halved, so that a range near the largest float does not overflow.
     let ideal_step = (high / 2.0 - low / 2.0) / (MAX_BINS / 2.0);
@@ -258,14 +263,15 @@ fn numbers(low: f64, high: f64, grid: Option<f64>) -> Option<(Vec<f64>, Step)> {
         step >= min_step && grid.is_none_or(|_| power >= 0)
     })?;
     let step = multiple(1.0, digit, power);
+    // 1e-9 absorbs the rounding error of the division.
     let first = (low / step + 1e-9).floor();
     let last = (high / step + 1e-9).floor().min(first + MAX_BINS + 1.0);
     let edges: Vec<f64> =
         (0..=(last - first) as u32 + 1).map(|index| multiple(first + f64::from(index), digit, power)).collect();
-    ascend(&edges).then_some((edges, Step::Decimal(power)))
+    are_finite_and_ascending(&edges).then_some((edges, Step::Decimal(power)))
 }
 
-fn ascend(edges: &[f64]) -> bool {
+fn are_finite_and_ascending(edges: &[f64]) -> bool {
     edges.windows(2).all(|two| two[0] < two[1]) && edges.iter().all(|edge| edge.is_finite())
 }
 
@@ -286,16 +292,16 @@ pub(super) fn dates(low: f64, high: f64) -> Option<(Vec<f64>, Step)> {
     let (months, step) = [(1, Step::Month), (3, Step::Quarter)].into_iter().chain(years).find(fits)?;
     let parts = first.div_euclid(months)..=last.div_euclid(months) + 1;
     let edges: Vec<f64> = parts.map(|part| seconds_of(part * months)).collect::<Option<_>>()?;
-    ascend(&edges).then_some((edges, step))
+    are_finite_and_ascending(&edges).then_some((edges, step))
 }
 
-/// Month of a timestamp, counted from the year 0; `None` outside the supported years.
+/// Number of the month of a timestamp, counted from January of the year 0; `None` outside the supported years.
 fn months_of(seconds: f64) -> Option<i64> {
     let date = DateTime::from_timestamp(seconds.floor() as i64, 0)?.date_naive();
     Some(i64::from(date.year()) * 12 + i64::from(date.month0()))
 }
 
-/// Timestamp of the beginning of a month; `None` outside the supported years.
+/// Timestamp of the beginning of a month, numbered as in [`months_of`]; `None` outside the supported years.
 fn seconds_of(months: i64) -> Option<f64> {
     let year = i32::try_from(months.div_euclid(12)).ok()?;
     let date = NaiveDate::from_ymd_opt(year, months.rem_euclid(12) as u32 + 1, 1)?;

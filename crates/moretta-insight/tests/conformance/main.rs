@@ -2,10 +2,10 @@
 
 #![allow(dead_code, reason = "the shared modules serve the core's suite too")]
 
-#[path = "../../../moretta-core/tests/conformance/expand.rs"]
-mod expand;
 #[path = "../../../moretta-core/tests/conformance/losses.rs"]
 mod losses;
+#[path = "../../../moretta-core/tests/conformance/naive_engine.rs"]
+mod naive_engine;
 mod queries;
 #[path = "../../../moretta-core/tests/conformance/random_cut.rs"]
 mod random_cut;

@@ -8,8 +8,8 @@ use moretta_insight::evaluate::queries::{Aggregate, Condition, Draw, Original, Q
 use proptest::prelude::*;
 
 use crate::{
-    expand::printed,
     losses,
+    naive_engine::print_release,
     random_cut::random_cut,
     world::{World, cases, worlds},
 };
@@ -139,14 +139,14 @@ proptest! {
         let profile = world.profile(&counts);
         let options = &world.policy.release;
         let verified = verify_against(&profile, random_cut(&profile, &mut dice), &[], &world.policy, profile.records()).unwrap();
-        let (header, rows, _) = printed(&world, &counts, &verified);
+        let (header, rows, _) = print_release(&world, &counts, &verified);
         let at = |name: &str| header.iter().position(|known| known == name).unwrap();
         let cells = |at: usize| rows.iter().map(|row| row[at].as_str()).collect::<Vec<_>>();
         let after: Vec<Vec<&str>> = world.quasi.iter().map(|spec| cells(at(&spec.name))).collect();
         let original = Original::new(&profile);
         let estimator = ReleaseEstimator::new(&profile, verified.released(), options).unwrap();
         // The same from the printed file.
-        let file = crate::expand::group_and_count(&header, &rows, &Profile::grouped_columns(&world.policy));
+        let file = crate::naive_engine::group_and_count(&header, &rows, &Profile::grouped_columns(&world.policy));
         let file = Profile::of_release(&world.policy, &world.hierarchies, &file).unwrap();
         let read = ReleaseEstimator::new(&profile, &Released::of_opaque(&profile, &file), options).unwrap();
         let aggregates = [Some(Aggregate::Count), summed(&profile).map(Aggregate::Sum)];

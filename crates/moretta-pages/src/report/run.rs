@@ -1,4 +1,4 @@
-//! The run: counts, search, time and memory.
+//! Section "Run" of the report: counts, search, time and memory.
 
 use maud::{Markup, html};
 use moretta_core::search::Stop;
@@ -10,8 +10,8 @@ use crate::{
     numbers::{bytes, count, counted, length, limit_percent, percent, seconds},
 };
 
-/// Minimum share of the total time for which the rest is shown; smaller ones would be invisible.
-const NO_REST: f64 = 0.005;
+/// Time outside the stages is shown if it is above this share of the total time; less would be invisible.
+const MIN_REST_SHARE: f64 = 0.005;
 
 pub(super) fn section(report: &Report) -> Markup {
     html! {
@@ -20,7 +20,7 @@ pub(super) fn section(report: &Report) -> Markup {
             dl.facts {
                 dt { "Read" }
                 dd {
-                    (counted(report.input.rows, "record", "records")) " of "
+                    (counted(report.input.rows, "record", "records")) " with "
                     (counted(report.input.columns as u64, "column", "columns"))
                 }
                 dt { "Suppressed" }
@@ -38,16 +38,19 @@ pub(super) fn section(report: &Report) -> Markup {
                         "; the table was partitioned into " (count(blocks)) " blocks, searched separately"
                     }
                 }
-                @if !report.work.is_empty() { dt { "Work" } dd { (work(report)) } }
+                @if !report.work.is_empty() { dt { "Counters of the search" } dd { (counters(report)) } }
                 @if report.path.len() > 1 {
                     dt { "Path" }
-                    dd { (counted(report.path[report.path.len() - 1].step as u64, "step", "steps")) ", in the JSON report" }
+                    dd {
+                        (counted(report.path[report.path.len() - 1].step as u64, "step", "steps"))
+                        ", listed in the JSON report"
+                    }
                 }
                 @if !report.nested.is_empty() {
                     dt { "Labels" }
                     dd {
                         "In " (describe::listed(&report.nested, "and"))
-                        ", a label excludes those values below it that have a narrower label"
+                        ", a label does not stand for values that are released with a narrower label"
                     }
                 }
                 @if let Some(memory) = report.peak_memory_bytes {
@@ -74,7 +77,7 @@ fn stop(stop: Stop) -> &'static str {
     }
 }
 
-fn work(report: &Report) -> Markup {
+fn counters(report: &Report) -> Markup {
     html! {
         @for (index, (name, value)) in report.work.iter().enumerate() {
             @if index > 0 { ", " }
@@ -91,23 +94,23 @@ fn time(times: &Seconds) -> Markup {
         ("check", "verify the written file", times.check),
     ];
     let known: f64 = stages.iter().map(|(_, _, seconds)| seconds).sum();
-    let whole = times.total.max(known);
-    let rest = whole - known;
-    let rest = (rest > NO_REST * whole).then_some(("rest", "other", rest));
+    let total = times.total.max(known);
+    let rest = total - known;
+    let rest = (rest > MIN_REST_SHARE * total).then_some(("rest", "other", rest));
     let parts: Vec<_> = stages.into_iter().filter(|(_, _, seconds)| *seconds > 0.0).chain(rest).collect();
-    let left = |index: usize| parts[..index].iter().map(|(_, _, seconds)| seconds).sum::<f64>();
+    let from = |index: usize| parts[..index].iter().map(|(_, _, seconds)| seconds).sum::<f64>();
     html! {
-        @if whole > 0.0 {
+        @if total > 0.0 {
             h3 { "Time" }
             figure {
                 svg.time width="100%" height="22" role="img" aria-labelledby="time-title time-desc" {
                     title #time-title { "Time by stage" }
                     desc #time-desc {
                         @for (_, words, part) in &parts { (words) " " (seconds(*part)) "; " }
-                        "total " (seconds(whole))
+                        "total " (seconds(total))
                     }
                     @for (index, (series, _, part)) in parts.iter().enumerate() {
-                        rect class=(series) x=(length(100.0 * left(index) / whole)) width=(length(100.0 * part / whole))
+                        rect class=(series) x=(length(100.0 * from(index) / total)) width=(length(100.0 * part / total))
                             y="0" height="22" {}
                     }
                 }
@@ -116,7 +119,7 @@ fn time(times: &Seconds) -> Markup {
                         @for (series, words, part) in &parts {
                             li { (swatch(series)) " " (words) " " span.figure { (seconds(*part)) } }
                         }
-                        li { "total " span.figure { (seconds(whole)) } }
+                        li { "total " span.figure { (seconds(total)) } }
                     }
                 }
             }

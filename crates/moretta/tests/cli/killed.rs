@@ -1,4 +1,5 @@
-//! A killed run leaves the old release or the new one, never a part; an interrupted run none or the best so far.
+//! A killed run leaves the complete old release or the complete new one. An interrupted run (Ctrl-C) writes nothing, or
+//! the best result so far if the method has one.
 
 use std::{
     fs,
@@ -14,7 +15,7 @@ const RECORDS: u64 = 1_000_000;
 const KILLS: u64 = 16;
 
 #[test]
-fn killed_at_random_moments_the_target_is_never_partial() {
+fn a_run_killed_at_a_random_moment_leaves_no_partial_release() {
     let folder = people::folder(1);
     let everyone = People::with_distinct(1, 20_000);
     let mut text = synthetic::header();
@@ -25,37 +26,37 @@ fn killed_at_random_moments_the_target_is_never_partial() {
         ["anonymize", "people.csv", "--policy", "policy.toml", "--output", "out.csv", "--seed", "1", "--overwrite"];
     let start = Instant::now();
     folder.ok(&arguments);
-    let whole = start.elapsed();
+    let duration = start.elapsed();
     let complete = fs::read(folder.path("out.csv")).unwrap();
     assert_eq!(complete.iter().filter(|byte| **byte == b'\n').count() as u64, RECORDS + 1);
 
-    let old = b"what was there before\n".to_vec();
+    let old = b"the old release\n".to_vec();
     let (mut untouched, mut replaced) = (0, 0);
     let mut random = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos() as u64;
     for kill in 0..KILLS {
-        // One moment in each sixteenth of the duration, so that the final renaming is covered too.
+        // A random moment in each sixteenth of 1.1 times the duration of a run, to cover the final renaming too.
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let fraction = (kill as f64 + (random >> 11) as f64 / (1u64 << 53) as f64) / KILLS as f64 * 1.1;
         fs::write(folder.path("out.csv"), &old).unwrap();
         let mut child = folder.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * fraction));
+        std::thread::sleep(Duration::from_secs_f64(duration.as_secs_f64() * fraction));
         child.kill().unwrap();
         child.wait().unwrap();
         let found = fs::read(folder.path("out.csv")).unwrap();
-        assert!(found == old || found == complete, "killed at {fraction:.3} of {whole:?}: {} bytes", found.len());
+        assert!(found == old || found == complete, "killed at {fraction:.3} of {duration:?}: {} bytes", found.len());
         if found == old {
             untouched += 1
         } else {
             replaced += 1
         }
-        clean(&folder);
+        remove_temporary_files(&folder);
     }
-    eprintln!("killed {KILLS} times in {whole:?}: {untouched} times the old file, {replaced} times the new one");
+    eprintln!("killed {KILLS} runs of {duration:?} each: {untouched} left the old file, {replaced} the new one");
     assert!(untouched > 0);
 }
 
-/// A killed run may leave temporary files, recognizable by name.
-fn clean(folder: &Folder) {
+/// Removes the temporary files that a killed run may leave, and checks that it left no others.
+fn remove_temporary_files(folder: &Folder) {
     for name in folder.files().keys().filter(|name| name.to_string_lossy().starts_with(".moretta-")) {
         fs::remove_file(folder.path(&name.to_string_lossy())).unwrap();
     }
@@ -66,7 +67,7 @@ fn clean(folder: &Folder) {
 
 #[cfg(unix)]
 #[test]
-fn interrupted_it_stops_with_nothing_written() {
+fn an_interrupted_run_writes_nothing() {
     let folder = people::folder(300_000);
     let before = folder.files();
     let child = folder
@@ -75,18 +76,18 @@ fn interrupted_it_stops_with_nothing_written() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // While it writes: then the handler is installed, and a temporary file exists.
+    // Waits until the run writes: then its signal handler is installed, and a temporary file exists.
     let is_temporary = |entry: fs::DirEntry| {
-        let large = entry.metadata().is_ok_and(|metadata| metadata.len() > 0);
-        large && entry.file_name().to_string_lossy().starts_with(".moretta-")
+        let has_content = entry.metadata().is_ok_and(|metadata| metadata.len() > 0);
+        has_content && entry.file_name().to_string_lossy().starts_with(".moretta-")
     };
     let deadline = Instant::now() + Duration::from_secs(60);
     while !fs::read_dir(folder.path("")).unwrap().flatten().any(is_temporary) {
-        assert!(Instant::now() < deadline, "it never began to write");
+        assert!(Instant::now() < deadline, "the run did not begin to write");
         std::thread::sleep(Duration::from_millis(1));
     }
-    let killed = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(folder.files() == before);
@@ -94,7 +95,7 @@ fn interrupted_it_stops_with_nothing_written() {
 
 #[cfg(unix)]
 #[test]
-fn interrupted_while_it_evolves_the_best_so_far_leaves() {
+fn an_interrupted_genetic_search_releases_the_best_result_so_far() {
     // Far more iterations than the test can wait for.
     let folder = people::folder(1000);
     let endless = "\"genetic\"\npopulation = 50\niterations = 1_000_000_000\npatience = 1_000_000_000\nseeds = false";
@@ -120,5 +121,5 @@ fn interrupted_while_it_evolves_the_best_so_far_leaves() {
         folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
         return;
     }
-    panic!("it found nothing that could be released");
+    panic!("no search found a valid release before it was interrupted");
 }

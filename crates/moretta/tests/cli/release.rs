@@ -183,7 +183,7 @@ fn a_file_that_was_touched_afterwards_fails_its_check() {
 }
 
 #[test]
-fn a_label_that_does_not_stand_for_all_below_it_is_told() {
+fn a_label_that_does_not_stand_for_all_values_below_it_is_reported() {
     let folder = Folder::empty();
     let jobs = ["clerk"; 6].into_iter().chain(["baker", "carter", "dyer", "weaver"]);
     folder.write("people.csv", jobs.fold("job\n".to_owned(), |text, job| text + job + "\n"));
@@ -193,11 +193,11 @@ fn a_label_that_does_not_stand_for_all_below_it_is_told() {
     };
     folder.write("policy.toml", policy(true));
     let run = folder.anonymize(&["--report", "r.json", "--report", "r.html"]);
-    assert!(run.stdout.contains("in job, a label excludes those values below it"), "{}", run.stdout);
+    assert!(run.stdout.contains("in job, a label does not stand for values that are released"), "{}", run.stdout);
     let report: serde_json::Value = serde_json::from_str(&folder.read("r.json")).unwrap();
     assert_eq!(report["nested"], serde_json::json!(["job"]));
     let page = folder.read("r.html");
-    assert!(page.contains("values below it that have a narrower label") && page.contains("partial = true"));
+    assert!(page.contains("values that are released with a narrower label") && page.contains("partial = true"));
     let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
     assert!(checked.contains("10 records in 2 groups") && checked.contains("4 records have *"), "{checked}");
     let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml", "--json"]);

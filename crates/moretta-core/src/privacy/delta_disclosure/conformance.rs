@@ -1,4 +1,4 @@
-//! Random delta-disclosure, and the naive verdict.
+//! For the conformance suite: random delta-disclosure for a policy, and a naive check of a printed release.
 
 use super::DeltaDisclosure;
 use crate::{
@@ -12,7 +12,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 }
 
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
-    let model: &DeltaDisclosure = model.get().expect("a model of this folder");
+    let model: &DeltaDisclosure = model.get().expect("the model is delta-disclosure");
     let column = printed.column(&model.column);
     let everything = column.everything();
     let table = column.counts(&everything);

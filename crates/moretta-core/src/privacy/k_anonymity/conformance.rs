@@ -1,4 +1,4 @@
-//! Random `k`, and the naive verdict.
+//! For the conformance suite: random `k` for a policy, and a naive check of a printed release.
 
 use super::KAnonymity;
 use crate::{
@@ -11,6 +11,6 @@ pub(super) fn random(dice: &mut Dice, _: &RandomColumns<'_>) -> Option<String> {
 }
 
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
-    let model: &KAnonymity = model.get().expect("a model of this folder");
+    let model: &KAnonymity = model.get().expect("the model is k-anonymity");
     vec![printed.verdict(&printed.quasi_identifiers(), |group| group.len() as u64 >= model.k)]
 }

@@ -1,4 +1,4 @@
-//! Random l-diversity, and the naive verdict.
+//! For the conformance suite: random l-diversity for a policy, and a naive check of a printed release.
 
 use std::collections::BTreeMap;
 
@@ -21,21 +21,22 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 }
 
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
-    let model: &LDiversity = model.get().expect("a model of this folder");
+    let model: &LDiversity = model.get().expect("the model is l-diversity");
     let column = printed.column(&model.column);
-    let holds = |group: &[usize]| diverse(&column.counts(group), model.l, model.kind);
+    let holds = |group: &[usize]| is_diverse(&column.counts(group), model.l, model.kind);
     vec![printed.verdict(&printed.quasi_identifiers(), holds)]
 }
 
-fn diverse(counts: &BTreeMap<&str, usize>, l: f64, kind: LDiversityKind) -> bool {
+/// Whether a group with these records per sensitive value is l-diverse.
+fn is_diverse(counts: &BTreeMap<&str, usize>, l: f64, kind: LDiversityKind) -> bool {
     let mut sizes: Vec<usize> = counts.values().copied().collect();
     sizes.sort_unstable();
     sizes.reverse();
-    let all: usize = sizes.iter().sum();
+    let records: usize = sizes.iter().sum();
     match kind {
         LDiversityKind::Distinct => sizes.len() as f64 >= l,
         LDiversityKind::Entropy => {
-            let shares = sizes.iter().map(|&size| size as f64 / all as f64);
+            let shares = sizes.iter().map(|&size| size as f64 / records as f64);
             shares.map(|p| -p * p.ln()).sum::<f64>().exp() >= l - ROUNDING
         }
         LDiversityKind::Recursive { c } => {

@@ -1,4 +1,4 @@
-//! Random LKC-privacy, and the naive verdict.
+//! For the conformance suite: random LKC-privacy for a policy, and a naive check of a printed release.
 
 use super::Lkc;
 use crate::{
@@ -15,7 +15,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 
 /// Judges every set of at most `l` columns. The verdict is that of the largest sets, which must imply the smaller ones.
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
-    let model: &Lkc = model.get().expect("a model of this folder");
+    let model: &Lkc = model.get().expect("the model is LKC-privacy");
     let quasi = printed.quasi_identifiers();
     let sensitive: Vec<PrintedColumn<'_>> = printed.sensitive().into_iter().map(|name| printed.column(name)).collect();
     let holds = |group: &[usize]| {

@@ -1,4 +1,5 @@
-//! Random t-closeness, and the naive verdict: the earth mover's distance by cheapest paths, for any ground distance.
+//! For the conformance suite: random t-closeness for a policy, and a naive check of a printed release. It computes the
+//! earth mover's distance by cheapest paths, for any ground distance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 }
 
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
-    let model: &TCloseness = model.get().expect("a model of this folder");
+    let model: &TCloseness = model.get().expect("the model is t-closeness");
     let column = printed.column(&model.column);
     let holds = |group: &[usize]| distance(&column, group, model.distance) <= model.t + ROUNDING;
     vec![printed.verdict(&printed.quasi_identifiers(), holds)]

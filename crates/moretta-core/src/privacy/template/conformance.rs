@@ -1,4 +1,4 @@
-//! Random templates, and the naive verdict.
+//! For the conformance suite: random templates for a policy, and a naive check of a printed release.
 
 use super::{Template, TemplateValues};
 use crate::{
@@ -30,7 +30,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 
 /// One verdict for each guarded value.
 pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
-    let model: &Template = model.get().expect("a model of this folder");
+    let model: &Template = model.get().expect("the model is a template");
     let column = printed.column(&model.column);
     let guarded: Vec<String> = match &model.values {
         TemplateValues::Listed(values) => values.iter().map(|value| column.value_of(value)).collect(),

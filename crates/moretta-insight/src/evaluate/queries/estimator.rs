@@ -1,4 +1,7 @@
-//! Estimates query answers from a release.
+//! Estimates the answers to COUNT and SUM queries as a recipient would, from the release alone.
+//!
+//! Within a group, the values that a label covers are assumed to be equally frequent, and the columns to be
+//! independent.
 
 use moretta_core::{
     hierarchy::Domain,
@@ -10,7 +13,7 @@ use moretta_core::{
 
 use super::{Aggregate, Condition, Query};
 
-/// The groups of a release as boxes, stored by column.
+/// Answers queries from the boxes of a release's groups. The boxes are stored by column.
 #[derive(Debug, Clone)]
 pub struct ReleaseEstimator {
     /// Records of each group.
@@ -36,32 +39,32 @@ enum CoveredValues {
     Node(u32, u32),
     /// Codes of leaves.
     Set(Vec<u32>),
-    /// Numbers or seconds from the first to the second, both included.
+    /// Numbers, or dates as seconds, from the lowest to the highest, both included.
     Interval(f64, f64),
     /// The missing value of a numeric column.
     Missing,
 }
 
-/// A released label that cannot be read.
+/// A released label that covers no value of the original.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`: `{value}` is not a released form of any value of the original")]
-pub struct UnreadLabel {
+#[error("column `{column}`: `{label}` is not a label of any value of the original")]
+pub struct UnreadableLabel {
     /// Name of the column.
     pub column: String,
     /// Text of the label.
-    pub value: String,
+    pub label: String,
 }
 
 impl ReleaseEstimator {
     /// `options` are those with which the release of `original` was printed.
-    pub fn new(original: &Profile, released: &Released, options: &ReleaseOptions) -> Result<Self, UnreadLabel> {
+    pub fn new(original: &Profile, released: &Released, options: &ReleaseOptions) -> Result<Self, UnreadableLabel> {
         let groups = 0..released.groups();
         let column = |(index, column): (usize, &moretta_core::profile::Column)| {
-            let unread = |label: &str| UnreadLabel { column: column.name.clone(), value: label.to_owned() };
+            let unreadable = |label: &str| UnreadableLabel { column: column.name.clone(), label: label.to_owned() };
             let labels = (0..).zip(released.labels(index).iter().map(|label| &**label));
             let read = |(id, label): (u32, &str)| {
                 let covered = released.covered(index, id);
-                covered_values(&column.domain, covered, label, options).ok_or_else(|| unread(label))
+                covered_values(&column.domain, covered, label, options).ok_or_else(|| unreadable(label))
             };
             let label_values = labels.map(read).collect::<Result<_, _>>()?;
             let group_labels = groups.clone().map(|group| released.label_of(group, index)).collect();
@@ -71,7 +74,7 @@ impl ReleaseEstimator {
         Ok(Self { records: groups.clone().map(|group| released.records(group) as f64).collect(), columns })
     }
 
-    /// Estimates the answer from the release alone.
+    /// Sums over groups: records times the share that satisfies each condition, and for a SUM times the mean.
     pub fn answer(&self, query: &Query) -> f64 {
         let mut factors: Vec<(&[u32], Vec<f64>)> = Vec::new();
         for (column, condition) in &query.conditions {
@@ -81,19 +84,20 @@ impl ReleaseEstimator {
         }
         if let Aggregate::Sum(summed) = query.aggregate {
             let column = &self.columns[summed.index()];
-            let range = query.conditions.iter().find(|(column, _)| *column == summed).map(|(_, condition)| condition);
-            let means = column.label_values.iter().map(|values| values.mean(range, column.step)).collect();
+            let condition =
+                query.conditions.iter().find(|(column, _)| *column == summed).map(|(_, condition)| condition);
+            let means = column.label_values.iter().map(|values| values.mean(condition, column.step)).collect();
             factors.push((&column.group_labels, means));
         }
         let of_group = |(group, records): (usize, &f64)| {
-            let mut part = *records;
+            let mut estimate = *records;
             for (group_labels, factor_of_label) in &factors {
-                part *= factor_of_label[group_labels[group] as usize];
-                if part == 0.0 {
+                estimate *= factor_of_label[group_labels[group] as usize];
+                if estimate == 0.0 {
                     break;
                 }
             }
-            part
+            estimate
         };
         self.records.iter().enumerate().map(of_group).sum()
     }
@@ -121,6 +125,7 @@ fn covered_values(
 }
 
 impl CoveredValues {
+    /// Share of the covered values that satisfy the condition. A missing value satisfies none.
     fn share(&self, condition: &Condition, step: Option<f64>) -> f64 {
         match (self, *condition) {
             (Self::Node(first, last), Condition::Codes(from, to)) => {
@@ -136,7 +141,7 @@ impl CoveredValues {
                     Some(_) if low == high => 1.0,
                     Some((first, last)) => match step {
                         Some(step) => ((last - first) / step + 1.0) / ((high - low) / step + 1.0),
-                        // Halves, so that a range near the greatest number does not overflow.
+                        // Halved, so that a range near `f64::MAX` does not overflow.
                         None => (last / 2.0 - first / 2.0) / (high / 2.0 - low / 2.0),
                     },
                 }
@@ -145,7 +150,7 @@ impl CoveredValues {
         }
     }
 
-    /// Mean of the covered numbers inside the range; 0 if there are none.
+    /// Mean of the covered numbers that satisfy the condition, or of all if there is no condition; 0 if there are none.
     fn mean(&self, condition: Option<&Condition>, step: Option<f64>) -> f64 {
         let inside = match (self, condition) {
             (&Self::Interval(low, high), None) => Some((low, high)),
@@ -156,10 +161,11 @@ impl CoveredValues {
     }
 }
 
-/// First and last number of an interval inside a range, rounded inward to the grid if there is one.
+/// Part of the interval `low..=high` in the range `from..=to`: its first and last value, on the grid if there is one;
+/// `None` if it is empty.
 fn overlap((low, high): (f64, f64), (from, to): (f64, f64), step: Option<f64>) -> Option<(f64, f64)> {
     let (from, to) = match step {
-        // A mean, median or midpoint need not lie on the grid.
+        // A single value may be a mean, median or midpoint, which need not lie on the grid.
         Some(step) if low < high => ((from / step).ceil() * step, (to / step).floor() * step),
         _ => (from, to),
     };

@@ -43,7 +43,7 @@ pub use self::{
     answers::{Answers, Conditions, Queries, QueryKind, written},
     draw::{Draw, Drawn, draw},
     errors::{Answered, CLASSES, Class, Errors, errors, errors_by_class},
-    estimator::{ReleaseEstimator, UnreadLabel},
+    estimator::{ReleaseEstimator, UnreadableLabel},
     file::{Own, QueryFileError, QueryFileProblem, column_to_sum, parse},
     original::{Original, Truth},
 };
@@ -114,7 +114,7 @@ pub fn compare(
     options: &ReleaseOptions,
     sum: Option<ColumnId>,
     plan: &Draw,
-) -> Result<Comparison, UnreadLabel> {
+) -> Result<Comparison, UnreadableLabel> {
     let (original, estimator) = (Original::new(profile), ReleaseEstimator::new(profile, released, options)?);
     let workload = |aggregate: Aggregate| {
         let Drawn { queries, drawn } = draw(&original, aggregate, plan);
