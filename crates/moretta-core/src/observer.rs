@@ -168,11 +168,11 @@ pub enum Note {
     },
     /// No column has the role `class`, so a comparison has no errors.
     NoClass,
-    /// The result shows values of the data.
+    /// The output shows confidential values of the data.
     Confidential {
-        /// The kind of values shown.
+        /// The values shown, e.g. "true answers".
         shown: &'static str,
-        /// The data that it is as confidential as.
+        /// Name of the data that the values come from.
         like: String,
     },
 }
@@ -208,7 +208,9 @@ impl fmt::Display for Note {
                  policy)"
             ),
             Self::NoClass => write!(f, "{NO_CLASS}: classification errors are not compared"),
-            Self::Confidential { shown, like } => write!(f, "this shows {shown}: it is as confidential as {like}"),
+            Self::Confidential { shown, like } => {
+                write!(f, "the output shows {shown}, so it is as confidential as {like}")
+            }
         }
     }
 }

@@ -1,20 +1,20 @@
-//! Columns and their roles.
+//! Properties of a column in a policy: its role, its type and the treatment of missing values.
 
 use serde::{Deserialize, Serialize};
 
-/// Role of a column: decides whether and how it is released.
+/// Role of a column (key `role` of a policy): decides whether and how it is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Identifies a person directly (name, social security number). Not released.
     Identifier,
-    /// Could be linked with outside data to re-identify a person (age, postcode). Released generalized.
+    /// Could be linked with outside data to re-identify a person (age, postcode). Released in generalized form.
     QuasiIdentifier,
     /// Must not be inferred about a person (diagnosis). Released unchanged; privacy models limit what an attacker can infer.
     Sensitive,
-    /// Target that a recipient predicts. Released unchanged.
+    /// To be predicted by recipients of the release, e.g. by a classifier. Released unchanged.
     Class,
-    /// None of these. Released unchanged.
+    /// Has none of the other roles. Released unchanged.
     Insensitive,
 }
 
@@ -31,7 +31,7 @@ impl Role {
     }
 }
 
-/// Type of a column's values: decides how they are compared and generalized.
+/// Type of a column's values (key `type` of a policy): decides how they are compared and generalized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -39,7 +39,7 @@ pub enum Kind {
     Number,
     /// Compared for equality; released as nodes of a hierarchy.
     Category,
-    /// Compared by time; released as months, years and so on, or as intervals.
+    /// Compared by time; released as calendar periods (months, years), or as intervals.
     Date,
 }
 
@@ -53,21 +53,22 @@ impl Kind {
         }
     }
 
-    /// Whether values have an order and distances.
+    /// Whether values have an order, and distances between them.
     pub fn is_ordered(self) -> bool {
         self != Self::Category
     }
 }
 
-/// Treatment of missing values in a column.
+/// Treatment of missing values in a column (key `missing` of a policy).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingRule {
-    /// A missing value is a category of its own, released like any other value.
+    /// A missing value is a value of its own. Only `*` covers it together with other values, unless the hierarchy file has a
+    /// leaf for it.
     Category,
     /// A missing value is released as `*`.
     Suppress,
-    /// A missing value is an error.
+    /// A missing value is an error: the table is refused.
     #[default]
     Error,
 }

@@ -38,8 +38,8 @@ pub struct Checked {
     pub groups: usize,
     /// Number of records in the smallest group; 0 if the file is empty.
     pub smallest: u64,
-    /// Number of records with `*` in every quasi-identifier.
-    pub suppressed: u64,
+    /// Number of records with `*` in every quasi-identifier, suppressed or not.
+    pub fully_generalized: u64,
     /// Identifier columns that the file still has.
     pub identifiers: Vec<String>,
     /// One verdict per privacy model.
@@ -86,7 +86,7 @@ impl Session<'_> {
             records: file.records(),
             groups: file.tuples(),
             smallest,
-            suppressed: suppressed(&file),
+            fully_generalized: fully_generalized(&file),
             identifiers: present.filter(|name| released.columns().contains(name)).collect(),
             privacy: Privacy::of(policy, &judgements, smallest),
             judgements,
@@ -95,7 +95,7 @@ impl Session<'_> {
 }
 
 /// Counts the records with `*` in every quasi-identifier.
-fn suppressed(file: &Profile) -> u64 {
+fn fully_generalized(file: &Profile) -> u64 {
     let is_star = |(column, code): (&Column, &u32)| column.domain.text(*code) == "*";
     let tuples = (0..file.tuples()).map(TupleId::from_index);
     let starred = tuples.filter(|tuple| file.columns().iter().zip(file.codes(*tuple)).all(is_star));

@@ -281,7 +281,7 @@ pub fn check(outcome: &Checked, file: &str) -> String {
     let _ = writeln!(
         text,
         "  {} * in every quasi-identifier (suppressed); `max-suppressed` is not checked",
-        counted(outcome.suppressed, "record has", "records have")
+        counted(outcome.fully_generalized, "record has", "records have")
     );
     for name in &outcome.identifiers {
         let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   column `{name}` is an identifier and must not be released");

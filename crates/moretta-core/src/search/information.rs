@@ -31,7 +31,7 @@ impl Criterion {
     /// Reason why the criterion cannot be used on this table, if there is one.
     pub(super) fn unfit(self, profile: &Profile) -> Option<&'static str> {
         let without_class = self == Self::Class && profile.class().is_none();
-        without_class.then_some("`measure = \"class\"` needs a column of the role `class`")
+        without_class.then_some("`measure = \"class\"` needs a column with the role `class`")
     }
 }
 

@@ -1,4 +1,5 @@
-//! Naive measures of a printed table: the values that a cell covers and its loss, from the cell's text alone.
+//! Naive measures of a printed release, computed from the texts of its cells, the texts of the original table and the
+//! declarations of the columns, without the library's codes, domains and groups.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,39 +7,41 @@ use moretta_core::testing::conformance::{ColumnSpec, Printed, Shape, is_missing}
 
 use crate::world::World;
 
-/// One quasi-identifier of the original table.
-pub struct Original<'a> {
+/// A quasi-identifier of the original table: its declaration and its cells by record.
+pub struct OriginalColumn<'a> {
     pub spec: &'a ColumnSpec,
     pub cells: Vec<&'a str>,
 }
 
-/// The two ends of an interval, and whether the upper one belongs to it.
+/// Parses `[low, high]` or `[low, high)`: both ends, and whether the upper end belongs to the interval.
 fn interval(shape: &Shape, text: &str) -> Option<(f64, f64, bool)> {
-    let inside = text.strip_prefix('[')?;
-    let (ends, closed) = match inside.strip_suffix(']') {
+    let rest = text.strip_prefix('[')?;
+    let (ends, closed) = match rest.strip_suffix(']') {
         Some(ends) => (ends, true),
-        None => (inside.strip_suffix(')')?, false),
+        None => (rest.strip_suffix(')')?, false),
     };
     let (low, high) = ends.split_once(", ")?;
     Some((shape.number(low)?, shape.number(high)?, closed))
 }
 
-fn set(text: &str) -> Option<Vec<&str>> {
+/// Members of a printed set `{a, b}`; `None` if the text is not a set.
+fn set_members(text: &str) -> Option<Vec<&str>> {
     Some(text.strip_prefix('{')?.strip_suffix('}')?.split(", ").collect())
 }
 
-fn same(shape: &Shape, a: &str, b: &str) -> bool {
+/// Whether both texts are the same number or date.
+fn same_number(shape: &Shape, a: &str, b: &str) -> bool {
     matches!((shape.number(a), shape.number(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// Whether `released` is a prefix of the code (`12*`) of one of these lengths.
-fn was_cut(code: &str, released: &str, lengths: &[usize]) -> bool {
+/// Whether `released` is a label like `12*`: a shorter prefix of the code, with one of these lengths, and a star.
+fn is_prefix_label(code: &str, released: &str, lengths: &[usize]) -> bool {
     let kept = released.strip_suffix('*').filter(|kept| lengths.contains(&kept.chars().count()));
     kept.is_some_and(|kept| code.starts_with(kept) && code != kept)
 }
 
-/// Whether a date lies in the named day, month, quarter, year or decade.
-fn is_during(date: &str, released: &str) -> bool {
+/// Whether a date lies in a period: a day, month, year (a prefix of the date), quarter (`1984-Q1`) or decade (`1980s`).
+fn is_in_period(date: &str, released: &str) -> bool {
     let quarters = ["01 02 03", "04 05 06", "07 08 09", "10 11 12"];
     match (released.split_once("-Q"), released.strip_suffix("0s")) {
         (Some((year, quarter)), _) => {
@@ -50,9 +53,10 @@ fn is_during(date: &str, released: &str) -> bool {
     }
 }
 
-impl<'a> Original<'a> {
+impl<'a> OriginalColumn<'a> {
+    /// All quasi-identifiers of a table.
     pub fn all(world: &'a World) -> Vec<Self> {
-        let cells = |at: usize| world.rows.iter().map(|row| row[at].as_str()).collect();
+        let cells = |index: usize| world.rows.iter().map(|row| row[index].as_str()).collect();
         world.quasi.iter().map(|spec| Self { spec, cells: cells(world.column(&spec.name)) }).collect()
     }
 
@@ -60,42 +64,44 @@ impl<'a> Original<'a> {
         self.cells.iter().any(|text| is_missing(text))
     }
 
-    /// Whether the hierarchy has a leaf for the missing value, and the table uses it.
-    fn missing_has_a_place(&self) -> bool {
-        let place = |paths: &Vec<Vec<String>>| paths.iter().any(|path| path[0] == "?");
-        self.spec.missing == "category" && self.cells.contains(&"?") && self.spec.shape.paths().is_some_and(place)
+    /// Whether the hierarchy file has a leaf for the missing value, and the table has a missing value.
+    fn missing_is_in_hierarchy(&self) -> bool {
+        let has_leaf = |paths: &Vec<Vec<String>>| paths.iter().any(|path| path[0] == "?");
+        self.spec.missing == "category" && self.cells.contains(&"?") && self.spec.shape.paths().is_some_and(has_leaf)
     }
 
+    /// Path of a text in the hierarchy file, from the leaf to the root.
     pub fn path_of(&self, text: &str) -> Option<&Vec<String>> {
-        let leaf = if is_missing(text) && self.missing_has_a_place() { "?" } else { text };
+        let leaf = if is_missing(text) && self.missing_is_in_hierarchy() { "?" } else { text };
         let paths = self.spec.shape.paths()?;
-        paths
-            .iter()
-            .find(|path| path[0] == leaf || (self.spec.shape.is_number() && same(&self.spec.shape, &path[0], leaf)))
+        paths.iter().find(|path| {
+            path[0] == leaf || (self.spec.shape.is_number() && same_number(&self.spec.shape, &path[0], leaf))
+        })
     }
 
-    /// Whether the printed cell covers the original text. Means, medians and midpoints are checked elsewhere.
+    /// Whether the printed cell covers the original text. Not for cells that are printed as a mean, median or midpoint.
     pub fn covers(&self, original: &str, released: &str) -> bool {
-        let inner = |text: &str| self.path_of(text).is_some_and(|path| path[1..].iter().any(|label| label == released));
+        let in_node =
+            |text: &str| self.path_of(text).is_some_and(|path| path[1..].iter().any(|label| label == released));
         if released == "*" {
             return true;
         }
         if is_missing(original) {
-            let in_set = set(released).is_some_and(|values| values.iter().any(|value| is_missing(value)));
-            let placed = self.missing_has_a_place() && inner(original);
-            return self.spec.missing == "category" && (is_missing(released) || in_set || placed);
+            let in_set = set_members(released).is_some_and(|values| values.iter().any(|value| is_missing(value)));
+            let under_node = self.missing_is_in_hierarchy() && in_node(original);
+            return self.spec.missing == "category" && (is_missing(released) || in_set || under_node);
         }
         match &self.spec.shape {
             Shape::Flat | Shape::Tree(_) => {
-                let in_set = set(released).is_some_and(|values| values.contains(&original));
-                original == released || in_set || inner(original)
+                let in_set = set_members(released).is_some_and(|values| values.contains(&original));
+                original == released || in_set || in_node(original)
             }
             Shape::Prefix(lengths) => {
-                let in_set = set(released).is_some_and(|values| values.contains(&original));
-                original == released || in_set || was_cut(original, released, lengths)
+                let in_set = set_members(released).is_some_and(|values| values.contains(&original));
+                original == released || in_set || is_prefix_label(original, released, lengths)
             }
-            Shape::NumberTree(_) => same(&self.spec.shape, original, released) || inner(original),
-            _ => same(&self.spec.shape, original, released) || self.inside(released).contains(&original),
+            Shape::NumberTree(_) => same_number(&self.spec.shape, original, released) || in_node(original),
+            _ => same_number(&self.spec.shape, original, released) || self.texts_inside(released).contains(&original),
         }
     }
 
@@ -105,13 +111,15 @@ impl<'a> Original<'a> {
     }
 
     /// The original texts of numbers or dates that lie inside a printed interval or node.
-    pub fn inside(&self, released: &str) -> Vec<&'a str> {
+    pub fn texts_inside(&self, released: &str) -> Vec<&'a str> {
         let present = self.present().into_iter();
         let shape = &self.spec.shape;
         let inside = |text: &&str| match (shape, interval(shape, released)) {
-            _ if same(shape, text, released) => true,
-            (Shape::Calendar(_), _) => is_during(text, released),
-            (Shape::NumberTree(_), _) => self.path_of(text).is_some_and(|path| path.iter().any(|l| l == released)),
+            _ if same_number(shape, text, released) => true,
+            (Shape::Calendar(_), _) => is_in_period(text, released),
+            (Shape::NumberTree(_), _) => {
+                self.path_of(text).is_some_and(|path| path.iter().any(|label| label == released))
+            }
             (_, Some((low, high, closed))) => {
                 let value = shape.number(text).unwrap();
                 low <= value && (value < high || (closed && value == high))
@@ -121,8 +129,9 @@ impl<'a> Original<'a> {
         present.filter(inside).collect()
     }
 
-    fn leaves(&self) -> usize {
-        let extra = usize::from(self.has_missing() && !self.missing_has_a_place());
+    /// Number of leaves of the column's domain, including one for missing values.
+    fn num_leaves(&self) -> usize {
+        let extra = usize::from(self.has_missing() && !self.missing_is_in_hierarchy());
         let present: BTreeSet<&&str> = self.cells.iter().filter(|text| !is_missing(text)).collect();
         match &self.spec.shape {
             Shape::Flat | Shape::Prefix(_) => present.len() + extra,
@@ -136,54 +145,58 @@ impl<'a> Original<'a> {
 
     /// NCP and LM of a printed cell.
     fn loss(&self, released: &str) -> (f64, f64) {
-        let leaves = self.leaves();
-        let of_leaves = |n: usize| (n as f64 / leaves as f64, (n - 1) as f64 / (leaves - 1) as f64);
-        if leaves == 1 || is_missing(released) {
+        let num_leaves = self.num_leaves();
+        let loss_of =
+            |covered: usize| (covered as f64 / num_leaves as f64, (covered - 1) as f64 / (num_leaves - 1) as f64);
+        if num_leaves == 1 || is_missing(released) {
             return (0.0, 0.0);
         }
         if self.spec.shape.is_ordered() {
-            let lost = if released == "*" && self.has_missing() { 1.0 } else { self.spread(released) };
+            let lost = if released == "*" && self.has_missing() { 1.0 } else { self.range_share(released) };
             return (lost, lost);
         }
         if released == "*" {
             return (1.0, 1.0);
         }
-        if let Some(values) = set(released) {
-            return of_leaves(values.len());
+        if let Some(values) = set_members(released) {
+            return loss_of(values.len());
         }
         match &self.spec.shape {
             Shape::Prefix(lengths) if released.ends_with('*') => {
                 let present: BTreeSet<&&str> = self.cells.iter().filter(|text| !is_missing(text)).collect();
-                of_leaves(present.iter().filter(|code| was_cut(code, released, lengths)).count())
+                loss_of(present.iter().filter(|code| is_prefix_label(code, released, lengths)).count())
             }
             Shape::Tree(paths) if paths.iter().all(|path| path[0] != released) => {
-                of_leaves(paths.iter().filter(|path| path.iter().any(|label| label == released)).count())
+                loss_of(paths.iter().filter(|path| path.iter().any(|label| label == released)).count())
             }
             _ => (0.0, 0.0),
         }
     }
 
-    /// Non-uniform entropy of the released labels, which may be in another order than the original cells.
+    /// Non-uniform entropy of the released labels, which may be in another order than the original cells: summed over
+    /// records, the bits needed to find the original value among the original cells that the label covers.
     fn entropy(&self, released: &[&str]) -> f64 {
         let shape = &self.spec.shape;
         let equal = |a: &str, b: &str| {
             if is_missing(a) || is_missing(b) {
                 is_missing(a) && is_missing(b)
             } else {
-                a == b || (shape.is_ordered() && same(shape, a, b))
+                a == b || (shape.is_ordered() && same_number(shape, a, b))
             }
         };
-        // Computed once per distinct text.
-        let bits = |texts: &[&str], counts_for: &dyn Fn(&str, &str) -> bool| -> f64 {
+        // Sum over `texts` of the binary logarithm of the number of original cells that match the text; computed once per
+        // distinct text.
+        let log_counts = |texts: &[&str], matches: &dyn Fn(&str, &str) -> bool| -> f64 {
             let mut records: BTreeMap<&str, f64> = BTreeMap::new();
             texts.iter().for_each(|text| *records.entry(text).or_default() += 1.0);
-            let counted = |label: &str| self.cells.iter().filter(|text| counts_for(text, label)).count() as f64;
-            records.iter().map(|(label, records)| records * counted(label).log2()).sum()
+            let num_matching = |label: &str| self.cells.iter().filter(|text| matches(text, label)).count() as f64;
+            records.iter().map(|(label, records)| records * num_matching(label).log2()).sum()
         };
-        bits(released, &|text, label| self.covers(text, label)) - bits(&self.cells, &equal)
+        log_counts(released, &|text, label| self.covers(text, label)) - log_counts(&self.cells, &equal)
     }
 
-    fn spread(&self, released: &str) -> f64 {
+    /// Share of the column's range that a printed cell of numbers or dates spans.
+    fn range_share(&self, released: &str) -> f64 {
         let length = |texts: Vec<&str>| {
             let values = texts.iter().map(|text| self.spec.shape.number(text).unwrap());
             values.clone().fold(f64::MIN, f64::max) - values.fold(f64::MAX, f64::min)
@@ -192,14 +205,14 @@ impl<'a> Original<'a> {
         match released {
             _ if everything.is_empty() || length(everything.clone()) == 0.0 => 0.0,
             "*" => 1.0,
-            _ => length(self.inside(released)) / length(everything),
+            _ => length(self.texts_inside(released)) / length(everything),
         }
     }
 }
 
-/// NCP and LM of the printed cell, by column and record; computed once per distinct text.
-fn losses(originals: &[Original<'_>], columns: &[Vec<&str>]) -> Vec<Vec<(f64, f64)>> {
-    let of_column = |(original, cells): (&Original<'_>, &Vec<&str>)| {
+/// NCP and LM of the printed cells, by column and record; computed once per distinct text.
+fn losses(originals: &[OriginalColumn<'_>], columns: &[Vec<&str>]) -> Vec<Vec<(f64, f64)>> {
+    let of_column = |(original, cells): (&OriginalColumn<'_>, &Vec<&str>)| {
         let mut known: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for cell in cells {
             known.entry(cell).or_insert_with(|| original.loss(cell));
@@ -210,19 +223,19 @@ fn losses(originals: &[Original<'_>], columns: &[Vec<&str>]) -> Vec<Vec<(f64, f6
 }
 
 /// Naive measures of a printed table, by name.
-pub struct Naive {
+pub struct NaiveMeasures {
     /// Measures of the whole release.
     pub of_release: BTreeMap<&'static str, Option<f64>>,
     /// Measures of each quasi-identifier.
     pub of_columns: BTreeMap<&'static str, Vec<f64>>,
 }
 
-/// All measures of a printed table.
-pub fn measures(world: &World, printed: &Printed<'_>) -> Naive {
-    let originals = Original::all(world);
+/// Computes all measures of a printed table.
+pub fn measures(world: &World, printed: &Printed<'_>) -> NaiveMeasures {
+    let originals = OriginalColumn::all(world);
     let columns: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
-    let n = printed.rows.len();
-    let (p, total) = (columns.len() as f64, n as f64);
+    let num_rows = printed.rows.len();
+    let (num_columns, num_records) = (columns.len() as f64, num_rows as f64);
     let suppressed = |record: usize| columns.iter().all(|cells| cells[record] == "*");
     let losses = losses(&originals, &columns);
     let loss = |column: usize, record: usize| {
@@ -230,42 +243,48 @@ pub fn measures(world: &World, printed: &Printed<'_>) -> Naive {
         (ncp, if suppressed(record) { 1.0 } else { lm })
     };
     let entropy: Vec<f64> = originals.iter().zip(&columns).map(|(original, cells)| original.entropy(cells)).collect();
-    let mean = |of: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
-        (0..columns.len()).map(|column| (0..n).map(|record| of(column, record)).sum::<f64>() / total).collect()
+    let mean = |figure: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..columns.len())
+            .map(|column| (0..num_rows).map(|record| figure(column, record)).sum::<f64>() / num_records)
+            .collect()
     };
-    let sum = |of: &dyn Fn(usize, usize) -> f64| -> f64 {
-        (0..columns.len()).flat_map(|column| (0..n).map(move |record| (column, record))).map(|(c, r)| of(c, r)).sum()
+    let sum = |figure: &dyn Fn(usize, usize) -> f64| -> f64 {
+        (0..columns.len())
+            .flat_map(|column| (0..num_rows).map(move |record| (column, record)))
+            .map(|(column, record)| figure(column, record))
+            .sum()
     };
     let weight = |column: usize| world.quasi[column].weight;
-    let weights: f64 = (0..columns.len()).map(weight).sum();
+    let total_weight: f64 = (0..columns.len()).map(weight).sum();
     let ncp = sum(&|column, record| weight(column) * loss(column, record).0);
     let groups = printed.groups(&world.quasi.iter().map(|spec| spec.name.clone()).collect::<Vec<_>>());
-    let count = groups.len() as f64;
-    let of_group = |group: &Vec<usize>| (0..columns.len()).map(|column| loss(column, group[0]).0).sum::<f64>();
-    let worst = |column: usize| groups.iter().map(|group| loss(column, group[0]).0).fold(0.0, f64::max);
-    let squares =
-        |group: &Vec<usize>| group.len() as f64 * if suppressed(group[0]) { total } else { group.len() as f64 };
+    let num_groups = groups.len() as f64;
+    let group_ncp = |group: &Vec<usize>| (0..columns.len()).map(|column| loss(column, group[0]).0).sum::<f64>();
+    let max_ncp = |column: usize| groups.iter().map(|group| loss(column, group[0]).0).fold(0.0, f64::max);
+    let discernibility =
+        |group: &Vec<usize>| group.len() as f64 * if suppressed(group[0]) { num_records } else { group.len() as f64 };
     let of_release = BTreeMap::from([
-        ("gcp", Some(ncp / (total * weights))),
+        ("gcp", Some(ncp / (num_records * total_weight))),
         ("ncp", Some(ncp)),
-        ("lm", Some(sum(&|column, record| loss(column, record).1) / total)),
+        ("lm", Some(sum(&|column, record| loss(column, record).1) / num_records)),
         ("entropy", Some(entropy.iter().sum())),
         ("cm", classification(world, printed, &groups, suppressed)),
         ("rm", regression(world, printed, &groups)),
-        ("dm", Some(groups.iter().map(squares).sum())),
-        ("avg", world.policy.privacy.k().map(|k| total / (count * k as f64))),
-        ("ntil", Some(sum(&|column, record| loss(column, record).0) / (total * p))),
-        ("nil1", Some(groups.iter().map(of_group).sum::<f64>() / (count * p))),
-        ("nil_inf", Some((0..columns.len()).map(worst).sum::<f64>() / p)),
+        ("dm", Some(groups.iter().map(discernibility).sum())),
+        ("avg", world.policy.privacy.k().map(|k| num_records / (num_groups * k as f64))),
+        ("ntil", Some(sum(&|column, record| loss(column, record).0) / (num_records * num_columns))),
+        ("nil1", Some(groups.iter().map(group_ncp).sum::<f64>() / (num_groups * num_columns))),
+        ("nil_inf", Some((0..columns.len()).map(max_ncp).sum::<f64>() / num_columns)),
     ]);
     let of_columns = BTreeMap::from([
         ("ncp", mean(&|column, record| loss(column, record).0)),
         ("lm", mean(&|column, record| loss(column, record).1)),
         ("entropy", entropy),
     ]);
-    Naive { of_release, of_columns }
+    NaiveMeasures { of_release, of_columns }
 }
 
+/// Share of records that are suppressed or not in the majority class of their group; `None` without a class column.
 fn classification(
     world: &World,
     printed: &Printed<'_>,
@@ -280,14 +299,16 @@ fn classification(
         _ => text.to_owned(),
     };
     let cells = printed.cells(name);
-    let wrong = |group: &Vec<usize>| {
+    let mistakes = |group: &Vec<usize>| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         group.iter().for_each(|&record| *counts.entry(value(cells[record])).or_default() += 1);
         if suppressed(group[0]) { group.len() } else { group.len() - counts.values().max().unwrap() }
     };
-    Some(groups.iter().map(wrong).sum::<usize>() as f64 / cells.len() as f64)
+    Some(groups.iter().map(mistakes).sum::<usize>() as f64 / cells.len() as f64)
 }
 
+/// Squared deviations of the class from the means of its groups, as a share of those from the overall mean; `None` unless
+/// the class is a number or date without missing values.
 fn regression(world: &World, printed: &Printed<'_>, groups: &[Vec<usize>]) -> Option<f64> {
     let name = world.class.as_ref()?;
     let spec = world.attributes.iter().find(|spec| spec.name == *name)?;
@@ -295,12 +316,12 @@ fn regression(world: &World, printed: &Printed<'_>, groups: &[Vec<usize>]) -> Op
     if !spec.shape.is_ordered() || cells.iter().any(|text| is_missing(text)) {
         return None;
     }
-    let squares = |group: &[usize]| {
+    let squared_deviations = |group: &[usize]| {
         let values: Vec<f64> = group.iter().map(|&record| spec.shape.number(cells[record]).unwrap()).collect();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
     };
-    let whole = squares(&(0..cells.len()).collect::<Vec<_>>());
-    let within: f64 = groups.iter().map(|group| squares(group)).sum();
+    let whole = squared_deviations(&(0..cells.len()).collect::<Vec<_>>());
+    let within: f64 = groups.iter().map(|group| squared_deviations(group)).sum();
     Some(if whole > 0.0 { within / whole } else { 0.0 })
 }

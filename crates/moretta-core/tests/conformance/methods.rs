@@ -17,7 +17,7 @@ use proptest::prelude::*;
 
 use crate::{
     PARAMETERS, SHORT_PARAMETERS,
-    losses::Original,
+    losses::OriginalColumn,
     naive_engine::{self, print_release},
     world::{TextRows, World, cases, worlds},
 };
@@ -58,7 +58,7 @@ pub fn check_cells(world: &World, header: &[String], rows: &TextRows, change: &C
     // in a global recoding all with the same label in the column.
     let every: Vec<String> = world.quasi.iter().map(|spec| spec.name.clone()).collect();
     let one_for_many = world.policy.release.numbers != Numbers::Interval;
-    for original in Original::all(world) {
+    for original in OriginalColumn::all(world) {
         let name = &original.spec.name;
         let released = printed.cells(name);
         let alike = match change {

@@ -21,7 +21,7 @@ use moretta_core::{
 use proptest::{prelude::*, strategy::ValueTree};
 
 use crate::{
-    losses::Original,
+    losses::OriginalColumn,
     naive_engine::{group_and_count, print_release},
     world::{TextRows, World, cases, worlds},
 };
@@ -340,7 +340,7 @@ fn by_every_method(
 /// Whether at least `k` people match the labels of every printed group.
 fn fits_enough_people(world: &World, population: &TextRows, k: u64, header: &[String], rows: &TextRows) -> bool {
     let people = World { rows: population.clone(), ..world.clone() };
-    let originals = Original::all(&people);
+    let originals = OriginalColumn::all(&people);
     let printed = world.printed(header, rows);
     let cells: Vec<Vec<&str>> = world.quasi.iter().map(|spec| printed.cells(&spec.name)).collect();
     let fits = |record: usize, person: &Vec<String>| {

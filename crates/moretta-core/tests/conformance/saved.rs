@@ -16,7 +16,7 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    losses::Original,
+    losses::OriginalColumn,
     methods::{check_cells, methods},
     naive_engine::group_and_count,
     naive_engine::print_release,
@@ -73,7 +73,7 @@ fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextR
 
 /// Whether a record also fits the labels of another group. Always true for sets and means, which do not show their box.
 fn overlap(world: &World, rows: &TextRows) -> bool {
-    let originals = Original::all(world);
+    let originals = OriginalColumn::all(world);
     let boxes: BTreeSet<&[String]> = rows.iter().map(|row| &row[..world.quasi.len()]).collect();
     let fits = |record: usize, cells: &[String]| {
         originals.iter().zip(cells).all(|(original, cell)| original.covers(original.cells[record], cell))

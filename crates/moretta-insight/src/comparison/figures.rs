@@ -100,7 +100,7 @@ impl Figure {
 pub const FIGURES: &[Figure] = &[
     Figure::new("gcp", Unit::Own, "global certainty penalty: share of all precision that is lost, weighted by column",
         |found| found.measures.get("gcp")).drawn(),
-    Figure::new("lm", Unit::Own, "Iyengar's loss metric: mean share of other values that a cell covers, summed over columns",
+    Figure::new("lm", Unit::Own, "Iyengar's loss metric: mean share of the range, or of the other values, that a cell covers; summed over columns",
         |found| found.measures.get("lm")).drawn(),
     Figure::new("cm", Unit::Own, "share of records suppressed or outside their group's majority class",
         |found| found.measures.get("cm")),

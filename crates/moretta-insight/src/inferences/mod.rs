@@ -8,7 +8,7 @@
 //! ```
 //!
 //! [`find`] counts every inference with a support of at least 1, exactly, and lists those with a confidence strictly
-//! above a threshold. Rounding is tolerated as in the privacy models, so an inference is marked as broken here if and
+//! above a threshold. Rounding is tolerated as in the privacy models, so an inference exceeds its limit here if and
 //! only if [`Template`] refuses it. A record is *exposed* above a threshold if it supports an inference with a higher
 //! confidence.
 //!
@@ -55,7 +55,7 @@ pub struct Question {
     pub values: Vec<GuardedValue>,
 }
 
-/// A guarded value.
+/// A guarded value: one that an attacker should not infer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GuardedValue {
     /// Code of the value.
@@ -142,8 +142,8 @@ impl Inference {
         self.support as f64 / self.records as f64
     }
 
-    /// Whether the policy forbids it.
-    pub fn is_broken(&self) -> bool {
+    /// Whether the confidence is above the limit of the policy.
+    pub fn exceeds_limit(&self) -> bool {
         self.max_confidence.is_some_and(|limit| is_above(self.confidence(), limit))
     }
 
@@ -177,11 +177,11 @@ pub struct Tallies {
     /// Above the threshold of the list.
     pub listed: Tally,
     /// Above the limit of the policy.
-    pub broken: Tally,
+    pub above_limit: Tally,
 }
 
 impl Tallies {
-    fn add(&mut self, listed_above: f64, (confidence, broken): (f64, bool), inferences: u64, records: u64) {
+    fn add(&mut self, listed_above: f64, (confidence, exceeds_limit): (f64, bool), inferences: u64, records: u64) {
         let add = |tally: &mut Tally, counts: bool| {
             if counts {
                 tally.inferences += inferences;
@@ -192,7 +192,7 @@ impl Tallies {
             add(tally, is_above(confidence, threshold));
         }
         add(&mut self.listed, is_above(confidence, listed_above));
-        add(&mut self.broken, broken);
+        add(&mut self.above_limit, exceeds_limit);
     }
 }
 
@@ -256,14 +256,15 @@ struct BoundQuestion {
     set: usize,
 }
 
-/// For each variant, the highest confidence of an inference that it supports, and whether any of them is broken.
+/// For each variant, the highest confidence of an inference that it supports, and whether any of them exceeds its
+/// limit.
 struct Exposure(Vec<(f64, bool)>);
 
 impl Exposure {
     fn add(&mut self, variant: VariantId, inference: &Inference) {
-        let (confidence, broken) = &mut self.0[variant.index()];
+        let (confidence, exceeds_limit) = &mut self.0[variant.index()];
         *confidence = confidence.max(inference.confidence());
-        *broken |= inference.is_broken();
+        *exceeds_limit |= inference.exceeds_limit();
     }
 
     fn count(&self, profile: &Profile, above: f64, tallies: &mut Tallies) {
@@ -306,7 +307,7 @@ impl InferenceScan<'_> {
         for &(value, support) in group.histogram(attribute) {
             let mut strictest: Option<Inference> = None;
             for inference in inferences(value, support) {
-                let sure = (inference.confidence(), inference.is_broken());
+                let sure = (inference.confidence(), inference.exceeds_limit());
                 let exposes = if self.by_question[inference.question].is_some() { 0 } else { support };
                 self.found.by_question[inference.question].add(self.above, sure, 1, exposes);
                 if strictest.is_none_or(|other| inference.is_stricter_than(&other)) {
@@ -314,7 +315,7 @@ impl InferenceScan<'_> {
                 }
             }
             if let Some(inference) = strictest {
-                self.found.all.add(self.above, (inference.confidence(), inference.is_broken()), 1, 0);
+                self.found.all.add(self.above, (inference.confidence(), inference.exceeds_limit()), 1, 0);
                 self.list(inference);
             }
         }

@@ -59,7 +59,7 @@ impl BoundTable {
                 inferred: (attribute.name.clone(), attribute.values[inference.value as usize].to_string()),
                 support: inference.support,
                 records: inference.records,
-                broken: inference.is_broken(),
+                exceeds_limit: inference.exceeds_limit(),
             }
         };
         found.listed.iter().map(as_texts).collect()
@@ -73,7 +73,7 @@ struct TextInference {
     inferred: (String, String),
     support: u64,
     records: u64,
-    broken: bool,
+    exceeds_limit: bool,
 }
 
 fn template(given: &str, rest: &str) -> String {
@@ -90,10 +90,10 @@ fn the_banks_traders_are_found_out() {
     assert_eq!(listed.len(), 2);
     assert_eq!((&listed[0].given, listed[0].support, listed[0].records), (&pair("Trader", "UK"), 4, 5));
     assert_eq!((&listed[1].given, listed[1].support, listed[1].records), (&pair("Clerk", "Canada"), 1, 4));
-    assert_eq!((listed[0].broken, listed[1].broken), (true, false));
+    assert_eq!((listed[0].exceeds_limit, listed[1].exceeds_limit), (true, false));
     let tally = |inferences, records| Tally { inferences, records };
     assert_eq!(found.all.above, [tally(2, 5), tally(1, 4), tally(1, 4), tally(1, 4), tally(0, 0)]);
-    assert_eq!((found.all.listed, found.all.broken), (tally(2, 5), tally(1, 4)));
+    assert_eq!((found.all.listed, found.all.above_limit), (tally(2, 5), tally(1, 4)));
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn a_threshold_itself_is_not_above_it() {
     let table = BoundTable::bank(&template("\"job\", \"country\"", "values = [\"Discharged\"]\nmax-confidence = 0.8"));
     assert_eq!(table.find(0.8).listed, []);
     assert_eq!(table.find(0.25).listed.len(), 1);
-    assert_eq!(table.find(0.0).all.broken, Tally::default());
+    assert_eq!(table.find(0.0).all.above_limit, Tally::default());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn templates_that_say_the_same_count_once_and_the_strictest_decides() {
     assert_eq!(found.by_question.iter().map(|of| of.listed.inferences).collect::<Vec<_>>(), [6, 2]);
     assert_eq!((found.all.listed.inferences, found.all.listed.records), (8, 16), "a record counts once");
     // Broken: both of Discharged at 10 %, and of Never the doctors and the trader in Canada.
-    assert_eq!((found.all.broken.inferences, found.all.broken.records), (4, 12));
+    assert_eq!((found.all.above_limit.inferences, found.all.above_limit.records), (4, 12));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn without_templates_every_value_of_every_sensitive_column_is_asked_for() {
     let found = table.find(0.0);
     assert_eq!((table.questions.len(), table.questions[0].values.len()), (1, 3));
     assert_eq!((found.listed.len(), found.all.listed.records), (8, 24));
-    assert_eq!(found.all.broken, Tally::default());
+    assert_eq!(found.all.above_limit, Tally::default());
 }
 
 #[test]
@@ -134,14 +134,14 @@ fn lkc_asks_about_every_set_of_columns() {
     assert_eq!((table.questions.len(), table.questions[0].known.len()), (1, 3));
     let found = table.find(0.75);
     let listed = table.listed(&found);
-    assert!(listed.iter().all(|found| found.given.len() == 2 && found.broken), "{listed:?}");
+    assert!(listed.iter().all(|found| found.given.len() == 2 && found.exceeds_limit), "{listed:?}");
     let discharged: Vec<&TextInference> = listed.iter().filter(|found| found.inferred.1 == "Discharged").collect();
     // Trader and UK; job and child say the same of less, and UK and No the same of the same five.
     let known: Vec<[&str; 2]> = discharged.iter().map(|found| [&*found.given[0].1, &*found.given[1].1]).collect();
     assert_eq!(known, [["Trader", "UK"], ["UK", "No"]]);
-    assert_eq!((found.all.broken, found.by_question[0].broken), (found.all.listed, found.all.listed));
+    assert_eq!((found.all.above_limit, found.by_question[0].above_limit), (found.all.listed, found.all.listed));
     // All but one discharged clerk and one trader of the UK who never was.
-    assert_eq!(found.all.broken.records, 4 + 4 + 6 + 4 + 1 + 3);
+    assert_eq!(found.all.above_limit.records, 4 + 4 + 6 + 4 + 1 + 3);
 }
 
 #[test]
@@ -153,7 +153,10 @@ fn what_a_template_and_lkc_both_ask_counts_once_under_the_stricter_limit() {
     let mut listed = table.listed(&table.find(0.0));
     listed
         .retain(|found| found.inferred.1 == "Discharged" && found.given[0].0 == "job" && found.given[1].0 == "country");
-    assert_eq!(listed.iter().map(|found| (found.support, found.broken)).collect::<Vec<_>>(), [(4, true), (1, true)]);
+    assert_eq!(
+        listed.iter().map(|found| (found.support, found.exceeds_limit)).collect::<Vec<_>>(),
+        [(4, true), (1, true)]
+    );
 }
 
 /// The naive reference: single records and maps over texts.
@@ -211,9 +214,12 @@ impl Naive {
                     continue;
                 }
                 let (support, records) = (carriers.len() as u64, members.len() as u64);
-                let broken = support as f64 > limit * records as f64 + 1e-9;
+                let exceeds_limit = support as f64 > limit * records as f64 + 1e-9;
                 let inferred = (column.to_owned(), value.clone());
-                inferences.push((TextInference { given: given.clone(), inferred, support, records, broken }, carriers));
+                inferences.push((
+                    TextInference { given: given.clone(), inferred, support, records, exceeds_limit },
+                    carriers,
+                ));
             }
         }
         inferences
@@ -335,7 +341,7 @@ proptest! {
             prop_assert_eq!(above, tally(&inferences, |found| is_above(found, tenths)));
         }
         prop_assert_eq!(found.all.listed, tally(&inferences, |found| is_above(found, tenths)));
-        prop_assert_eq!(found.all.broken, tally(&inferences, |found| found.broken));
+        prop_assert_eq!(found.all.above_limit, tally(&inferences, |found| found.exceeds_limit));
         let shorter = find(&table.profile, &table.questions, tenths as f64 / 10.0, Some(3));
         prop_assert_eq!(&shorter.listed[..], &found.listed[..found.listed.len().min(3)]);
         prop_assert_eq!((shorter.all, &shorter.by_question), (found.all, &found.by_question));
@@ -349,7 +355,7 @@ proptest! {
                 own.extend(naive.ask(&given, column, &limits[&(&given[..], &**column)]));
             }
             prop_assert_eq!(of.listed, tally(&own, |found| is_above(found, tenths)));
-            prop_assert_eq!(of.broken, tally(&own, |found| found.broken));
+            prop_assert_eq!(of.above_limit, tally(&own, |found| found.exceeds_limit));
         }
     }
 }

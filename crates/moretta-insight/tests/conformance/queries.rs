@@ -24,13 +24,13 @@ enum Values {
 
 /// Distance of neighboring values if all numbers are whole, or all dates are without a time of day (dates are in
 /// minutes here).
-fn step(original: &losses::Original<'_>) -> Option<f64> {
+fn step(original: &losses::OriginalColumn<'_>) -> Option<f64> {
     let step = if original.spec.shape.is_date() { 1440.0 } else { 1.0 };
     let mut present = original.cells.iter().filter(|text| !is_missing(text));
     present.all(|text| original.spec.shape.number(text).unwrap() % step == 0.0).then_some(step)
 }
 
-fn values(original: &losses::Original<'_>, profile: &Profile, column: ColumnId, released: &str) -> Values {
+fn values(original: &losses::OriginalColumn<'_>, profile: &Profile, column: ColumnId, released: &str) -> Values {
     let shape = &original.spec.shape;
     if !shape.is_ordered() {
         let domain = profile.domain(column);
@@ -48,7 +48,7 @@ fn values(original: &losses::Original<'_>, profile: &Profile, column: ColumnId, 
     if is_missing(released) {
         return Values::List(vec![None]);
     }
-    let inside = if released == "*" { original.present() } else { original.inside(released) };
+    let inside = if released == "*" { original.present() } else { original.texts_inside(released) };
     let numbers: Vec<f64> = inside.iter().map(|text| shape.number(text).unwrap()).collect();
     // A mean, median or midpoint need not be a value.
     let own = shape.number(released).filter(|_| shape.is_number());
@@ -99,7 +99,7 @@ fn ranges(world: &World, query: &Query) -> Vec<Option<(f64, f64)>> {
 
 /// The answer from the cells, given by column.
 fn answer(world: &World, profile: &Profile, query: &Query, cells: &[Vec<&str>]) -> f64 {
-    let (originals, ranges) = (losses::Original::all(world), ranges(world, query));
+    let (originals, ranges) = (losses::OriginalColumn::all(world), ranges(world, query));
     let of_record = |record: usize| {
         let mut part = 1.0;
         for (column, original) in originals.iter().enumerate() {
@@ -164,7 +164,7 @@ proptest! {
 
 /// The true answer, record by record.
 fn true_answer(world: &World, profile: &Profile, query: &Query) -> f64 {
-    let (originals, ranges) = (losses::Original::all(world), ranges(world, query));
+    let (originals, ranges) = (losses::OriginalColumn::all(world), ranges(world, query));
     let value = |column: usize, text: &str| {
         let domain = profile.domain(ColumnId::from_index(column));
         let same = |code: &u32| {

@@ -36,7 +36,7 @@ fn cells(listing: &Listing, inference: &Inference, columns: &[ColumnId]) -> Vec<
         inference.support.to_string(),
         inference.records.to_string(),
         inference.max_confidence.map_or(String::new(), |max| max.to_string()),
-        inference.is_broken().to_string(),
+        inference.exceeds_limit().to_string(),
         listing.names(given).collect::<Vec<_>>().join("; "),
     ];
     cells.extend(columns.iter().map(known));

@@ -29,7 +29,7 @@ fn add_counts(to: &mut Value, listing: &Listing, tallies: &Tallies) {
     to["counts"] = THRESHOLDS.into_iter().zip(tallies.above).map(above).collect();
     to["listed"] = json!(tallies.listed);
     // Null if the policy sets no limit.
-    to["broken"] = json!(listing.is_limited().then_some(tallies.broken));
+    to["broken"] = json!(listing.is_limited().then_some(tallies.above_limit));
 }
 
 fn question_row(listing: &Listing, question: &Question, tallies: &Tallies) -> Value {
@@ -56,6 +56,6 @@ fn inference_row(listing: &Listing, inference: &Inference) -> Value {
         "support": inference.support,
         "records": inference.records,
         "max_confidence": inference.max_confidence,
-        "broken": inference.is_broken(),
+        "broken": inference.exceeds_limit(),
     })
 }

@@ -1,12 +1,13 @@
-//! Answers as CSV.
+//! Answers of queries as CSV.
 
-use moretta_insight::evaluate::queries::{Answered, Answers, Queries, QueryKind, written};
+use moretta_insight::evaluate::queries::{Answered, Answers, Queries, QueryKind, conditions_text};
 
 use crate::csv;
 
 const HEADER: [&str; 8] = ["query", "aggregate", "column", "where", "records", "truth", "answer", "error"];
 
-/// Returns one line per query. Only the user's own queries have conditions.
+/// Returns a header and one line per query. `where` is empty for random queries, because one may be about a single person;
+/// `error` is empty if the true answer is 0.
 pub fn csv(queries: &Queries) -> String {
     let mut text = csv::line(HEADER);
     let mut number = 0;
@@ -25,7 +26,7 @@ pub fn csv(queries: &Queries) -> String {
     };
     match &queries.answers {
         Answers::Own(own) => {
-            own.iter().for_each(|((kind, conditions), answered)| line(kind, written(conditions), answered));
+            own.iter().for_each(|((kind, conditions), answered)| line(kind, conditions_text(conditions), answered));
         }
         Answers::Random { workloads, .. } => {
             for (kind, workload) in workloads {

@@ -84,7 +84,7 @@ fn meaning(kind: &ObjectiveKind, column: &str) -> Markup {
                 "mean share of its column’s range that a cell spans, weighted sum over columns"
             }
             ObjectiveKind::Precision(LossMetric::Lm) => {
-                "mean share of other values that a cell covers, weighted sum over columns"
+                "mean share of the range, or of the other values, that a cell covers; weighted sum over columns"
             }
             ObjectiveKind::Classification { costs, .. } => {
                 "records suppressed or outside their group’s majority of " (describe::name(column))

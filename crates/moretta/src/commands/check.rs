@@ -1,4 +1,4 @@
-//! `moretta check`
+//! `moretta check`: fails if the file does not satisfy the policy.
 
 use moretta_flow::{Checked, FlowError};
 use moretta_insight::report::Privacy;
@@ -11,10 +11,11 @@ use crate::{
 };
 
 #[derive(Serialize)]
-struct Json<'a> {
+struct CheckJson<'a> {
     holds: bool,
     rows: u64,
     groups: usize,
+    /// Records with `*` in every quasi-identifier: a released file does not show which of them were suppressed.
     suppressed_rows: u64,
     identifiers_present: &'a [String],
     privacy: &'a Privacy,
@@ -26,12 +27,12 @@ pub fn run(arguments: &Check) -> Result<(), FlowError> {
     let checked = run_request(resources, |session| session.check(&request))?;
     let holds = checked.holds();
     if *json {
-        let Checked { records, groups, suppressed, identifiers, privacy, .. } = &checked;
-        summary::print(&to_json(&Json {
+        let Checked { records, groups, fully_generalized, identifiers, privacy, .. } = &checked;
+        summary::print(&to_json(&CheckJson {
             holds,
             rows: *records,
             groups: *groups,
-            suppressed_rows: *suppressed,
+            suppressed_rows: *fully_generalized,
             identifiers_present: identifiers,
             privacy,
         }));

@@ -6,7 +6,7 @@ use super::{output_file, run_request};
 use crate::{
     arguments::Inferences,
     summary,
-    tables::inferences::{SHOWN, text, written},
+    tables::inferences::{MAX_LISTED, text, written},
 };
 
 pub fn run(arguments: &Inferences) -> Result<(), FlowError> {
@@ -16,7 +16,7 @@ pub fn run(arguments: &Inferences) -> Result<(), FlowError> {
         input: input.clone(),
         policy: policy.clone(),
         above: *above,
-        max_listed: first.then_some(SHOWN),
+        max_listed: first.then_some(MAX_LISTED),
         output: output_file(output, *overwrite),
     };
     let listing = run_request(resources, |session| session.inferences(&request))?;

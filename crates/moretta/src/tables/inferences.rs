@@ -1,4 +1,4 @@
-//! Counts and the inferences with the highest confidence on a terminal, at most 100 characters wide.
+//! Output of `moretta inferences` on a terminal: counts, and the inferences with the highest confidence.
 
 use std::{fmt::Write as _, path::Path};
 
@@ -9,34 +9,34 @@ use moretta_insight::{
     tradeoff::joined,
 };
 
-/// Inferences shown unless all are requested.
-pub const SHOWN: usize = 20;
-/// Maximum number of protected values that are named; more are counted.
-const NAMED: usize = 3;
-/// Characters per line.
+/// Maximum number of inferences in the list, unless all are requested.
+pub const MAX_LISTED: usize = 20;
+/// Maximum number of guarded values that a question names; if there are more, their number is printed.
+const MAX_NAMED: usize = 3;
+/// Maximum characters per wrapped line.
 const WIDTH: usize = 96;
 const FAINT: Style = Style::new().dimmed();
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// Returns the counts and the inferences with the highest confidence, or all of them.
+/// Returns the counts, and the listed inferences: all, or those with the highest confidence.
 pub fn text(listing: &Listing, all: bool) -> String {
     let listed = &listing.found.listed;
     let mut text = counts_table(listing);
     if listed.is_empty() {
         return text + &format!("no inference has a confidence above {}\n", percent(listing.above));
     }
-    let shown = if all { &listed[..] } else { &listed[..listed.len().min(SHOWN)] };
+    let printed = if all { &listed[..] } else { &listed[..listed.len().min(MAX_LISTED)] };
     let _ = writeln!(text, "{}, highest confidence first", found_above(listing));
-    text += &list(listing, shown);
-    let more = listing.found.all.listed.inferences - shown.len() as u64;
-    if more > 0 {
-        let _ = writeln!(text, "{FAINT}… and {} more; use --all to list them{FAINT:#}", count(more));
+    text += &list(listing, printed);
+    let omitted = listing.found.all.listed.inferences - printed.len() as u64;
+    if omitted > 0 {
+        let _ = writeln!(text, "{FAINT}… and {} more; use --all to list them{FAINT:#}", count(omitted));
     }
     text
 }
 
-/// Returns the summary printed when the list was written to a file.
+/// Returns the summary printed after the list was written to a file.
 pub fn written(listing: &Listing, path: &Path) -> String {
     counts_table(listing) + &format!("{GOOD}wrote{GOOD:#} {}: {}\n", path.display(), found_above(listing))
 }
@@ -51,9 +51,9 @@ fn counts_table(listing: &Listing) -> String {
     let mut text = format!("{}: {}\n", listing.file, counted(listing.profile.records(), "record", "records"));
     if !listing.is_limited() {
         text +=
-            "the policy has no template: checking every value of each sensitive column, given all quasi-identifiers\n";
+            "no template or LKC-privacy in the policy: checking all sensitive values, given all quasi-identifiers\n";
     }
-    // The counts of all questions above the lowest threshold are the largest.
+    // The largest counts are those of all questions above the lowest threshold.
     let largest = listing.found.all.above[0];
     let width = count(largest.inferences.max(largest.records)).len().max(8) + 2;
     let thresholds: String = THRESHOLDS.iter().map(|threshold| format!("{:>width$}", percent(*threshold))).collect();
@@ -67,43 +67,45 @@ fn counts_table(listing: &Listing) -> String {
         text += &rows(tallies, width);
     }
     text.push('\n');
-    let Tally { inferences, records } = listing.found.all.broken;
+    let Tally { inferences, records } = listing.found.all.above_limit;
     if inferences > 0 {
-        let what = counted(inferences, "inference is", "inferences are");
+        let what = counted(inferences, "inference has", "inferences have");
         let _ = writeln!(
             text,
-            "{BAD}FAIL{BAD:#} {what} above the confidence that the policy allows ({})\n",
+            "{BAD}FAIL{BAD:#} {what} a confidence above the limit of the policy ({})\n",
             exposed(records)
         );
     } else if listing.is_limited() {
-        let _ = writeln!(text, "{GOOD}ok{GOOD:#} no inference is above the confidence that the policy allows\n");
+        let _ = writeln!(text, "{GOOD}ok{GOOD:#} no inference has a confidence above the limit of the policy\n");
     }
     text
 }
 
-/// `bankruptcy = Discharged, given job, country (at most 75 %)`, `diagnosis (9 values), given any 2 of 5 columns`
+/// Returns, e.g., `bankruptcy = Discharged, given job, country (at most 75 %)` or
+/// `diagnosis (9 values), given any 2 of 5 columns`.
 fn describe(listing: &Listing, question: &Question) -> String {
     let attribute = listing.attribute(question);
     let values = match question.values.len() {
-        1..=NAMED => {
-            let named = question.values.iter().map(|of| shown(&attribute.values[of.value as usize]));
+        1..=MAX_NAMED => {
+            let named = question.values.iter().map(|guarded| escaped(&attribute.values[guarded.value as usize]));
             format!(" = {}", named.collect::<Vec<_>>().join(" or "))
         }
         many => format!(" ({})", counted(many as u64, "value", "values")),
     };
     let given = match &question.known[..] {
-        [given] => listing.names(given).map(shown).collect::<Vec<_>>().join(", "),
+        [given] => listing.names(given).map(escaped).collect::<Vec<_>>().join(", "),
         sets => format!("any {} of {} columns", sets[0].len(), columns(question).len()),
     };
-    format!("{}{values}, given {given}{}", shown(&attribute.name), allowed(question))
+    format!("{}{values}, given {given}{}", escaped(&attribute.name), limit_text(question))
 }
 
-fn list(listing: &Listing, shown: &[Inference]) -> String {
-    let support = |of: &Inference| format!("{} of {}", count(of.support), count(of.records));
-    let widest = shown.iter().map(|of| support(of).chars().count()).max().unwrap_or(0).max("support".len());
+fn list(listing: &Listing, inferences: &[Inference]) -> String {
+    let support = |inference: &Inference| format!("{} of {}", count(inference.support), count(inference.records));
+    let widths = inferences.iter().map(|inference| support(inference).chars().count());
+    let widest = widths.max().unwrap_or(0).max("support".len());
     let mut text = format!("{FAINT}  confidence  {:>widest$}{FAINT:#}\n", "support");
-    for inference in shown {
-        let (sign, style) = if inference.is_broken() { ("!", BAD) } else { (" ", Style::new()) };
+    for inference in inferences {
+        let (sign, style) = if inference.exceeds_limit() { ("!", BAD) } else { (" ", Style::new()) };
         let confidence = format!("{:.1} %", 100.0 * inference.confidence());
         let head = format!("{style}{sign}{style:#} {confidence:>10}  {:>widest$}  ", support(inference));
         let parts = parts(listing, inference);
@@ -113,9 +115,10 @@ fn list(listing: &Listing, shown: &[Inference]) -> String {
     text
 }
 
-/// `bankruptcy = Discharged,` `given job = Trader,` `country = UK`
+/// Returns an inference in parts that are not wrapped, e.g. `bankruptcy = Discharged,`, `given job = Trader,` and
+/// `country = UK`.
 fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
-    let pair = |(column, value): (&str, &str)| format!("{} = {}", shown(column), shown(value));
+    let pair = |(column, value): (&str, &str)| format!("{} = {}", escaped(column), escaped(value));
     let mut known: Vec<String> = listing.known(inference).map(pair).collect();
     let last = known.len() - 1;
     known[..last].iter_mut().for_each(|pair| pair.push(','));
@@ -124,8 +127,8 @@ fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
     known
 }
 
-/// Returns the limit of the policy, if it is the same for all values.
-fn allowed(question: &Question) -> String {
+/// Returns, e.g., ` (at most 75 %)`, the limit of the policy; empty unless all values of the question have the same limit.
+fn limit_text(question: &Question) -> String {
     let limits = || question.values.iter().map(|guarded| guarded.max_confidence);
     match limits().next().flatten() {
         Some(max) if limits().all(|limit| limit == Some(max)) => format!(" (at most {})", percent(max)),
@@ -151,13 +154,13 @@ fn lines<'a>(parts: impl IntoIterator<Item = &'a str>, indent: usize) -> String 
     lines.into_iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }
 
-/// `12.5 %`, rounded to hide binary floating-point noise.
+/// Formats a share, e.g. `12.5 %`, rounded to hide binary floating-point noise.
 fn percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 
 /// Escapes a value or name for the terminal: no control sequences, no line breaks, no changes of text direction.
-fn shown(text: &str) -> String {
+fn escaped(text: &str) -> String {
     if text.is_empty() {
         return "\"\"".to_owned();
     }
@@ -165,7 +168,7 @@ fn shown(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Control characters and invisible ones: direction marks, overrides and isolates, zero-width spaces, line breaks.
+/// Whether a character is a control character or invisible: direction marks, overrides and isolates, zero-width spaces, line breaks.
 /// Joiners are kept, because some scripts need them.
 fn is_control(c: char) -> bool {
     c.is_control()
@@ -176,7 +179,7 @@ fn is_control(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{percent, shown};
+    use super::{escaped, percent};
 
     #[test]
     fn shares_are_percentages() {
@@ -185,10 +188,10 @@ mod tests {
 
     #[test]
     fn no_value_controls_the_terminal() {
-        assert_eq!(["", "a b", "\u{1b}[2J\n"].map(shown), ["\"\"", "a b", "\\u{1b}[2J\\n"]);
+        assert_eq!(["", "a b", "\u{1b}[2J\n"].map(escaped), ["\"\"", "a b", "\\u{1b}[2J\\n"]);
         for c in ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}'] {
-            assert_eq!(shown(&format!("a{c}b")), format!("a\\u{{{:x}}}b", u32::from(c)));
+            assert_eq!(escaped(&format!("a{c}b")), format!("a\\u{{{:x}}}b", u32::from(c)));
         }
-        assert_eq!(["Ünï", "שלום", "👨\u{200d}👩"].map(shown), ["Ünï", "שלום", "👨\u{200d}👩"]);
+        assert_eq!(["Ünï", "שלום", "👨\u{200d}👩"].map(escaped), ["Ünï", "שלום", "👨\u{200d}👩"]);
     }
 }

@@ -5,8 +5,8 @@ use std::{fmt::Write as _, path::Path};
 use anstyle::{AnsiColor, Style};
 use moretta_core::text::{count, counted};
 use moretta_insight::evaluate::queries::{
-    Answered, Answers, Class, Conditions, Draw, Errors, Queries, QueryKind, Workload, errors, errors_by_class,
-    written as conditions_text,
+    Answered, Answers, Class, Conditions, Draw, Errors, Queries, QueryKind, Workload, conditions_text, errors,
+    errors_by_class,
 };
 
 const FAINT: Style = Style::new().dimmed();
@@ -74,10 +74,11 @@ fn error_table(queries: &Queries) -> String {
     text
 }
 
-/// Returns how many queries were drawn, and advice if too few had an answer.
+/// Returns the number of drawn queries, and advice if too few have a nonzero true answer.
 fn drawn(kind: &QueryKind, workload: &Workload, draw: &Draw) -> String {
     let (found, drawn) = (workload.answered.len() as u64, workload.drawn);
-    let mut text = format!("{}: {} of {} drawn have a nonzero answer\n", kind.name(), count(found), count(drawn));
+    let mut text =
+        format!("{}: {} of {} drawn queries have a nonzero true answer\n", kind.name(), count(found), count(drawn));
     if (found as usize) < draw.count {
         let requested = count(draw.count as u64);
         let _ =

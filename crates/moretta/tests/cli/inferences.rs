@@ -82,7 +82,10 @@ fn the_banks_traders_are_found_out() {
     let folder = bank();
     let run = inferences(&folder, &["--above", "0.2"]);
     assert_eq!(run.code, 0, "{}", run.stderr);
-    assert_eq!(run.stderr, "note: this shows real combinations of values: it is as confidential as people.csv\n");
+    assert_eq!(
+        run.stderr,
+        "note: the output shows real combinations of values, so it is as confidential as people.csv\n"
+    );
     insta::assert_snapshot!("inferences", run.stdout);
     let found = json(&folder, &[]);
     assert_eq!(found["rows"], 24);
@@ -112,7 +115,7 @@ fn a_release_is_read_like_raw_data() {
     assert!(raw["broken"]["inferences"].as_u64() > Some(0), "{}", raw["broken"]);
     assert_eq!(folder.anonymize(&["--seed", "1"]).code, 0);
     let said = folder.ok(&["inferences", "out.csv", "-p", "policy.toml"]);
-    assert!(said.contains("ok no inference is above the confidence that the policy allows"), "{said}");
+    assert!(said.contains("ok no inference has a confidence above the limit of the policy"), "{said}");
     assert!(said.contains("no inference has a confidence above 50 %"), "{said}");
 }
 
@@ -120,7 +123,7 @@ fn a_release_is_read_like_raw_data() {
 fn without_a_template_all_sensitive_values_are_asked_for() {
     let folder = Folder::with_people();
     let said = folder.ok(&["inferences", "people.csv", "-p", "policy.toml"]);
-    assert!(said.contains("the policy has no template: checking every value of each sensitive column"), "{said}");
+    assert!(said.contains("no template or LKC-privacy in the policy: checking all sensitive values"), "{said}");
     let found = json(&folder, &[]);
     assert_eq!((&found["asked"], &found["broken"]), (&"sensitive-columns".into(), &Value::Null));
     // Ann and Cat share all quasi-identifier values, the others are unique.

@@ -1,4 +1,4 @@
-//! End points: the codes after which an interval of free numbers may end.
+//! End points: the codes that may be the last of an interval of free numbers.
 //!
 //! They come from the policy (`end-points`), or they are all boundaries between two values; if these exceed `points`, the
 //! quantiles of the records are taken instead.
@@ -24,7 +24,8 @@ pub enum EndPoint {
     Text(String),
 }
 
-/// Returns, by column, the codes after which an interval of free numbers may end; empty for columns with a hierarchy.
+/// Returns, by column, the codes that may be the last of an interval of free numbers; empty for columns with a
+/// hierarchy.
 pub(super) fn codes(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec<u32>>, String> {
     for name in params.end_points.keys() {
         let reason = match profile.columns().iter().find(|column| column.name == *name) {

@@ -150,7 +150,7 @@ impl Evaluator {
     /// Whether the loaded cells cannot score better than `other`, whatever is suppressed. Cheap: no grouping.
     pub(super) fn cannot_beat(&self, context: &EvaluationContext<'_>, merged: &MergedTuples, other: &Score) -> bool {
         let min_loss = || self.loss_without_suppression(merged) / context.profile.records().max(1) as f64;
-        context.objective.counts_precision && other.excess == 0 && min_loss() > other.value
+        context.objective.includes_precision && other.excess == 0 && min_loss() > other.value
     }
 
     /// Scores the loaded cells. Each cell must be a union of runs of the merged tuples.
@@ -169,7 +169,7 @@ impl Evaluator {
                 - self.groups.precision_loss_of(merged, &self.suppressed);
         }
         let precision_loss = lost / total;
-        let mut value = if objective.counts_precision { precision_loss } else { 0.0 };
+        let mut value = if objective.includes_precision { precision_loss } else { 0.0 };
         for (target, counts) in objective.targets.iter().zip(&merged.targets) {
             let target_loss = match (&target.kind, counts) {
                 (TargetKind::Class(costs), TargetCounts::Classes(classes)) if costs.are_uniform() => {

@@ -263,10 +263,10 @@ impl TargetCounts {
         };
         let mut by_value = vec![Vec::new(); values];
         match &target.kind {
-            TargetKind::Number { dispersion: Dispersion::Variance, numbers, .. } => {
+            TargetKind::Number { dispersion: Dispersion::Variance, centered, .. } => {
                 let mut sums = vec![[0.0; 2]; len];
                 for (value, row, records) in values_by_row() {
-                    let (number, records) = (numbers[value], records as f64);
+                    let (number, records) = (centered[value], records as f64);
                     sums[row as usize][0] += number * records;
                     sums[row as usize][1] += number * number * records;
                 }
@@ -277,9 +277,9 @@ impl TargetCounts {
                 let by_value: Vec<Vec<(u32, u64)>> = by_value.into_iter().map(merge_rows).collect();
                 match kind {
                     TargetKind::Class(_) => Self::Classes(by_value),
-                    TargetKind::Number { numbers, .. } => {
+                    TargetKind::Number { centered, .. } => {
                         let with_number = |(value, rows): (usize, Vec<(u32, u64)>)| {
-                            rows.into_iter().map(move |(row, records)| (row, records, numbers[value]))
+                            rows.into_iter().map(move |(row, records)| (row, records, centered[value]))
                         };
                         Self::InOrder(by_value.into_iter().enumerate().flat_map(with_number).collect())
                     }

@@ -1,4 +1,4 @@
-//! The objectives of the policy, bound to a table: one weighted sum to minimize.
+//! The objectives of the policy, bound to the columns of a table: one weighted sum to minimize.
 
 use crate::{
     hierarchy::Cell,
@@ -11,16 +11,16 @@ use crate::{
 
 /// Weighted sum of the policy's objectives.
 pub(super) struct BoundObjective {
-    /// Loss metrics with their weights; LM if no objective is about precision. Then precision is not part of the sum and
-    /// only breaks ties.
+    /// Loss metrics of the precision objectives, with their weights. If the policy has none of them, this is LM alone, which
+    /// is not part of the sum and only breaks ties.
     losses: Vec<(LossMetric, f64)>,
     /// Whether precision is part of the sum.
-    pub counts_precision: bool,
-    /// Precision loss per suppressed record.
+    pub includes_precision: bool,
+    /// Precision loss per suppressed record, summed over columns.
     pub suppressed_loss: f64,
-    /// By column, its weight in the policy.
+    /// Weights of the quasi-identifiers in the policy.
     weights: Vec<f64>,
-    /// Columns whose prediction is an objective.
+    /// Columns with a classification or regression objective.
     pub targets: Vec<Target>,
 }
 
@@ -31,22 +31,22 @@ pub(super) struct Target {
     pub kind: TargetKind,
 }
 
-/// Kind of prediction.
+/// The way in which a column is predicted.
 pub(super) enum TargetKind {
-    /// A class, with the costs of misclassification.
+    /// As a class: the prediction for a group is its majority class. Mistakes have these costs.
     Class(BoundCosts),
-    /// A number, predicted by its group's mean or median.
+    /// As a number: the prediction for a group is its mean or median.
     Number {
         dispersion: Dispersion,
-        /// By code, the difference from the mean of all records.
-        numbers: Vec<f64>,
+        /// By code, the number minus the mean over all records.
+        centered: Vec<f64>,
         /// Dispersion of all records as one group.
         total_dispersion: f64,
     },
 }
 
 impl BoundObjective {
-    /// Binds the objectives; an error says why they do not fit the table.
+    /// Binds the objectives. The error says which column an objective lacks, or why the column does not fit.
     pub(super) fn new(objectives: &[Objective], profile: &Profile) -> Result<Self, String> {
         let mut losses = Vec::new();
         let mut targets = Vec::new();
@@ -69,28 +69,29 @@ impl BoundObjective {
             };
             targets.push(Target { attribute: id, weight: *weight, kind });
         }
-        let counts_precision = !losses.is_empty();
-        if !counts_precision {
+        let includes_precision = !losses.is_empty();
+        if !includes_precision {
             losses.push((LossMetric::Lm, 1.0));
         }
         let weights: Vec<f64> = profile.columns().iter().map(|column| column.weight).collect();
-        let mut objective = Self { losses, counts_precision, suppressed_loss: 0.0, weights, targets };
-        objective.suppressed_loss =
-            profile.columns().iter().enumerate().map(|(at, column)| objective.suppressed_loss_in(at, column)).sum();
+        let mut objective = Self { losses, includes_precision, suppressed_loss: 0.0, weights, targets };
+        let columns = profile.columns().iter().enumerate();
+        objective.suppressed_loss = columns.map(|(index, column)| objective.suppressed_loss_in(index, column)).sum();
         Ok(objective)
     }
 
-    /// Precision loss per suppressed record in one column. By LM it is always 1, even if the column has a single value.
-    fn suppressed_loss_in(&self, at: usize, Column { domain, .. }: &Column) -> f64 {
-        let of = |(loss, weight): &(LossMetric, f64)| match loss {
+    /// Precision loss per suppressed record in the column with this index. LM counts 1 even if the column has a single value,
+    /// for which `*` would lose nothing.
+    fn suppressed_loss_in(&self, index: usize, Column { domain, .. }: &Column) -> f64 {
+        let weighted_loss = |(loss, weight): &(LossMetric, f64)| match loss {
             _ if domain.is_empty() => 0.0,
             LossMetric::Lm => *weight,
             LossMetric::Ncp => weight * loss.of(domain, domain.whole()),
         };
-        self.weights[at] * self.losses.iter().map(of).sum::<f64>()
+        self.weights[index] * self.losses.iter().map(weighted_loss).sum::<f64>()
     }
 
-    /// Precision loss per record that is released as the cell.
+    /// Weighted precision loss of one column per record that is released as `cell`.
     pub(super) fn precision_loss(&self, profile: &Profile, column: usize, cell: Cell) -> f64 {
         let domain = &profile.columns()[column].domain;
         self.weights[column] * self.losses.iter().map(|(loss, weight)| weight * loss.of(domain, cell)).sum::<f64>()
@@ -98,7 +99,7 @@ impl BoundObjective {
 }
 
 fn missing_column(kind: &ObjectiveKind) -> String {
-    format!("`{}` needs a column of the role `class`, or one named by `column`", kind.name())
+    format!("`{}` needs a column with the role `class`, or one named by `column`", kind.name())
 }
 
 fn number_target(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {
@@ -107,8 +108,8 @@ fn number_target(profile: &Profile, attribute: AttributeId, numbers: &[f64], dis
     let histogram = group.histogram(attribute);
     let total = profile.records().max(1) as f64;
     let mean: f64 = histogram.iter().map(|&(code, records)| numbers[code as usize] * (records as f64 / total)).sum();
-    // Centered at the mean, so that the squares of large numbers do not cancel.
-    let numbers: Vec<f64> = numbers.iter().map(|number| number - mean).collect();
-    let total_dispersion = dispersion.of(&numbers, histogram);
-    TargetKind::Number { dispersion, numbers, total_dispersion }
+    // Dispersion is computed from sums of squares, which lose digits by cancellation if the mean is far from 0.
+    let centered: Vec<f64> = numbers.iter().map(|number| number - mean).collect();
+    let total_dispersion = dispersion.of(&centered, histogram);
+    TargetKind::Number { dispersion, centered, total_dispersion }
 }

@@ -45,10 +45,10 @@ pub(super) fn from_path(
     chromosomes
 }
 
-/// Returns the valid chromosome nearest to the cells.
+/// Returns the valid chromosome nearest to the cells, given by column and code.
 fn from_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
     let mut chromosome = zeros.clone();
-    context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.put_cells(&mut chromosome, cells));
+    context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.set_nearest_cut(&mut chromosome, cells));
     chromosome
 }
 
@@ -73,7 +73,7 @@ pub(super) fn full_domain<'a>(
                 };
                 let cells: Vec<Cell> = (0..taxonomy.domain().len() as u32).map(cell).collect();
                 let mut chromosome = zeros.clone();
-                segment.put_cells(&mut chromosome, &cells);
+                segment.set_nearest_cut(&mut chromosome, &cells);
                 chromosome
             };
             (0..=deepest).map(level).collect()

@@ -15,11 +15,12 @@
 //!       0     0     1     1      0       invalid: Government is open, but the root is not
 //! ```
 //!
-//! **Free numbers.** There is one bit per admissible end point of an interval, and all bits are valid with one exception:
-//! if any bit is 1, a missing value must be separated from all numbers, because no interval contains it.
+//! **Free numbers.** There is one bit per admissible end point of an interval, and any combination of bits is valid, with
+//! one exception: if any bit is 1, the bit that separates the missing value from all numbers must be 1 as well, because no
+//! interval contains the missing value.
 //!
-//! **Repair** makes any bits valid with the fewest changes, by dynamic programming over the tree. Cost: O(nodes) and one
-//! count of ones per node.
+//! **Repair** makes any bits valid with the fewest changes, by dynamic programming over the tree. Cost: one pass over the
+//! nodes, which counts the ones between the leaves of each node.
 
 use std::ops::Range;
 
@@ -35,33 +36,37 @@ use crate::{
 pub(super) struct Segment<'a> {
     pub domain: &'a Domain,
     shape: Shape<'a>,
-    /// Positions in the chromosome.
+    /// Positions of the column's bits in the chromosome.
     pub bits: Range<usize>,
 }
 
 #[derive(Debug)]
 enum Shape<'a> {
-    /// `ends` are the codes after which an interval may end, in increasing order.
+    /// `ends` are the codes that may be the last of an interval, in increasing order.
     Free { ends: Vec<u32> },
     Tree {
         tree: &'a Tree,
-        /// By node, the first leaf of its second child, or [`LEAF`] or [`CHAIN`]. The bit before this leaf says whether
-        /// the node is open.
-        second: Vec<u32>,
+        /// By node, the first leaf of its second child: the node is open if the bit before this leaf is 1. [`LEAF`] or
+        /// [`CHAIN`] if the node has no second child.
+        second_child_start: Vec<u32>,
     },
 }
 
-/// Marks a leaf, which cannot be opened.
+/// Marks a leaf of the tree, which cannot be opened.
 const LEAF: u32 = 0;
-/// Marks a node with one child. Both have the same leaves; the node is always open, so that the child is released.
+/// Marks a node with a single child. Both have the same leaves; the node is always open, so that the child's label is
+/// released.
 const CHAIN: u32 = u32::MAX;
 
 impl<'a> Segment<'a> {
-    /// Segment of a column whose bits begin at `start`. `ends` are the codes after which an interval of free numbers may
-    /// end; ignored if the column has a hierarchy.
+    /// Segment of a column whose bits begin at `start`. `ends` are the codes that may be the last of an
+    /// interval of free numbers; ignored if the column has a hierarchy.
     pub(super) fn new(domain: &'a Domain, ends: Vec<u32>, start: usize) -> Self {
         let shape = match domain.tree() {
-            Some(tree) => Shape::Tree { tree, second: tree.nodes().map(|node| second(tree, node)).collect() },
+            Some(tree) => Shape::Tree {
+                tree,
+                second_child_start: tree.nodes().map(|node| second_child_start(tree, node)).collect(),
+            },
             None => Shape::Free { ends },
         };
         let bits = match &shape {
@@ -71,7 +76,7 @@ impl<'a> Segment<'a> {
         Self { domain, shape, bits: start..start + bits }
     }
 
-    /// Last code before the boundary of a bit.
+    /// Each bit marks a possible boundary between two neighboring codes. Returns the code before the boundary.
     pub(super) fn end_of(&self, bit: usize) -> u32 {
         let index = bit - self.bits.start;
         match &self.shape {
@@ -93,7 +98,7 @@ impl<'a> Segment<'a> {
         (self.end_of(last) + 1 == missing).then_some(last)
     }
 
-    /// Calls `each` with the cells of a valid chromosome, from left to right.
+    /// Calls `each` with the cells of a valid chromosome, in increasing order of codes.
     pub(super) fn each_cell(&self, chromosome: &Chromosome, mut each: impl FnMut(Cell)) {
         if self.domain.is_empty() {
             return;
@@ -109,10 +114,10 @@ impl<'a> Segment<'a> {
                 }
                 each(self.domain.cover(first, self.domain.len() as u32 - 1));
             }
-            Shape::Tree { tree, second } => {
+            Shape::Tree { tree, second_child_start } => {
                 visit(tree, |node| {
-                    let second = second[node.index()];
-                    let open = second == CHAIN || second != LEAF && self.separates(chromosome, second);
+                    let start = second_child_start[node.index()];
+                    let open = start == CHAIN || start != LEAF && self.is_separated(chromosome, start);
                     if !open {
                         each(self.domain.node_cell(node));
                     }
@@ -123,7 +128,7 @@ impl<'a> Segment<'a> {
     }
 
     /// Whether a leaf of the tree is separated from the previous leaf.
-    fn separates(&self, chromosome: &Chromosome, leaf: u32) -> bool {
+    fn is_separated(&self, chromosome: &Chromosome, leaf: u32) -> bool {
         chromosome.get(self.bits.start + leaf as usize - 1)
     }
 
@@ -136,24 +141,24 @@ impl<'a> Segment<'a> {
             },
             Shape::Tree { tree, .. } => tree.nodes().all(|node| {
                 let (first, last) = tree.range(node);
-                let closed = chromosome.ones(self.inside(first, last)) == 0;
-                closed || tree.children(node).skip(1).all(|child| self.separates(chromosome, tree.range(child).0))
+                let closed = chromosome.ones(self.bits_between(first, last)) == 0;
+                closed || tree.children(node).skip(1).all(|child| self.is_separated(chromosome, tree.range(child).0))
             }),
         }
     }
 
     /// Bits between the leaves `first..=last`.
-    fn inside(&self, first: u32, last: u32) -> Range<usize> {
+    fn bits_between(&self, first: u32, last: u32) -> Range<usize> {
         self.bits.start + first as usize..self.bits.start + last as usize
     }
 
-    /// Changes the fewest bits that make the cut valid. If opening and closing a node need equally many changes, it is
-    /// closed.
+    /// Makes the bits a valid cut and changes as few of them as possible. If a node can be opened or closed with equally
+    /// many changes, it is closed.
     pub(super) fn repair(&self, chromosome: &mut Chromosome) {
         match &self.shape {
             Shape::Free { .. } => {
                 if let Some(bit) = self.missing_bit().filter(|&bit| !chromosome.get(bit)) {
-                    // Clear a single 1, or set the missing value's bit for several.
+                    // One change suffices: clear the only 1 or, if there are several, set the missing value's bit.
                     match chromosome.ones(self.bits.clone()) {
                         0 | 1 => chromosome.fill(self.bits.clone(), false),
                         _ => chromosome.set(bit, true),
@@ -165,8 +170,8 @@ impl<'a> Segment<'a> {
     }
 
     fn repair_tree(&self, tree: &Tree, chromosome: &mut Chromosome) {
-        // By node: the minimum number of changed bits inside it, and whether the node is open then. Children have greater
-        // ids than their parents, so they are computed first.
+        // By node: the minimum number of changed bits between its leaves, and whether the node is open after these changes.
+        // Children have greater ids than their parents, so the reverse order visits children first.
         let mut min_changes = vec![(0usize, false); tree.len()];
         for index in (0..tree.len()).rev() {
             let node = NodeId::from_index(index);
@@ -174,13 +179,14 @@ impl<'a> Segment<'a> {
                 continue;
             }
             let (first, last) = tree.range(node);
-            let closed = chromosome.ones(self.inside(first, last));
-            let mut open = 0;
+            // Number of changed bits if the node is closed or opened.
+            let closing = chromosome.ones(self.bits_between(first, last));
+            let mut opening = 0;
             for (index, child) in tree.children(node).enumerate() {
-                let separated = index == 0 || self.separates(chromosome, tree.range(child).0);
-                open += min_changes[child.index()].0 + usize::from(!separated);
+                let separated = index == 0 || self.is_separated(chromosome, tree.range(child).0);
+                opening += min_changes[child.index()].0 + usize::from(!separated);
             }
-            min_changes[index] = if open < closed || first == last { (open, true) } else { (closed, false) };
+            min_changes[index] = if opening < closing || first == last { (opening, true) } else { (closing, false) };
         }
         visit(tree, |node| {
             let (_, open) = min_changes[node.index()];
@@ -188,7 +194,7 @@ impl<'a> Segment<'a> {
                 self.open(tree, node, chromosome);
             } else {
                 let (first, last) = tree.range(node);
-                chromosome.fill(self.inside(first, last), false);
+                chromosome.fill(self.bits_between(first, last), false);
             }
             open
         });
@@ -200,8 +206,11 @@ impl<'a> Segment<'a> {
         tree.children(node).skip(1).for_each(|child| chromosome.set(start + tree.range(child).0 as usize - 1, true));
     }
 
-    /// Flips one bit of a valid chromosome and the bits that must change with it. Setting a bit opens the lowest node
-    /// that contains both neighbors and all nodes above it; clearing a bit closes this node and all nodes below it.
+    /// Flips one bit of a valid chromosome, and the bits that must change with it to keep the chromosome valid.
+    ///
+    /// In a tree, setting a bit opens the lowest node that contains the leaves on both sides of the bit, and all nodes above
+    /// it; clearing a bit closes this node and all nodes below it. With free numbers, setting any bit also separates the
+    /// missing value; clearing the missing value's bit clears all bits.
     pub(super) fn flip(&self, chromosome: &mut Chromosome, bit: usize) {
         let was_set = chromosome.get(bit);
         match &self.shape {
@@ -215,12 +224,12 @@ impl<'a> Segment<'a> {
             }
             Shape::Tree { tree, .. } => {
                 let leaf = (bit - self.bits.start) as u32;
-                let divided = tree.cover(leaf, leaf + 1);
+                let lowest_common = tree.cover(leaf, leaf + 1);
                 if was_set {
-                    let (first, last) = tree.range(divided);
-                    chromosome.fill(self.inside(first, last), false);
+                    let (first, last) = tree.range(lowest_common);
+                    chromosome.fill(self.bits_between(first, last), false);
                 } else {
-                    let above = std::iter::successors(Some(divided), |&node| tree.parent(node));
+                    let above = std::iter::successors(Some(lowest_common), |&node| tree.parent(node));
                     above.for_each(|node| self.open(tree, node, chromosome));
                 }
             }
@@ -238,11 +247,11 @@ impl<'a> Segment<'a> {
                 self.bits.clone().for_each(|bit| chromosome.set(bit, rng.unit() < openness));
                 self.repair(chromosome);
             }
-            Shape::Tree { tree, second } => {
+            Shape::Tree { tree, second_child_start } => {
                 chromosome.fill(self.bits.clone(), false);
                 visit(tree, |node| {
-                    let second = second[node.index()];
-                    let open = second == CHAIN || second != LEAF && rng.unit() < openness;
+                    let start = second_child_start[node.index()];
+                    let open = start == CHAIN || start != LEAF && rng.unit() < openness;
                     if open {
                         self.open(tree, node, chromosome);
                     }
@@ -252,8 +261,9 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Writes the valid cut that is nearest to the given cells (by code), which may come from another method.
-    pub(super) fn put_cells(&self, chromosome: &mut Chromosome, cells: &[Cell]) {
+    /// Sets the valid cut nearest to another recoding, where `cells[code]` is the cell of a code: a bit is 1 if the codes on
+    /// both sides of it have different cells, and repair changes the fewest of these bits.
+    pub(super) fn set_nearest_cut(&self, chromosome: &mut Chromosome, cells: &[Cell]) {
         for bit in self.bits.clone() {
             let end = self.end_of(bit) as usize;
             chromosome.set(bit, cells[end] != cells[end + 1]);
@@ -270,8 +280,8 @@ fn visit(tree: &Tree, mut open: impl FnMut(NodeId) -> bool) {
     }
 }
 
-/// Value of [`Shape::Tree`]'s `second` for a node.
-fn second(tree: &Tree, node: NodeId) -> u32 {
+/// Returns the first leaf of a node's second child; [`LEAF`] or [`CHAIN`] if there is none.
+fn second_child_start(tree: &Tree, node: NodeId) -> u32 {
     if tree.is_leaf(node) {
         return LEAF;
     }

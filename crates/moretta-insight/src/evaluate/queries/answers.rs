@@ -81,8 +81,8 @@ impl Queries {
     }
 }
 
-/// `age [20, 40], sex female`
-pub fn written(conditions: &Conditions) -> String {
+/// Returns, e.g., `age [20, 40], sex female`.
+pub fn conditions_text(conditions: &Conditions) -> String {
     let parts: Vec<String> = conditions.iter().map(|(column, text)| format!("{column} {text}")).collect();
     parts.join(", ")
 }

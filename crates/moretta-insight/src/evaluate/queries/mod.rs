@@ -40,7 +40,7 @@ use moretta_core::{ids::ColumnId, policy::ReleaseOptions, profile::Profile, rele
 use rayon::prelude::*;
 
 pub use self::{
-    answers::{Answers, Conditions, Queries, QueryKind, written},
+    answers::{Answers, Conditions, Queries, QueryKind, conditions_text},
     draw::{Draw, Drawn, draw},
     errors::{Answered, CLASSES, Class, Errors, errors, errors_by_class},
     estimator::{ReleaseEstimator, UnreadableLabel},

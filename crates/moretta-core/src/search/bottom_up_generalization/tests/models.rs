@@ -1,6 +1,6 @@
 //! Other models together with k-anonymity, and suppression budgets.
 
-use super::{plain, run};
+use super::{as_published, run};
 use crate::{
     measure::{MeasureContext, Measures},
     recoding::Recoding,
@@ -30,7 +30,7 @@ fn templates_hold_together_with_k() {
         ("lawyer,m,flu,n", 3),
     ];
     let table = TestTable::new(policy, &hierarchies, &rows);
-    for method in [plain(), BottomUpGeneralization(BottomUpParams::default())] {
+    for method in [as_published(), BottomUpGeneralization(BottomUpParams::default())] {
         let outcome = run(method, &table, 0).unwrap();
         let Recoding::Global(cut) = &outcome.recoding else { panic!("a cut") };
         let job = |code: u32| table.profile.columns()[0].domain.label(cut.cells[0][code as usize]);
@@ -48,7 +48,7 @@ fn a_budget_spares_the_others() {
     let policy = "privacy.k = 5\ncolumns.town.role = \"quasi-identifier\"\ncolumns.class.role = \"class\"";
     let rows = [("rome,y", 50), ("turin,n", 45), ("isola,y", 2), ("ponza,n", 2), ("gorgona,y", 1)];
     let table = TestTable::new(policy, &[], &rows);
-    for method in [plain(), BottomUpGeneralization(BottomUpParams::default())] {
+    for method in [as_published(), BottomUpGeneralization(BottomUpParams::default())] {
         // Five records are in groups below k, one more than this budget.
         assert_eq!(run(method, &table, 4).unwrap().recoding.suppressed_records(&table.profile), 0);
         let outcome = run(method, &table, 5).unwrap();
@@ -64,7 +64,7 @@ fn a_budget_for_all_is_not_used_up() {
     let rows: Vec<String> = (0..200).map(|n| n.to_string()).collect();
     let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
     let table = TestTable::new(policy, &[], &rows);
-    assert_eq!(run(plain(), &table, 200).unwrap().recoding.suppressed_records(&table.profile), 200);
+    assert_eq!(run(as_published(), &table, 200).unwrap().recoding.suppressed_records(&table.profile), 200);
     let outcome = run(BottomUpGeneralization(BottomUpParams::default()), &table, 200).unwrap();
     assert!(outcome.recoding.suppressed_records(&table.profile) < 20);
 }
@@ -91,7 +91,7 @@ fn a_group_with_stars_in_every_column_is_no_gain() {
             let context = MeasureContext::of_recoding(&table.policy, &table.profile, verified.released());
             Measures::of(&context).get("cm").unwrap()
         };
-        let (climbed, refined) = (cm(plain().0), cm(BottomUpParams { search: 20, ..BottomUpParams::default() }));
+        let (climbed, refined) = (cm(as_published().0), cm(BottomUpParams { search: 20, ..BottomUpParams::default() }));
         assert!(refined <= climbed + 1e-9, "{climbed} -> {refined}: {rows:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{plain, reference::Reference, run};
+use super::{as_published, reference::Reference, run};
 use crate::{
     hierarchy::{Hierarchies, Tree, TreeBuilder},
     ids::{ColumnId, NodeId},
@@ -83,7 +83,7 @@ proptest! {
     fn the_sequence_is_that_of_the_reference(recipe in recipes(), free: bool) {
         let table = table(&recipe, free);
         let records = table.profile.records();
-        let outcome = run(plain(), &table, 0);
+        let outcome = run(as_published(), &table, 0);
         if records < recipe.k {
             prop_assert!(outcome.is_err());
             return Ok(());
@@ -96,7 +96,7 @@ proptest! {
         };
         let expected: Vec<Step> = Reference::new(&table.profile).sequence(recipe.k).into_iter().map(step).collect();
         prop_assert_eq!(&outcome.path, &expected);
-        let unpruned = BottomUpGeneralization(BottomUpParams { prune: false, ..plain().0 });
+        let unpruned = BottomUpGeneralization(BottomUpParams { prune: false, ..as_published().0 });
         prop_assert_eq!(&run(unpruned, &table, 0).unwrap().path, &expected);
     }
 }

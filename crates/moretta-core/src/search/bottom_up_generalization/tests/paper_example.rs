@@ -1,6 +1,6 @@
-//! The example of the paper.
+//! The example of the paper: Wang, Yu, Chakraborty, *Bottom-Up Generalization* (2004).
 
-use super::{plain, run, shown};
+use super::{as_published, run, shown};
 use crate::{
     ids::{NodeId, TupleId},
     recoding::Recoding,
@@ -12,6 +12,7 @@ use crate::{
     testing::TestTable,
 };
 
+/// The paper's table of 29 records, with its hierarchies.
 fn table(k: u64) -> TestTable {
     let policy = format!(
         "privacy.k = {k}\n[columns]\nRelationship = {{ role = \"quasi-identifier\", hierarchy = \"r.csv\" }}\nRace = {{ role \
@@ -41,14 +42,15 @@ fn table(k: u64) -> TestTable {
 }
 
 #[test]
-fn one_step_reaches_three() {
+fn one_generalization_makes_the_table_3_anonymous() {
     let table = table(3);
     assert_eq!((table.profile.tuples(), table.profile.smallest_tuple()), (9, 2));
-    let outcome = run(plain(), &table, 0).unwrap();
+    let outcome = run(as_published(), &table, 0).unwrap();
     assert_eq!(shown(&table.profile, &outcome.path), ["Race -> f2"]);
-    // Both vids of two records carry d1 and e3, and c2 or d2: f1 and f2 are tried, and f2 raises the anonymity.
+    // Two tuples have only 2 records each: (d1, c2, e3) and (d1, d2, e3). Of the valid generalizations, only f1 and f2
+    // change them, so only these two are tried; f2 merges the two tuples.
     assert_eq!(outcome.work[..3], [("iterations", 1), ("trials", 2), ("most_trials", 2)]);
-    let Recoding::Global(cut) = outcome.recoding else { panic!("a cut") };
+    let Recoding::Global(cut) = outcome.recoding else { panic!("expected a global recoding") };
     let mut groups = std::collections::BTreeMap::<Vec<String>, u64>::new();
     for tuple in (0..9).map(TupleId) {
         let codes = table.profile.codes(tuple).iter().enumerate();
@@ -57,8 +59,8 @@ fn one_step_reaches_three() {
         };
         *groups.entry(codes.map(label).collect()).or_default() += table.profile.tuple_records(tuple);
     }
-    let of = |labels: [&str; 3]| groups[&labels.map(str::to_owned).to_vec()];
-    assert_eq!((of(["d1", "f2", "e3"]), of(["d1", "f2", "b3"])), (4, 7));
+    let records = |labels: [&str; 3]| groups[&labels.map(str::to_owned).to_vec()];
+    assert_eq!((records(["d1", "f2", "e3"]), records(["d1", "f2", "b3"])), (4, 7));
     assert_eq!(groups.values().min(), Some(&3));
 }
 
@@ -76,21 +78,22 @@ fn five_generalizations_are_valid_at_the_start() {
 fn the_generalization_path_continues_past_the_first_valid_step_to_the_root() {
     let table = table(3);
     let task = Task { profile: &table.profile, models: &table.models, max_suppressed: 0, seed: 1 };
-    let path = plain().generalization_path(&task, &NoObserver).unwrap().unwrap();
+    let path = as_published().generalization_path(&task, &NoObserver).unwrap().unwrap();
     assert_eq!(path.first_valid, Some(ValidPoint { step: 1, suppressed_rows: 0 }));
     let steps = shown(&table.profile, &path.steps);
     assert_eq!(steps[0], "Race -> f2");
-    // Every inner node once: e, f, g and the root in two columns; f3, g3, h3 and the root in the third.
+    // Each step generalizes to another inner node: e, f, g and the root in two columns; f3, g3, h3 and the root in the
+    // third.
     assert_eq!(steps.len(), 12);
-    let mut once = steps.clone();
-    once.sort();
-    once.dedup();
-    assert_eq!(once.len(), 12);
+    let mut distinct = steps.clone();
+    distinct.sort();
+    distinct.dedup();
+    assert_eq!(distinct.len(), 12);
 }
 
 #[test]
-fn more_than_all_records_is_an_error_that_says_so() {
-    let error = run(plain(), &table(30), 0).unwrap_err();
+fn a_k_above_the_number_of_records_is_an_error_that_names_k() {
+    let error = run(as_published(), &table(30), 0).unwrap_err();
     assert!(matches!(error, SearchError::Impossible { records: 29, .. }), "{error}");
     assert!(error.to_string().contains("k-anonymity (k = 30)"), "{error}");
 }
