@@ -54,7 +54,7 @@ pub use self::template::{Template, TemplateFacts, TemplateValues, redundant};
 use std::sync::Arc;
 
 #[cfg(any(test, feature = "testing"))]
-use crate::testing::conformance::{NaiveVerdicts, RandomSection};
+use crate::testing::conformance::Conformance;
 use crate::{
     declaration::{ColumnPolicy, Columns},
     document::{Fields, PolicyError},
@@ -86,13 +86,9 @@ pub struct ModelEntry {
     pub read: ReadSection,
     /// A section for a draft policy, with a comment before it; `None` if the columns give no reason for one.
     pub draft: fn(&DraftColumns<'_>) -> Option<String>,
-    /// A random section for the conformance suite.
+    /// What the conformance suite needs of the model.
     #[cfg(any(test, feature = "testing"))]
-    pub random: RandomSection,
-    /// The verdict on a table of texts, computed from the definition. The conformance suite compares every judgement
-    /// with it, so it must not share code with the bound model.
-    #[cfg(any(test, feature = "testing"))]
-    pub verdicts: NaiveVerdicts,
+    pub conformance: Conformance,
 }
 
 /// Turns a section of a policy into a model.

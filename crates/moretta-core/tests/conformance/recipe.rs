@@ -9,7 +9,7 @@ use moretta_core::{
 pub fn privacy(dice: &mut Dice, columns: &RandomColumns<'_>) -> String {
     let (mut keys, mut sections) = (String::new(), String::new());
     for entry in MODELS {
-        let random = |dice: &mut Dice| (entry.random)(dice, columns).unwrap_or_default();
+        let random = |dice: &mut Dice| (entry.conformance.random)(dice, columns).unwrap_or_default();
         match entry.form {
             SectionForm::Key => keys += &random(dice),
             SectionForm::Table if dice.chance(20) => sections += &random(dice),
@@ -31,7 +31,7 @@ pub fn privacy(dice: &mut Dice, columns: &RandomColumns<'_>) -> String {
 
 /// One section of one model, or k if the columns do not allow it.
 pub fn only(dice: &mut Dice, columns: &RandomColumns<'_>, entry: &ModelEntry) -> String {
-    match (entry.random)(dice, columns) {
+    match (entry.conformance.random)(dice, columns) {
         Some(section) if entry.form == SectionForm::Key => format!("[privacy]\n{section}"),
         Some(section) => section,
         None => "[privacy]\nk = 2\n".to_owned(),

@@ -137,7 +137,7 @@ impl World {
         let printed = self.printed(header, rows);
         let entry = |key: &str| MODELS.iter().find(|entry| entry.key == key);
         let verdicts = |model: &Arc<dyn PrivacyModel>| {
-            entry(model.key()).map_or(Vec::new(), |entry| (entry.verdicts)(&**model, &printed))
+            entry(model.key()).map_or(Vec::new(), |entry| (entry.conformance.verdicts)(&**model, &printed))
         };
         self.policy.privacy.models.iter().flat_map(verdicts).collect()
     }

@@ -3,15 +3,17 @@
 use super::DeltaDisclosure;
 use crate::{
     privacy::PrivacyModel,
-    testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict},
+    testing::conformance::{Conformance, Dice, Printed, ROUNDING, RandomColumns, Verdict},
 };
 
-pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+pub(super) const CONFORMANCE: Conformance = Conformance { random, verdicts };
+
+fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let (column, delta) = (columns.guarded(dice)?, dice.one(&[3.0, 2.0, 1.0, 0.5]));
     Some(format!("[[privacy.delta-disclosure]]\ncolumn = \"{}\"\ndelta = {delta:?}\n", column.name))
 }
 
-pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &DeltaDisclosure = model.get().expect("the model is delta-disclosure");
     let column = printed.column(&model.column);
     let everything = column.everything();

@@ -19,14 +19,13 @@ use serde::Serialize;
 
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel,
-    SectionForm, Sentence, ShareLimit, TOLERANCE, attribute_named, every_column, names_of, to_json,
+    SectionForm, Sentence, ShareLimit, TOLERANCE, attribute_named, every_column, to_json,
 };
 use crate::{
     declaration::{ColumnPolicy, Columns},
     document::{Fields, PolicyError},
     ids::{AttributeId, ColumnId},
     profile::Tables,
-    schema::Role,
     text::count,
 };
 
@@ -48,9 +47,7 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
         ))
     },
     #[cfg(any(test, feature = "testing"))]
-    random: conformance::random,
-    #[cfg(any(test, feature = "testing"))]
-    verdicts: conformance::verdicts,
+    conformance: conformance::CONFORMANCE,
 };
 
 /// A draft policy proposes it only for columns with at most this many values: every group needs all of them. Not tuned.
@@ -103,10 +100,6 @@ impl PrivacyModel for DeltaDisclosure {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         vec![self.column.clone()]
-    }
-
-    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
-        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {

@@ -3,14 +3,16 @@
 use super::KAnonymity;
 use crate::{
     privacy::PrivacyModel,
-    testing::conformance::{Dice, Printed, RandomColumns, Verdict},
+    testing::conformance::{Conformance, Dice, Printed, RandomColumns, Verdict},
 };
 
-pub(super) fn random(dice: &mut Dice, _: &RandomColumns<'_>) -> Option<String> {
+pub(super) const CONFORMANCE: Conformance = Conformance { random, verdicts };
+
+fn random(dice: &mut Dice, _: &RandomColumns<'_>) -> Option<String> {
     Some(format!("k = {}\n", 2 + dice.below(5)))
 }
 
-pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &KAnonymity = model.get().expect("the model is k-anonymity");
     vec![printed.verdict(&printed.quasi_identifiers(), |group| group.len() as u64 >= model.k)]
 }

@@ -33,9 +33,7 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     read: |fields, _| Ok(Arc::new(KAnonymity { k: fields.required("k", ACCEPTED_K, fields.whole("k", ACCEPTED_K)?)? })),
     draft: |_| None,
     #[cfg(any(test, feature = "testing"))]
-    random: conformance::random,
-    #[cfg(any(test, feature = "testing"))]
-    verdicts: conformance::verdicts,
+    conformance: conformance::CONFORMANCE,
 };
 
 /// Every group contains at least `k` records.
@@ -68,10 +66,6 @@ impl PrivacyModel for KAnonymity {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         Vec::new()
-    }
-
-    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
-        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {

@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use super::{LDiversity, LDiversityKind};
 use crate::{
     privacy::PrivacyModel,
-    testing::conformance::{Dice, Printed, ROUNDING, RandomColumns, Verdict},
+    testing::conformance::{Conformance, Dice, Printed, ROUNDING, RandomColumns, Verdict},
 };
 
-pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+pub(super) const CONFORMANCE: Conformance = Conformance { random, verdicts };
+
+fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
     let kind = match dice.below(3) {
         0 => format!("kind = \"distinct\"\nl = {}", 2 + dice.below(2)),
@@ -20,7 +22,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
     Some(format!("[[privacy.l-diversity]]\ncolumn = \"{}\"\n{kind}\n", column.name))
 }
 
-pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &LDiversity = model.get().expect("the model is l-diversity");
     let column = printed.column(&model.column);
     let holds = |group: &[usize]| is_diverse(&column.counts(group), model.l, model.kind);

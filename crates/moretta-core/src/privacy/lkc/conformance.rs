@@ -3,18 +3,20 @@
 use super::Lkc;
 use crate::{
     privacy::PrivacyModel,
-    testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict},
+    testing::conformance::{Conformance, Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict},
 };
 
+pub(super) const CONFORMANCE: Conformance = Conformance { random, verdicts };
+
 /// The number of known columns is sometimes larger than the number of columns.
-pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     columns.attributes.iter().find(|spec| spec.name != "class")?;
     let (l, k, c) = (1 + dice.below(4), 1 + dice.below(5), dice.one(&[0.9, 0.75, 0.6, 0.5, 0.34]));
     Some(format!("[privacy.lkc]\nl = {l}\nk = {k}\nc = {c:?}\n"))
 }
 
 /// Judges every set of at most `l` columns. The verdict is that of the largest sets, which must imply the smaller ones.
-pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &Lkc = model.get().expect("the model is LKC-privacy");
     let quasi = printed.quasi_identifiers();
     let sensitive: Vec<PrintedColumn<'_>> = printed.sensitive().into_iter().map(|name| printed.column(name)).collect();

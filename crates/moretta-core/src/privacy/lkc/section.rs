@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use super::Lkc;
-#[cfg(any(test, feature = "testing"))]
-use super::conformance;
 use crate::{
     declaration::Columns,
     document::{Fields, PolicyError},
@@ -23,9 +21,7 @@ pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
     read,
     draft,
     #[cfg(any(test, feature = "testing"))]
-    random: conformance::random,
-    #[cfg(any(test, feature = "testing"))]
-    verdicts: conformance::verdicts,
+    conformance: super::conformance::CONFORMANCE,
 };
 
 fn draft(columns: &DraftColumns<'_>) -> Option<String> {

@@ -6,10 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Distance, TCloseness};
 use crate::{
     privacy::PrivacyModel,
-    testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Shape, Verdict, is_missing},
+    testing::conformance::{
+        Conformance, Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Shape, Verdict, is_missing,
+    },
 };
 
-pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+pub(super) const CONFORMANCE: Conformance = Conformance { random, verdicts };
+
+fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
     let distances: &[&str] = match column.shape {
         Shape::Tree(_) => &["equal", "ordered", "hierarchical"],
@@ -20,7 +24,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
     Some(format!("[[privacy.t-closeness]]\ncolumn = \"{}\"\nt = {t:?}\ndistance = \"{distance}\"\n", column.name))
 }
 
-pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &TCloseness = model.get().expect("the model is t-closeness");
     let column = printed.column(&model.column);
     let holds = |group: &[usize]| distance(&column, group, model.distance) <= model.t + ROUNDING;

@@ -3,10 +3,12 @@
 use super::{Template, TemplateValues};
 use crate::{
     privacy::PrivacyModel,
-    testing::conformance::{Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict},
+    testing::conformance::{Conformance, Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Verdict},
 };
 
-pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
+pub(super) const CONFORMANCE: Conformance = Conformance { random, verdicts };
+
+fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     let column = columns.guarded(dice)?;
     let mut given: Vec<&str> = columns.quasi.iter().map(|spec| spec.name.as_str()).collect();
     dice.shuffle(&mut given);
@@ -29,7 +31,7 @@ pub(super) fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<Str
 }
 
 /// One verdict for each guarded value.
-pub(super) fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
+fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &Template = model.get().expect("the model is a template");
     let column = printed.column(&model.column);
     let guarded: Vec<String> = match &model.values {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-#[cfg(any(test, feature = "testing"))]
-use super::conformance;
 use super::{Template, TemplateValues};
 use crate::{
     declaration::Columns,
@@ -22,9 +20,7 @@ pub(in crate::privacy) const ENTRY: ModelEntry = ModelEntry {
     read,
     draft,
     #[cfg(any(test, feature = "testing"))]
-    random: conformance::random,
-    #[cfg(any(test, feature = "testing"))]
-    verdicts: conformance::verdicts,
+    conformance: super::conformance::CONFORMANCE,
 };
 
 fn draft(columns: &DraftColumns<'_>) -> Option<String> {

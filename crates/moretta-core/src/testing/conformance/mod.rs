@@ -9,11 +9,15 @@ pub use self::printed::{Printed, PrintedColumn, ROUNDING, Verdict};
 pub use self::spec::{ColumnSpec, MISSING, Paths, Shape, is_missing};
 use crate::privacy::PrivacyModel;
 
-/// A random section of a policy that asks for a model; `None` if the columns do not allow it.
-pub type RandomSection = fn(&mut Dice, &RandomColumns<'_>) -> Option<String>;
-
-/// The naive verdicts of a model on a table of texts, one for each of its judgements.
-pub type NaiveVerdicts = fn(&dyn PrivacyModel, &Printed<'_>) -> Vec<Verdict>;
+/// What the conformance suite needs of a model.
+#[derive(Clone, Copy)]
+pub struct Conformance {
+    /// A random section of a policy that asks for the model; `None` if the columns do not allow it.
+    pub random: fn(&mut Dice, &RandomColumns<'_>) -> Option<String>,
+    /// The verdicts on a table of texts, one for each judgement of the model, computed from the definition. The suite
+    /// compares every judgement with them, so they must not share code with the bound model.
+    pub verdicts: fn(&dyn PrivacyModel, &Printed<'_>) -> Vec<Verdict>,
+}
 
 /// The columns of a random table.
 #[derive(Debug, Clone, Copy)]
