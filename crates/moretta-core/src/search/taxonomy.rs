@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use crate::{
     hierarchy::{Cell, Domain, Tree, TreeBuilder},
-    ids::{NodeId, TupleId},
+    ids::{ColumnId, NodeId},
     profile::Profile,
 };
 
@@ -58,8 +58,8 @@ impl<'a> Taxonomy<'a> {
     /// By node: the number of records with a value below it. `column` must be the index of the taxonomy's column.
     pub(super) fn records_below(&self, profile: &Profile, column: usize) -> Vec<u64> {
         let mut records = vec![0; self.tree.len()];
-        for (code, leaf_records) in (0u32..).zip(records_by_code(profile, column)) {
-            records[self.tree.leaf(code).index()] = leaf_records;
+        for (code, leaf_records) in (0u32..).zip(profile.code_records(ColumnId::from_index(column))) {
+            records[self.tree.leaf(code).index()] = *leaf_records;
         }
         for node in (1..self.tree.len()).rev() {
             if let Some(parent) = self.tree.parent(NodeId::from_index(node)) {
@@ -70,19 +70,10 @@ impl<'a> Taxonomy<'a> {
     }
 }
 
-/// By code of a column: the number of records with it.
-pub(super) fn records_by_code(profile: &Profile, column: usize) -> Vec<u64> {
-    let mut records = vec![0; profile.columns()[column].domain.len()];
-    for tuple in (0..profile.tuples() as u32).map(TupleId) {
-        records[profile.codes(tuple)[column] as usize] += profile.tuple_records(tuple);
-    }
-    records
-}
-
 /// By code of a column: the number of records with a smaller code; the last entry is the number of all records.
 pub(super) fn records_before(profile: &Profile, column: usize) -> Vec<u64> {
     let mut before = vec![0];
-    before.extend(records_by_code(profile, column).iter().scan(0, |sum, records| {
+    before.extend(profile.code_records(ColumnId::from_index(column)).iter().scan(0, |sum, records| {
         *sum += records;
         Some(*sum)
     }));

@@ -11,9 +11,9 @@
 
 use super::{composite::CompositeColumns, levels::Level};
 use crate::{
-    ids::TupleId,
+    ids::{ColumnId, TupleId},
     profile::Profile,
-    search::{Task, taxonomy::records_by_code},
+    search::{Task, local::LossTable},
 };
 
 /// Maximum level combinations of the prefix columns, hence prefix tables: each costs memory and an update per removed tuple.
@@ -22,6 +22,7 @@ const MAX_PREFIXES: usize = 20;
 
 pub(super) struct SweepContext<'a> {
     pub task: &'a Task<'a>,
+    pub loss_table: LossTable<'a>,
     /// By decreasing entropy.
     pub columns: Vec<SweepColumn>,
     /// Number of prefix columns.
@@ -44,7 +45,7 @@ pub(super) struct LevelVector(pub u32);
 
 impl<'a> SweepContext<'a> {
     /// `levels` has the levels of each column, in the order of the profile.
-    pub(super) fn new(task: &'a Task<'a>, levels: Vec<Vec<Level>>) -> Self {
+    pub(super) fn new(task: &'a Task<'a>, loss_table: LossTable<'a>, levels: Vec<Vec<Level>>) -> Self {
         let profile = task.profile;
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
         let column = |(index, levels)| {
@@ -62,7 +63,7 @@ impl<'a> SweepContext<'a> {
         };
         let prefix_len = columns.iter().take_while(is_prefix).count();
         let composites = CompositeColumns::new(profile, &columns, prefix_len);
-        Self { task, columns, prefix_len, composites }
+        Self { task, loss_table, columns, prefix_len, composites }
     }
 
     pub(super) fn num_vectors(&self) -> usize {
@@ -113,8 +114,7 @@ fn levels_of(columns: &[SweepColumn], mut number: usize) -> Vec<usize> {
 
 /// Shannon entropy of the values of a column, in nats.
 fn entropy(profile: &Profile, column: &SweepColumn) -> f64 {
-    let records = records_by_code(profile, column.index);
-    let shares =
-        records.iter().filter(|records| **records > 0).map(|&records| records as f64 / profile.records() as f64);
+    let records = profile.code_records(ColumnId::from_index(column.index)).iter().filter(|records| **records > 0);
+    let shares = records.map(|&records| records as f64 / profile.records() as f64);
     shares.map(|share| -share * share.ln()).sum()
 }

@@ -138,15 +138,20 @@ impl Method for Sweep {
         }
         let params = self.0;
         let levels = levels::levels_of_columns(profile, params.loss, params.vectors as usize);
-        let context = SweepContext::new(task, levels);
-        let loss_table = LossTable::new(profile, params.loss);
+        let context = SweepContext::new(task, LossTable::new(profile, params.loss), levels);
         let blocks = self.blocks(task, observer);
         let mut result = context.sweep_blocks(&blocks, observer);
-        let retries = retry::improve(&context, &loss_table, &mut result, params.retries, observer);
+        let retries = context.improve(&mut result, params.retries, observer);
+        let loss_table = &context.loss_table;
         let (mut clusters, leftovers) = clusters_and_leftovers(task, &result);
-        let merge_stop = add_leftovers(task, &loss_table, &mut clusters, &leftovers, observer);
+        let merge_stop = if leftovers.len() * clusters.len() <= MAX_SCANNED_PAIRS {
+            assign_leftovers(task, loss_table, &mut clusters, &leftovers);
+            None
+        } else {
+            merge_leftovers(task, loss_table, &mut clusters, &leftovers, observer)
+        };
         let polishes = params.polish.unwrap_or_else(|| profile.columns().iter().any(|c| c.domain.tree().is_none()));
-        let polished = polishes.then(|| polish(task, &loss_table, &mut clusters, u64::MAX, observer));
+        let polished = polishes.then(|| polish(task, loss_table, &mut clusters, u64::MAX, observer));
         let mut work = vec![
             ("blocks", blocks.len() as u64),
             ("vectors", context.num_vectors() as u64),
@@ -198,23 +203,8 @@ fn clusters_and_leftovers(task: &Task<'_>, result: &SweepResult) -> (Vec<Cluster
     (clusters, leftovers)
 }
 
-/// Adds the leftovers to the clusters whose loss grows least. Returns why it was stopped, if it was.
-fn add_leftovers(
-    task: &Task<'_>,
-    loss_table: &LossTable<'_>,
-    clusters: &mut Vec<Cluster>,
-    leftovers: &[VariantCount],
-    observer: &dyn Observer,
-) -> Option<Stop> {
-    if leftovers.len() * clusters.len() > MAX_SCANNED_PAIRS {
-        return merge_leftovers(task, loss_table, clusters, leftovers, observer);
-    }
-    assign_leftovers(task, loss_table, clusters, leftovers);
-    None
-}
-
-/// Adds many leftovers through a search tree over the boxes of the clusters: with models other than k-anonymity there may be
-/// many. Returns why it was stopped, if it was.
+/// Adds many leftovers to the clusters whose loss grows least, through a search tree over the boxes of the clusters: with
+/// models other than k-anonymity there may be many. Returns why it was stopped, if it was.
 fn merge_leftovers(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,
