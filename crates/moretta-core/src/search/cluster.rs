@@ -52,8 +52,7 @@ pub(super) fn members_of(
     profile: &Profile,
     tuples: impl IntoIterator<Item = TupleId>,
 ) -> impl Iterator<Item = VariantCount> {
-    let variants = tuples.into_iter().flat_map(|tuple| profile.variants_of(tuple));
-    variants.map(|variant| VariantCount { variant, records: profile.variant_records(variant) })
+    tuples.into_iter().flat_map(|tuple| profile.members_of(tuple))
 }
 
 /// Smallest box around some members.

@@ -4,7 +4,7 @@
 //! seed and one step of the queue per record added (`nearest.rs`).
 
 use super::{
-    nearest::{NearestQueue, SearchWork, farthest},
+    nearest::{NearestQueue, Work, farthest},
     points::PointTree,
 };
 use crate::{
@@ -23,7 +23,7 @@ pub(super) struct BlockClusters {
     pub clusters: Vec<Cluster>,
     /// Records that belong to no cluster yet, in order.
     pub leftovers: Vec<VariantCount>,
-    pub work: SearchWork,
+    pub work: Work,
     /// Why it was stopped, if it was.
     pub stop: Option<Stop>,
 }
@@ -74,7 +74,7 @@ struct KMemberSearch<'a> {
     growing_box: GrowingBox<'a>,
     nearest: NearestQueue,
     seed: u64,
-    work: SearchWork,
+    work: Work,
 }
 
 impl<'a> KMemberSearch<'a> {
@@ -89,7 +89,7 @@ impl<'a> KMemberSearch<'a> {
             growing_box: GrowingBox::new(loss_table),
             nearest: NearestQueue::default(),
             seed,
-            work: SearchWork::default(),
+            work: Work::default(),
         }
     }
 

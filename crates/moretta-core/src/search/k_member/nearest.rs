@@ -16,7 +16,7 @@ use crate::search::local::{Below, GrowingBox, NONE};
 
 /// Counters for the report.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SearchWork {
+pub(super) struct Work {
     /// Costs of points that were computed.
     pub distances: u64,
     /// Bounds of nodes that were computed.
@@ -48,7 +48,7 @@ pub(super) struct NearestQueue {
 
 impl NearestQueue {
     /// Starts a cluster.
-    pub(super) fn start(&mut self, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) {
+    pub(super) fn start(&mut self, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut Work) {
         self.queue.clear();
         self.version = 0;
         self.push_node(0, points, growing_box, work);
@@ -60,19 +60,13 @@ impl NearestQueue {
     }
 
     /// Adds a point, or puts one back that [`NearestQueue::next`] returned.
-    pub(super) fn push_point(
-        &mut self,
-        point: u32,
-        points: &PointTree,
-        growing_box: &GrowingBox<'_>,
-        work: &mut SearchWork,
-    ) {
+    pub(super) fn push_point(&mut self, point: u32, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut Work) {
         work.distances += 1;
         let cost = growing_box.cost(points.codes(point)).to_bits();
         self.queue.push(Reverse(Entry { cost, first: point, node: NONE, version: self.version }));
     }
 
-    fn push_node(&mut self, node: u32, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) {
+    fn push_node(&mut self, node: u32, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut Work) {
         let first = points.tree.first(node);
         if first != NONE {
             work.bounds += 1;
@@ -82,12 +76,7 @@ impl NearestQueue {
     }
 
     /// Removes and returns the point of least cost, the first of equals; `None` if no point is left.
-    pub(super) fn next(
-        &mut self,
-        points: &PointTree,
-        growing_box: &GrowingBox<'_>,
-        work: &mut SearchWork,
-    ) -> Option<u32> {
+    pub(super) fn next(&mut self, points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut Work) -> Option<u32> {
         while let Some(Reverse(entry)) = self.queue.pop() {
             let is_node = entry.node != NONE;
             // All points below were removed since the node was queued.
@@ -119,10 +108,10 @@ impl NearestQueue {
 }
 
 /// Returns the point farthest from the seed in `growing_box`, the first of equals; `None` if no point is left.
-pub(super) fn farthest(points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut SearchWork) -> Option<u32> {
+pub(super) fn farthest(points: &PointTree, growing_box: &GrowingBox<'_>, work: &mut Work) -> Option<u32> {
     let mut best: Option<(f64, u32)> = None;
     let mut open: BinaryHeap<(u64, Reverse<u32>, u32)> = BinaryHeap::new();
-    let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut SearchWork| {
+    let push = |open: &mut BinaryHeap<_>, node: u32, work: &mut Work| {
         if points.tree.first(node) != NONE {
             work.bounds += 1;
             open.push((growing_box.max_cost(points.bounds(node)).to_bits(), Reverse(points.tree.first(node)), node));

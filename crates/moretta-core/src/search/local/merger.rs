@@ -91,6 +91,7 @@ impl<'a> GroupMerger<'a> {
     /// The nearest groups of a batch are searched in parallel; before a group is merged, only the groups that changed since
     /// the search are compared again. The result does not depend on the batch size.
     pub(in crate::search) fn round(&mut self, may_take: bool, observer: &dyn Observer) -> Option<Stop> {
+        let may_take = may_take && self.requirements.min_records_suffice;
         self.changed.fill(false);
         let violating: Vec<u32> =
             (0..self.groups.len() as u32).filter(|&group| self.violating[group as usize]).collect();
@@ -106,12 +107,7 @@ impl<'a> GroupMerger<'a> {
                     continue;
                 }
                 let Some((growth, other)) = self.still_nearest(group, found, &touched) else { break };
-                let giver = if may_take && self.requirements.min_records_suffice {
-                    self.take_records(group, growth)
-                } else {
-                    None
-                };
-                if let Some(giver) = giver {
+                if let Some(giver) = may_take.then(|| self.take_records(group, growth)).flatten() {
                     touched.extend([group, giver]);
                 } else {
                     self.join(group, other);

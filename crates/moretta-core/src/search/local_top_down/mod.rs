@@ -87,11 +87,10 @@ pub struct LocalTopDown(pub LocalTopDownParams);
 impl Method for LocalTopDown {
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
-        let loss_table = LossTable::new(task.profile, self.0.loss);
-        let block = self
-            .0
-            .block
-            .unwrap_or_else(|| BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records));
+        let params = self.0;
+        let loss_table = LossTable::new(task.profile, params.loss);
+        let default_block = || BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records);
+        let block = params.block.unwrap_or_else(default_block);
         let block = if block == 0 { u64::MAX } else { block };
         let SplitResult { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
         let num_blocks = blocks.len() as u64;
@@ -105,7 +104,7 @@ impl Method for LocalTopDown {
                 merger.finish_with_fallback();
                 let mut work = [merger.joined, merger.taken, merger.costs(), 0, 0, 0];
                 let mut clusters: Vec<Cluster> = merger.into_groups().into_iter().map(|(group, _)| group).collect();
-                if self.0.polish {
+                if params.polish {
                     let polished = polish(task, &loss_table, &mut clusters, u64::MAX, observer);
                     work[3..].iter_mut().zip(polished.work()).for_each(|(work, (_, steps))| *work = steps);
                     polished.stop.map(|reason| stop.get_or_init(|| reason));

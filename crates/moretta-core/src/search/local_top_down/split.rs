@@ -36,12 +36,6 @@ impl TupleSet {
     }
 }
 
-/// A set that may be larger than a block, and the violating sides that were split off on the way to it.
-struct OversizedSet {
-    set: TupleSet,
-    violating: Vec<Cluster>,
-}
-
 struct LocalTopDownSearch<'a> {
     task: &'a Task<'a>,
     loss_table: &'a LossTable<'a>,
@@ -52,6 +46,8 @@ struct LocalTopDownSearch<'a> {
     splits: AtomicU64,
     finished: AtomicU64,
     stopped: OnceLock<Stop>,
+    /// The parts of each finished block.
+    blocks: Mutex<Vec<Vec<Cluster>>>,
 }
 
 pub(super) struct SplitResult {
@@ -78,28 +74,23 @@ pub(super) fn split(
         splits: AtomicU64::new(0),
         finished: AtomicU64::new(0),
         stopped: OnceLock::new(),
+        blocks: Mutex::new(Vec::new()),
     };
     let tuples: Vec<TupleId> = (0..task.profile.tuples() as u32).map(TupleId).collect();
-    let blocks = Mutex::new(Vec::new());
     if !tuples.is_empty() {
         let set = TupleSet { tuples, seed: task.seed };
-        rayon::scope(|scope| search.split_into_blocks(scope, OversizedSet { set, violating: Vec::new() }, &blocks));
+        rayon::scope(|scope| search.split_into_blocks(scope, set, Vec::new()));
     }
-    let mut blocks = blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
-    blocks.sort_unstable_by(|a: &Vec<Cluster>, b: &Vec<Cluster>| a[0].members.cmp(&b[0].members));
+    let mut blocks = search.blocks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    blocks.sort_unstable_by(|a, b| a[0].members.cmp(&b[0].members));
     SplitResult { blocks, splits: search.splits.load(Relaxed), stop: search.stopped }
 }
 
 impl LocalTopDownSearch<'_> {
-    /// Splits a set that satisfies the models into blocks, and these into parts. A violating side stays with the other one.
-    fn split_into_blocks<'s>(
-        &'s self,
-        scope: &Scope<'s>,
-        oversized: OversizedSet,
-        blocks: &'s Mutex<Vec<Vec<Cluster>>>,
-    ) {
+    /// Splits a set that satisfies the models into blocks, and these into parts. A violating side stays with the other one:
+    /// `violating` are those that were split off on the way to the set.
+    fn split_into_blocks<'s>(&'s self, scope: &Scope<'s>, mut set: TupleSet, mut violating: Vec<Cluster>) {
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
-        let OversizedSet { mut set, mut violating } = oversized;
         while self.records(&set) > self.max_block_records && !self.is_stopped() {
             let Some(seeds) = self.distant_pair(&set, &mut boxes[0]) else { break };
             let [one, other] = self.bisect(&mut set, seeds, &mut boxes);
@@ -113,8 +104,7 @@ impl LocalTopDownSearch<'_> {
                         });
                         if to_other < to_one { with_other.push(cluster) } else { with_one.push(cluster) }
                     }
-                    let other = OversizedSet { set: other, violating: with_other };
-                    scope.spawn(move |scope| self.split_into_blocks(scope, other, blocks));
+                    scope.spawn(move |scope| self.split_into_blocks(scope, other, with_other));
                     (set, violating) = (one, with_one);
                 }
                 [true, false] => {
@@ -136,7 +126,7 @@ impl LocalTopDownSearch<'_> {
             violating.extend(self.split_fully(set));
         }
         violating.sort_unstable_by(|a, b| a.members.cmp(&b.members));
-        blocks.lock().unwrap_or_else(PoisonError::into_inner).push(violating);
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(violating);
     }
 
     /// Splits a set until no part can be split. The depth may be the number of tuples, so open sets are kept in a list and not
