@@ -20,7 +20,7 @@ use crate::{
     policy::{BoundPolicy, Policy},
     privacy::{BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelFacts, Sentence, redundant},
     profile::{Profile, Tables},
-    recoding::{Cut, LocalRecoding, Recoding},
+    recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     released::{Grouping, Released},
 };
 
@@ -60,19 +60,6 @@ pub struct Judgement {
     pub where_: Vec<u64>,
     /// Index of the judgement of a template that implies this one.
     pub implied_by: Option<usize>,
-}
-
-/// The models to check: those that judge each group, and those that judge the table as a whole.
-#[derive(Clone, Copy)]
-struct Models<'a> {
-    of_groups: &'a [Box<dyn BoundModel>],
-    of_table: &'a [Box<dyn BoundTableModel>],
-}
-
-impl<'a> Models<'a> {
-    fn of(bound: &'a BoundPolicy<'_>) -> Self {
-        Self { of_groups: bound.models(), of_table: bound.table_models() }
-    }
 }
 
 /// The labels of a released table: those of a recoding, or the texts of a file.
@@ -123,7 +110,8 @@ impl Judgement {
         profile: &Profile,
         grouping: &Grouping,
         labels: ReleasedLabels<'_>,
-        Models { of_groups: models, of_table }: Models<'_>,
+        models: &[Box<dyn BoundModel>],
+        table_models: &[Box<dyn BoundTableModel>],
     ) -> Vec<Self> {
         let (mut tallies, tally_indices) = tallies(models);
         // Sorted by scope: models with the same scope share a regrouping, and only one regrouping is in memory at a
@@ -149,7 +137,7 @@ impl Judgement {
             judgements[tally_indices[model]].implied_by = Some(tally_indices[by]);
         }
         let sizes = GroupSizes::of((0..grouping.len()).map(|group| grouping.records(group)));
-        judgements.extend(of_table.iter().map(|model| Self::of_table(&**model, &sizes)));
+        judgements.extend(table_models.iter().map(|model| Self::of_table(&**model, &sizes)));
         judgements
     }
 
@@ -272,7 +260,7 @@ impl Tally {
 pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
     let file = bound.profile();
     let labels = ReleasedLabels::File(file);
-    Judgement::judge_all(file, &Grouping::of_tuples(file), labels, Models::of(bound))
+    Judgement::judge_all(file, &Grouping::of_tuples(file), labels, bound.models(), bound.table_models())
 }
 
 /// A recoding that satisfies every model of its policy. Only [`verify`] makes one.
@@ -364,7 +352,8 @@ fn broken(Judgement { model, groups, failing_groups, worst, .. }: &Judgement) ->
 
 /// Checks a recoding against the policy; an error says why it must not be released.
 pub fn verify<'a>(bound: &BoundPolicy<'a>, recoding: Recoding) -> Result<Verified<'a>, VerifyError> {
-    verify_with(bound.policy(), bound.tables(), recoding, Models::of(bound), bound.max_suppressed())
+    let (models, table_models) = (bound.models(), bound.table_models());
+    verify_with(bound.policy(), bound.tables(), recoding, models, table_models, bound.max_suppressed())
 }
 
 /// Like [`verify`], with the given models instead of the policy's. For tests, whose tables often need no guarantee.
@@ -376,21 +365,21 @@ pub fn verify_against<'a>(
     policy: &'a Policy,
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
-    verify_with(policy, Tables::of(profile), recoding, Models { of_groups: models, of_table: &[] }, max_suppressed)
+    verify_with(policy, Tables::of(profile), recoding, models, &[], max_suppressed)
 }
 
 /// Like [`check`], with the given models. For tests.
 #[cfg(any(test, feature = "testing"))]
 pub fn check_against(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Vec<Judgement> {
-    let models = Models { of_groups: models, of_table: &[] };
-    Judgement::judge_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models)
+    Judgement::judge_all(profile, &Grouping::of_tuples(profile), ReleasedLabels::File(profile), models, &[])
 }
 
 fn verify_with<'a>(
     policy: &'a Policy,
     tables: Tables<'a>,
     recoding: Recoding,
-    models: Models<'_>,
+    models: &[Box<dyn BoundModel>],
+    table_models: &[Box<dyn BoundTableModel>],
     max_suppressed: u64,
 ) -> Result<Verified<'a>, VerifyError> {
     let profile = tables.table;
@@ -408,7 +397,7 @@ fn verify_with<'a>(
         return Err(VerifyError::Suppressed { found: suppressed, allowed: max_suppressed });
     }
     let labels = ReleasedLabels::Recoding(&released);
-    let judgements = Judgement::judge_all(profile, released.grouping(), labels, models);
+    let judgements = Judgement::judge_all(profile, released.grouping(), labels, models, table_models);
     if let Some(broken) = judgements.iter().find(|judgement| !judgement.holds) {
         return Err(VerifyError::Broken(Box::new(broken.clone())));
     }
@@ -459,18 +448,16 @@ fn check_local(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyEr
     let count = groups.boxes.len() / p;
     let mut unassigned: Vec<i128> =
         (0..profile.variants() as u32).map(|v| i128::from(profile.variant_records(VariantId(v)))).collect();
-    for assignment in &groups.assignments {
-        let known =
-            assignment.group.index() < count && assignment.variant.index() < unassigned.len() && assignment.records > 0;
-        if !known {
+    for &GroupAssignment { group, variant, records } in &groups.assignments {
+        if group.index() >= count || variant.index() >= unassigned.len() || records == 0 {
             return Err(VerifyError::Records { found: 0, expected: profile.records() });
         }
-        unassigned[assignment.variant.index()] -= i128::from(assignment.records);
-        if groups.suppressed == Some(assignment.group) {
+        unassigned[variant.index()] -= i128::from(records);
+        if groups.suppressed == Some(group) {
             continue;
         }
-        let tuple: TupleId = profile.tuple_of(assignment.variant);
-        for (column, (cell, code)) in groups.box_of(assignment.group, p).iter().zip(profile.codes(tuple)).enumerate() {
+        let tuple: TupleId = profile.tuple_of(variant);
+        for (column, (cell, code)) in groups.box_of(group, p).iter().zip(profile.codes(tuple)).enumerate() {
             let domain = profile.domain(ColumnId::from_index(column));
             if !cell.contains(*code) || !domain.is_valid(*cell) {
                 return Err(not_covered(profile, column));
