@@ -91,34 +91,27 @@ impl Binder<'_> {
 
     fn categories(&mut self, tree: Option<&Tree>, rule: MissingRule) -> Result<Domain, DomainError> {
         let Some(tree) = tree else { return self.flat_categories() };
-        let leaves: HashMap<&str, u32> =
-            (0..tree.leaf_count() as u32).map(|code| (tree.label(tree.leaf(code)), code)).collect();
+        let leaves: HashMap<&str, u32> = tree.leaf_labels().zip(0..).collect();
         for raw in self.present() {
             let code = leaves.get(&*self.column.values[raw]);
             self.codes[raw] = *code.ok_or_else(|| self.error(raw, |value| DomainProblem::NotInHierarchy { value }))?;
         }
-        let texts = (0..tree.leaf_count() as u32).map(|code| tree.label(tree.leaf(code)).into()).collect();
-        let mut domain = Domain { tree: Some(tree.clone()), ..Domain::flat(texts) };
+        let mut domain =
+            Domain { tree: Some(tree.clone()), ..Domain::flat(tree.leaf_labels().map(Into::into).collect()) };
         // A hierarchy may have a leaf for the missing value anywhere in the tree.
         let own = (0..self.missing.len()).find(|&raw| {
             self.missing[raw] && rule == MissingRule::Category && leaves.contains_key(&*self.column.values[raw])
         });
-        if let Some(raw) = own {
-            domain.missing = Some(leaves[&*self.column.values[raw]]);
-        }
+        domain.missing = own.map(|raw| leaves[&*self.column.values[raw]]);
         Ok(domain)
     }
 
     fn flat_categories(&mut self) -> Result<Domain, DomainError> {
-        let mut raws = self.present();
+        let raws = self.present();
         if let Some(&raw) = raws.iter().find(|&&raw| &*self.column.values[raw] == ROOT_LABEL) {
             return Err(self.error(raw, |_| DomainProblem::Star));
         }
-        raws.sort_by(|&a, &b| self.column.values[a].cmp(&self.column.values[b]));
-        for (code, &raw) in raws.iter().enumerate() {
-            self.codes[raw] = code as u32;
-        }
-        Ok(Domain::flat(raws.into_iter().map(|raw| self.column.values[raw].clone()).collect()))
+        Ok(Domain::in_text_order(self.column, raws, &mut self.codes))
     }
 
     fn prefixes(&mut self, lengths: &[u32]) -> Result<Domain, DomainError> {
@@ -192,8 +185,7 @@ impl Binder<'_> {
     /// A hierarchy file over numbers or dates: leaves are sorted by value, and those that do not occur are removed.
     fn given(&self, tree: &Tree, values: &[f64], texts: &[Box<str>]) -> Result<Tree, DomainError> {
         let mut leaves = Vec::with_capacity(tree.leaf_count());
-        for code in 0..tree.leaf_count() as u32 {
-            let label = tree.label(tree.leaf(code));
+        for (label, code) in tree.leaf_labels().zip(0..) {
             let value = self.parser.number(label).map_err(|problem| match self.parser.kind() {
                 Kind::Date => self.hierarchy_error(problem),
                 _ => self.hierarchy_error(DomainProblem::LeafNotANumber { value: label.to_owned() }),
@@ -212,22 +204,17 @@ impl Binder<'_> {
 
     fn add_missing(&mut self, domain: &mut Domain, rule: MissingRule) {
         let Some(raw) = (0..self.missing.len()).find(|&raw| self.missing[raw]) else { return };
-        let code = match domain.missing {
-            Some(code) => code,
-            None => {
-                let suppressed = rule == MissingRule::Suppress;
-                let text = if suppressed { ROOT_LABEL.into() } else { self.missing_text(raw) };
-                domain.tree = domain.tree.take().map(|tree| tree.with_extra_leaf(text.clone()));
-                domain.texts.push(text);
-                domain.missing_is_suppressed = suppressed;
-                domain.missing = Some(domain.len() as u32 - 1);
-                domain.len() as u32 - 1
-            }
-        };
-        for (raw, missing) in self.missing.iter().enumerate() {
-            if *missing {
-                self.codes[raw] = code;
-            }
+        let code = domain.missing.unwrap_or_else(|| {
+            let suppressed = rule == MissingRule::Suppress;
+            let text = if suppressed { ROOT_LABEL.into() } else { self.missing_text(raw) };
+            domain.tree = domain.tree.take().map(|tree| tree.with_extra_leaf(text.clone()));
+            domain.texts.push(text);
+            domain.missing_is_suppressed = suppressed;
+            domain.len() as u32 - 1
+        });
+        domain.missing = Some(code);
+        for raw in (raw..self.missing.len()).filter(|&raw| self.missing[raw]) {
+            self.codes[raw] = code;
         }
     }
 

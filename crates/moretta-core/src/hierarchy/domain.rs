@@ -204,13 +204,17 @@ impl Domain {
     /// Domain of a released column: every distinct text is a leaf directly under the root. Also maps the column's codes to
     /// the domain's.
     pub(crate) fn opaque(column: &CountedColumn) -> (Self, Vec<u32>) {
-        let mut order: Vec<usize> = (0..column.values.len()).collect();
-        order.sort_by(|&a, &b| column.values[a].cmp(&column.values[b]));
-        let mut codes = vec![0; order.len()];
-        for (code, &raw) in order.iter().enumerate() {
+        let mut codes = vec![0; column.values.len()];
+        (Self::in_text_order(column, (0..codes.len()).collect(), &mut codes), codes)
+    }
+
+    /// Domain of some values of a column, in the order of their texts. Sets their codes.
+    pub(super) fn in_text_order(column: &CountedColumn, mut raws: Vec<usize>, codes: &mut [u32]) -> Self {
+        raws.sort_by_key(|&raw| &column.values[raw]);
+        for (code, &raw) in raws.iter().enumerate() {
             codes[raw] = code as u32;
         }
-        (Self::flat(order.iter().map(|&raw| column.values[raw].clone()).collect()), codes)
+        Self::flat(raws.into_iter().map(|raw| column.values[raw].clone()).collect())
     }
 
     pub(super) fn flat(texts: Vec<Box<str>>) -> Self {

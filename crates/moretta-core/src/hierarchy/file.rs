@@ -98,7 +98,6 @@ pub fn parse(text: &str) -> Result<Tree, HierarchyFileError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader::new();
     let delimiter = delimiter_of(text.lines().next().unwrap_or(""));
-    let mut rows = 0;
     for (index, line) in text.lines().enumerate() {
         let row = index + 1;
         let at = |problem| HierarchyFileError { row, problem };
@@ -107,9 +106,8 @@ pub fn parse(text: &str) -> Result<Tree, HierarchyFileError> {
         }
         let fields = split(line, delimiter).ok_or_else(|| at(HierarchyProblem::Quote))?;
         reader.row(row, fields).map_err(at)?;
-        rows += 1;
     }
-    if rows == 0 {
+    if reader.width.is_none() {
         return Err(HierarchyFileError { row: 1, problem: HierarchyProblem::Empty });
     }
     Ok(reader.builder.build())
@@ -237,12 +235,8 @@ impl Reader {
                     return Err(HierarchyProblem::LeafAndInner { label: label.clone(), leaf_row });
                 }
                 if seen.parent != *parent {
-                    return Err(HierarchyProblem::TwoParents {
-                        label: label.clone(),
-                        parent: parent.clone(),
-                        other: seen.parent.clone(),
-                        earlier: seen.row,
-                    });
+                    let (label, parent, other) = (label.clone(), parent.clone(), seen.parent.clone());
+                    return Err(HierarchyProblem::TwoParents { label, parent, other, earlier: seen.row });
                 }
                 continue;
             }
@@ -260,15 +254,8 @@ fn repeated(path: &[String]) -> Option<usize> {
 }
 
 fn delimiter_of(first: &str) -> char {
-    let mut bare = String::new();
-    let mut quoted = false;
-    for c in first.chars() {
-        quoted ^= c == '"';
-        if !quoted {
-            bare.push(c);
-        }
-    }
-    [';', '\t', ','].into_iter().find(|d| bare.contains(*d)).unwrap_or(';')
+    let is_outside_quotes = |delimiter: &char| first.split('"').step_by(2).any(|part| part.contains(*delimiter));
+    [';', '\t', ','].into_iter().find(is_outside_quotes).unwrap_or(';')
 }
 
 /// The fields of one line; `None` if its quotes do not match.
@@ -283,13 +270,9 @@ fn split(line: &str, delimiter: char) -> Option<Vec<String>> {
                 let end = inside.find('"')?;
                 field.push_str(&inside[..end]);
                 inside = &inside[end + 1..];
-                match inside.strip_prefix('"') {
-                    Some(more) => {
-                        field.push('"');
-                        inside = more;
-                    }
-                    None => break,
-                }
+                let Some(more) = inside.strip_prefix('"') else { break };
+                field.push('"');
+                inside = more;
             }
             fields.push(field);
             match inside.trim_start_matches(' ').strip_prefix(delimiter) {
@@ -297,15 +280,10 @@ fn split(line: &str, delimiter: char) -> Option<Vec<String>> {
                 None => return inside.trim().is_empty().then_some(fields),
             }
         } else {
-            let (field, more) = match rest.split_once(delimiter) {
-                Some((field, more)) => (field, Some(more)),
-                None => (rest, None),
-            };
+            let (field, more) = rest.split_once(delimiter).map_or((rest, None), |(field, more)| (field, Some(more)));
             fields.push(field.trim_matches(' ').to_owned());
-            match more {
-                Some(more) => rest = more,
-                None => return Some(fields),
-            }
+            let Some(more) = more else { return Some(fields) };
+            rest = more;
         }
     }
 }

@@ -114,8 +114,7 @@ impl<'a> LabelReader<'a> {
             None if self.domain.kind().is_ordered() => {
                 let Some((low, high)) = interval_ends(text) else { return Vec::new() };
                 let (Some(low), Some(high)) = (number(low), number(high)) else { return Vec::new() };
-                let values = (0u32..).zip(&self.domain.values);
-                values.filter(|(_, value)| (low..=high).contains(*value)).map(|(code, _)| code).collect()
+                self.domain.codes_between(low, high).collect()
             }
             None => {
                 let leaves = set_leaves(text).into_iter().flatten();
@@ -130,10 +129,7 @@ impl<'a> LabelReader<'a> {
     }
 
     fn interval(&self, text: &str) -> Option<Cell> {
-        let (low, high) = match interval_ends(text) {
-            Some(ends) => ends,
-            None => (text, text),
-        };
+        let (low, high) = interval_ends(text).unwrap_or((text, text));
         let (first, last) = (self.code_of(low)?, self.code_of(high)?);
         let cell = (first <= last).then(|| self.domain.cover(first, last))?;
         (cell.first == first && cell.last == last).then_some(cell)

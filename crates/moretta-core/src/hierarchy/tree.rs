@@ -80,7 +80,7 @@ impl TreeBuilder {
         while let Some((handle, parent)) = current {
             let id = tree.push(labels[handle].take().expect("each node is visited once"), parent);
             if first_child[handle] == usize::MAX {
-                tree.make_leaf(id);
+                tree.leaves.push(id);
             }
             open.push((handle, id));
             current = (first_child[handle] != usize::MAX).then(|| (first_child[handle], Some(id)));
@@ -120,10 +120,6 @@ impl Tree {
         }
         self.nodes.push(node);
         id
-    }
-
-    fn make_leaf(&mut self, id: NodeId) {
-        self.leaves.push(id);
     }
 
     fn close(&mut self, id: NodeId) {
@@ -192,6 +188,11 @@ impl Tree {
     /// Label of a node; a leaf's label is its value.
     pub fn label(&self, node: NodeId) -> &str {
         &self.nodes[node.index()].label
+    }
+
+    /// Labels of the leaves, by code.
+    pub fn leaf_labels(&self) -> impl Iterator<Item = &str> {
+        self.leaves.iter().map(|leaf| self.label(*leaf))
     }
 
     /// Parent of a node; `None` for the root.

@@ -127,8 +127,7 @@ fn order_of_numbers(
 /// Raw codes in the order of the hierarchy's leaves, and the hierarchy pruned to the values that occur. A missing value has
 /// the hierarchy's leaf for it, or an extra leaf at the far right.
 fn order_of_leaves(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Result<(Vec<usize>, Tree), DomainError> {
-    let leaves: HashMap<&str, u32> =
-        (0..tree.leaf_count() as u32).map(|code| (tree.label(tree.leaf(code)), code)).collect();
+    let leaves: HashMap<&str, u32> = tree.leaf_labels().zip(0..).collect();
     let leaf = |raw: usize| leaves.get(&*counted.values[raw]).copied();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && leaf(raw).is_none()) {
         let value = counted.values[raw].to_string();

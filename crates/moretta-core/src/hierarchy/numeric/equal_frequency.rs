@@ -13,9 +13,8 @@ use super::{
 pub(super) fn intervals(column: DistinctValues<'_>, parts: &[u32]) -> Vec<CodeRange> {
     let finest = parts.first().copied().unwrap_or(1).max(1);
     let before = records_before(column.records);
-    let values = column.values.len();
-    let counted: Vec<u32> = (0..values).map(|position| han::part(&before, position, finest as usize) as u32).collect();
-    intervals::of_levels(values, parts.len(), |position, level| counted[position] / (finest / parts[level].max(1)))
+    let part = |position: usize| han::part(&before, position, finest as usize) as u32;
+    intervals::of_levels(&(0..column.values.len()).map(part).collect::<Vec<u32>>(), parts)
 }
 
 #[cfg(test)]

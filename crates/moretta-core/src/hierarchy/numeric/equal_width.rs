@@ -16,10 +16,7 @@ pub(super) fn intervals(column: DistinctValues<'_>, parts: &[u32]) -> Vec<CodeRa
     let width = max - min;
     // The largest value belongs to the last part. Multiplying before dividing keeps the edges of whole numbers exact.
     let part = |value: &f64| (((value - min) * f64::from(finest) / width) as u32).min(finest - 1);
-    let measured: Vec<u32> = values.iter().map(part).collect();
-    intervals::of_levels(values.len(), parts.len(), |position, level| {
-        measured[position] / (finest / parts[level].max(1))
-    })
+    intervals::of_levels(&values.iter().map(part).collect::<Vec<u32>>(), parts)
 }
 
 #[cfg(test)]

@@ -61,14 +61,15 @@ fn label(least: &str, greatest: &str) -> String {
     label
 }
 
-/// Ranges in preorder from levels of parts. `part(position, level)` must not decrease from left to right, and the levels
-/// must nest.
-pub(super) fn of_levels(values: usize, levels: usize, part: impl Fn(usize, usize) -> u32) -> Vec<CodeRange> {
+/// Ranges in preorder from levels of parts. `finest` has the part of each value on the finest level, which must not decrease;
+/// `parts` the number of parts per level, finest first, each a multiple of the next.
+pub(super) fn of_levels(finest: &[u32], parts: &[u32]) -> Vec<CodeRange> {
     let mut intervals = Vec::new();
-    for level in 0..levels {
+    for level in parts {
+        let merged = parts[0].max(1) / (*level).max(1);
         let mut first = 0;
-        for next in 1..=values {
-            if next == values || part(next, level) != part(first, level) {
+        for next in 1..=finest.len() {
+            if next == finest.len() || finest[next] / merged != finest[first] / merged {
                 intervals.push((first as u32, next as u32 - 1));
                 first = next;
             }
@@ -149,9 +150,8 @@ mod tests {
 
     #[test]
     fn levels_become_intervals() {
-        let parts = [[0, 0, 1, 1, 3], [0, 0, 0, 0, 1]];
         let expected = [(0, 3), (0, 1), (2, 3), (4, 4), (4, 4)];
-        assert_eq!(of_levels(5, 2, |position, level| parts[level][position]), expected);
-        assert_eq!(of_levels(0, 2, |_, _| 0), []);
+        assert_eq!(of_levels(&[0, 0, 1, 1, 3], &[4, 2]), expected);
+        assert_eq!(of_levels(&[], &[4, 2]), []);
     }
 }

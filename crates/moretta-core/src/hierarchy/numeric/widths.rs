@@ -15,19 +15,15 @@ pub fn nests(below: f64, above: f64) -> bool {
 /// Builds the tree over the distinct values in ascending order.
 pub fn build(values: &[f64], texts: &[Box<str>], widths: &[f64]) -> Tree {
     let whole = all_whole(values) && all_whole(widths);
-    let levels: Vec<Vec<String>> = widths
-        .iter()
-        .rev()
-        .map(|width| {
-            let steps = Steps::of(*width);
-            let label = |value: &f64| {
-                let step = steps.around(*value);
-                interval_label(steps.start(step), steps.start(step + 1.0), whole)
-            };
-            values.iter().map(label).collect()
-        })
-        .collect();
-    from_levels(texts, &levels)
+    let labels = |width: &f64| {
+        let steps = Steps::of(*width);
+        let label = |value: &f64| {
+            let step = steps.around(*value);
+            interval_label(steps.start(step), steps.start(step + 1.0), whole)
+        };
+        values.iter().map(label).collect()
+    };
+    from_levels(texts, &widths.iter().rev().map(labels).collect::<Vec<_>>())
 }
 
 /// Multiples of a width in exact decimals: those of 0.1 are 0.1, 0.2, 0.3 and not 0.30000000000000004.
@@ -40,9 +36,8 @@ struct Steps {
 
 impl Steps {
     fn of(width: f64) -> Self {
-        let scales = (0..=12).map(|digits| 10f64.powi(digits));
-        let decimal =
-            scales.map(|scale| (scale, (width * scale).round())).find(|(scale, units)| units / scale == width);
+        let mut scales = (0..=12).map(|digits| 10f64.powi(digits)).map(|scale| (scale, (width * scale).round()));
+        let decimal = scales.find(|(scale, units)| units / scale == width);
         let (scale, units) = decimal.unwrap_or((1.0, width));
         Self { width, units, scale }
     }
