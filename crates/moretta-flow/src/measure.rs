@@ -81,7 +81,7 @@ impl Session<'_> {
             let before = self.open(&request.original, &policy.input)?;
             let after = self.open(&request.released, &policy.input)?;
             let OriginalAndRelease { original, file, released } = self.both(&loaded, &before, &after)?;
-            let context = MeasureContext::of_file(policy, &original, &file, &released);
+            let context = MeasureContext::new(policy, &original, &file, &released);
             Ok(Measured { measures: Measures::of(&context), cells: released.knows_cells() })
         })
     }

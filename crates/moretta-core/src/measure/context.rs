@@ -45,27 +45,9 @@ impl<'a> MeasureContext<'a> {
         Self::new(policy, profile, profile, released)
     }
 
-    /// A recoding of a profile, computed on [`Profile::coarsened`] of that profile.
-    pub fn of_coarsened(
-        policy: &'a impl MeasuredPolicy,
-        original: &'a Profile,
-        coarsened: &'a Profile,
-        released: &'a Released,
-    ) -> Self {
-        Self::new(policy, original, coarsened, released)
-    }
-
-    /// A released file, with its own profile ([`Profile::of_release`]) and that of its original.
-    pub fn of_file(
-        policy: &'a impl MeasuredPolicy,
-        original: &'a Profile,
-        file: &'a Profile,
-        released: &'a Released,
-    ) -> Self {
-        Self::new(policy, original, file, released)
-    }
-
-    fn new(
+    /// A release whose records have a profile of their own: a file ([`Profile::of_release`]), or a recoding that was computed
+    /// on [`Profile::coarsened`] of the original.
+    pub fn new(
         policy: &'a impl MeasuredPolicy,
         original: &'a Profile,
         records: &'a Profile,

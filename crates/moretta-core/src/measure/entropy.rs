@@ -147,7 +147,7 @@ mod tests {
         let file = counts(&table.policy, &[("1.5", 2), ("3.5", 2)]);
         let file = Profile::of_release(&table.policy, &Hierarchies::default(), &file).unwrap();
         let read = Released::of_opaque(&table.profile, &file);
-        let context = MeasureContext::of_file(&table.policy, &table.profile, &file, &read);
+        let context = MeasureContext::new(&table.policy, &table.profile, &file, &read);
         assert_eq!(Measures::of(&context).get("entropy"), None);
     }
 
@@ -158,14 +158,14 @@ mod tests {
             let file = counts(&table.policy, rows);
             let file = Profile::of_release(&table.policy, &Hierarchies::default(), &file).unwrap();
             let read = Released::of_file(&table.profile, &file).unwrap();
-            (ENTRY.value)(&MeasureContext::of_file(&table.policy, &table.profile, &file, &read))
+            (ENTRY.value)(&MeasureContext::new(&table.policy, &table.profile, &file, &read))
         };
         assert_eq!(of_file(&[("cd", 2), ("b", 2), ("a", 4)]), Some(2.0));
         assert_eq!(of_file(&[("cd", 1), ("b", 2), ("a", 4)]), None, "a record is missing");
         let recoding = cut(&table, &[(0, 0), (1, 1), (2, 3)]);
         let coarsened = table.profile.coarsened(&[vec![0, 1, 2, 2]]);
         let released = Released::of_recoding(&coarsened, &Recoding::Global(recoding), &table.policy.release);
-        let context = MeasureContext::of_coarsened(&table.policy, &table.profile, &coarsened, &released);
+        let context = MeasureContext::new(&table.policy, &table.profile, &coarsened, &released);
         assert_eq!((ENTRY.value)(&context), Some(2.0));
     }
 

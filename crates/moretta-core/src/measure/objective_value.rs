@@ -116,15 +116,12 @@ pub(super) fn of_policy(context: &MeasureContext<'_>, default: &ObjectiveKind) -
 
 impl ObjectiveKind {
     pub(super) fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
+        let attribute = self.attribute_id(context.records);
         match self {
             Self::Precision(LossMetric::Ncp) => Some(context.weighted_mean_loss(|cell| cell.ncp)),
             Self::Precision(LossMetric::Lm) => Some(context.weighted_mean_loss(|cell| cell.lm)),
-            Self::Classification { costs, .. } => {
-                Some(cm::mistakes(context, self.attribute_id(context.records)?, costs))
-            }
-            Self::Regression { dispersion, .. } => {
-                rm::dispersed(context, self.attribute_id(context.records)?, *dispersion)
-            }
+            Self::Classification { costs, .. } => Some(cm::mistakes(context, attribute?, costs)),
+            Self::Regression { dispersion, .. } => rm::dispersed(context, attribute?, *dispersion),
         }
     }
 

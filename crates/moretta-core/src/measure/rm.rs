@@ -16,10 +16,8 @@ pub(super) const ENTRY: MeasureEntry = MeasureEntry {
     name: "rm",
     summary: "regression metric: variance (or deviation) of a numeric class within groups, divided by that in the table",
     value: |context| {
-        objective_value::of_policy(
-            context,
-            &ObjectiveKind::Regression { column: None, dispersion: Dispersion::default() },
-        )
+        let default = ObjectiveKind::Regression { column: None, dispersion: Dispersion::default() };
+        objective_value::of_policy(context, &default)
     },
     of_column: None,
     needs_cells: false,

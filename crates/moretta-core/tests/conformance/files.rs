@@ -98,7 +98,7 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     if cells {
         let read = Released::of_file(profile, &file);
         let read = read.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let context = MeasureContext::of_file(&world.policy, profile, &file, &read);
+        let context = MeasureContext::new(&world.policy, profile, &file, &read);
         let again = Measures::of(&context);
         for ((name, own), (_, again)) in own.0.iter().zip(&again.0) {
             prop_assert!(close(*own, *again), "{name}: {own:?}, read back {again:?} of {rows:?}");

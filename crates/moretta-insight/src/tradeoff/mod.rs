@@ -162,7 +162,7 @@ pub fn measured(
 ) -> Option<Vec<Point>> {
     let mut walk = Walk::new(profile, &policy.release);
     let point = |(released, coarsened): (Released, &Profile)| {
-        Point::new(&MeasureContext::of_coarsened(policy, profile, coarsened, &released))
+        Point::new(&MeasureContext::new(policy, profile, coarsened, &released))
     };
     let mut points = vec![point(walk.released_under(walk.cut()))];
     let shown = sampled_steps(steps.len(), max_points(steps, profile.tuples()), required);
