@@ -61,11 +61,8 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
 /// Records of each combination of sensitive and class values, sorted by combination.
 fn value_counts(profile: &Profile, variants: impl Iterator<Item = (VariantId, u64)>) -> Vec<(Vec<u32>, u64)> {
     let attributes = 0..profile.attributes().len() as u32;
-    let mut counts: Vec<(Vec<u32>, u64)> = variants
-        .map(|(variant, records)| {
-            (attributes.clone().map(|a| profile.value(variant, AttributeId(a))).collect(), records)
-        })
-        .collect();
+    let values = |variant| attributes.clone().map(|a| profile.value(variant, AttributeId(a))).collect();
+    let mut counts: Vec<(Vec<u32>, u64)> = variants.map(|(variant, records)| (values(variant), records)).collect();
     counts.sort_unstable();
     merge_counts(&mut counts);
     counts
@@ -95,14 +92,10 @@ pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -
             if !forms.accept(text) {
                 let carries = |tuple: &TupleId| file.codes(*tuple)[position] == code;
                 let tuples = (0..file.tuples() as u32).map(TupleId).filter(carries);
-                let record =
-                    tuples.flat_map(|tuple| file.variants_of(tuple)).filter_map(|v| file.first_record(v)).min();
-                return Err(FormError {
-                    column: declared.name.clone(),
-                    record,
-                    value: text.to_owned(),
-                    expected: forms.expected(),
-                });
+                let variants = tuples.flat_map(|tuple| file.variants_of(tuple));
+                let record = variants.filter_map(|variant| file.first_record(variant)).min();
+                let (column, value) = (declared.name.clone(), text.to_owned());
+                return Err(FormError { column, record, value, expected: forms.expected() });
             }
         }
     }

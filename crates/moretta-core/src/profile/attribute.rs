@@ -61,14 +61,14 @@ impl Attribute {
         let parser = declared.parser(kind);
         let mut pruned = None;
         let order = match (kind, tree) {
-            (Kind::Number | Kind::Date, _) => order_of_numbers(counted, missing, &parser)?,
+            (Kind::Number | Kind::Date, _) => number_order(counted, missing, &parser)?,
             (Kind::Category, None) => {
                 let mut order: Vec<usize> = (0..counted.values.len()).collect();
                 order.sort_by_key(|&raw| (missing[raw], &counted.values[raw]));
                 order
             }
             (Kind::Category, Some(tree)) => {
-                let (order, tree) = order_of_leaves(counted, missing, tree)?;
+                let (order, tree) = leaf_order(counted, missing, tree)?;
                 pruned = Some(tree);
                 order
             }
@@ -101,11 +101,7 @@ impl Attribute {
 }
 
 /// Raw codes in ascending order of their numbers, shortest text first, missing values last.
-fn order_of_numbers(
-    counted: &CountedColumn,
-    missing: &[bool],
-    parser: &ValueParser,
-) -> Result<Vec<usize>, DomainError> {
+fn number_order(counted: &CountedColumn, missing: &[bool], parser: &ValueParser) -> Result<Vec<usize>, DomainError> {
     let parsed: Vec<_> = counted.values.iter().map(|text| parser.number(text)).collect();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && parsed[raw].is_err()) {
         return Err(DomainError::of_value(counted, raw, parsed[raw].clone().expect_err("just seen")));
@@ -126,7 +122,7 @@ fn order_of_numbers(
 
 /// Raw codes in the order of the hierarchy's leaves, and the hierarchy pruned to the values that occur. A missing value has
 /// the hierarchy's leaf for it, or an extra leaf at the far right.
-fn order_of_leaves(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Result<(Vec<usize>, Tree), DomainError> {
+fn leaf_order(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Result<(Vec<usize>, Tree), DomainError> {
     let leaves: HashMap<&str, u32> = tree.leaf_labels().zip(0..).collect();
     let leaf = |raw: usize| leaves.get(&*counted.values[raw]).copied();
     if let Some(raw) = first_by_record(counted, |raw| !missing[raw] && leaf(raw).is_none()) {

@@ -298,10 +298,8 @@ impl Profile {
     }
 }
 
-fn first_by_record(counted: &CountedColumn, bad: impl Fn(usize) -> bool) -> Option<usize> {
-    (0..counted.values.len())
-        .filter(|&raw| bad(raw))
-        .min_by_key(|&raw| (counted.first_record(raw), &counted.values[raw]))
+fn first_by_record(column: &CountedColumn, bad: impl Fn(usize) -> bool) -> Option<usize> {
+    (0..column.values.len()).filter(|&raw| bad(raw)).min_by_key(|&raw| (column.first_record(raw), &column.values[raw]))
 }
 
 /// By raw code, whether the text means a missing value; an error if there are some and the column has no rule for them.
@@ -317,10 +315,8 @@ fn missing_values(
     if declared.missing == MissingRule::Error
         && let Some(raw) = first_by_record(counted, |raw| missing[raw])
     {
-        let records = (0..counts.rows())
-            .filter(|&row| missing[counts.row(row)[position] as usize])
-            .map(|row| counts.counts[row])
-            .sum();
+        let rows = (0..counts.rows()).filter(|&row| missing[counts.row(row)[position] as usize]);
+        let records = rows.map(|row| counts.counts[row]).sum();
         return Err(DomainError::of_value(counted, raw, DomainProblem::Missing { records }));
     }
     Ok(missing)

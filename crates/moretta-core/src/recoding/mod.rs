@@ -107,8 +107,7 @@ impl Recoding {
         match self {
             Self::Global(cut) => cut.suppressed.iter().map(|&tuple| profile.tuple_records(tuple)).sum(),
             Self::Local(groups) => {
-                let suppressed =
-                    groups.assignments.iter().filter(|assignment| Some(assignment.group) == groups.suppressed);
+                let suppressed = groups.assignments.iter().filter(|a| Some(a.group) == groups.suppressed);
                 suppressed.map(|assignment| assignment.records).sum()
             }
         }

@@ -108,8 +108,7 @@ impl Suppressor<'_> {
             alike.entry(key).or_default().push(group);
         }
         let violates = |groups: &Vec<usize>| {
-            let members: Vec<VariantCount> =
-                groups.iter().flat_map(|&group| self.groups[group].iter().copied()).collect();
+            let members: Vec<VariantCount> = groups.iter().flat_map(|&group| &self.groups[group]).copied().collect();
             !model.holds(&Group::new(self.profile, &members))
         };
         let mut violating: Vec<usize> = alike.into_values().filter(violates).flatten().collect();

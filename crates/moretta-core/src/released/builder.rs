@@ -180,13 +180,11 @@ fn group_label(
         };
         return (label, Some(read), loss);
     }
-    let numbers: Option<Vec<(f64, u64)>> =
-        codes.iter().map(|&(code, records)| Some((domain.number(code)?, records))).collect();
-    match numbers {
-        None => cell_label(domain, cell),
-        Some(numbers) if numbers.is_empty() => cell_label(domain, cell),
-        Some(numbers) if numbers.len() == 1 => (domain.text(codes[0].0).to_owned(), None, whole),
-        Some(numbers) => (number_text(rounded(summary_number(&numbers, options.numbers))), None, whole),
+    let numbers: Option<Vec<(f64, u64)>> = codes.iter().map(|&(code, n)| Some((domain.number(code)?, n))).collect();
+    match numbers.as_deref() {
+        None | Some([]) => cell_label(domain, cell),
+        Some([_]) => (domain.text(codes[0].0).to_owned(), None, whole),
+        Some(numbers) => (number_text(rounded(summary_number(numbers, options.numbers))), None, whole),
     }
 }
 

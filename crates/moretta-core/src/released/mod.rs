@@ -80,18 +80,11 @@ impl Released {
                 builder.push_suppressed();
             } else {
                 for (column, cell) in groups.box_of(group, p).iter().enumerate() {
-                    let code =
-                        |assignment: &GroupAssignment| profile.codes(profile.tuple_of(assignment.variant))[column];
-                    builder.push_cell(column, *cell, || {
-                        assignments.iter().map(|assignment| (code(assignment), assignment.records))
-                    });
+                    let code = |a: &GroupAssignment| profile.codes(profile.tuple_of(a.variant))[column];
+                    builder.push_cell(column, *cell, || assignments.iter().map(|a| (code(a), a.records)));
                 }
             }
-            builder.end_piece(
-                assignments
-                    .iter()
-                    .map(|assignment| VariantCount { variant: assignment.variant, records: assignment.records }),
-            );
+            builder.end_piece(assignments.iter().map(|a| VariantCount { variant: a.variant, records: a.records }));
         }
         let mut released = builder.finish();
         // A group without records has no piece; its index is never used.

@@ -92,8 +92,7 @@ pub enum SavedError {
 
 /// By column and code, whether a record that is not suppressed has the value. The file must not disclose the others.
 fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
-    let mut released: Vec<Vec<bool>> =
-        profile.columns().iter().map(|column| vec![false; column.domain.len()]).collect();
+    let mut released: Vec<Vec<bool>> = profile.columns().iter().map(|c| vec![false; c.domain.len()]).collect();
     let suppressed: HashSet<TupleId> = cut.suppressed.iter().copied().collect();
     for tuple in (0..profile.tuples() as u32).map(TupleId).filter(|tuple| !suppressed.contains(tuple)) {
         for (released, &code) in released.iter_mut().zip(profile.codes(tuple)) {
@@ -136,8 +135,7 @@ impl Saved {
                 let suppressed = groups.suppressed.map(GroupId::index);
                 let boxes = groups.boxes.chunks(columns.len()).enumerate();
                 let open = boxes.filter(|(group, _)| Some(*group) != suppressed).map(|(_, cells)| cells);
-                let labels =
-                    |cells: &[Cell]| cells.iter().enumerate().map(|(column, cell)| label(column, cell)).collect();
+                let labels = |cells: &[Cell]| cells.iter().enumerate().map(|(at, cell)| label(at, cell)).collect();
                 let mut boxes: Vec<Vec<String>> = open.map(labels).collect();
                 boxes.sort();
                 boxes.dedup();
@@ -237,10 +235,8 @@ impl Saved {
             tuples.map(|tuple| profile.tuple_records(tuple)).sum::<u64>()
         };
         let columns = profile.columns().iter().enumerate();
-        columns
-            .map(|(index, column)| (column.name.clone(), records(index)))
-            .filter(|(_, records)| *records > 0)
-            .collect()
+        let counted = columns.map(|(index, column)| (column.name.clone(), records(index)));
+        counted.filter(|(_, records)| *records > 0).collect()
     }
 
     /// Labels of each tuple of a new table, by column; `None` if no cell covers it. Nothing is suppressed for privacy, so the
@@ -254,8 +250,7 @@ impl Saved {
                 tuples.map(|codes| (0..codes.len()).map(|column| label(codes, column)).collect()).collect()
             }
             SavedLabels::Local(boxes) => {
-                let (open, labels): (Vec<Vec<Cell>>, Vec<&Vec<String>>) =
-                    self.read_boxes(profile, boxes).into_iter().unzip();
+                let (open, labels): (Vec<_>, Vec<_>) = self.read_boxes(profile, boxes).into_iter().unzip();
                 let index = BoxIndex::new(profile, &open);
                 let first = |codes: &[u32]| index.covering(&open, codes).first().map(|&found| labels[found as usize]);
                 tuples.map(|codes| Some(first(codes)?.iter().map(String::as_str).collect())).collect()
@@ -293,9 +288,8 @@ impl Saved {
     fn read_boxes<'a>(&self, profile: &Profile, boxes: &'a [Vec<String>]) -> Vec<(Vec<Cell>, &'a Vec<String>)> {
         let readers: Vec<LabelReader<'_>> = profile.columns().iter().map(|c| LabelReader::new(&c.domain)).collect();
         let read = |labels: &'a Vec<String>| -> Option<(Vec<Cell>, &'a Vec<String>)> {
-            let cells: Option<Vec<Cell>> =
-                readers.iter().zip(labels).map(|(reader, label)| self.read(reader, label)).collect();
-            Some((cells?, labels))
+            let cells = readers.iter().zip(labels).map(|(reader, label)| self.read(reader, label));
+            Some((cells.collect::<Option<_>>()?, labels))
         };
         // A box that cannot be read covers no record of the new table.
         let mut open: Vec<_> = boxes.iter().filter_map(read).collect();
@@ -312,13 +306,8 @@ impl Saved {
         if domain.is_star(cell) && !release.prints_group_values(domain.kind()) { domain.whole() } else { cell }
     }
 
-    fn apply_global(
-        &self,
-        profile: &Profile,
-        models: &[Box<dyn BoundModel>],
-        labels: &[Vec<Option<String>>],
-    ) -> Recoding {
-        let read = self.read_cut(profile, labels);
+    fn apply_global(&self, profile: &Profile, models: &[Box<dyn BoundModel>], cut: &[Vec<Option<String>>]) -> Recoding {
+        let read = self.read_cut(profile, cut);
         let released_cells = |(column, read): (&Column, &Vec<Option<(Cell, &str)>>)| -> Vec<Cell> {
             let alone = |code: u32| column.domain.cover(code, code);
             (0u32..).zip(read).map(|(code, read)| read.map_or_else(|| alone(code), |(cell, _)| cell)).collect()
@@ -339,8 +328,7 @@ impl Saved {
             }));
         }
         let print = |(column, cell): (usize, &Cell)| (self.as_printed(&profile.columns()[column], *cell), None);
-        let prints: Vec<Vec<PrintedCell>> =
-            keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
+        let prints: Vec<Vec<_>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
         suppress_violating_groups(profile, models, &prints, &mut assigned);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
         Recoding::Global(Cut { cells, suppressed: suppressed.collect() })

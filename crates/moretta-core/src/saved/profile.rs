@@ -34,10 +34,8 @@ impl Saved {
                 }
                 _ if is_free(declared) => {
                     // Only for free columns: a label of a hierarchy file may look like an interval.
-                    add_values(
-                        column,
-                        labels.into_iter().filter_map(interval_ends).flat_map(|(low, high)| [low, high]),
-                    );
+                    let ends = labels.into_iter().filter_map(interval_ends);
+                    add_values(column, ends.flat_map(|(low, high)| [low, high]));
                 }
                 _ => {}
             }
