@@ -66,9 +66,8 @@ impl<'c> Columns<'c> {
     /// The sensitive or class column that the key `column` names, if it is set.
     pub fn kept(&self, fields: &Fields<'_>) -> Result<Option<String>, PolicyError> {
         let Some(name) = fields.text("column", KEPT)? else { return Ok(None) };
-        self.require("column", name, fields.span("column"), KEPT, |role| {
-            matches!(role, Role::Sensitive | Role::Class)
-        })?;
+        let is_kept = |role| matches!(role, Role::Sensitive | Role::Class);
+        self.require("column", name, fields.span("column"), KEPT, is_kept)?;
         Ok(Some(name.to_owned()))
     }
 }

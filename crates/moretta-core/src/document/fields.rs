@@ -133,19 +133,15 @@ impl<'t> Fields<'t> {
 
 /// The table under a key of the policy.
 pub fn section<'t>(table: &'t TomlTable, key: &str) -> Result<Option<&'t TomlTable>, PolicyError> {
-    section_written(table, key, key)
+    section_at(table, key, key)
 }
 
-/// The table under a key of another table; `written` is its path from the top of the policy.
-pub fn section_written<'t>(
-    table: &'t TomlTable,
-    key: &str,
-    written: &str,
-) -> Result<Option<&'t TomlTable>, PolicyError> {
+/// The table under a key of another table; `path` is its path from the top of the policy.
+pub fn section_at<'t>(table: &'t TomlTable, key: &str, path: &str) -> Result<Option<&'t TomlTable>, PolicyError> {
     match table.get(key) {
         None => Ok(None),
         Some(Entry { item: Item { value: Value::Table(section), .. }, .. }) => Ok(Some(section)),
-        Some(entry) => Err(wrong(key, &entry.item, &format!("a table, begun with [{written}]"))),
+        Some(entry) => Err(wrong(key, &entry.item, &format!("a table, begun with [{path}]"))),
     }
 }
 

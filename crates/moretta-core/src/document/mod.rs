@@ -10,6 +10,6 @@ mod key;
 mod tree;
 
 pub use self::error::{PolicyError, TextLocation};
-pub use self::fields::{Fields, as_number, holds, list, section, section_written, tables, weight, wrong};
+pub use self::fields::{Fields, as_number, holds, list, section, section_at, tables, weight, wrong};
 pub use self::key::toml_key;
 pub use self::tree::{Entry, Item, Span, TomlTable, Value};

@@ -182,9 +182,7 @@ fn item(from: &Spanned<DeValue<'_>>, depth: usize) -> Result<Item, PolicyError> 
             return Err(PolicyError::new(&span, "this is a date, and a policy has no dates")
                 .help("write a text that looks like a date in quotes"));
         }
-        DeValue::Array(values) => {
-            Value::Array(values.iter().map(|value| item(value, depth + 1)).collect::<Result<_, _>>()?)
-        }
+        DeValue::Array(values) => Value::Array(values.iter().map(|v| item(v, depth + 1)).collect::<Result<_, _>>()?),
         DeValue::Table(inner) => Value::Table(table(inner, span.clone(), depth)?),
     };
     Ok(Item { value, span })
@@ -240,11 +238,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = sequence.next_element()? {
-            items.push(item);
-        }
-        Ok(Value::Array(items))
+        std::iter::from_fn(|| sequence.next_element().transpose()).collect::<Result<_, _>>().map(Value::Array)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {

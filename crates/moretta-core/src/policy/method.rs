@@ -77,9 +77,8 @@ impl MethodChoice {
                 Complaint::Unknown(known) => {
                     let help = nearest(key, known.iter().copied()).map(|near| format!("did you mean `{near}`?"));
                     let known = known.join("`, `");
-                    let key_shown = shown(key);
-                    let message =
-                        format!("`{key_shown}` is not a parameter of the method `{method}`; it has `{known}`");
+                    let asked = shown(key);
+                    let message = format!("`{asked}` is not a parameter of the method `{method}`; it has `{known}`");
                     self.error(key, message).maybe_help(help)
                 }
                 Complaint::Missing(key) => {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use super::{BoundModels, KAnonymity, MODELS, ModelEntry, ModelError, PrivacyModel, SectionForm};
 use crate::{
     declaration::{ColumnPolicy, Columns},
-    document::{Fields, PolicyError, TomlTable, section, section_written},
+    document::{Fields, PolicyError, TomlTable, section, section_at},
     profile::Tables,
     schema::Role,
 };
@@ -116,13 +116,9 @@ impl Privacy {
 
     /// The keys of `[privacy]`.
     pub(crate) fn keys() -> Vec<&'static str> {
-        let (keys, sections): (Vec<&ModelEntry>, Vec<_>) =
-            MODELS.iter().partition(|entry| entry.form == SectionForm::Key);
-        keys.iter()
-            .map(|entry| entry.key)
-            .chain([MAX_SUPPRESSED])
-            .chain(sections.iter().map(|entry| entry.key))
-            .collect()
+        let models = |is_key: bool| MODELS.iter().filter(move |entry| (entry.form == SectionForm::Key) == is_key);
+        let keys = models(true).map(|entry| entry.key).chain([MAX_SUPPRESSED]);
+        keys.chain(models(false).map(|entry| entry.key)).collect()
     }
 
     /// Refuses a policy that every table satisfies: a release is proved against the policy, and a proof of nothing
@@ -146,17 +142,15 @@ impl Privacy {
 fn sections<'t>(privacy: &Fields<'t>, entry: &ModelEntry) -> Result<Vec<Fields<'t>>, PolicyError> {
     let header = entry.header();
     let tables: Vec<&TomlTable> = match entry.form {
-        SectionForm::Key => {
-            let set = privacy.item(entry.key).is_some();
-            return if set { Ok(vec![Fields::new(privacy.table, header, &Privacy::keys())?]) } else { Ok(Vec::new()) };
-        }
+        SectionForm::Key => privacy.item(entry.key).map(|_| privacy.table).into_iter().collect(),
         SectionForm::Table => {
-            let written = format!("privacy.{}", entry.key);
-            section_written(privacy.table, entry.key, &written)?.into_iter().collect()
+            let path = format!("privacy.{}", entry.key);
+            section_at(privacy.table, entry.key, &path)?.into_iter().collect()
         }
         SectionForm::List => privacy.tables(entry.key, &header)?,
     };
-    tables.into_iter().map(|table| Fields::new(table, header.clone(), entry.keys)).collect()
+    let keys = if entry.form == SectionForm::Key { Privacy::keys() } else { entry.keys.to_vec() };
+    tables.into_iter().map(|table| Fields::new(table, header.clone(), &keys)).collect()
 }
 
 /// Help for a policy without a guarantee.

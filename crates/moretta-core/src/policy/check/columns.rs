@@ -35,10 +35,8 @@ fn keys_of(role: Role) -> &'static [&'static str] {
 
 pub(super) fn columns(policy: &Fields<'_>) -> Result<Vec<ColumnPolicy>, PolicyError> {
     let Some(table) = section(policy.table, "columns")?.filter(|table| !table.entries.is_empty()) else {
-        let error = PolicyError::new(policy.span("columns"), "the policy names no columns");
-        return Err(
-            error.help("each column of the input needs a table: [columns.age] with role = \"quasi-identifier\"")
-        );
+        let help = "each column of the input needs a table: [columns.age] with role = \"quasi-identifier\"";
+        return Err(PolicyError::new(policy.span("columns"), "the policy names no columns").help(help));
     };
     let columns: Vec<ColumnPolicy> = table.entries.iter().map(column).collect::<Result<_, _>>()?;
     if columns.iter().all(|column| column.role != Role::QuasiIdentifier) {
@@ -52,11 +50,8 @@ pub(super) fn columns(policy: &Fields<'_>) -> Result<Vec<ColumnPolicy>, PolicyEr
 fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
     let name = toml_key(&entry.key);
     let Value::Table(table) = &entry.item.value else {
-        return Err(wrong(
-            &shown(&entry.key),
-            &entry.item,
-            &format!("a table, begun with [columns.{name}], with a `role`"),
-        ));
+        let right = format!("a table, begun with [columns.{name}], with a `role`");
+        return Err(wrong(&shown(&entry.key), &entry.item, &right));
     };
     let section = format!("[columns.{name}]");
     let fields = Fields::new(table, &section, COLUMN)?;

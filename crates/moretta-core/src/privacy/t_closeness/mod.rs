@@ -118,17 +118,14 @@ fn check_distance(model: &TCloseness, column: &Attribute) -> Result<(), ModelErr
         }
         Distance::Hierarchical => "`distance = \"hierarchical\"` needs a hierarchy file",
     };
-    Err(ModelError(format!(
-        "t-closeness of `{}`: {missing}; `distance = \"equal\"` needs nothing of the kind",
-        model.column
-    )))
+    let column = &model.column;
+    Err(ModelError(format!("t-closeness of `{column}`: {missing}; `distance = \"equal\"` needs nothing of the kind")))
 }
 
 impl BoundTCloseness {
     fn distance(&self, group: &Group<'_>) -> f64 {
         let all = group.records() as f64;
-        let shares =
-            group.histogram(self.attribute).iter().map(|&(code, records)| (code as usize, records as f64 / all));
+        let shares = group.histogram(self.attribute).iter().map(|&(code, n)| (code as usize, n as f64 / all));
         match (&self.model.distance, &self.tree) {
             (Distance::Hierarchical, Some(tree)) => {
                 let mut difference: Vec<f64> = self.table.iter().map(|share| -share).collect();
