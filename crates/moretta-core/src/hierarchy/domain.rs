@@ -183,12 +183,10 @@ pub enum DomainProblem {
 /// Advice for a text that is not a number, by what it resembles.
 fn instead_of_a_number(value: &str) -> &'static str {
     let decimal = value.replacen(',', ".", 1);
+    let has_format = |format: &&str| DateFormat::new(format).is_ok_and(|f| Moment::read(value, Some(&f)).is_some());
     if Moment::read(value, None).is_some() {
         "declare the column `type = \"date\"`"
-    } else if FORMATS
-        .iter()
-        .any(|format| DateFormat::new(format).is_ok_and(|f| Moment::read(value, Some(&f)).is_some()))
-    {
+    } else if FORMATS.iter().any(has_format) {
         "declare the column `type = \"date\"` and set the date format, for instance `format = \"%d.%m.%Y\"`"
     } else if decimal != value && decimal.parse::<f64>().is_ok() {
         "write a decimal point instead of a comma"

@@ -1,6 +1,6 @@
 //! Builds a tree from nested ranges of codes: the last step of every builder in this folder.
 
-use std::{borrow::Cow, cmp::Reverse};
+use std::{borrow::Cow, cmp::Reverse, ops::Range};
 
 use super::{Tree, TreeBuilder};
 
@@ -32,15 +32,10 @@ pub(super) fn tree(texts: &[Box<str>], preorder: &[CodeRange]) -> Tree {
     builder.build()
 }
 
-fn add_leaves(
-    builder: &mut TreeBuilder,
-    open: &mut Vec<(usize, CodeRange)>,
-    texts: &[Box<str>],
-    positions: std::ops::Range<u32>,
-) {
-    for position in positions {
-        let (above, _) = innermost(open, position);
-        builder.add(texts[position as usize].clone(), above);
+fn add_leaves(builder: &mut TreeBuilder, open: &mut Vec<(usize, CodeRange)>, texts: &[Box<str>], codes: Range<u32>) {
+    for code in codes {
+        let (above, _) = innermost(open, code);
+        builder.add(texts[code as usize].clone(), above);
     }
 }
 

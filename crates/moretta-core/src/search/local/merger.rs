@@ -93,8 +93,7 @@ impl<'a> GroupMerger<'a> {
     pub(in crate::search) fn round(&mut self, may_take: bool, observer: &dyn Observer) -> Option<Stop> {
         let may_take = may_take && self.requirements.min_records_suffice;
         self.changed.fill(false);
-        let violating: Vec<u32> =
-            (0..self.groups.len() as u32).filter(|&group| self.violating[group as usize]).collect();
+        let violating: Vec<u32> = (0..self.groups.len() as u32).filter(|&at| self.violating[at as usize]).collect();
         for batch in violating.chunks(BATCH) {
             if let Some(stop) = observer.stop() {
                 return Some(stop);
@@ -206,8 +205,7 @@ impl<'a> GroupMerger<'a> {
     /// Ends the merging of a search that is stopped: all violating groups become one, which takes in its nearest groups until it
     /// satisfies the models and is then split by [`fallback_split`]. Does nothing if no group is violating.
     pub(in crate::search) fn finish_with_fallback(&mut self) {
-        let violating: Vec<u32> =
-            (0..self.groups.len() as u32).filter(|&group| self.violating[group as usize]).collect();
+        let violating: Vec<u32> = (0..self.groups.len() as u32).filter(|&at| self.violating[at as usize]).collect();
         let Some((&first, others)) = violating.split_first() else { return };
         let mut whole = self.groups[first as usize].take().expect("a violating group has not joined another");
         for &other in others {

@@ -67,26 +67,20 @@ impl CompositeColumns {
         let levels_of = |members: &Vec<usize>| {
             let mut levels = vec![Level { mean: 0.0, losses: vec![0.0], hashes: vec![0] }];
             for column in members.iter().map(|&column| &columns[column]) {
-                let combine = |one: &Level, other: &Level| one.combine(other, factors[column.index]);
-                levels =
-                    levels.iter().flat_map(|one| column.levels.iter().map(move |other| combine(one, other))).collect();
+                let combine = |a: &Level, b: &Level| a.combine(b, factors[column.index]);
+                levels = levels.iter().flat_map(|a| column.levels.iter().map(move |b| combine(a, b))).collect();
             }
             levels
         };
         self.members.iter().map(levels_of).collect()
     }
 
-    /// Returns, for each composite column, the element of `by_level` at its level; `chosen` has the level of each column.
-    pub(super) fn select<'l, T>(
-        &self,
-        by_level: &'l [Vec<T>],
-        columns: &[SweepColumn],
-        chosen: &[usize],
-    ) -> Vec<&'l T> {
+    /// Returns, for each composite column, the one of its `values` at its level; `chosen` has the level of each column.
+    pub(super) fn select<'l, T>(&self, values: &'l [Vec<T>], columns: &[SweepColumn], chosen: &[usize]) -> Vec<&'l T> {
         let level_of = |members: &Vec<usize>| {
             members.iter().fold(0, |level, &column| level * columns[column].levels.len() + chosen[column])
         };
-        self.members.iter().zip(by_level).map(|(members, by_level)| &by_level[level_of(members)]).collect()
+        self.members.iter().zip(values).map(|(members, values)| &values[level_of(members)]).collect()
     }
 }
 

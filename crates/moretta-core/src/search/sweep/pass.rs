@@ -175,8 +175,7 @@ impl<'a> Pass<'a> {
         let popped = std::iter::from_fn(|| self.queue.pop()).take(BATCH);
         let batch: Vec<usize> = popped.map(|Reverse(priority)| priority.order_index).collect();
         let before = self.queue.peek().map_or(Priority::LAST, |Reverse(priority)| *priority);
-        let requests: Vec<GroupingRequest<'_>> =
-            batch.iter().map(|&order_index| self.request(order_index, before)).collect();
+        let requests: Vec<GroupingRequest<'_>> = batch.iter().map(|&index| self.request(index, before)).collect();
         let scanned: u64 = requests.iter().map(|request| request.table.hashes.len() as u64).sum();
         let grouped: Vec<(Vec<CandidateGroup>, Option<Priority>)> = requests
             .par_iter()

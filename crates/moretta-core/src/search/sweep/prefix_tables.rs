@@ -54,8 +54,8 @@ impl PrefixTable {
         numbers.reset(tuples.len());
         for (&tuple, suffix_hash) in tuples.iter().zip(suffix_hashes) {
             let code = |codes: &[u32]| codes[tuple.index()] as usize;
-            let hash =
-                prefix().fold(0, |sum: u64, (column, level, _)| sum.wrapping_add(level.hashes[code(&column.codes)]));
+            let hashes = prefix().map(|(column, level, _)| level.hashes[code(&column.codes)]);
+            let hash = hashes.fold(0, u64::wrapping_add);
             let entry = numbers.number(hash.wrapping_add(*suffix_hash));
             let records = profile.tuple_records(tuple);
             table.entry_of_rank.push(entry);
