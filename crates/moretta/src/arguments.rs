@@ -315,7 +315,7 @@ pub struct SplitOptions {
     pub hold_out: Option<f64>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub struct Compare {
     /// File, folder of files, or pattern: CSV or Parquet

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         }
     };
     terminal::catch_interrupts();
-    match run(&arguments.command) {
+    match run(arguments.command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(FlowError { kind, message, .. }) => {
             summary::error(&message);
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: &Command) -> Result<(), FlowError> {
+fn run(command: Command) -> Result<(), FlowError> {
     match command {
         Command::Init(arguments) => commands::init::run(arguments),
         Command::Inferences(arguments) => commands::inferences::run(arguments),
@@ -57,12 +57,12 @@ fn run(command: &Command) -> Result<(), FlowError> {
         Command::Frontier(arguments) => commands::frontier::run(arguments),
         Command::Apply(arguments) => commands::apply::run(arguments),
         Command::Evaluate(arguments) => commands::evaluate::run(arguments),
-        Command::Compare(arguments) => commands::compare::run(arguments),
-        Command::Reproduce(arguments) => commands::reproduce::run(arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
         Command::Hierarchy(arguments) => commands::hierarchy::run(arguments),
-        Command::Methods(arguments) => commands::list::methods(arguments),
-        Command::Measures(arguments) => commands::list::measures(arguments),
-        Command::Models(arguments) => commands::list::models(arguments),
-        Command::Demo(arguments) => commands::demo::run(arguments),
+        Command::Methods(arguments) => commands::list::methods(arguments.json),
+        Command::Measures(arguments) => commands::list::measures(arguments.json),
+        Command::Models(arguments) => commands::list::models(arguments.json),
+        Command::Demo(arguments) => commands::demo::run(&arguments),
     }
 }

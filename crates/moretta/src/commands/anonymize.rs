@@ -9,24 +9,13 @@ use crate::{
     summary,
 };
 
-pub fn run(arguments: &Anonymize) -> Result<(), FlowError> {
+pub fn run(arguments: Anonymize) -> Result<(), FlowError> {
     let Anonymize { input, policy, output, recoding, at, time_limit, resources } = arguments;
-    let request = moretta_flow::Anonymize {
-        input: input.clone(),
-        policy: policy.clone(),
-        output: output.into(),
-        recoding: recoding.clone(),
-        options: ReleaseOptions {
-            seed: output.seed,
-            keep_order: output.keep_order,
-            time_limit: *time_limit,
-            at: *at,
-            path: output.json,
-            recoding: false,
-        },
-    };
-    let report = run_request(resources, |session| session.anonymize(&request))?;
-    say(&report, output);
+    let arguments::Output { seed, keep_order, json, .. } = output;
+    let options = ReleaseOptions { seed, keep_order, time_limit, at, path: json, recoding: false };
+    let request = moretta_flow::Anonymize { input, policy, output: (&output).into(), recoding, options };
+    let report = run_request(&resources, |session| session.anonymize(&request))?;
+    say(&report, &output);
     Ok(())
 }
 

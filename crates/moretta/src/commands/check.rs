@@ -21,12 +21,12 @@ struct CheckJson<'a> {
     privacy: &'a Privacy,
 }
 
-pub fn run(arguments: &Check) -> Result<(), FlowError> {
+pub fn run(arguments: Check) -> Result<(), FlowError> {
     let Check { released, policy, json, resources } = arguments;
-    let request = moretta_flow::Check { released: released.clone(), policy: policy.clone() };
-    let checked = run_request(resources, |session| session.check(&request))?;
+    let request = moretta_flow::Check { released, policy };
+    let checked = run_request(&resources, |session| session.check(&request))?;
     let holds = checked.holds();
-    if *json {
+    if json {
         let Checked { records, groups, fully_generalized, identifiers, privacy, .. } = &checked;
         summary::print(&to_json(&CheckJson {
             holds,
@@ -37,10 +37,10 @@ pub fn run(arguments: &Check) -> Result<(), FlowError> {
             privacy,
         }));
     } else {
-        summary::print(&summary::check(&checked, released));
+        summary::print(&summary::check(&checked, &request.released));
     }
     if holds {
         return Ok(());
     }
-    Err(FlowError::unsatisfied(format!("{released} does not satisfy {}", policy.display())))
+    Err(FlowError::unsatisfied(format!("{} does not satisfy {}", request.released, request.policy.display())))
 }

@@ -1,8 +1,8 @@
 //! `moretta compare`. Several jobs run in a process each, so that the memory of each is its own.
 
-use moretta_flow::FlowError;
+use moretta_flow::{FlowError, OutputFile};
 
-use super::{output_file, run_request_with_progress};
+use super::run_request_with_progress;
 use crate::{
     arguments::Compare,
     child_process,
@@ -14,18 +14,12 @@ pub fn run(arguments: &Compare) -> Result<(), FlowError> {
     if arguments.child {
         child_process::end_with_parent();
     }
-    let request = moretta_flow::Compare {
-        input: arguments.input.clone(),
-        policy: arguments.policy.clone(),
-        methods: arguments.methods.clone(),
-        k: arguments.k.clone(),
-        test: arguments.test.clone(),
-        split_options: arguments.split_options.into(),
-        queries: arguments.queries,
-        seed: arguments.seed,
-        time_limit: arguments.time_limit,
-        output: output_file(&arguments.output, arguments.overwrite),
-    };
+    let Compare { input, policy, methods, k, test, queries, seed, time_limit, output, overwrite, .. } =
+        arguments.clone();
+    let split_options = arguments.split_options.into();
+    let output = OutputFile { path: output, overwrite };
+    let request =
+        moretta_flow::Compare { input, policy, methods, k, test, split_options, queries, seed, time_limit, output };
     let compared = run_request_with_progress(&arguments.resources, |session, progress| {
         session.compare_with(&request, Some(&|job, records| child_process::run(arguments, job, records, progress)))
     })?;

@@ -45,7 +45,7 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
         folder.join(REPORT_JSON).display(),
         folder.join(RECODING).display()
     ));
-    anonymize::run(&Anonymize {
+    anonymize::run(Anonymize {
         input: people.to_string_lossy().into_owned(),
         policy: folder.join(POLICY),
         output: Output {

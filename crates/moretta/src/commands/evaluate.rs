@@ -32,19 +32,14 @@ struct One<'a> {
     measures: &'a Measures,
 }
 
-pub fn run(arguments: &Evaluate) -> Result<(), FlowError> {
-    let request = moretta_flow::Evaluate {
-        input: arguments.input.clone(),
-        policy: arguments.policy.clone(),
-        test: arguments.test.clone(),
-        split_options: arguments.split_options.into(),
-        seed: arguments.seed,
-        time_limit: arguments.time_limit,
-    };
-    let Evaluation { splits, method, seed } = run_request(&arguments.resources, |session| session.evaluate(&request))?;
+pub fn run(arguments: Evaluate) -> Result<(), FlowError> {
+    let Evaluate { input, policy, test, split_options, seed, time_limit, json, resources } = arguments;
+    let split_options = split_options.into();
+    let request = moretta_flow::Evaluate { input, policy, test, split_options, seed, time_limit };
+    let Evaluation { splits, method, seed } = run_request(&resources, |session| session.evaluate(&request))?;
     let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
     let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
-    let text = if arguments.json {
+    let text = if json {
         let one = match &splits[..] {
             [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
             _ => None,

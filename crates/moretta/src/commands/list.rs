@@ -1,18 +1,18 @@
 //! `moretta methods`, `measures`, `models`: prints the registries.
 
 use moretta_core::{
-    measure::MEASURES,
-    privacy::MODELS,
-    search::{AcceptedObjectives, METHODS},
+    measure::{MEASURES, MeasureEntry},
+    privacy::{MODELS, ModelEntry},
+    search::{AcceptedObjectives, METHODS, MethodEntry},
 };
 use moretta_flow::FlowError;
 use serde_json::json;
 
-use crate::{arguments::List, summary};
+use crate::summary;
 
-pub fn methods(arguments: &List) -> Result<(), FlowError> {
-    if arguments.json {
-        let entry = |m: &moretta_core::search::MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.objectives.default_metric(), "parameters": m.parameters});
+pub fn methods(json: bool) -> Result<(), FlowError> {
+    if json {
+        let entry = |m: &MethodEntry| json!({"name": m.name, "summary": m.summary, "measure": m.objectives.default_metric(), "parameters": m.parameters});
         return json_list(METHODS.iter().map(entry).collect());
     }
     for (index, method) in METHODS.iter().enumerate() {
@@ -33,9 +33,9 @@ pub fn methods(arguments: &List) -> Result<(), FlowError> {
     Ok(())
 }
 
-pub fn measures(arguments: &List) -> Result<(), FlowError> {
-    if arguments.json {
-        let entry = |m: &moretta_core::measure::MeasureEntry| json!({"name": m.name, "summary": m.summary});
+pub fn measures(json: bool) -> Result<(), FlowError> {
+    if json {
+        let entry = |m: &MeasureEntry| json!({"name": m.name, "summary": m.summary});
         return json_list(MEASURES.iter().map(entry).collect());
     }
     for measure in MEASURES {
@@ -44,10 +44,9 @@ pub fn measures(arguments: &List) -> Result<(), FlowError> {
     Ok(())
 }
 
-pub fn models(arguments: &List) -> Result<(), FlowError> {
-    if arguments.json {
-        let entry =
-            |m: &moretta_core::privacy::ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
+pub fn models(json: bool) -> Result<(), FlowError> {
+    if json {
+        let entry = |m: &ModelEntry| json!({"name": m.name, "summary": m.summary, "example": m.example});
         return json_list(MODELS.iter().map(entry).collect());
     }
     let widest = MODELS.iter().map(|model| model.name.len()).max().unwrap_or(0);

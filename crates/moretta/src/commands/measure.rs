@@ -8,12 +8,11 @@ use crate::{
     summary::{self, to_json},
 };
 
-pub fn run(arguments: &Measure) -> Result<(), FlowError> {
+pub fn run(arguments: Measure) -> Result<(), FlowError> {
     let Measure { original, released, policy, json, resources } = arguments;
-    let (original, released, policy) = (original.clone(), released.clone(), policy.clone());
     let request = moretta_flow::Measure { original, released, policy };
-    let Measured { measures, cells } = run_request(resources, |session| session.measure(&request))?;
-    if *json {
+    let Measured { measures, cells } = run_request(&resources, |session| session.measure(&request))?;
+    if json {
         summary::print(&to_json(&measures));
         return Ok(());
     }

@@ -15,9 +15,7 @@ pub mod measure;
 pub mod queries;
 pub mod reproduce;
 
-use std::path::PathBuf;
-
-use moretta_flow::{FlowError, OutputFile, Session};
+use moretta_flow::{FlowError, Session};
 
 use crate::{arguments::Resources, terminal::TerminalProgress};
 
@@ -38,8 +36,4 @@ fn run_request_with_progress<T>(
     let progress = TerminalProgress::new();
     // `alone`: the process runs only this request, so its peak memory can be reported.
     request(&Session::new(moretta_flow::Resources { threads, memory, alone: true }, &progress)?, &progress)
-}
-
-fn output_file(path: &Option<PathBuf>, overwrite: bool) -> OutputFile {
-    OutputFile { path: path.clone(), overwrite }
 }

@@ -9,12 +9,9 @@ use moretta_core::{
     },
     schema::Kind,
 };
-use moretta_flow::{BuildHierarchy, FlowError};
+use moretta_flow::{BuildHierarchy, FlowError, OutputFile};
 
-use super::{
-    super::{output_file, run_request},
-    described,
-};
+use super::{super::run_request, described};
 use crate::{
     arguments::{
         BuildKind,
@@ -24,24 +21,21 @@ use crate::{
     summary,
 };
 
-pub fn run(arguments: &HierarchyBuild) -> Result<(), FlowError> {
-    check_flags(arguments)?;
+pub fn run(arguments: HierarchyBuild) -> Result<(), FlowError> {
+    check_flags(&arguments)?;
     let format = arguments
         .format
         .as_deref()
         .map(DateFormat::new)
         .transpose()
         .map_err(|problem| FlowError::usage(format!("--format: {problem}; for example --format %d.%m.%Y")))?;
-    let request = BuildHierarchy {
-        input: arguments.input.clone(),
-        column: arguments.column.clone(),
-        missing: arguments.missing.clone(),
-        reading: ValueParser::new(kind(arguments), format.as_ref()),
-        choice: choice(arguments),
-        output: output_file(&arguments.output, arguments.overwrite),
-    };
+    let reading = ValueParser::new(kind(&arguments), format.as_ref());
+    let choice = choice(&arguments);
+    let HierarchyBuild { input, column, missing, output, overwrite, .. } = arguments;
+    let output = OutputFile { path: output, overwrite };
+    let request = BuildHierarchy { input, column, missing, reading, choice, output };
     let tree = run_request(&Resources::default(), |session| session.build_hierarchy(&request))?;
-    summary::print(&match &arguments.output {
+    summary::print(&match &request.output.path {
         None => file::write(&tree),
         Some(output) => format!("wrote {}: {}\n", output.display(), described(&tree)),
     });

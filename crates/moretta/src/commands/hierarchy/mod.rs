@@ -11,9 +11,9 @@ use moretta_core::{
     },
     text::{count, counted},
 };
-use moretta_flow::{CheckHierarchy, CheckedHierarchy, FlowError, read_hierarchy};
+use moretta_flow::{CheckHierarchy, CheckedHierarchy, FlowError, OutputFile, read_hierarchy};
 
-use super::{output_file, run_request};
+use super::run_request;
 use crate::{
     arguments::{Hierarchy, HierarchyCheck, HierarchyShow, Resources},
     summary,
@@ -22,10 +22,10 @@ use crate::{
 /// Maximum number of values without a row that are printed.
 const SHOWN: usize = 10;
 
-pub fn run(arguments: &Hierarchy) -> Result<(), FlowError> {
+pub fn run(arguments: Hierarchy) -> Result<(), FlowError> {
     match arguments {
         Hierarchy::Build(arguments) => build::run(arguments),
-        Hierarchy::Show(arguments) => show(arguments),
+        Hierarchy::Show(arguments) => show(&arguments),
         Hierarchy::Check(arguments) => check(arguments),
     }
 }
@@ -43,7 +43,7 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
             output.display()
         )));
     }
-    let picture = output_file(&arguments.output, arguments.overwrite);
+    let picture = OutputFile { path: arguments.output.clone(), overwrite: arguments.overwrite };
     picture.check(std::slice::from_ref(&arguments.file), &[])?;
     let tree = read_hierarchy(&arguments.file)?;
     let children = arguments.children.max(1);
@@ -72,40 +72,37 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
     Ok(())
 }
 
-fn check(arguments: &HierarchyCheck) -> Result<(), FlowError> {
+fn check(arguments: HierarchyCheck) -> Result<(), FlowError> {
     let HierarchyCheck { file, input, column, missing } = arguments;
-    let request =
-        CheckHierarchy { file: file.clone(), input: input.clone(), column: column.clone(), missing: missing.clone() };
+    let request = CheckHierarchy { file, input, column, missing };
     let checked = run_request(&Resources::default(), |session| session.check_hierarchy(&request))?;
     let CheckedHierarchy { column: name, values, tree, findings } = checked;
+    let file = request.file.display();
     let unused = findings.iter().filter(|finding| matches!(finding, Finding::NeverOccurs { .. })).count();
     let lacking = findings.len() - unused;
     summary::print(&format!(
         "{}: {}; {} of {} values of `{name}` have a row; {} unused\n",
-        file.display(),
+        file,
         described(&tree),
         count((values - lacking) as u64),
         count(values as u64),
         counted(unused as u64, "row is", "rows are"),
     ));
-    let no_leaf = |finding: &Finding| match finding {
-        Finding::NoLeaf { value, records, near } => Some((value.clone(), *records, near.clone())),
-        _ => None,
-    };
-    for (value, records, near) in findings.iter().filter_map(no_leaf).take(SHOWN) {
+    for finding in findings.iter().filter(|finding| matches!(finding, Finding::NoLeaf { .. })).take(SHOWN) {
+        let Finding::NoLeaf { value, records, near } = finding else { continue };
         let hint = match near {
             Near::Nothing => String::new(),
             Near::Inner => "; in the hierarchy it is a group, not a value".to_owned(),
             Near::Leaf(leaf) => format!("; did you mean `{leaf}`?"),
         };
-        summary::print(&format!("  no row for `{value}` ({}){hint}\n", counted(records, "record", "records")));
+        summary::print(&format!("  no row for `{value}` ({}){hint}\n", counted(*records, "record", "records")));
     }
     if lacking > SHOWN {
         summary::print(&format!("  and {} more values without a row\n", count((lacking - SHOWN) as u64)));
     }
     if lacking > 0 {
         let lacking = counted(lacking as u64, "value", "values");
-        return Err(FlowError::unsatisfied(format!("{} has no row for {lacking} of `{name}`", file.display())));
+        return Err(FlowError::unsatisfied(format!("{file} has no row for {lacking} of `{name}`")));
     }
     Ok(())
 }
