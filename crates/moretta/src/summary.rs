@@ -20,9 +20,9 @@ use serde::Serialize;
 
 use crate::arguments::Output;
 
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-const FAINT: Style = Style::new().dimmed();
+pub const GOOD: Style = AnsiColor::Green.on_default();
+pub const BAD: Style = AnsiColor::Red.on_default().bold();
+pub const FAINT: Style = Style::new().dimmed();
 
 /// Prints to standard output; a closed pipe is not an error.
 pub fn print(text: &str) {
@@ -64,10 +64,8 @@ fn figure(value: f64) -> String {
 
 /// Returns the summary of `anonymize` and `apply`.
 pub fn release(report: &Report, output: &Output) -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{GOOD}released{GOOD:#} {}: {} in {}, {} suppressed",
+    let mut text = format!(
+        "{GOOD}released{GOOD:#} {}: {} in {}, {} suppressed\n",
         output.output.display(),
         records(report.input.rows),
         counted(report.groups as u64, "group", "groups"),
@@ -102,12 +100,10 @@ pub fn release(report: &Report, output: &Output) -> String {
 /// The re-identification risk before and after.
 fn risk(report: &Report) -> String {
     let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
+    let [unique, unique_after, mean, mean_after] = [before.unique, after.unique, before.mean, after.mean].map(percent);
     format!(
-        "  risk   unique records: {} before, {} after; mean re-identification risk: {} before, {} after\n",
-        percent(before.unique),
-        percent(after.unique),
-        percent(before.mean),
-        percent(after.mean)
+        "  risk   unique records: {unique} before, {unique_after} after; \
+         mean re-identification risk: {mean} before, {mean_after} after\n"
     )
 }
 
@@ -117,13 +113,9 @@ fn losses(report: &Report) -> String {
     let mut text = format!("  loss   {:.1} % of the precision (gcp {gcp:.4}); by column:\n", 100.0 * gcp);
     let widest = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
     for column in &report.columns {
+        let (name, percent) = (&column.name, 100.0 * column.share());
         let bar = "█".repeat((column.share() * 20.0).round() as usize);
-        let _ = writeln!(
-            text,
-            "         {:<widest$}  {:>5.1} %  {FAINT}{bar}{FAINT:#}",
-            column.name,
-            100.0 * column.share()
-        );
+        let _ = writeln!(text, "         {name:<widest$}  {percent:>5.1} %  {FAINT}{bar}{FAINT:#}");
     }
     for objective in &report.objectives {
         let _ = writeln!(text, "  goal   {}", objective_line(objective));
@@ -136,10 +128,7 @@ fn notes(report: &Report) -> String {
     let mut text = String::new();
     if !report.nested.is_empty() {
         let columns = report.nested.join(", ");
-        let _ = writeln!(
-            text,
-            "  note   in {columns}, a label does not stand for values that are released with a narrower label"
-        );
+        text += &format!("  note   in {columns}, a label excludes those values below it that have a narrower label\n");
     }
     if let Some(blocks) = report.blocks() {
         let _ = writeln!(text, "  note   the table was partitioned into {} blocks, searched separately", count(blocks));
@@ -245,9 +234,7 @@ fn redundant(results: &[TemplateResult]) -> Vec<String> {
         match &templates[one].values {
             _ if template == other => format!("template {template} is in the policy twice"),
             _ if implied.len() == values => format!("template {template} is implied by {other}"),
-            TemplateValues::Listed(_) => {
-                format!("template {template} is implied for {} by {other}", listed(&implied))
-            }
+            TemplateValues::Listed(_) => format!("template {template} is implied for {} by {other}", listed(&implied)),
             TemplateValues::Rarest(_) => {
                 let (some, all) = (count(implied.len() as u64), counted(values as u64, "value", "values"));
                 format!("template {template} is implied for {some} of its {all} by {other}")
@@ -269,43 +256,33 @@ fn inference(template: &Template) -> String {
 
 /// Returns the summary of `check`.
 pub fn check(outcome: &Checked, file: &str) -> String {
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "{}: {} in {}, smallest group {}",
-        file,
+    let mut text = format!(
+        "{file}: {} in {}, smallest group {}\n",
         records(outcome.records),
         counted(outcome.groups as u64, "group", "groups"),
         count(outcome.smallest)
     );
-    let _ = writeln!(
-        text,
-        "  {} * in every quasi-identifier (suppressed); `max-suppressed` is not checked",
-        counted(outcome.fully_generalized, "record has", "records have")
-    );
+    let suppressed = counted(outcome.suppressed, "record has", "records have");
+    text += &format!("  {suppressed} * in every quasi-identifier (suppressed); `max-suppressed` is not checked\n");
     for name in &outcome.identifiers {
         let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   column `{name}` is an identifier and must not be released");
     }
     for judgement in &outcome.judgements {
-        let worst = worst(&judgement.model, judgement.of_table, &judgement.worst);
+        let model = &judgement.model;
+        let worst = worst(model, judgement.of_table, &judgement.worst);
         if judgement.holds {
-            let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {}: {worst}", judgement.model);
+            let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {model}: {worst}");
             continue;
         }
         if judgement.of_table {
-            let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   {}: {worst}", judgement.model);
+            let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   {model}: {worst}");
             continue;
         }
         // If a record is in several groups, the sum of their sizes is not a number of records.
-        let of_records =
-            if judgement.overlapping { String::new() } else { format!(" ({})", records(judgement.failing_records)) };
-        let _ = writeln!(
-            text,
-            "  {BAD}FAIL{BAD:#}   {}: violated by {} of {}{of_records}; {worst}",
-            judgement.model,
-            count(judgement.failing_groups as u64),
-            counted(judgement.groups as u64, "group", "groups"),
-        );
+        let failing = records(judgement.failing_records);
+        let of_records = if judgement.overlapping { String::new() } else { format!(" ({failing})") };
+        let (some, all) = (count(judgement.failing_groups as u64), counted(judgement.groups as u64, "group", "groups"));
+        let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   {model}: violated by {some} of {all}{of_records}; {worst}");
         let first: Vec<String> = judgement.where_.iter().map(|record| count(*record)).collect();
         let _ = writeln!(text, "         first records of the worst groups: {}", first.join("; "));
     }
@@ -314,8 +291,8 @@ pub fn check(outcome: &Checked, file: &str) -> String {
 
 /// Returns the summary of `init`.
 pub fn guesses(guesses: &Guesses, output: &Path) -> String {
-    let mut text =
-        format!("{GOOD}wrote{GOOD:#} {}, a draft policy; review every line marked CONFIRM:\n", output.display());
+    let output = output.display();
+    let mut text = format!("{GOOD}wrote{GOOD:#} {output}, a draft policy; review every line marked CONFIRM:\n");
     let widest = guesses.columns.iter().map(|guess| guess.name.chars().count()).max().unwrap_or(0);
     for guess in &guesses.columns {
         let role = guess.role.name();
@@ -348,8 +325,8 @@ pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> St
     let percent = |share: f64| format!("{:.1} %", 100.0 * share);
     for entry in ERRORS {
         let value = (entry.value)(mean).map_or("-  ".to_owned(), percent);
-        let spread = deviation
-            .map(|deviation| (entry.value)(deviation).map_or(String::new(), |s| format!("± {:.1}", 100.0 * s)));
+        let spread = |value: f64| format!("± {:.1}", 100.0 * value);
+        let spread = deviation.map(|deviation| (entry.value)(deviation).map_or(String::new(), spread));
         let spread = spread.map_or(String::new(), |spread| format!(" {spread:<6}"));
         let _ = writeln!(text, "  {:<2} {value:>8}{spread}  {FAINT}{}{FAINT:#}", entry.name, entry.summary);
     }
@@ -357,10 +334,7 @@ pub fn errors(found: &[Tested], mean: &Errors, deviation: Option<&Errors>) -> St
         let _ = writeln!(text, "  {} of them are covered by no released cell and count as * in E", count(uncovered));
     }
     if mean.raw >= mean.root {
-        let _ = writeln!(
-            text,
-            "  even the original quasi-identifiers do not help to predict the class, so E is not meaningful"
-        );
+        text += "  even the original quasi-identifiers do not help to predict the class, so E is not meaningful\n";
     }
     if found.iter().any(|tested| tested.stop == Stop::OutOfTime) {
         let _ = writeln!(text, "  stopped at the time limit: more time could reduce the loss");

@@ -25,8 +25,7 @@ const OVERVIEW: &str = "README.md";
 
 pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
     let Papers(chosen) = arguments.papers;
-    let papers: Vec<&Paper> =
-        PAPERS.iter().filter(|paper| chosen.is_none_or(|number| paper.number == number)).collect();
+    let papers: Vec<&Paper> = PAPERS.iter().filter(|paper| chosen.is_none_or(|one| paper.number == one)).collect();
     let data = Data::new(&arguments.data);
     papers.iter().try_for_each(|paper| paper.check(&data)).map_err(failure)?;
     check_folder(&arguments.output, arguments)?;
@@ -126,9 +125,8 @@ fn said(documents: &[Document], folder: &Path) -> String {
         let claims = document.claims();
         let compared = claims.iter().filter(|claim| claim.holds.is_some()).count();
         let same = claims.iter().filter(|claim| claim.holds == Some(true)).count();
-        let file = folder.join(document.file());
-        text +=
-            &format!("{}: {same} of {} as published or better, see {}\n", document.title(), compared, file.display());
+        let (title, file) = (document.title(), folder.join(document.file()));
+        text += &format!("{title}: {same} of {compared} as published or better, see {}\n", file.display());
         for claim in claims.iter().filter(|claim| claim.holds == Some(false)) {
             text += &format!("  differs: {}; published {}, computed {}\n", claim.what, claim.published, claim.ours);
         }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use moretta_core::text::{count, counted};
 
 use moretta_insight::{
@@ -10,15 +10,15 @@ use moretta_insight::{
     tradeoff::wrapped,
 };
 
-const FAINT: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
+use crate::summary::{FAINT, GOOD, records};
+
 const BEST: Style = Style::new().bold();
 /// Characters per line of a sentence.
 const WIDTH: usize = 100;
 
 /// Returns the tables of all k, notes, and the best method for each figure.
 pub fn table(comparison: &Comparison) -> String {
-    let mut text = format!("{}; nothing is released\n", counted(comparison.records, "record", "records"));
+    let mut text = format!("{}; nothing is released\n", records(comparison.records));
     let figures = comparison.figures();
     for k in comparison.ks() {
         text.push('\n');

@@ -2,22 +2,21 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use moretta_core::text::{count, counted};
 use moretta_insight::{
     inferences::{Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns},
     tradeoff::joined,
 };
 
-/// Maximum number of inferences in the list, unless all are requested.
-pub const MAX_LISTED: usize = 20;
-/// Maximum number of guarded values that a question names; if there are more, their number is printed.
-const MAX_NAMED: usize = 3;
-/// Maximum characters per wrapped line.
+use crate::summary::{self, BAD, FAINT, GOOD};
+
+/// Inferences shown unless all are requested.
+pub const SHOWN: usize = 20;
+/// Maximum number of protected values that are named; more are counted.
+const NAMED: usize = 3;
+/// Characters per line.
 const WIDTH: usize = 96;
-const FAINT: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
-const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Returns the counts, and the listed inferences: all, or those with the highest confidence.
 pub fn text(listing: &Listing, all: bool) -> String {
@@ -48,7 +47,7 @@ fn found_above(listing: &Listing) -> String {
 }
 
 fn counts_table(listing: &Listing) -> String {
-    let mut text = format!("{}: {}\n", listing.file, counted(listing.profile.records(), "record", "records"));
+    let mut text = format!("{}: {}\n", listing.file, summary::records(listing.profile.records()));
     if !listing.is_limited() {
         text +=
             "no template or LKC-privacy in the policy: checking all sensitive values, given all quasi-identifiers\n";
@@ -69,12 +68,8 @@ fn counts_table(listing: &Listing) -> String {
     text.push('\n');
     let Tally { inferences, records } = listing.found.all.above_limit;
     if inferences > 0 {
-        let what = counted(inferences, "inference has", "inferences have");
-        let _ = writeln!(
-            text,
-            "{BAD}FAIL{BAD:#} {what} a confidence above the limit of the policy ({})\n",
-            exposed(records)
-        );
+        let (what, records) = (counted(inferences, "inference is", "inferences are"), exposed(records));
+        text += &format!("{BAD}FAIL{BAD:#} {what} above the confidence that the policy allows ({records})\n\n");
     } else if listing.is_limited() {
         let _ = writeln!(text, "{GOOD}ok{GOOD:#} no inference has a confidence above the limit of the policy\n");
     }

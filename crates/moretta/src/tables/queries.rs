@@ -2,21 +2,20 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use anstyle::{AnsiColor, Style};
 use moretta_core::text::{count, counted};
 use moretta_insight::evaluate::queries::{
     Answered, Answers, Class, Conditions, Draw, Errors, Queries, QueryKind, Workload, conditions_text, errors,
     errors_by_class,
 };
 
-const FAINT: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
+use crate::summary::{FAINT, GOOD, records};
+
 /// Width of the first column of the table of errors, in characters.
 const FIRST: usize = 16;
 
 /// Returns the errors; for the user's own queries also the answers.
 pub fn text(queries: &Queries) -> String {
-    let mut text = format!("{}: {}\n\n", queries.file, counted(queries.records, "record", "records"));
+    let mut text = format!("{}: {}\n\n", queries.file, records(queries.records));
     match &queries.answers {
         Answers::Random { draw, workloads } => {
             text += &error_table(queries);
@@ -27,13 +26,9 @@ pub fn text(queries: &Queries) -> String {
             text += &listed(own);
             let answered: Vec<Answered> = own.iter().map(|(_, answered)| *answered).collect();
             let Errors { queries, mean, median } = errors(&answered);
-            let _ = writeln!(
-                text,
-                "\nmean error {}, median {}, of {} with a nonzero true answer",
-                percent(mean),
-                percent(median),
-                counted(queries as u64, "query", "queries")
-            );
+            let (mean, median) = (percent(mean), percent(median));
+            let queries = counted(queries as u64, "query", "queries");
+            text += &format!("\nmean error {mean}, median {median}, of {queries} with a nonzero true answer\n");
         }
     }
     text
@@ -55,15 +50,13 @@ fn error_table(queries: &Queries) -> String {
     let head = format!("{:>8}{:>10}{:>10}", "queries", "mean", "median");
     let heads: String = kinds.iter().map(|_| format!("  {head:>width$}")).collect();
     let mut text = format!("{FAINT}{:<FIRST$}{names}\n{:<FIRST$}{heads}{FAINT:#}\n", "relative error", "selectivity");
-    let cells = |errors: &Errors| {
-        let figures =
-            format!("{:>8}{:>10}{:>10}", count(errors.queries as u64), percent(errors.mean), percent(errors.median));
+    let cells = |Errors { queries, mean, median }: &Errors| {
+        let figures = format!("{:>8}{:>10}{:>10}", count(*queries as u64), percent(*mean), percent(*median));
         format!("  {figures:>width$}")
     };
     let all: String = kinds.iter().map(|(_, answered)| cells(&errors(answered))).collect();
     let _ = writeln!(text, "{:<FIRST$}{all}", "all");
-    let classes: Vec<Vec<Class>> =
-        kinds.iter().map(|(_, answered)| errors_by_class(answered, queries.records)).collect();
+    let classes: Vec<Vec<Class>> = kinds.iter().map(|(_, all)| errors_by_class(all, queries.records)).collect();
     for row in 0..classes.first().map_or(0, Vec::len) {
         let Class { above, up_to, .. } = classes[0][row];
         let (above, up_to) = (100.0 * above, 100.0 * up_to);
@@ -81,8 +74,7 @@ fn drawn(kind: &QueryKind, workload: &Workload, draw: &Draw) -> String {
         format!("{}: {} of {} drawn queries have a nonzero true answer\n", kind.name(), count(found), count(drawn));
     if (found as usize) < draw.count {
         let requested = count(draw.count as u64);
-        let _ =
-            writeln!(text, "  too few: {requested} were requested; use fewer columns per query, e.g. `--columns 2`");
+        text += &format!("  too few: {requested} were requested; use fewer columns per query, e.g. `--columns 2`\n");
     }
     text
 }

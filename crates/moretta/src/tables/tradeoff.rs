@@ -2,9 +2,11 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use moretta_core::text::count;
 use moretta_insight::tradeoff::{Point, TradeOff, caveat, held, lost, release, what, wrapped};
+
+use crate::summary::{FAINT, GOOD};
 
 /// Measures of a step that are printed; the output file has all.
 const STEP_MEASURES: [&str; 4] = ["gcp", "lm", "cm", "rm"];
@@ -14,8 +16,6 @@ const K_MEASURES: [&str; 2] = ["lm", "cm"];
 const WIDTH: usize = 96;
 /// Maximum characters of a step's description; longer ones are cut.
 const MAX_DESCRIPTION: usize = 36;
-const FAINT: Style = Style::new().dimmed();
-const GOOD: Style = AnsiColor::Green.on_default();
 
 /// Returns the table of k and the table of steps. Unimportant steps are only counted, unless `all` is set.
 pub fn table(tradeoff: &TradeOff, all: bool) -> String {
@@ -25,8 +25,7 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     let holds = tradeoff.first_valid.map(|holds| holds.step);
     let marked = |point: &Point| Some(point.step) == reached || Some(point.step) == holds;
     let printed = important(points, all, marked);
-    let widest = printed.iter().map(|point| what(point).chars().count()).max();
-    let widest = widest.unwrap_or(0).min(MAX_DESCRIPTION);
+    let widest = printed.iter().map(|point| what(point).chars().count()).max().unwrap_or(0).min(MAX_DESCRIPTION);
 
     let mut text = format!(
         "{} records, {} steps from the original table to full generalization ({})\n\n",
@@ -46,17 +45,12 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
         write_skipped(&mut text, point.step - next);
         next = point.step + 1;
         let (sign, style) = if marked(point) { (">", GOOD) } else { (" ", Style::new()) };
-        let _ = write!(text, "{style}{sign} {:>5}  {:<widest$}", point.step, cut(&what(point)));
-        let _ = write!(text, "  {:>9}", count(point.anonymity));
+        let (change, anonymity) = (cut(&what(point)), count(point.anonymity));
+        let _ = write!(text, "{style}{sign} {:>5}  {change:<widest$}  {anonymity:>9}", point.step);
         if let Some(below) = point.below_k {
             let _ = write!(text, "  {:>8}", count(below));
         }
-        let _ = write!(text, "  {:>9}", count(point.groups as u64));
-        for name in &shown {
-            let value = point.measures.get(name).map_or("-".to_owned(), |value| format!("{value:.4}"));
-            let _ = write!(text, "{value:>8}");
-        }
-        let _ = writeln!(text, "{style:#}");
+        let _ = writeln!(text, "  {:>9}{}{style:#}", count(point.groups as u64), values(point, &shown));
     }
     text.push('\n');
     text += &verdict(tradeoff);
@@ -80,14 +74,15 @@ fn costs(tradeoff: &TradeOff) -> String {
         };
         let lost = lost(point).map_or("-".to_owned(), |lost| format!("{:.1} %", 100.0 * lost));
         let _ = write!(text, "{style}{sign} {:>5}  {:>6}", count(k), point.step);
-        let _ = write!(text, "  {:>9}  {lost:>8}", count(point.anonymity));
-        for name in &shown {
-            let value = point.measures.get(name).map_or("-".to_owned(), |value| format!("{value:.4}"));
-            let _ = write!(text, "{value:>8}");
-        }
-        let _ = writeln!(text, "{style:#}");
+        let _ = writeln!(text, "  {:>9}  {lost:>8}{}{style:#}", count(point.anonymity), values(point, &shown));
     }
     text
+}
+
+/// Returns the values of the measures of a point, each in a column of 8 characters.
+fn values(point: &Point, measures: &[&str]) -> String {
+    let value = |name: &&str| point.measures.get(name).map_or("-".to_owned(), |value| format!("{value:.4}"));
+    measures.iter().map(|name| format!("{:>8}", value(name))).collect()
 }
 
 fn sentences(text: &str) -> String {
