@@ -163,9 +163,10 @@ pub enum EngineError {
 }
 
 /// Reason that a record of a CSV file is malformed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// The number of fields differs from the header.
+    #[error("{found} {} where the header has {expected}", if *found == 1 { "field" } else { "fields" })]
     Fields {
         /// Number of fields of the record.
         found: usize,
@@ -173,64 +174,50 @@ pub enum Fault {
         expected: usize,
     },
     /// An empty line between records.
+    #[error("a blank line where {expected} fields should be")]
     BlankLine {
         /// Number of fields of the header.
         expected: usize,
     },
     /// A quote inside a field that does not begin with one.
+    #[error(
+        "a quote inside field {field}, which does not begin with one: quote the whole field and double the quote inside it"
+    )]
     StrayQuote {
         /// Number of the field, from 1.
         field: usize,
     },
     /// Text between the closing quote and the end of the field.
+    #[error("text after the closing quote of field {field}: a quote inside a quoted field has to be doubled")]
     AfterQuote {
         /// Number of the field, from 1.
         field: usize,
     },
     /// A quote that is opened and never closed.
+    #[error("the quote that opens field {field} is never closed")]
     UnclosedQuote {
         /// Number of the field, from 1.
         field: usize,
     },
     /// The record is longer than the limit, most likely because of an unclosed quote.
+    #[error("longer than {} MB: most likely a quote is opened here and never closed", limit >> 20)]
     TooLong {
         /// Maximum length of a record in bytes.
         limit: usize,
     },
     /// Bytes that are not UTF-8.
+    #[error("not valid UTF-8: save the file as UTF-8")]
     NotUtf8,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fields { found, expected } => {
-                write!(f, "{found} {} where the header has {expected}", plural(*found as u64, "field"))
-            }
-            Self::BlankLine { expected } => {
-                write!(f, "a blank line where {expected} fields should be")
-            }
-            Self::StrayQuote { field } => write!(
-                f,
-                "a quote inside field {field}, which does not begin with one: quote the whole field and double the quote inside it"
-            ),
-            Self::AfterQuote { field } => write!(
-                f,
-                "text after the closing quote of field {field}: a quote inside a quoted field has to be doubled"
-            ),
-            Self::UnclosedQuote { field } => {
-                write!(f, "the quote that opens field {field} is never closed")
-            }
-            Self::TooLong { limit } => {
-                write!(f, "longer than {} MB: most likely a quote is opened here and never closed", limit >> 20)
-            }
-            Self::NotUtf8 => f.write_str("not valid UTF-8: save the file as UTF-8"),
-        }
-    }
 }
 
 /// State of the first pass when it exceeded its memory limit, with an estimate of the memory it needs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error(
+    "the distinct rows do not fit into {}: {} of them after {:.0} % of the input; all of it would need about {}: \
+     give --memory {}, or make a column coarser: `{column}` has {} distinct values",
+    bytes(*budget, " "), count(*distinct_rows), read * 100.0, bytes(*needed, " "), bytes(needed / 10 * 11, ""),
+    count(*distinct_values)
+)]
 pub struct OutOfMemory {
     /// Memory limit in bytes.
     pub budget: u64,
@@ -244,23 +231,6 @@ pub struct OutOfMemory {
     pub column: String,
     /// Lower bound of that column's distinct values so far: those of one thread.
     pub distinct_values: u64,
-}
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the distinct rows do not fit into {}: {} of them after {:.0} % of the input; all of it would need about {}: \
-             give --memory {}, or make a column coarser: `{}` has {} distinct values",
-            bytes(self.budget, " "),
-            count(self.distinct_rows),
-            self.read * 100.0,
-            bytes(self.needed, " "),
-            bytes(self.needed / 10 * 11, ""),
-            self.column,
-            count(self.distinct_values),
-        )
-    }
 }
 
 impl EngineError {
@@ -281,12 +251,7 @@ impl EngineError {
             | Parquet { path, .. }
             | TargetExists { path }
             | Target { path, .. } => Some(path),
-            NoInput { .. }
-            | UnknownColumn { .. }
-            | OutOfMemory(_)
-            | Cancelled
-            | InputChanged { .. }
-            | BadRewrite { .. } => None,
+            _ => None,
         }
     }
 
@@ -316,17 +281,12 @@ impl From<EngineError> for EngineFault {
         if matches!(error, EngineError::Cancelled) {
             return Self::Cancelled;
         }
-        let place = match &error {
-            EngineError::Record { path, record, line, .. } => Some(FaultLocation {
-                record: Some(*record),
-                line: *line,
-                ..FaultLocation::file(path.display().to_string())
-            }),
-            EngineError::UnsupportedType { path, column, .. } => {
-                Some(FaultLocation { column: Some(column.clone()), ..FaultLocation::file(path.display().to_string()) })
-            }
-            error => error.path().map(|path| FaultLocation::file(path.display().to_string())),
-        };
+        let file = error.path().map(|path| FaultLocation::file(path.display().to_string()));
+        let place = file.map(|file| match &error {
+            EngineError::Record { record, line, .. } => FaultLocation { record: Some(*record), line: *line, ..file },
+            EngineError::UnsupportedType { column, .. } => FaultLocation { column: Some(column.clone()), ..file },
+            _ => file,
+        });
         let kind = match error {
             EngineError::NoInput { .. }
             | EngineError::UnknownFormat { .. }
@@ -341,10 +301,6 @@ impl From<EngineError> for EngineFault {
 
 fn at_line(line: &Option<u64>) -> String {
     line.map(|line| format!(" (line {line})")).unwrap_or_default()
-}
-
-fn plural(count: u64, word: &str) -> String {
-    if count == 1 { word.to_string() } else { format!("{word}s") }
 }
 
 fn list(names: &[String]) -> String {

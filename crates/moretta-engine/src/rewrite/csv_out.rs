@@ -16,15 +16,14 @@ use moretta_core::{counts::RecordOrder, observer::Observer};
 use super::{
     Job, PhaseObserver,
     decide::{DecidedPiece, for_each_piece},
-    plan::{OutColumn, Plan},
+    plan::OutColumn,
     random::SortKeys,
     spill::Spill,
 };
 use crate::{
-    csv::{Dialect, write},
+    csv::write,
     error::EngineError,
     ordered_pool::{self, Sequencer},
-    target::write_at,
 };
 
 /// Adjacent columns of the output that are written together.
@@ -38,10 +37,9 @@ enum Segment {
 }
 
 /// Renders records to bytes. All labels are rendered in advance.
-#[derive(Debug)]
-struct Renderer {
+struct Renderer<'a> {
+    job: &'a Job<'a>,
     segments: Vec<Segment>,
-    dialect: Dialect,
     /// Rendered labels, one after another. Label `l` of run `r` is entry `l * stride + starts[r]`.
     bytes: Vec<u8>,
     /// Entry `e` is `bytes[ends[e]..ends[e + 1]]`.
@@ -51,18 +49,18 @@ struct Renderer {
     single_column: bool,
 }
 
-impl Renderer {
-    fn new(plan: &Plan, dialect: Dialect) -> Self {
+impl<'a> Renderer<'a> {
+    fn new(job: &'a Job<'a>) -> Self {
+        let plan = &job.plan;
         let mut segments: Vec<Segment> = Vec::new();
+        let by_group = plan.by_group();
         // Rewritten columns of each run.
         let mut runs: Vec<Vec<usize>> = Vec::new();
         for &column in &plan.columns {
             match (segments.last_mut(), column) {
                 (Some(Segment::Cells { to, .. }), OutColumn::Copy(column)) if *to + 1 == column => *to = column,
                 (_, OutColumn::Copy(column)) => segments.push(Segment::Cells { from: column, to: column }),
-                (Some(Segment::Labels { run, .. }), OutColumn::Label(label)) if plan.by_group() => {
-                    runs[*run].push(label)
-                }
+                (Some(Segment::Labels { run, .. }), OutColumn::Label(label)) if by_group => runs[*run].push(label),
                 (_, OutColumn::Label(label)) => {
                     segments.push(Segment::Labels { run: runs.len(), column: label });
                     runs.push(vec![label]);
@@ -70,36 +68,37 @@ impl Renderer {
             }
         }
         let mut renderer = Self {
+            job,
             segments,
-            dialect,
             bytes: Vec::new(),
             ends: vec![0],
             starts: Vec::new(),
             stride: 1,
             single_column: plan.columns.len() == 1,
         };
-        if plan.by_group() {
+        if by_group {
             renderer.stride = runs.len().max(1);
             renderer.starts = (0..runs.len()).collect();
             for group in 0..plan.labels.first().map_or(0, Vec::len) {
-                runs.iter().for_each(|run| renderer.add_label(plan, run, group));
+                runs.iter().for_each(|run| renderer.add_label(run, group));
             }
         } else {
             for run in &runs {
                 renderer.starts.push(renderer.ends.len() - 1);
-                (0..plan.labels[run[0]].len()).for_each(|label| renderer.add_label(plan, run, label));
+                (0..plan.labels[run[0]].len()).for_each(|label| renderer.add_label(run, label));
             }
         }
         renderer
     }
 
     /// Renders one label of the columns of a run.
-    fn add_label(&mut self, plan: &Plan, run: &[usize], label: usize) {
+    fn add_label(&mut self, run: &[usize], label: usize) {
+        let Job { plan, dialect, .. } = self.job;
         for (index, &column) in run.iter().enumerate() {
             if index > 0 {
-                self.bytes.push(self.dialect.delimiter);
+                self.bytes.push(dialect.delimiter);
             }
-            write::cell(&mut self.bytes, plan.labels[column][label].as_bytes(), self.dialect);
+            write::cell(&mut self.bytes, plan.labels[column][label].as_bytes(), *dialect);
         }
         self.ends.push(self.bytes.len());
     }
@@ -110,33 +109,29 @@ impl Renderer {
         &self.bytes[self.ends[entry]..self.ends[entry + 1]]
     }
 
-    /// Renders all records of a piece to `out`; `ends` gets the end of each.
-    fn render(
-        &self,
-        job: &Job<'_>,
-        piece: &DecidedPiece<'_>,
-        out: &mut Vec<u8>,
-        ends: &mut Vec<usize>,
-    ) -> Result<(), EngineError> {
+    /// Renders all records of a piece.
+    fn render(&self, piece: &DecidedPiece<'_>, rendered: &mut Rendered) -> Result<(), EngineError> {
+        let Job { plan, dialect, .. } = self.job;
+        let Rendered { out, ends } = rendered;
         out.clear();
         ends.clear();
-        let mut cells = piece.records.csv_cells(&job.copied)?;
+        let mut cells = piece.records.csv_cells(&self.job.copied)?;
         for record in 0..piece.records.len() {
             let start = out.len();
             for (index, segment) in self.segments.iter().enumerate() {
                 if index > 0 {
-                    out.push(self.dialect.delimiter);
+                    out.push(dialect.delimiter);
                 }
                 match *segment {
                     Segment::Labels { run, column } => {
-                        out.extend_from_slice(self.label(run, job.plan.label_index(piece.decisions, record, column)));
+                        out.extend_from_slice(self.label(run, plan.label_index(piece.decisions, record, column)));
                     }
-                    Segment::Cells { from, to } => cells.append(out, record, from, to, self.dialect),
+                    Segment::Cells { from, to } => cells.append(out, record, from, to, *dialect),
                 }
             }
             // An empty cell of a single column would be a blank line.
             if self.single_column && out.len() == start {
-                out.extend_from_slice(&[self.dialect.quote, self.dialect.quote]);
+                out.extend_from_slice(&[dialect.quote; 2]);
             }
             out.push(b'\n');
             ends.push(out.len());
@@ -149,11 +144,11 @@ impl Renderer {
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     job.source.check_has_text(&job.copied)?;
     let header = write::header(job.plan.names.iter().map(String::as_str), job.dialect);
-    let renderer = Renderer::new(&job.plan, job.dialect);
-    write_at(job.pending.file(), &header, 0).map_err(EngineError::io(job.pending.path(), "write"))?;
+    job.write_at(&header, 0)?;
+    let (renderer, header_bytes) = (Renderer::new(job), header.len() as u64);
     match job.order {
-        RecordOrder::Input => write_in_order(job, &renderer, header.len() as u64, observer),
-        RecordOrder::Shuffled => write_shuffled(job, &renderer, header.len() as u64, observer),
+        RecordOrder::Input => write_in_order(&renderer, header_bytes, observer),
+        RecordOrder::Shuffled => write_shuffled(&renderer, header_bytes, observer),
     }
 }
 
@@ -161,24 +156,21 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
 #[derive(Default)]
 struct Rendered {
     out: Vec<u8>,
+    /// End of each record in `out`.
     ends: Vec<usize>,
 }
 
-fn write_in_order(
-    job: &Job<'_>,
-    renderer: &Renderer,
-    header_bytes: u64,
-    observer: &dyn Observer,
-) -> Result<u64, EngineError> {
+fn write_in_order(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+    let job = renderer.job;
     let offset = Sequencer::new(header_bytes);
     let states = (0..job.options.threads).map(|_| Rendered::default()).collect();
     let (_, records) = for_each_piece(job, states, observer, &[&offset], |state: &mut Rendered, piece| {
-        renderer.render(job, &piece, &mut state.out, &mut state.ends)?;
+        renderer.render(&piece, state)?;
         let piece_offset = offset.in_order(piece.number, |offset| {
             *offset += state.out.len() as u64;
             Ok(*offset - state.out.len() as u64)
         })?;
-        write_at(job.pending.file(), &state.out, piece_offset).map_err(EngineError::io(job.pending.path(), "write"))
+        job.write_at(&state.out, piece_offset)
     })?;
     Ok(records)
 }
@@ -196,12 +188,8 @@ struct ScatterState {
 /// In a bucket, a record is its sort key (8 bytes), its length (4 bytes) and its bytes.
 const RECORD_HEADER_BYTES: usize = 12;
 
-fn write_shuffled(
-    job: &Job<'_>,
-    renderer: &Renderer,
-    header_bytes: u64,
-    observer: &dyn Observer,
-) -> Result<u64, EngineError> {
+fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Observer) -> Result<u64, EngineError> {
+    let job = renderer.job;
     let spill = job.spill();
     let buckets = spill.num_buckets();
     // A thread's buffers take about 8 MiB together; puts of 4 kiB at least, for few writes. Not tuned.
@@ -212,13 +200,13 @@ fn write_shuffled(
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
         sizes: vec![0; buckets],
     });
-    let first = PhaseObserver { observer, phase: 0, phases: 2 };
+    let first = PhaseObserver { observer, phase: 0 };
     let (states, records) = for_each_piece(job, states.collect(), &first, &[], |state: &mut ScatterState, piece| {
-        let ScatterState { rendered: Rendered { out, ends }, keys, buffers, sizes } = state;
-        renderer.render(job, &piece, out, ends)?;
+        let ScatterState { rendered, keys, buffers, sizes } = state;
+        renderer.render(&piece, rendered)?;
         let mut start = 0;
-        for (&end, key) in ends.iter().zip(keys.starting_at(piece.records_before)) {
-            let record = &out[start..end];
+        for (&end, key) in rendered.ends.iter().zip(keys.starting_at(piece.records_before)) {
+            let record = &rendered.out[start..end];
             start = end;
             let bucket = spill.bucket_of(key);
             let buffer = &mut buffers[bucket];
@@ -244,7 +232,7 @@ fn write_shuffled(
         }
     }
     drop(states);
-    gather(job, &spill, &offsets, &PhaseObserver { observer, phase: 1, phases: 2 })?;
+    gather(job, &spill, &offsets, &PhaseObserver { observer, phase: 1 })?;
     Ok(records)
 }
 
@@ -262,7 +250,6 @@ struct GatherState {
 fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer) -> Result<(), EngineError> {
     /// Bytes per write.
     const CHUNK_BYTES: usize = 1 << 20;
-    let failed = |error| EngineError::Io { path: job.pending.path().to_path_buf(), action: "write", source: error };
     let work = |state: &mut GatherState, bucket: usize| {
         let GatherState { bytes, order, out } = state;
         bytes.clear();
@@ -276,12 +263,12 @@ fn gather(job: &Job<'_>, spill: &Spill, offsets: &[u64], observer: &dyn Observer
         for &(_, start) in order.iter() {
             out.extend_from_slice(record_at(bytes, start));
             if out.len() >= CHUNK_BYTES {
-                write_at(job.pending.file(), out, offset).map_err(failed)?;
+                job.write_at(out, offset)?;
                 offset += out.len() as u64;
                 out.clear();
             }
         }
-        write_at(job.pending.file(), out, offset).map_err(failed)?;
+        job.write_at(out, offset)?;
         observer.progress(bucket as u64 + 1, spill.num_buckets() as u64);
         Ok(())
     };

@@ -32,12 +32,12 @@ use moretta_core::{
 };
 
 use crate::{
-    csv::{CsvOptions, Dialect},
+    csv::Dialect,
     error::EngineError,
     local::EngineOptions,
     source::Source,
     staged::StagedFile,
-    target::{Pending, Target},
+    target::{Pending, Target, write_at},
 };
 use plan::{OutColumn, Plan};
 use spill::Spill;
@@ -65,14 +65,18 @@ impl Job<'_> {
         let expected = self.source.scan().text_bytes(self.plan.columns.len());
         Spill::new(self.target.folder(), expected, self.options.bucket_bytes, self.options.shuffle_memory)
     }
+
+    /// Writes bytes at a byte offset of the pending file. Threads may call it at the same time.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<(), EngineError> {
+        write_at(self.pending.file(), bytes, offset).map_err(EngineError::io(self.pending.path(), "write"))
+    }
 }
 
-/// Observer of one of several phases, which count equally in the progress of the whole.
+/// Observer of one of the two phases of a shuffle, which count equally in its progress.
 pub(crate) struct PhaseObserver<'a> {
     observer: &'a dyn Observer,
-    /// Number of the phase, from 0.
+    /// 0 or 1.
     phase: u64,
-    phases: u64,
 }
 
 /// Units of progress per phase; affects only the resolution of the display.
@@ -81,7 +85,7 @@ const PHASE_UNITS: u64 = 1_000_000;
 impl Observer for PhaseObserver<'_> {
     fn progress(&self, done: u64, total: u64) {
         let units = (u128::from(done) * u128::from(PHASE_UNITS) / u128::from(total.max(1))) as u64;
-        self.observer.progress(self.phase * PHASE_UNITS + units, self.phases * PHASE_UNITS);
+        self.observer.progress(self.phase * PHASE_UNITS + units, 2 * PHASE_UNITS);
     }
 
     fn stop(&self) -> Option<Stop> {
@@ -103,8 +107,7 @@ pub(crate) fn run(
     if source.scan().csv_options().is_none() && target.path.extension().is_some_and(|extension| extension == "tsv") {
         csv.delimiter = Some(b'\t');
     }
-    let CsvOptions { delimiter, quote } = csv;
-    let dialect = Dialect { delimiter: delimiter.unwrap_or(b','), quote };
+    let dialect = Dialect { delimiter: csv.delimiter.unwrap_or(b','), quote: csv.quote };
     let pending = target.create_pending()?;
     let copied_column = |column: &OutColumn| match *column {
         OutColumn::Copy(index) => Some(index),
@@ -119,7 +122,7 @@ pub(crate) fn run(
         return Err(EngineError::Cancelled);
     }
     job.pending.sync()?;
-    let Job { pending, .. } = job;
+    let pending = job.pending;
     let bytes = pending.file().metadata().map_err(EngineError::io(pending.path(), "read"))?.len();
     Ok(StagedFile { records, bytes, csv, options: options.clone(), pending })
 }

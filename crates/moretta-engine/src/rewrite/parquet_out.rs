@@ -116,12 +116,9 @@ impl<'a> BatchBuilder<'a> {
             _ => Field::new(name, DataType::Utf8, false),
         };
         let fields: Vec<Field> = job.plan.columns.iter().zip(&job.plan.names).map(field).collect();
-        let labels = job
-            .plan
-            .labels
-            .iter()
-            .map(|labels| Arc::new(StringArray::from_iter_values(labels.iter().map(|label| &**label))) as ArrayRef);
-        BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels: labels.collect() }
+        let array = |labels: &Vec<Box<str>>| Arc::new(StringArray::from_iter_values(labels)) as ArrayRef;
+        let labels = job.plan.labels.iter().map(array).collect();
+        BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels }
     }
 
     fn build(&self, piece: &DecidedPiece<'_>) -> Result<RecordBatch, EngineError> {
@@ -154,7 +151,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
         }
         RecordOrder::Shuffled => {
             let spill = job.spill();
-            let first = PhaseObserver { observer, phase: 0, phases: 2 };
+            let first = PhaseObserver { observer, phase: 0 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
             let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed)).collect();
             let (_, records) = for_each_piece(job, states, &first, &[], |keys: &mut SortKeys, piece| {
@@ -162,7 +159,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
                 let keys: Vec<u64> = keys.starting_at(piece.records_before).take(piece.records.len()).collect();
                 shuffle.scatter(&batch, keys, piece.records_before, &spill)
             })?;
-            shuffle.gather(&spill, &writer, &PhaseObserver { observer, phase: 1, phases: 2 })?;
+            shuffle.gather(&spill, &writer, &PhaseObserver { observer, phase: 1 })?;
             records
         }
     };
@@ -186,21 +183,15 @@ impl<'a> ParquetShuffle<'a> {
         Self { job, keyed_schema: Arc::new(Schema::new(fields)), output_schema: Arc::clone(&batch_builder.schema) }
     }
 
-    /// Puts the records of a batch into their buckets; `first_number` is the number of the first one.
-    fn scatter(
-        &self,
-        batch: &RecordBatch,
-        keys: Vec<u64>,
-        first_number: u64,
-        spill: &Spill,
-    ) -> Result<(), EngineError> {
+    /// Puts the records of a batch into their buckets; `first` is the number of the first one.
+    fn scatter(&self, batch: &RecordBatch, keys: Vec<u64>, first: u64, spill: &Spill) -> Result<(), EngineError> {
         let failed = EngineError::parquet::<ArrowError>(self.job.pending.path());
         let mut order: Vec<u32> = (0..keys.len() as u32).collect();
         order.sort_by_key(|&record| spill.bucket_of(keys[record as usize]));
         let buckets: Vec<usize> = order.iter().map(|&record| spill.bucket_of(keys[record as usize])).collect();
         let sorted = || {
             let mut columns = batch.columns().to_vec();
-            let numbers = UInt64Array::from_iter_values(first_number..first_number + keys.len() as u64);
+            let numbers = UInt64Array::from_iter_values(first..first + keys.len() as u64);
             columns.push(Arc::new(UInt64Array::from(keys)));
             columns.push(Arc::new(numbers));
             let all = RecordBatch::try_new(Arc::clone(&self.keyed_schema), columns)?;

@@ -24,7 +24,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use moretta_core::counts::{Change, Rewrite, Share};
+use moretta_core::counts::{Change, KeyColumn, Rewrite, Share};
 
 use super::random::RowPermutations;
 use crate::{dictionary::Dictionary, error::EngineError, row_table::RowTable, source::Source};
@@ -111,7 +111,11 @@ impl Plan {
         let (labels, rule) = match &rewrite.change {
             Change::Map { labels, suppressed } => {
                 check_labels(labels, &rewritten, |index| rewrite.key[rewritten[index]].values.len())?;
-                (labels, suppression_rule(rewrite, suppressed)?)
+                let rule = match &suppressed[..] {
+                    [] => LabelRule::Value,
+                    rows => LabelRule::ValueOrSuppressed(index_rows(rows, rewrite, |_| 0)?),
+                };
+                (labels, rule)
             }
             Change::Shares { rows, offsets, shares, labels } => {
                 let groups = labels.first().map_or(0, Vec::len);
@@ -124,11 +128,11 @@ impl Plan {
         // If no row is looked up, columns that are not rewritten need no codes.
         let needed: Vec<usize> =
             if matches!(rule, LabelRule::Value) { rewritten.clone() } else { (0..rewrite.key.len()).collect() };
-        let mut key = Vec::with_capacity(needed.len());
-        for &index in &needed {
-            let column = &rewrite.key[index];
-            key.push((source.column_index(&column.name)?, dictionary(&column.values, &column.name)?));
-        }
+        let encoded = |&index: &usize| {
+            let KeyColumn { name, values, .. } = &rewrite.key[index];
+            Ok((source.column_index(name)?, dictionary(values, name)?))
+        };
+        let key = needed.iter().map(encoded).collect::<Result<Vec<_>, EngineError>>()?;
         let key_indices: Vec<usize> =
             rewritten.iter().map(|index| needed.iter().position(|other| other == index).unwrap_or(0)).collect();
         let labeled = key_indices.iter().map(|&index| key[index].0);
@@ -179,9 +183,7 @@ impl Plan {
 
     /// Numbers the records of split rows. Must be called for the pieces in input order.
     pub(crate) fn number_split_records(&self, decisions: &mut Decisions) {
-        let LabelRule::Group(shares) = &self.rule else {
-            return;
-        };
+        let LabelRule::Group(shares) = &self.rule else { return };
         for split in &mut decisions.split_records {
             split.ordinal = shares.records_read[split.row as usize].fetch_add(1, Ordering::Relaxed);
         }
@@ -189,9 +191,7 @@ impl Plan {
 
     /// Assigns a group to each numbered record of a split row.
     pub(crate) fn assign_groups(&self, decisions: &mut Decisions) -> Result<(), EngineError> {
-        let LabelRule::Group(shares) = &self.rule else {
-            return Ok(());
-        };
+        let LabelRule::Group(shares) = &self.rule else { return Ok(()) };
         for &SplitRecord { record, row, ordinal } in &decisions.split_records {
             let row_shares = shares.of_row(row);
             let total: u64 = row_shares.iter().map(|share| share.records).sum();
@@ -227,9 +227,7 @@ impl Plan {
 
     /// Returns an error unless the number of records read of every row is that of its shares.
     pub(crate) fn check_all_read(&self) -> Result<(), EngineError> {
-        let LabelRule::Group(shares) = &self.rule else {
-            return Ok(());
-        };
+        let LabelRule::Group(shares) = &self.rule else { return Ok(()) };
         let same = shares.records_read.iter().enumerate().all(|(row, records)| {
             let total: u64 = shares.of_row(row as u32).iter().map(|share| share.records).sum();
             total == records.load(Ordering::Relaxed)
@@ -260,24 +258,15 @@ impl RowShares {
     }
 }
 
-/// The rule of a rewrite whose labels depend on cells, except in the suppressed rows.
-fn suppression_rule(rewrite: &Rewrite, suppressed: &[u32]) -> Result<LabelRule, EngineError> {
-    if suppressed.is_empty() {
-        return Ok(LabelRule::Value);
-    }
-    Ok(LabelRule::ValueOrSuppressed(index_rows(suppressed, rewrite, |_| 0)?))
-}
-
-/// Columns of the output and their names: source columns that are not dropped. `labeled` are the source columns that
+/// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that
 /// are rewritten, in the order of their labels.
 fn output_columns(
     rewrite: &Rewrite,
     source: &Source,
     labeled: impl Iterator<Item = usize>,
 ) -> Result<(Vec<OutColumn>, Vec<String>), EngineError> {
-    let mut columns: Vec<Option<OutColumn>> =
-        (0..source.columns().len()).map(|column| Some(OutColumn::Copy(column))).collect();
-    for (label, column) in labeled.enumerate() {
+    let mut columns: Vec<Option<OutColumn>> = (0..source.columns().len()).map(OutColumn::Copy).map(Some).collect();
+    for (label, column) in labelled.enumerate() {
         if matches!(columns[column], Some(OutColumn::Label(_))) {
             return Err(EngineError::bad_rewrite("a column is in its key twice"));
         }
@@ -304,10 +293,9 @@ fn check_labels(
         let detail = format!("labels for {} columns, and {} are rewritten", labels.len(), rewritten.len());
         return Err(EngineError::bad_rewrite(detail));
     }
-    match labels.iter().enumerate().find(|(index, labels)| labels.len() != expected(*index)) {
-        Some((index, labels)) => {
-            let detail = format!("{} labels where there should be {}", labels.len(), expected(index));
-            Err(EngineError::bad_rewrite(detail))
+    match labels.iter().map(Vec::len).zip((0..).map(expected)).find(|(found, expected)| found != expected) {
+        Some((found, expected)) => {
+            Err(EngineError::bad_rewrite(format!("{found} labels where there should be {expected}")))
         }
         None => Ok(()),
     }

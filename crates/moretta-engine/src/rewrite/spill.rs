@@ -59,16 +59,15 @@ const MAX_BUCKET_BITS: u32 = 10;
 impl Spill {
     /// Empty buckets for about `expected_bytes` in total, of about `bucket_bytes` each.
     pub(crate) fn new(folder: &Path, expected_bytes: u64, bucket_bytes: u64, memory_limit: u64) -> Self {
-        let num_buckets =
-            expected_bytes.div_ceil(bucket_bytes.max(1)).clamp(1, 1 << MAX_BUCKET_BITS).next_power_of_two();
+        let buckets = expected_bytes.div_ceil(bucket_bytes.max(1)).clamp(1, 1 << MAX_BUCKET_BITS).next_power_of_two();
         Self {
             folder: folder.to_path_buf(),
             memory_limit,
             bytes_in_memory: AtomicU64::new(0),
             file_length: AtomicU64::new(0),
             file: Mutex::new(None),
-            buckets: (0..num_buckets).map(|_| Mutex::new(Vec::new())).collect(),
-            bucket_bits: num_buckets.trailing_zeros(),
+            buckets: (0..buckets).map(|_| Mutex::new(Vec::new())).collect(),
+            bucket_bits: buckets.trailing_zeros(),
         }
     }
 
