@@ -99,12 +99,10 @@ impl PartialCounts {
 
     /// Adds the counts of another thread.
     fn merge(&mut self, other: Self) {
-        let maps: Vec<Vec<u32>> = self
-            .dictionaries
-            .iter_mut()
-            .zip(&other.dictionaries)
-            .map(|(mine, theirs)| (0..theirs.len() as u32).map(|code| mine.encode(theirs.value(code))).collect())
-            .collect();
+        let map = |(mine, theirs): (&mut Dictionary, &Dictionary)| {
+            (0..theirs.len() as u32).map(|code| mine.encode(theirs.value(code))).collect()
+        };
+        let maps: Vec<Vec<u32>> = self.dictionaries.iter_mut().zip(&other.dictionaries).map(map).collect();
         let sizes: Vec<usize> = self.dictionaries.iter().map(Dictionary::len).collect();
         self.rows.merge(&other.rows, &maps, &sizes);
     }
@@ -118,8 +116,7 @@ fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordN
     let PartialCounts { dictionaries, rows, .. } = all;
     let mut counts = Counts { records: numbers.records(), ..Counts::default() };
     let mut first_records = Vec::with_capacity(rows.len());
-    let mut first_by_code: Vec<Vec<u64>> =
-        dictionaries.iter().map(|dictionary| vec![u64::MAX; dictionary.len()]).collect();
+    let mut first_by_code: Vec<Vec<u64>> = dictionaries.iter().map(|values| vec![u64::MAX; values.len()]).collect();
     counts.codes.reserve_exact(rows.len() * columns.len());
     counts.counts.reserve_exact(rows.len());
     rows.for_each(|codes, count, position| {
@@ -134,18 +131,11 @@ fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordN
     });
     drop(rows);
     counts.first_records = Some(first_records);
-    counts.columns = columns
-        .iter()
-        .zip(dictionaries)
-        .zip(first_by_code)
-        .map(|((name, dictionary), first_records)| CountedColumn {
-            name: name.clone(),
-            values: (0..dictionary.len() as u32)
-                .map(|code| String::from_utf8_lossy(dictionary.value(code)).into_owned().into_boxed_str())
-                .collect(),
-            first_records: Some(first_records),
-        })
-        .collect();
+    for ((name, dictionary), first_records) in columns.iter().zip(dictionaries).zip(first_by_code) {
+        let value = |code| String::from_utf8_lossy(dictionary.value(code)).into_owned().into_boxed_str();
+        let values = (0..dictionary.len() as u32).map(value).collect();
+        counts.columns.push(CountedColumn { name: name.clone(), values, first_records: Some(first_records) });
+    }
     counts
 }
 

@@ -75,16 +75,15 @@ impl LocalEngine {
     /// Returns the first `records` records as texts. Cells of a column whose type has no text form are empty.
     pub fn first_records(&self, records: usize) -> Result<Sample, EngineError> {
         let columns = self.source.columns().to_vec();
-        let all_columns: Vec<usize> = (0..columns.len()).collect();
+        let all: Vec<usize> = (0..columns.len()).collect();
         let options = EngineOptions { threads: 1, ..self.options.clone() };
-        let request =
-            ScanRequest { encoded: &[], copied: &all_columns, mode: PieceMode::First(records), options: &options };
+        let request = ScanRequest { encoded: &[], copied: &all, mode: PieceMode::First(records), options: &options };
         let rows: Vec<Vec<String>> = Vec::new();
         let (samples, _) = scan(self.source.scan(), &request, vec![rows], &NoObserver, &[], |rows, batch| {
             let start = rows.len();
             rows.resize(records.min(start + batch.records.len()), Vec::new());
             let mut codes = vec![0; batch.records.len()];
-            for &column in &all_columns {
+            for &column in &all {
                 let mut values = Dictionary::default();
                 let mut encoder = ColumnEncoder::default();
                 let mut encode = |text: &[u8]| Some(values.encode(text));
@@ -101,22 +100,16 @@ impl LocalEngine {
 
     /// First pass: returns the distinct rows of some columns, each with the number of records that have it.
     pub fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
-        let column_indices =
-            columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<_>, _>>()?;
+        let indices = columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<_>, _>>()?;
         self.source.check_unchanged()?;
-        let counts = count_pass::group_and_count(&self.source, columns, &column_indices, &self.options, observer)?;
+        let counts = count_pass::group_and_count(&self.source, columns, &indices, &self.options, observer)?;
         self.source.check_unchanged()?;
         Ok(counts)
     }
 
     /// Second pass: writes the rewritten records to a temporary file beside the target.
-    pub fn stage(
-        &self,
-        rewrite: &Rewrite,
-        target: &Target,
-        observer: &dyn Observer,
-    ) -> Result<StagedFile, EngineError> {
-        rewrite::run(&self.source, &self.options, rewrite, target, observer)
+    pub fn stage(&self, rewrite: &Rewrite, to: &Target, observer: &dyn Observer) -> Result<StagedFile, EngineError> {
+        rewrite::run(&self.source, &self.options, rewrite, to, observer)
     }
 }
 

@@ -113,16 +113,16 @@ impl<'a> InputRecords<'a> {
 fn fill(
     codes: &mut [u32],
     stride: usize,
-    range: Range<usize>,
-    mut code_of: impl FnMut(usize) -> Option<u32>,
+    rows: Range<usize>,
+    mut code: impl FnMut(usize) -> Option<u32>,
 ) -> Option<()> {
     if stride == 1 {
-        for (cell, record) in codes.iter_mut().zip(range) {
-            *cell = code_of(record)?;
+        for (cell, record) in codes.iter_mut().zip(rows) {
+            *cell = code(record)?;
         }
     } else {
-        for (cell, record) in codes.iter_mut().step_by(stride).zip(range) {
-            *cell = code_of(record)?;
+        for (cell, record) in codes.iter_mut().step_by(stride).zip(rows) {
+            *cell = code(record)?;
         }
     }
     Some(())

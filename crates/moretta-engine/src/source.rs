@@ -45,9 +45,7 @@ impl Source {
         for path in &paths {
             match Format::of(path) {
                 Some(other) if other == format => {}
-                Some(_) => {
-                    return Err(EngineError::MixedFormats { path: path.clone(), first: first.clone() });
-                }
+                Some(_) => return Err(EngineError::MixedFormats { path: path.clone(), first: first.clone() }),
                 None => return Err(EngineError::UnknownFormat { path: path.clone() }),
             }
         }
@@ -179,9 +177,7 @@ fn list_files(folder: &Path, chosen: impl Fn(&str, bool) -> bool) -> Result<Opti
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(EngineError::io(folder, "read"))? {
         let path = entry.map_err(EngineError::io(folder, "read"))?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            continue;
-        };
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
         if !name.starts_with('.') && path.is_file() && chosen(name, Format::of(&path).is_some()) {
             files.push(path);
         }

@@ -64,7 +64,7 @@ impl Session<'_> {
         let order = order(&engine, policy, request.keep_order)?;
 
         let mut stopwatch = Stopwatch::start();
-        let mut counts = preflight::counts(policy, &engine, self.observer)?;
+        let mut counts = self.counts(policy, &engine)?;
         // Built first: `saved.profile` adds values that occur only in the recoding.
         let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
         let in_input = |error| FlowError::domain(&request.input, &error);

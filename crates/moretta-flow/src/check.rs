@@ -16,7 +16,6 @@ use moretta_insight::report::Privacy;
 use crate::{
     error::{ErrorKind, FlowError},
     policy::LoadedPolicy,
-    preflight,
     session::Session,
 };
 
@@ -71,7 +70,7 @@ impl Session<'_> {
 
     fn checked(&self, released: &dyn Records, loaded: &LoadedPolicy) -> Result<Checked, FlowError> {
         let LoadedPolicy { policy, hierarchies, folder, .. } = loaded;
-        let file = preflight::release(loaded, released, Stage::Checking, self.observer)?;
+        let file = self.released(loaded, released, Stage::Checking)?;
         readback::check_forms(policy, hierarchies, &file).map_err(|error| {
             let column = Some(error.column.clone());
             let place = FaultLocation { record: error.record, column, ..FaultLocation::file(released.name()) };

@@ -32,7 +32,6 @@ use crate::{
     evaluate::{SplitOptions, check_size, class},
     files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
-    preflight,
     session::{Session, check_stop},
 };
 
@@ -145,7 +144,7 @@ impl Session<'_> {
             let test = test.transpose()?;
             let inputs: Vec<&LocalEngine> = [&engine].into_iter().chain(&test).collect();
             request.output.check(&loaded.files, &inputs)?;
-            let (counts, profile) = preflight::original(&loaded, &engine, self.observer)?;
+            let (counts, profile) = self.original(&loaded, &engine)?;
             BoundPolicy::new(&loaded.policy, &profile)?;
             let plan = request.split_options.plan()?;
             let test = match (class(&loaded.policy), test) {
@@ -172,8 +171,8 @@ impl Session<'_> {
                     self.run_jobs(&jobs, empty, |job| run(&input, job, if one { self.observer } else { &quiet }))?
                 }
             };
-            let found = &compared.comparison;
             if compared.refused.len() < jobs.len() {
+                let found = &compared.comparison;
                 let file = Path::new(&request.input).file_name().unwrap_or_default().to_string_lossy();
                 request.output.write(|| match format {
                     Some(OutputFormat::Html) => moretta_pages::comparison::page(found, &loaded.policy, &file),
@@ -324,20 +323,10 @@ fn run(input: &JobInput<'_>, job: &Job, observer: &dyn Observer) -> Result<JobRe
         }
         Err(reason) => found.untested = Some(reason),
     }
-    Ok(Ok(Comparison {
-        summed,
-        tested,
-        errors: found.errors.map(Into::into),
-        spread: found.spread.map(Into::into),
-        rows: vec![Row {
-            method: job.method.to_owned(),
-            k: job.k,
-            unsupported: None,
-            detail: None,
-            found: Some(found),
-        }],
-        ..empty(request, &policy, profile.records())
-    }))
+    let (errors, spread) = (found.errors.map(Into::into), found.spread.map(Into::into));
+    let row = Row { method: job.method.to_owned(), k: job.k, unsupported: None, detail: None, found: Some(found) };
+    let empty = empty(request, &policy, profile.records());
+    Ok(Ok(Comparison { summed, tested, errors, spread, rows: vec![row], ..empty }))
 }
 
 /// Returns the figures of a run on the whole table, without errors of the classifier.

@@ -20,7 +20,6 @@ use moretta_insight::evaluate::{
 use crate::{
     error::{ErrorKind, FlowError},
     policy::LoadedPolicy,
-    preflight,
     release::seed,
     session::{Session, check_stop},
 };
@@ -88,7 +87,7 @@ impl Session<'_> {
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
             let test = test.transpose()?;
-            let (counts, whole) = preflight::original(&loaded, &engine, self.observer)?;
+            let (counts, whole) = self.original(&loaded, &engine)?;
             // Checks the models on the whole table; each split binds its own.
             BoundPolicy::new(&loaded.policy, &whole)?;
             let seed = seed(request.seed)?;
@@ -137,7 +136,7 @@ impl Session<'_> {
 
     /// Counts the test records.
     pub(crate) fn test_counts(&self, test: &LocalEngine, policy: &Policy) -> Result<Counts, FlowError> {
-        let counts = preflight::counts(policy, test, self.observer)?;
+        let counts = self.counts(policy, test)?;
         match counts.records {
             0 => Err(FlowError::input(test.source().name(), EvaluateError::Empty { table: "test" })),
             _ => Ok(counts),

@@ -44,7 +44,7 @@ impl Session<'_> {
             request.output.format(&[OutputFormat::Csv], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
             // Every text is a separate value, so original values and released labels are counted alike.
-            let profile = preflight::release(&loaded, &engine, Stage::Reading, self.observer)?;
+            let profile = self.released(&loaded, &engine, Stage::Reading)?;
             preflight::model_values(&loaded.policy, &profile, &loaded.name)?;
             let questions = Question::of_policy(&loaded.policy, &profile)?;
             let found = inferences::find(&profile, &questions, request.above, request.max_listed);

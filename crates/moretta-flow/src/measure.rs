@@ -18,7 +18,6 @@ use crate::{
     error::{ErrorKind, FlowError},
     files::{OutputFile, OutputFormat},
     policy::{LoadedPolicy, read_text},
-    preflight,
     session::{Session, check_stop},
 };
 
@@ -90,11 +89,8 @@ impl Session<'_> {
     pub fn queries(&self, request: &Queries) -> Result<Answered, FlowError> {
         self.install(|| {
             let mut loaded = LoadedPolicy::read(&request.policy)?;
-            let own = request
-                .queries
-                .as_ref()
-                .map(|path| read_text(path, ErrorKind::Usage).map(|text| (path, text)))
-                .transpose()?;
+            let read = |path| read_text(path, ErrorKind::Usage).map(|text| (path, text));
+            let own = request.queries.as_deref().map(read).transpose()?;
             loaded.files.extend(request.queries.clone());
             let rule = "answers must be named .csv, a chart of their errors .svg; `--json` prints JSON";
             let before = self.open(&request.original, &loaded.policy.input)?;
@@ -131,10 +127,10 @@ impl Session<'_> {
         before: &LocalEngine,
         after: &LocalEngine,
     ) -> Result<OriginalAndRelease, FlowError> {
-        let (_, original) = preflight::original(loaded, before, self.observer)?;
+        let (_, original) = self.original(loaded, before)?;
         let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
         BoundPolicy::with_tables(&loaded.policy, Tables { table: &original, others: &others })?;
-        let file = preflight::release(loaded, after, Stage::Reading, self.observer)?;
+        let file = self.released(loaded, after, Stage::Reading)?;
         let (name, of) = (after.source().name(), before.source().name());
         if file.records() != original.records() {
             let (found, expected) = (file.records(), original.records());

@@ -5,14 +5,14 @@
 //! release    header ▶ count ▶ values fit the policy ▶ bind the models
 //! ```
 //!
-//! [`original`] is for a table that was not generalized, [`release`] for a released file. Their callers bind the models
-//! last ([`BoundPolicy`]), because they use the bound models. The search itself checks first whether the method supports
+//! [`Session::original`] is for a table that was not generalized, [`Session::released`] for a released file. Their callers
+//! bind the models last ([`BoundPolicy`]), because they use the bound models. The search itself checks first whether the method supports
 //! the policy. `check` also verifies the form of released cells; other requests do so when they parse the cells.
 
 use moretta_core::{
     counts::Counts,
     engine::Records,
-    observer::{Observer, Stage},
+    observer::Stage,
     policy::{BoundPolicy, Policy},
     profile::Profile,
 };
@@ -20,46 +20,45 @@ use moretta_core::{
 use crate::{
     error::{ErrorKind, FlowError},
     policy::LoadedPolicy,
+    session::Session,
 };
 
-/// Reads and checks a table under a policy.
-pub(crate) fn original(
-    loaded: &LoadedPolicy,
-    records: &dyn Records,
-    observer: &dyn Observer,
-) -> Result<(Counts, Profile), FlowError> {
-    let counts = counts(&loaded.policy, records, observer)?;
-    let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts)
-        .map_err(|error| FlowError::domain(&records.name(), &error))?;
-    model_values(&loaded.policy, &profile, &loaded.name)?;
-    objectives(&loaded.policy, &profile, &loaded.name)?;
-    population(&loaded.policy, &profile, &loaded.name)?;
-    Ok((counts, profile))
-}
+impl Session<'_> {
+    /// Reads and checks a table under a policy.
+    pub(crate) fn original(&self, loaded: &LoadedPolicy, table: &dyn Records) -> Result<(Counts, Profile), FlowError> {
+        let counts = self.counts(&loaded.policy, table)?;
+        let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts)
+            .map_err(|error| FlowError::domain(&table.name(), &error))?;
+        model_values(&loaded.policy, &profile, &loaded.name)?;
+        objectives(&loaded.policy, &profile, &loaded.name)?;
+        population(&loaded.policy, &profile, &loaded.name)?;
+        Ok((counts, profile))
+    }
 
-/// Checks the header and counts the distinct rows of the policy's columns.
-pub(crate) fn counts(policy: &Policy, records: &dyn Records, observer: &dyn Observer) -> Result<Counts, FlowError> {
-    header(policy, records.name(), records.columns())?;
-    observer.stage(Stage::Reading);
-    Ok(records.count(&Profile::grouped_columns(policy), observer)?)
-}
+    /// Checks the header and counts the distinct rows of the policy's columns.
+    pub(crate) fn counts(&self, policy: &Policy, table: &dyn Records) -> Result<Counts, FlowError> {
+        header(policy, table.name(), table.columns())?;
+        self.observer.stage(Stage::Reading);
+        Ok(table.count(&Profile::grouped_columns(policy), self.observer)?)
+    }
 
-/// Reads a released file: every text is a separate value, and identifiers may be absent.
-pub(crate) fn release(
-    loaded: &LoadedPolicy,
-    records: &dyn Records,
-    stage: Stage,
-    observer: &dyn Observer,
-) -> Result<Profile, FlowError> {
-    let policy = &loaded.policy;
-    let mut columns = records.columns().to_vec();
-    let absent = policy.identifiers().map(|column| &column.name).filter(|name| !records.columns().contains(name));
-    columns.extend(absent.cloned());
-    header(policy, records.name(), &columns)?;
-    observer.stage(stage);
-    let counts = records.count(&Profile::grouped_columns(policy), observer)?;
-    let file = Profile::of_release(policy, &loaded.hierarchies, &counts);
-    file.map_err(|error| FlowError::domain(&records.name(), &error))
+    /// Reads a released file: every text is a separate value, and identifiers may be absent.
+    pub(crate) fn released(
+        &self,
+        loaded: &LoadedPolicy,
+        file: &dyn Records,
+        stage: Stage,
+    ) -> Result<Profile, FlowError> {
+        let policy = &loaded.policy;
+        let mut columns = file.columns().to_vec();
+        let absent = policy.identifiers().map(|column| &column.name).filter(|name| !file.columns().contains(name));
+        columns.extend(absent.cloned());
+        header(policy, file.name(), &columns)?;
+        self.observer.stage(stage);
+        let counts = file.count(&Profile::grouped_columns(policy), self.observer)?;
+        let profile = Profile::of_release(policy, &loaded.hierarchies, &counts);
+        profile.map_err(|error| FlowError::domain(&file.name(), &error))
+    }
 }
 
 /// Checks that the policy and the input have the same columns.

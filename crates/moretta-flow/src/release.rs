@@ -14,7 +14,7 @@ use moretta_core::{
     engine::{Engine, Staged},
     hierarchy::Hierarchies,
     observer::{Deadline, Note, Stage, Stop},
-    policy::BoundPolicy,
+    policy::{BoundPolicy, Policy},
     profile::Tables,
     publish::ReadBack,
     run,
@@ -79,20 +79,13 @@ pub struct ReleaseOptions {
     pub recoding: bool,
 }
 
-/// A published release.
+/// Report and recoding of a release.
 #[derive(Debug)]
 pub struct Release {
     /// The policy, the guarantees that hold, and the information loss.
     pub report: Report,
     /// The recoding, if it was requested.
     pub recoding: Option<Saved>,
-}
-
-/// A release that was read back, but not published.
-struct Prepared<S> {
-    report: Report,
-    recoding: Option<Saved>,
-    release: ReadBack<S>,
 }
 
 /// Stopwatch.
@@ -120,9 +113,8 @@ impl Session<'_> {
             let target = check_files(&request.output, request.recoding.as_deref(), &loaded.files, &engine)?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
-            let Prepared { report, recoding, release } = self.prepare(&engine, &loaded, &target, &options)?;
-            let saved = request.recoding.as_ref().zip(recoding);
-            publish(release, &report, &request.output, saved)?;
+            let (Release { report, recoding }, file) = self.prepare(&engine, &loaded, &target, &options)?;
+            publish(file, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
             Ok(report)
         })
     }
@@ -136,23 +128,23 @@ impl Session<'_> {
         options: &ReleaseOptions,
     ) -> Result<Release, FlowError> {
         self.install(|| {
-            let Prepared { report, recoding, release } = self.prepare(engine, loaded, target, options)?;
-            release.publish()?;
-            Ok(Release { report, recoding })
+            let (release, records) = self.prepare(engine, loaded, target, options)?;
+            records.publish()?;
+            Ok(release)
         })
     }
 
-    /// Reads, searches, verifies, writes and reads back.
+    /// Reads, searches, verifies, writes and reads back. The second result is to be published.
     fn prepare<E: Engine>(
         &self,
         engine: &E,
         loaded: &LoadedPolicy,
         target: &E::Target,
         options: &ReleaseOptions,
-    ) -> Result<Prepared<E::Staged>, FlowError> {
+    ) -> Result<(Release, ReadBack<E::Staged>), FlowError> {
         let mut stopwatch = Stopwatch::start();
         let order = order(engine, &loaded.policy, options.keep_order)?;
-        let (counts, profile) = preflight::original(loaded, engine, self.observer)?;
+        let (counts, profile) = self.original(loaded, engine)?;
         let profile_seconds = stopwatch.lap();
 
         let policy = &loaded.policy;
@@ -189,7 +181,7 @@ impl Session<'_> {
         let recoding = options.recoding.then(saved);
         let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
         let release = self.write(&input, &verified, &mut report, stopwatch)?;
-        Ok(Prepared { report, recoding, release })
+        Ok((Release { report, recoding }, release))
     }
 
     /// Runs the policy's method. If the observer stops an anytime method, its result so far is returned.
@@ -256,11 +248,7 @@ pub(crate) struct RewriteInput<'a, E: Engine> {
 }
 
 /// Returns the order of the released records; an error if the engine cannot keep that of the input.
-pub(crate) fn order<E: Engine>(
-    engine: &E,
-    policy: &moretta_core::policy::Policy,
-    keep: bool,
-) -> Result<RecordOrder, FlowError> {
+pub(crate) fn order<E: Engine>(engine: &E, policy: &Policy, keep: bool) -> Result<RecordOrder, FlowError> {
     let order = if keep { RecordOrder::Input } else { policy.release.order };
     match order {
         RecordOrder::Input if !engine.keeps_order() => {
@@ -327,13 +315,11 @@ pub(crate) fn publish<S: Staged>(
         add(path, recoding.to_json())?;
     }
     for path in &output.reports {
-        add(
-            path,
-            match report_format(path)? {
-                OutputFormat::Html => moretta_pages::report(report, &name),
-                _ => report.to_json(),
-            },
-        )?;
+        let text = match report_format(path)? {
+            OutputFormat::Html => moretta_pages::report(report, &name),
+            _ => report.to_json(),
+        };
+        add(path, text)?;
     }
     release.publish()?;
     beside.into_iter().try_for_each(|file| Ok(file.persist()?))

@@ -40,7 +40,7 @@ impl Session<'_> {
             let rule = "the trade-off must be named .csv, .svg or .html; `--json` prints JSON";
             let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg, OutputFormat::Html], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
-            let (_, profile) = preflight::original(&loaded, &engine, self.observer)?;
+            let (_, profile) = self.original(&loaded, &engine)?;
             let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
             let bound = BoundPolicy::with_tables(&loaded.policy, Tables { table: &profile, others: &others })?;
             preflight::path(&bound)?;

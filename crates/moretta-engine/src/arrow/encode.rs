@@ -20,6 +20,9 @@ use arrow_schema::{ArrowError, DataType};
 use super::text;
 use crate::dictionary::Dictionary;
 
+/// Returns the code of a text; `None` if it has none.
+type LookUp<'a> = &'a mut dyn FnMut(&[u8]) -> Option<u32>;
+
 /// Marks a key whose code has not been looked up yet.
 const UNKNOWN: u32 = u32::MAX;
 
@@ -48,11 +51,11 @@ impl ColumnEncoder {
         array: &ArrayRef,
         codes: &mut [u32],
         stride: usize,
-        look_up: &mut dyn FnMut(&[u8]) -> Option<u32>,
+        look_up: LookUp<'_>,
     ) -> Result<bool, ArrowError> {
         let known = match array.data_type() {
             DataType::Dictionary(key, value) if **key == DataType::Int32 && **value == DataType::Utf8 => {
-                self.encode_dictionary(array, codes, stride, look_up)
+                self.encode_keys(array, codes, stride, look_up)
             }
             DataType::Dictionary(..) => {
                 let flat = text::flatten(array)?;
@@ -69,13 +72,7 @@ impl ColumnEncoder {
         Ok(known.is_some())
     }
 
-    fn encode_dictionary(
-        &mut self,
-        array: &ArrayRef,
-        codes: &mut [u32],
-        stride: usize,
-        look_up: &mut dyn FnMut(&[u8]) -> Option<u32>,
-    ) -> Option<()> {
+    fn encode_keys(&mut self, array: &ArrayRef, codes: &mut [u32], stride: usize, look_up: LookUp<'_>) -> Option<()> {
         let array = array.as_dictionary::<Int32Type>();
         let values = array.values();
         if !self.dictionary.as_ref().is_some_and(|known| Arc::ptr_eq(known, values)) {
@@ -85,7 +82,7 @@ impl ColumnEncoder {
         }
         let texts = values.as_string::<i32>();
         let keys = array.keys();
-        let code_of = |key: usize, code_by_key: &mut Vec<u32>, look_up: &mut dyn FnMut(&[u8]) -> Option<u32>| {
+        let code_of = |key: usize, code_by_key: &mut Vec<u32>, look_up: LookUp<'_>| {
             let known = code_by_key[key];
             if known != UNKNOWN {
                 return Some(known);
@@ -117,7 +114,7 @@ impl ColumnEncoder {
         array: &PrimitiveArray<T>,
         codes: &mut [u32],
         stride: usize,
-        look_up: &mut dyn FnMut(&[u8]) -> Option<u32>,
+        look_up: LookUp<'_>,
     ) -> Option<()> {
         let mut null = None;
         for record in 0..array.len() {
@@ -139,13 +136,7 @@ impl ColumnEncoder {
         Some(())
     }
 
-    fn encode_texts(
-        &mut self,
-        array: &dyn Array,
-        codes: &mut [u32],
-        stride: usize,
-        look_up: &mut dyn FnMut(&[u8]) -> Option<u32>,
-    ) -> Option<()> {
+    fn encode_texts(&mut self, array: &dyn Array, codes: &mut [u32], stride: usize, look_up: LookUp<'_>) -> Option<()> {
         for record in 0..array.len() {
             self.text.clear();
             text::write(array, record, &mut self.text);

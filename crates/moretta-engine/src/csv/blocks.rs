@@ -104,9 +104,7 @@ impl BlockCutter {
     /// Fills `block` with the next block and returns its number; `None` after the last block.
     pub(crate) fn next(&mut self, block: &mut Block) -> Result<Option<usize>, EngineError> {
         loop {
-            let Some(mut open) = self.next_open_file()? else {
-                return Ok(None);
-            };
+            let Some(mut open) = self.next_open_file()? else { return Ok(None) };
             let path = &self.files[self.next_file - 1].path;
             let Filled { cut, filled, at_end } = fill(&mut open, block, self.block_size, self.quote, self.carry_blank)
                 .map_err(EngineError::io(path, "read"))?;
@@ -132,9 +130,7 @@ impl BlockCutter {
         if let Some(open) = self.open.take() {
             return Ok(Some(open));
         }
-        let Some(DataFile { path, data_offset }) = self.files.get(self.next_file) else {
-            return Ok(None);
-        };
+        let Some(DataFile { path, data_offset }) = self.files.get(self.next_file) else { return Ok(None) };
         let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
         file.seek(SeekFrom::Start(*data_offset)).map_err(EngineError::io(path, "read"))?;
         self.next_file += 1;

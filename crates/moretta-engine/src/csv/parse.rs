@@ -81,9 +81,7 @@ impl FieldOffsets {
         self.starts.clear();
         self.ends.clear();
         let found = if shape.has_quotes { self.parse_quoted(block, shape) } else { self.parse_plain(block, shape) };
-        let Err(error) = std::str::from_utf8(block) else {
-            return found;
-        };
+        let Err(error) = std::str::from_utf8(block) else { return found };
         // A fault found before the first invalid byte, in an earlier record or the same one, is reported first.
         let invalid_byte = error.valid_up_to();
         match found {
@@ -197,7 +195,7 @@ impl FieldOffsets {
         let end = if at > start && block[at - 1] == b'\r' { at - 1 } else { at };
         self.ends.push(end as u32);
         if self.ends.len() != (self.starts.len() + 1).saturating_mul(shape.width) {
-            return self.reject_record(block, start, end, shape);
+            return self.reject(block, start, end, shape);
         }
         self.starts.push(start as u32);
         Ok(false)
@@ -206,13 +204,7 @@ impl FieldOffsets {
     /// Returns the fault of a record with the wrong number of fields, or `true` if it is a blank line at the end of the
     /// file.
     #[cold]
-    fn reject_record(
-        &mut self,
-        block: &[u8],
-        start: usize,
-        end: usize,
-        shape: BlockShape,
-    ) -> Result<bool, LocatedFault> {
+    fn reject(&mut self, block: &[u8], start: usize, end: usize, shape: BlockShape) -> Result<bool, LocatedFault> {
         let expected = shape.width;
         let found = self.ends.len() - self.starts.len().saturating_mul(expected);
         let fault = if let Some(limit) = shape.too_long.filter(|_| end == block.len()) {

@@ -80,9 +80,10 @@ impl ParquetFile {
     /// Selects the columns at `columns`. String columns that are also in `encoded` are read as dictionary arrays.
     pub(crate) fn project(&self, columns: &[usize], encoded: &[usize]) -> Result<Projection, EngineError> {
         let fields = self.schema().fields().iter().enumerate().map(|(index, field)| {
-            let string = matches!(field.data_type(), DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
-                || matches!(field.data_type(), DataType::Dictionary(_, value)
-                    if matches!(**value, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View));
+            let string = match field.data_type() {
+                DataType::Dictionary(_, value) => value.is_string(),
+                other => other.is_string(),
+            };
             if string && encoded.contains(&index) {
                 let dictionary = DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8));
                 Arc::new(Field::clone(field).with_data_type(dictionary))
@@ -136,8 +137,7 @@ impl ParquetFile {
 
 /// Returns the names of the columns; an error unless all files have the same names and types.
 pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineError> {
-    let names =
-        |file: &ParquetFile| file.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    let names = |file: &ParquetFile| -> Vec<_> { file.schema().fields().iter().map(|f| f.name().clone()).collect() };
     let first = &files[0];
     let columns = names(first);
     let mut seen = std::collections::HashSet::new();
@@ -146,11 +146,9 @@ pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineE
     }
     for file in &files[1..] {
         let types = || {
-            let pairs = first.schema().fields().iter().zip(file.schema().fields());
-            pairs
-                .filter(|(a, b)| a.data_type() != b.data_type())
-                .map(|(a, b)| format!("column `{}` is of type {}, not {}", a.name(), b.data_type(), a.data_type()))
-                .next()
+            let mut pairs = first.schema().fields().iter().zip(file.schema().fields());
+            let (a, b) = pairs.find(|(a, b)| a.data_type() != b.data_type())?;
+            Some(format!("column `{}` is of type {}, not {}", a.name(), b.data_type(), a.data_type()))
         };
         if let Some(detail) = column_difference(&columns, &names(file)).or_else(types) {
             return Err(EngineError::HeaderDiffers { path: file.path.clone(), first: first.path.clone(), detail });
