@@ -89,10 +89,7 @@ impl Dictionary {
     #[inline]
     pub(crate) fn encode(&mut self, value: &[u8]) -> u32 {
         let entry = Entry::new(value);
-        match self.look_up(&entry, value) {
-            Some(code) => code,
-            None => self.insert(entry, value),
-        }
+        self.look_up(&entry, value).unwrap_or_else(|| self.insert(entry, value))
     }
 
     #[inline]

@@ -184,10 +184,8 @@ where
             }
         });
     }
-    match failures.first.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(failed) => Err(failed),
-        None => Ok(finished),
-    }
+    let first = failures.first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first.map_or(Ok(finished), Err)
 }
 
 #[cfg(test)]

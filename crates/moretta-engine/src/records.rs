@@ -107,21 +107,15 @@ impl<'a> InputRecords<'a> {
     }
 }
 
-/// Fills every `stride`-th element of `codes`; `None` if a code is missing. The separate loop for a stride of 1 is
-/// faster.
+/// Fills every `step`-th element of `codes`; `None` if a code is missing. The separate loop for a step of 1 is faster.
 #[inline]
-fn fill(
-    codes: &mut [u32],
-    stride: usize,
-    rows: Range<usize>,
-    mut code: impl FnMut(usize) -> Option<u32>,
-) -> Option<()> {
-    if stride == 1 {
-        for (cell, record) in codes.iter_mut().zip(rows) {
+fn fill(codes: &mut [u32], step: usize, range: Range<usize>, mut code: impl FnMut(usize) -> Option<u32>) -> Option<()> {
+    if step == 1 {
+        for (cell, record) in codes.iter_mut().zip(range) {
             *cell = code(record)?;
         }
     } else {
-        for (cell, record) in codes.iter_mut().step_by(stride).zip(rows) {
+        for (cell, record) in codes.iter_mut().step_by(step).zip(range) {
             *cell = code(record)?;
         }
     }

@@ -65,22 +65,15 @@ pub fn run(arguments: &Compare, job: &Job, records: u64, progress: &TerminalProg
     let stdout = read(guard.0.stdout.take());
     let stderr = read(guard.0.stderr.take());
     let code = wait(&mut guard.0, progress).map_err(start_error)?;
-    let stdout = joined(stdout);
-    let stderr = joined(stderr);
+    let (stdout, stderr) = (joined(stdout), joined(stderr));
     if progress.stop().is_some() || code == Some(i32::from(INTERRUPTED_CODE)) {
         return Err(FlowError::interrupted());
     }
-    parse_result(job, records, code, &stdout, &stderr)
+    result_of(job, records, code, &stdout, &stderr)
 }
 
 /// Turns the exit code and output of a child into its result. `code` is `None` if a signal ended the child.
-fn parse_result(
-    job: &Job,
-    records: u64,
-    code: Option<i32>,
-    stdout: &str,
-    stderr: &str,
-) -> Result<JobResult, FlowError> {
+fn result_of(job: &Job, records: u64, code: Option<i32>, stdout: &str, stderr: &str) -> Result<JobResult, FlowError> {
     let kind = match code {
         None => return Ok(Err(Refused::open("ended by the system, perhaps because memory ran out".to_owned()))),
         Some(0) => None,
@@ -97,10 +90,8 @@ fn parse_result(
         return Err(FlowError::new(kind, error_message(stderr)));
     }
     let unreadable = |why: &str| {
-        FlowError::new(
-            ErrorKind::Internal,
-            format!("{}: the result of the child process cannot be read: {why}", job.name()),
-        )
+        let message = format!("{}: the result of the child process cannot be read: {why}", job.name());
+        FlowError::new(ErrorKind::Internal, message)
     };
     let found: Comparison = serde_json::from_str(stdout).map_err(|error| unreadable(&error.to_string()))?;
     if found.records != records {
@@ -256,15 +247,15 @@ mod tests {
     fn figures_are_read_and_refusals_are_rows() {
         let records = comparison().records;
         let said = serde_json::to_string(&one_row(0)).unwrap();
-        assert!(parse_result(&JOB, records, Some(0), &said, "note: x").unwrap().is_ok());
+        assert!(result_of(&JOB, records, Some(0), &said, "note: x").unwrap().is_ok());
         let refused = serde_json::to_string(&one_row(2)).unwrap();
         let job = Job { method: "k-member", k: Some(5) };
         for code in [1, 2] {
-            let refused = parse_result(&job, records, Some(code), &refused, "error: x").unwrap().unwrap_err();
+            let refused = result_of(&job, records, Some(code), &refused, "error: x").unwrap().unwrap_err();
             assert_eq!(refused.unsatisfied, code == 1);
             assert!(refused.unsupported.starts_with("method `k-member` cannot serve"), "{}", refused.unsupported);
         }
-        let ended = parse_result(&JOB, records, None, "", "").unwrap().unwrap_err();
+        let ended = result_of(&JOB, records, None, "", "").unwrap().unwrap_err();
         assert!(ended.unsupported.contains("memory"));
     }
 
@@ -273,7 +264,7 @@ mod tests {
         let records = comparison().records;
         let said = serde_json::to_string(&one_row(0)).unwrap();
         let fails = |records: u64, code: i32, said: &str| {
-            parse_result(&JOB, records, Some(code), said, "error: gone\n").unwrap_err()
+            result_of(&JOB, records, Some(code), said, "error: gone\n").unwrap_err()
         };
         let broken = fails(records, 101, "");
         assert_eq!(broken.message, "moretta failed on sweep at k = 5; please report this");

@@ -110,7 +110,7 @@ impl Plan {
         let rewritten: Vec<usize> = (0..rewrite.key.len()).filter(|&index| rewrite.key[index].rewritten).collect();
         let (labels, rule) = match &rewrite.change {
             Change::Map { labels, suppressed } => {
-                check_labels(labels, &rewritten, |index| rewrite.key[rewritten[index]].values.len())?;
+                check_labels(labels, rewritten.len(), |index| rewrite.key[rewritten[index]].values.len())?;
                 let rule = match &suppressed[..] {
                     [] => LabelRule::Value,
                     rows => LabelRule::ValueOrSuppressed(index_rows(rows, rewrite, |_| 0)?),
@@ -119,7 +119,7 @@ impl Plan {
             }
             Change::Shares { rows, offsets, shares, labels } => {
                 let groups = labels.first().map_or(0, Vec::len);
-                check_labels(labels, &rewritten, |_| groups)?;
+                check_labels(labels, rewritten.len(), |_| groups)?;
                 let max_groups = if labels.is_empty() { usize::MAX } else { groups };
                 check_shares(rows.len() / rewrite.key.len().max(1), offsets, shares, max_groups)?;
                 (labels, LabelRule::Group(Box::new(RowShares::new(rewrite, rows, offsets, shares)?)))
@@ -283,14 +283,10 @@ fn output_columns(
     Ok(kept)
 }
 
-/// Checks that there are labels for every rewritten column, `expected(index)` for the column of that index.
-fn check_labels(
-    labels: &[Vec<Box<str>>],
-    rewritten: &[usize],
-    expected: impl Fn(usize) -> usize,
-) -> Result<(), EngineError> {
-    if labels.len() != rewritten.len() {
-        let detail = format!("labels for {} columns, and {} are rewritten", labels.len(), rewritten.len());
+/// Checks that there are labels for all `width` rewritten columns, `expected(index)` for the column of that index.
+fn check_labels(labels: &[Vec<Box<str>>], width: usize, expected: impl Fn(usize) -> usize) -> Result<(), EngineError> {
+    if labels.len() != width {
+        let detail = format!("labels for {} columns, and {width} are rewritten", labels.len());
         return Err(EngineError::bad_rewrite(detail));
     }
     match labels.iter().map(Vec::len).zip((0..).map(expected)).find(|(found, expected)| found != expected) {
