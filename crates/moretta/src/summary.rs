@@ -128,7 +128,9 @@ fn notes(report: &Report) -> String {
     let mut text = String::new();
     if !report.nested.is_empty() {
         let columns = report.nested.join(", ");
-        text += &format!("  note   in {columns}, a label excludes those values below it that have a narrower label\n");
+        text += &format!(
+            "  note   in {columns}, a label does not stand for values that are released with a narrower label\n"
+        );
     }
     if let Some(blocks) = report.blocks() {
         let _ = writeln!(text, "  note   the table was partitioned into {} blocks, searched separately", count(blocks));
@@ -262,8 +264,8 @@ pub fn check(outcome: &Checked, file: &str) -> String {
         counted(outcome.groups as u64, "group", "groups"),
         count(outcome.smallest)
     );
-    let suppressed = counted(outcome.suppressed, "record has", "records have");
-    text += &format!("  {suppressed} * in every quasi-identifier (suppressed); `max-suppressed` is not checked\n");
+    let starred = counted(outcome.fully_generalized, "record has", "records have");
+    text += &format!("  {starred} * in every quasi-identifier (suppressed); `max-suppressed` is not checked\n");
     for name in &outcome.identifiers {
         let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   column `{name}` is an identifier and must not be released");
     }

@@ -258,7 +258,7 @@ impl RowShares {
     }
 }
 
-/// Columns of the output and their names: source columns that are not dropped. `labelled` are the source columns that
+/// Columns of the output and their names: source columns that are not dropped. `labeled` are the source columns that
 /// are rewritten, in the order of their labels.
 fn output_columns(
     rewrite: &Rewrite,
@@ -266,7 +266,7 @@ fn output_columns(
     labeled: impl Iterator<Item = usize>,
 ) -> Result<(Vec<OutColumn>, Vec<String>), EngineError> {
     let mut columns: Vec<Option<OutColumn>> = (0..source.columns().len()).map(OutColumn::Copy).map(Some).collect();
-    for (label, column) in labelled.enumerate() {
+    for (label, column) in labeled.enumerate() {
         if matches!(columns[column], Some(OutColumn::Label(_))) {
             return Err(EngineError::bad_rewrite("a column is in its key twice"));
         }

@@ -11,11 +11,11 @@ use moretta_insight::{
 
 use crate::summary::{self, BAD, FAINT, GOOD};
 
-/// Inferences shown unless all are requested.
-pub const SHOWN: usize = 20;
-/// Maximum number of protected values that are named; more are counted.
-const NAMED: usize = 3;
-/// Characters per line.
+/// Maximum number of inferences in the list, unless all are requested.
+pub const MAX_LISTED: usize = 20;
+/// Maximum number of guarded values that a question names; if there are more, their number is printed.
+const MAX_NAMED: usize = 3;
+/// Maximum characters per wrapped line.
 const WIDTH: usize = 96;
 
 /// Returns the counts, and the listed inferences: all, or those with the highest confidence.
@@ -68,8 +68,8 @@ fn counts_table(listing: &Listing) -> String {
     text.push('\n');
     let Tally { inferences, records } = listing.found.all.above_limit;
     if inferences > 0 {
-        let (what, records) = (counted(inferences, "inference is", "inferences are"), exposed(records));
-        text += &format!("{BAD}FAIL{BAD:#} {what} above the confidence that the policy allows ({records})\n\n");
+        let (what, records) = (counted(inferences, "inference has", "inferences have"), exposed(records));
+        text += &format!("{BAD}FAIL{BAD:#} {what} a confidence above the limit of the policy ({records})\n\n");
     } else if listing.is_limited() {
         let _ = writeln!(text, "{GOOD}ok{GOOD:#} no inference has a confidence above the limit of the policy\n");
     }
