@@ -7,7 +7,11 @@
 
 use hashbrown::HashMap;
 
-use super::{merged_tuples::MergedTuples, recoded_column::RecodedColumn, row_groups::RowGroups};
+use super::{
+    merged_tuples::MergedTuples,
+    recoded_column::RecodedColumn,
+    row_groups::{RowGroups, marked_sum},
+};
 use crate::{
     ids::{AttributeId, TupleId, VariantId},
     privacy::{BoundModel, Group, Limit, ShareLimit},
@@ -47,7 +51,6 @@ impl<'a> Constraints<'a> {
         let mut scopes: Vec<ScopeConstraints<'a>> = Vec::new();
         let mut guarded = Vec::new();
         let mut guard_index: HashMap<(AttributeId, u32), usize> = HashMap::new();
-        let mut by_record = false;
         for model in task.models {
             let columns: Vec<usize> = model.scope().iter().map(|column| column.index()).collect();
             let index = scopes.iter().position(|scope| scope.columns == columns).unwrap_or(scopes.len());
@@ -56,7 +59,6 @@ impl<'a> Constraints<'a> {
             }
             let scope = &mut scopes[index];
             let Some(limits) = model.limits() else {
-                by_record = true;
                 scope.models.push(&**model);
                 continue;
             };
@@ -73,48 +75,38 @@ impl<'a> Constraints<'a> {
                 }
             }
         }
+        let by_record = scopes.iter().any(|scope| !scope.models.is_empty());
         Self { profile: task.profile, max_suppressed: task.max_suppressed, scopes, guarded, by_record }
     }
 
     /// Minimum group size if that is the only constraint, `None` otherwise.
     fn only_k(&self) -> Option<u64> {
+        let columns = self.profile.columns().len();
         match self.scopes.as_slice() {
             _ if self.by_record => None,
             [] => Some(1),
-            [ScopeConstraints { columns, min_records, shares, .. }]
-                if shares.is_empty() && columns.len() == self.profile.columns().len() =>
-            {
-                Some(*min_records)
-            }
+            [scope] if scope.shares.is_empty() && scope.columns.len() == columns => Some(scope.min_records),
             _ => None,
         }
     }
 
-    /// Marks the groups to suppress.
-    pub(super) fn mark_suppressed(
+    /// By group, whether it must be suppressed.
+    pub(super) fn suppressed_groups(
         &self,
         merged: &MergedTuples,
         groups: &RowGroups,
         recoded: &[RecodedColumn],
-        suppressed: &mut Vec<bool>,
-    ) {
-        suppressed.clear();
-        suppressed.resize(groups.sizes.len(), false);
-        if let Some(k) = self.only_k() {
-            let mut suppressed_records = 0;
-            for (suppressed, &size) in suppressed.iter_mut().zip(&groups.sizes) {
-                *suppressed = size < k;
-                suppressed_records += if *suppressed { size } else { 0 };
-            }
-            if 0 < suppressed_records
-                && suppressed_records < k
-                && let Some(&(_, _, smallest)) = smallest_last(merged, groups, suppressed).last()
-            {
-                suppressed[smallest] = true;
-            }
-        } else {
-            GroupCounts::new(self, merged, groups, recoded).mark_suppressed(suppressed);
+    ) -> Vec<bool> {
+        let Some(k) = self.only_k() else { return GroupCounts::new(self, merged, groups, recoded).suppressed() };
+        let mut suppressed: Vec<bool> = groups.sizes.iter().map(|&size| size < k).collect();
+        let records = marked_sum(&groups.sizes, &suppressed);
+        if 0 < records
+            && records < k
+            && let Some(&(_, _, smallest)) = smallest_last(merged, groups, &suppressed).last()
+        {
+            suppressed[smallest] = true;
         }
+        suppressed
     }
 }
 
@@ -184,19 +176,22 @@ impl<'a> GroupCounts<'a> {
         variants.map(|variant| VariantCount { variant, records: self.constraints.profile.variant_records(variant) })
     }
 
-    fn mark_suppressed(&self, suppressed: &mut [bool]) {
-        self.suppress_violating(suppressed, true);
-        if self.suppressed_records_satisfy(suppressed) {
-            return;
+    /// By group, whether it must be suppressed.
+    fn suppressed(&self) -> Vec<bool> {
+        let mut suppressed = vec![false; self.groups.sizes.len()];
+        self.suppress_violating(&mut suppressed, true);
+        if self.suppressed_records_satisfy(&suppressed) {
+            return suppressed;
         }
-        let mut others = smallest_last(self.merged, self.groups, suppressed);
-        while !self.suppressed_records_satisfy(suppressed) {
+        let mut others = smallest_last(self.merged, self.groups, &suppressed);
+        while !self.suppressed_records_satisfy(&suppressed) {
             let Some((_, _, smallest)) = others.pop() else { break };
             if !suppressed[smallest] {
                 suppressed[smallest] = true;
-                self.suppress_violating(suppressed, false);
+                self.suppress_violating(&mut suppressed, false);
             }
         }
+        suppressed
     }
 
     /// Suppresses groups until every model holds for the others. It takes several rounds, because a suppressed group may
@@ -218,18 +213,16 @@ impl<'a> GroupCounts<'a> {
                 let records = sums(&self.groups.sizes);
                 let mut violates: Vec<bool> = records.iter().map(|&records| records < scope.min_records).collect();
                 for &(guard, share) in &scope.shares {
-                    for ((violates, carried), &records) in
-                        violates.iter_mut().zip(sums(&self.guarded[guard])).zip(&records)
-                    {
+                    let carried = sums(&self.guarded[guard]);
+                    for ((violates, carried), &records) in violates.iter_mut().zip(carried).zip(&records) {
                         *violates |= records > 0 && !share.allows(carried as f64 / records as f64);
                     }
                 }
                 if !scope.models.is_empty() {
-                    self.mark_by_members(scope, scope_ids, suppressed, &records, &mut violates);
+                    self.mark_by_members(scope, scope_ids, suppressed, &mut violates);
                 }
-                violating.extend(
-                    (0..scope_ids.len()).filter(|&group| !suppressed[group] && violates[scope_ids[group] as usize]),
-                );
+                let kept = (0..scope_ids.len()).filter(|&group| !suppressed[group]);
+                violating.extend(kept.filter(|&group| violates[scope_ids[group] as usize]));
             }
             if violating.is_empty() {
                 return;
@@ -245,41 +238,28 @@ impl<'a> GroupCounts<'a> {
         scope: &ScopeConstraints<'_>,
         scope_ids: &[u32],
         suppressed: &[bool],
-        records: &[u64],
         violates: &mut [bool],
     ) {
-        let violates_model = |members: &[VariantCount]| {
-            let group = Group::new(self.constraints.profile, members);
-            scope.models.iter().any(|model| !model.holds(&group))
-        };
         let mut members: Vec<Vec<VariantCount>> = vec![Vec::new(); scope_ids.len()];
-        let alone = scope.columns.len() == self.constraints.profile.columns().len();
         for (group, &id) in scope_ids.iter().enumerate().filter(|(group, _)| !suppressed[*group]) {
-            let id = id as usize;
-            if alone {
-                violates[id] = violates[id] || violates_model(&self.members(group).collect::<Vec<_>>());
-            } else {
-                members[id].extend(self.members(group));
-            }
+            members[id as usize].extend(self.members(group));
         }
-        for ((violates, members), &records) in violates.iter_mut().zip(&members).zip(records) {
-            *violates = *violates || (!alone && records > 0 && violates_model(members));
+        for (violates, members) in violates.iter_mut().zip(&members).filter(|(_, members)| !members.is_empty()) {
+            let group = Group::new(self.constraints.profile, members);
+            *violates = *violates || scope.models.iter().any(|model| !model.holds(&group));
         }
     }
 
     /// Whether the suppressed records, as one group, satisfy every model.
     fn suppressed_records_satisfy(&self, suppressed: &[bool]) -> bool {
-        let sum = |of: &[u64]| {
-            of.iter().zip(suppressed).filter(|(_, suppressed)| **suppressed).map(|(records, _)| records).sum::<u64>()
-        };
-        let records = sum(&self.groups.sizes);
+        let records = marked_sum(&self.groups.sizes, suppressed);
         // Empty unless a model needs them.
         let groups = (0..suppressed.len()).filter(|&group| suppressed[group]);
         let members: Vec<VariantCount> = groups.flat_map(|group| self.members(group)).collect();
         records == 0
             || self.constraints.scopes.iter().all(|scope| {
                 let within = |&(guard, share): &(usize, ShareLimit)| {
-                    share.allows(sum(&self.guarded[guard]) as f64 / records as f64)
+                    share.allows(marked_sum(&self.guarded[guard], suppressed) as f64 / records as f64)
                 };
                 let group = Group::new(self.constraints.profile, &members);
                 records >= scope.min_records

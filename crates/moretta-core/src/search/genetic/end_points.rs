@@ -66,20 +66,15 @@ fn num_numbers(domain: &Domain) -> u32 {
 fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, String> {
     let mut ends = Vec::new();
     for point in points {
-        let value = match point {
-            EndPoint::Number(number) if number.is_finite() && domain.kind() == Kind::Number => Some(*number),
-            EndPoint::Number(_) => None,
-            EndPoint::Text(text) => domain.read_number(text),
-        };
-        let shown = match point {
-            EndPoint::Number(number) => number.to_string(),
-            EndPoint::Text(text) => format!("\"{text}\""),
+        let is_of_kind = |number: &f64| number.is_finite() && domain.kind() == Kind::Number;
+        let (value, shown) = match point {
+            EndPoint::Number(number) => (Some(*number).filter(is_of_kind), number.to_string()),
+            EndPoint::Text(text) => (domain.read_number(text), format!("\"{text}\"")),
         };
         let value =
             value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is not a value of its type"))?;
-        let within =
-            (0..num_numbers(domain)).take_while(|&code| domain.number(code).is_some_and(|number| number <= value));
-        let num_within = within.count() as u32;
+        let is_within = |&code: &u32| domain.number(code).is_some_and(|number| number <= value);
+        let num_within = (0..num_numbers(domain)).take_while(is_within).count() as u32;
         // A point below or above all values separates nothing.
         ends.extend((1..num_numbers(domain)).contains(&num_within).then(|| num_within - 1));
     }

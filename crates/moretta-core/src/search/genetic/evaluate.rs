@@ -25,7 +25,7 @@ use super::{
     merged_tuples::{MergedTuples, TargetCounts},
     objective::{BoundObjective, TargetKind},
     recoded_column::RecodedColumn,
-    row_groups::RowGroups,
+    row_groups::{RowGroups, marked_sum},
     segment::Segment,
 };
 use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
@@ -34,6 +34,8 @@ use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
 pub(super) struct EvaluationContext<'a> {
     pub profile: &'a Profile,
     pub segments: Vec<Segment<'a>>,
+    /// Number of bits of a chromosome.
+    pub bits: usize,
     pub objective: BoundObjective,
     pub constraints: Constraints<'a>,
 }
@@ -50,9 +52,9 @@ pub(super) struct Score {
 }
 
 impl EvaluationContext<'_> {
-    /// Merges the tuples that are equal under the mask; without a mask every tuple is a row.
-    pub(super) fn merged_tuples(&self, mask: Option<&Chromosome>) -> MergedTuples {
-        MergedTuples::new(self.profile, &self.segments, mask, &self.objective, &self.constraints.guarded)
+    /// Chromosome of zeros.
+    pub(super) fn zeros(&self) -> Chromosome {
+        Chromosome::zeros(self.bits)
     }
 
     /// Estimated work of one evaluation on `rows` merged tuples, in rows scanned. Includes the scan of each column's
@@ -156,10 +158,10 @@ impl Evaluator {
     /// Scores the loaded cells. Each cell must be a union of runs of the merged tuples.
     pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) -> Score {
         self.groups.group(merged, &self.recoded);
-        context.constraints.mark_suppressed(merged, &self.groups, &self.recoded, &mut self.suppressed);
-        let suppressed_records = self.groups.records_of(&self.suppressed);
+        self.suppressed = context.constraints.suppressed_groups(merged, &self.groups, &self.recoded);
+        let suppressed_records = marked_sum(&self.groups.sizes, &self.suppressed);
         self.mark_fully_generalized(context, merged);
-        let suppressed_or_starred = self.groups.records_of(&self.suppressed);
+        let suppressed_or_starred = marked_sum(&self.groups.sizes, &self.suppressed);
 
         let total = context.profile.records().max(1) as f64;
         let objective = &context.objective;
@@ -172,14 +174,9 @@ impl Evaluator {
         let mut value = if objective.includes_precision { precision_loss } else { 0.0 };
         for (target, counts) in objective.targets.iter().zip(&merged.targets) {
             let target_loss = match (&target.kind, counts) {
-                (TargetKind::Class(costs), TargetCounts::Classes(classes)) if costs.are_uniform() => {
-                    self.misclassified(classes) as f64 / total
-                }
-                (TargetKind::Class(costs), TargetCounts::Classes(classes)) => {
-                    self.misclassification_cost(classes, costs) / total
-                }
+                (TargetKind::Class(costs), TargetCounts::Classes(classes)) => self.class_cost(classes, costs) / total,
                 (TargetKind::Number { total_dispersion, .. }, counts) if *total_dispersion > 0.0 => {
-                    self.dispersion(merged, counts) / total_dispersion
+                    self.dispersion(counts) / total_dispersion
                 }
                 _ => 0.0,
             };
@@ -221,8 +218,11 @@ impl Evaluator {
         groups.map(|((size, majority), &suppressed)| if suppressed { *size } else { size - majority }).sum()
     }
 
-    /// Total misclassification cost under a cost matrix.
-    fn misclassification_cost(&self, classes: &[Vec<(u32, u64)>], costs: &BoundCosts) -> f64 {
+    /// Total misclassification cost.
+    fn class_cost(&mut self, classes: &[Vec<(u32, u64)>], costs: &BoundCosts) -> f64 {
+        if costs.are_uniform() {
+            return self.misclassified(classes) as f64;
+        }
         let mut histograms: Vec<Vec<(u32, u64)>> = vec![Vec::new(); self.groups.sizes.len()];
         for (class, rows) in (0u32..).zip(classes) {
             for &(row, records) in rows {
@@ -244,7 +244,7 @@ impl Evaluator {
     }
 
     /// Dispersion of a target's numbers within groups; all suppressed records are one group.
-    fn dispersion(&self, merged: &MergedTuples, counts: &TargetCounts) -> f64 {
+    fn dispersion(&self, counts: &TargetCounts) -> f64 {
         let ids = &self.groups.ids;
         let suppressed_id = self.groups.sizes.len();
         let group = |row: usize| if self.suppressed[ids[row] as usize] { suppressed_id } else { ids[row] as usize };
@@ -256,7 +256,7 @@ impl Evaluator {
             TargetCounts::Classes(_) => 0.0,
             TargetCounts::Sums(sums) => {
                 let mut group_sums = vec![[0.0; 2]; suppressed_id + 1];
-                for (row, [sum, squares]) in sums.iter().enumerate().take(merged.len()) {
+                for (row, [sum, squares]) in sums.iter().enumerate() {
                     let group_sum = &mut group_sums[group(row)];
                     group_sum[0] += sum;
                     group_sum[1] += squares;

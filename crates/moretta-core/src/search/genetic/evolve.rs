@@ -75,8 +75,6 @@ pub(super) struct Evolution<'a> {
     evaluators: Vec<Evaluator>,
     pub population: Population,
     rng: SearchRng,
-    /// Number of bits of a chromosome.
-    bits: usize,
     /// Fingerprints of the chromosomes whose neighbors have been tried.
     climbed: Vec<u128>,
     /// Best value reported to the observer.
@@ -91,28 +89,21 @@ impl<'a> Evolution<'a> {
         seed: u64,
         observer: &'a dyn Observer,
     ) -> Self {
-        let bits = context.segments.last().map_or(0, |segment| segment.bits.end);
-        let mut all = Chromosome::zeros(bits);
-        all.fill(0..bits, true);
+        let mut all = context.zeros();
+        all.fill(0..context.bits, true);
         Self {
             context,
             params,
             observer,
-            full: context.merged_tuples(Some(&all)),
+            full: MergedTuples::new(context, Some(&all)),
             merged: None,
             evaluators: evaluators(),
             population: Population::new(params.population.get() as usize),
             rng: SearchRng::new(seed, 0),
-            bits,
             climbed: Vec::new(),
             reported: None,
             work: WorkCounts::default(),
         }
-    }
-
-    /// Chromosome of zeros.
-    pub(super) fn zeros(&self) -> Chromosome {
-        Chromosome::zeros(self.bits)
     }
 
     /// Evaluates the chromosomes that are new and inserts them into the population. Returns the scores of the evaluated
@@ -122,21 +113,14 @@ impl<'a> Evolution<'a> {
         let mut chromosomes = chromosomes.into_iter().enumerate().peekable();
         // The first batch is evaluated even after cancellation: there must be a cut to release.
         while chromosomes.peek().is_some() && (self.population.len() == 0 || self.observer.stop().is_none()) {
-            let mut indices = Vec::with_capacity(BATCH_SIZE);
-            let mut batch = Vec::with_capacity(BATCH_SIZE);
-            for (index, chromosome) in chromosomes.by_ref() {
-                if self.population.is_new(&chromosome) {
-                    indices.push(index);
-                    batch.push(chromosome);
-                } else {
-                    self.work.repeated += 1;
-                }
-                if batch.len() == BATCH_SIZE {
-                    break;
-                }
-            }
+            let is_new = |(_, chromosome): &(usize, Chromosome)| {
+                let is_new = self.population.is_new(chromosome);
+                self.work.repeated += u64::from(!is_new);
+                is_new
+            };
+            let batch: Vec<(usize, Chromosome)> = chromosomes.by_ref().filter(is_new).take(BATCH_SIZE).collect();
             let scores = self.evaluate(&batch);
-            for ((index, chromosome), score) in indices.into_iter().zip(batch).zip(scores) {
+            for ((index, chromosome), score) in batch.into_iter().zip(scores) {
                 if let Some(score) = score {
                     tried.push((index, score));
                     self.population.insert(Individual { chromosome, score });
@@ -149,38 +133,34 @@ impl<'a> Evolution<'a> {
 
     /// Reports the best value to the observer if it improved and its cut can be released.
     fn report_best(&mut self) {
-        let best = self.population.best().map(|best| best.score).filter(|best| best.excess == 0);
-        if let Some(best) = best
-            && self.reported.is_none_or(|reported| best.value < reported)
-        {
-            self.reported = Some(best.value);
-            self.observer.best(best.value);
+        let Score { excess, value, .. } = self.population.best().score;
+        if excess == 0 && self.reported.is_none_or(|reported| value < reported) {
+            self.reported = Some(value);
+            self.observer.best(value);
         }
     }
 
     /// Scores chromosomes in parallel; `None` for those that cannot beat the worst individual.
-    fn evaluate(&mut self, chromosomes: &[Chromosome]) -> Vec<Option<Score>> {
-        let context = self.context;
-        let full = &self.full;
-        let merged = &self.merged;
+    fn evaluate(&mut self, chromosomes: &[(usize, Chromosome)]) -> Vec<Option<Score>> {
+        let Self { context, ref full, ref merged, ref mut evaluators, ref mut work, .. } = *self;
         let worst = self.population.worst();
         let tuples_for = |chromosome: &Chromosome| match merged {
             Some((mask, tuples)) if chromosome.is_within(mask) => tuples,
             _ => full,
         };
-        let score = |evaluator: &mut Evaluator, chromosome: &Chromosome| {
+        let score = |evaluator: &mut Evaluator, (_, chromosome): &(usize, Chromosome)| {
             let tuples = tuples_for(chromosome);
             evaluator.load(context, chromosome);
             let cannot_beat = worst.is_some_and(|worst| evaluator.cannot_beat(context, tuples, worst));
             (!cannot_beat).then(|| evaluator.evaluate(context, tuples))
         };
-        let scores = map_parallel(&mut self.evaluators, chromosomes, score);
-        for (chromosome, score) in chromosomes.iter().zip(&scores) {
+        let scores = map_parallel(evaluators, chromosomes, score);
+        for ((_, chromosome), score) in chromosomes.iter().zip(&scores) {
             let rows = tuples_for(chromosome).len();
-            self.work.evaluations += u64::from(score.is_some());
-            self.work.dismissed += u64::from(score.is_none());
-            self.work.merged += u64::from(score.is_some() && rows < full.len());
-            self.work.rows += if score.is_some() { context.work_on(rows) } else { context.work_of_columns() };
+            work.evaluations += u64::from(score.is_some());
+            work.dismissed += u64::from(score.is_none());
+            work.merged += u64::from(score.is_some() && rows < full.len());
+            work.rows += if score.is_some() { context.work_on(rows) } else { context.work_of_columns() };
         }
         scores
     }
@@ -208,7 +188,7 @@ impl<'a> Evolution<'a> {
             && self.observer.stop().is_none()
         {
             let draw = |_| {
-                let mut chromosome = Chromosome::zeros(self.bits);
+                let mut chromosome = self.context.zeros();
                 self.context.segments.iter().for_each(|segment| segment.draw(&mut chromosome, &mut self.rng));
                 chromosome
             };
@@ -222,7 +202,7 @@ impl<'a> Evolution<'a> {
     pub(super) fn run(&mut self) -> Option<Stop> {
         let GeneticParams { iterations, patience, local_search, .. } = *self.params;
         let mut last_improvement = 0;
-        let mut best = self.population.best().map(|best| best.score);
+        let mut best = self.population.best().score;
         if local_search {
             self.climb_from_best();
         }
@@ -244,11 +224,9 @@ impl<'a> Evolution<'a> {
             if local_search && stale % (patience / CLIMBS_PER_PATIENCE).max(1) < num_children && stale > num_children {
                 self.climb_from_best();
             }
-            let now = self.population.best().map(|best| best.score);
-            if let Some(now) = now
-                && best.is_none_or(|best| now.is_better(&best))
-            {
-                best = Some(now);
+            let now = self.population.best().score;
+            if now.is_better(&best) {
+                best = now;
                 last_improvement = self.work.iterations;
             }
             self.observer.progress(self.work.iterations, iterations);
@@ -262,11 +240,12 @@ impl<'a> Evolution<'a> {
     /// Makes a child by two-point crossover, repair and mutation.
     fn child(&mut self) -> Chromosome {
         let bias = self.params.bias;
+        let bits = self.context.bits;
         let rng = &mut self.rng;
         let mut child = self.population.draw(bias, rng).chromosome.clone();
         let other = &self.population.draw(bias, rng).chromosome;
-        let a = rng.below(self.bits + 1);
-        let b = rng.below(self.bits + 1);
+        let a = rng.below(bits + 1);
+        let b = rng.below(bits + 1);
         let (first, end) = (a.min(b), a.max(b));
         child.copy_from(other, first..end);
         for segment in &self.context.segments {
@@ -277,21 +256,22 @@ impl<'a> Evolution<'a> {
             }
         }
         // The number of flips is geometric with this mean.
-        let mean_flips = self.params.mutation.map_or(1.0, |rate| rate * self.bits as f64);
+        let mean_flips = self.params.mutation.map_or(1.0, |rate| rate * bits as f64);
         let another = mean_flips / (mean_flips + 1.0);
         let num_flips = (0..MAX_FLIPS).take_while(|_| rng.unit() < another).count();
-        let bits: Vec<usize> = (0..num_flips).filter(|_| self.bits > 0).map(|_| rng.below(self.bits)).collect();
-        bits.into_iter().for_each(|bit| self.flip(&mut child, bit));
+        let flipped: Vec<usize> = (0..num_flips).filter(|_| bits > 0).map(|_| rng.below(bits)).collect();
+        flipped.into_iter().for_each(|bit| self.flip(&mut child, bit));
         child
     }
 
     /// Merges tuples again if the population's mask has lost enough bits.
     fn merge_tuples(&mut self) {
-        let mut mask = self.zeros();
+        let bits = self.context.bits;
+        let mut mask = self.context.zeros();
         self.population.individuals().for_each(|individual| mask.unite(&individual.chromosome));
-        let current_ones = self.merged.as_ref().map_or(self.bits, |(mask, _)| mask.ones(0..self.bits));
-        if (mask.ones(0..self.bits) as f64) < (1.0 - MIN_SHRINK) * current_ones as f64 {
-            let tuples = self.context.merged_tuples(Some(&mask));
+        let current_ones = self.merged.as_ref().map_or(bits, |(mask, _)| mask.ones(0..bits));
+        if (mask.ones(0..bits) as f64) < (1.0 - MIN_SHRINK) * current_ones as f64 {
+            let tuples = MergedTuples::new(self.context, Some(&mask));
             self.merged = Some((mask, tuples));
         }
     }
@@ -352,7 +332,7 @@ impl<'a> Evolution<'a> {
     fn moves(&mut self, chromosome: &Chromosome) -> Vec<Vec<usize>> {
         let mut moves = Vec::new();
         // A random residue class of the bits if there are too many.
-        let stride = self.bits / MAX_NEIGHBORS + 1;
+        let stride = self.context.bits / MAX_NEIGHBORS + 1;
         let residue = self.rng.below(stride);
         for segment in &self.context.segments {
             for bit in segment.bits.clone().filter(|bit| bit % stride == residue) {
@@ -360,12 +340,10 @@ impl<'a> Evolution<'a> {
                 if !segment.is_free() || !chromosome.get(bit) {
                     continue;
                 }
-                let up = END_POINT_SHIFTS.iter().map(|by| bit + by).filter(|&to| to < segment.bits.end);
-                let down = END_POINT_SHIFTS
-                    .iter()
-                    .filter_map(|&by| bit.checked_sub(by))
-                    .filter(|&to| to >= segment.bits.start);
-                moves.extend(up.chain(down).filter(|&to| !chromosome.get(to)).map(|to| vec![to, bit]));
+                let up = END_POINT_SHIFTS.iter().map(|by| bit + by);
+                let down = END_POINT_SHIFTS.iter().filter_map(|&by| bit.checked_sub(by));
+                let targets = up.chain(down).filter(|to| segment.bits.contains(to) && !chromosome.get(*to));
+                moves.extend(targets.map(|to| vec![to, bit]));
             }
         }
         moves

@@ -20,7 +20,8 @@
 
 use super::{
     chromosome::Chromosome,
-    objective::{BoundObjective, Target, TargetKind},
+    evaluate::EvaluationContext,
+    objective::{Target, TargetKind},
     segment::Segment,
 };
 use crate::{
@@ -98,13 +99,8 @@ pub(super) enum TargetCounts {
 
 impl MergedTuples {
     /// Merges the tuples that are equal under the mask; without a mask every tuple is a row.
-    pub(super) fn new(
-        profile: &Profile,
-        segments: &[Segment<'_>],
-        mask: Option<&Chromosome>,
-        objective: &BoundObjective,
-        guarded: &[(AttributeId, u32)],
-    ) -> Self {
+    pub(super) fn new(context: &EvaluationContext<'_>, mask: Option<&Chromosome>) -> Self {
+        let EvaluationContext { profile, segments, objective, constraints, .. } = context;
         let run_starts: Vec<Vec<u32>> = segments.iter().map(|segment| segment_run_starts(segment, mask)).collect();
         let run_of: Vec<Vec<u32>> =
             run_starts.iter().zip(segments).map(|(starts, segment)| run_of_code(starts, segment)).collect();
@@ -123,10 +119,13 @@ impl MergedTuples {
         }
         let run = |row: usize, column: usize| run_of[column][profile.codes(first_tuples[row])[column] as usize];
         let batches = batches.into_iter().map(|blocks| LookupBatch::new(blocks, len, &run_starts, run)).collect();
-        let targets =
-            objective.targets.iter().map(|target| TargetCounts::new(target, profile, &row_of_tuple, len)).collect();
-        let guarded =
-            guarded.iter().map(|&(attribute, value)| rows_with(profile, attribute, value, &row_of_tuple)).collect();
+        let target = |target: &Target| TargetCounts::new(target, profile, &row_of_tuple, len);
+        let targets = objective.targets.iter().map(target).collect();
+        let rows_with = |&(attribute, guarded): &(AttributeId, u32)| {
+            let counted = values_by_row(profile, attribute, &row_of_tuple).filter(|(value, ..)| *value == guarded);
+            merge_rows(counted.map(|(_, row, records)| (row, records)).collect())
+        };
+        let guarded = constraints.guarded.iter().map(rows_with).collect();
         Self { records, first_tuples, row_of_tuple, run_starts, histograms, batches, targets, guarded }
     }
 
@@ -159,14 +158,9 @@ fn run_of_code(run_starts: &[u32], segment: &Segment<'_>) -> Vec<u32> {
 
 /// Returns, by tuple, its row. Rows are sorted by their combinations, so that consecutive rows mostly share a group and
 /// their counts are close in memory.
-fn assign_rows(
-    profile: &Profile,
-    run_starts: &[Vec<u32>],
-    run_of: &[Vec<u32>],
-    batches: &[Vec<Vec<usize>>],
-) -> Vec<u32> {
+fn assign_rows(profile: &Profile, starts: &[Vec<u32>], run_of: &[Vec<u32>], batches: &[Vec<Vec<usize>>]) -> Vec<u32> {
     let columns: Vec<usize> = batches.iter().flatten().flatten().copied().collect();
-    let sizes: Vec<usize> = columns.iter().map(|&column| run_starts[column].len()).collect();
+    let sizes: Vec<usize> = columns.iter().map(|&column| starts[column].len()).collect();
     let run = |tuple: u32, column: usize| run_of[column][profile.codes(TupleId(tuple))[column] as usize];
     let order = sorted_rows(profile.tuples(), &sizes, |tuple, index| run(tuple as u32, columns[index]));
     let mut row_of_tuple = vec![0; order.len()];
@@ -207,16 +201,12 @@ fn batch_columns(run_starts: &[Vec<u32>]) -> Vec<Vec<Vec<usize>>> {
 }
 
 impl LookupBatch {
-    fn new(
-        blocks: Vec<Vec<usize>>,
-        num_rows: usize,
-        run_starts: &[Vec<u32>],
-        run: impl Fn(usize, usize) -> u32,
-    ) -> Self {
-        let sizes =
-            blocks.iter().map(|block| block.iter().map(|&column| run_starts[column].len() as u32).product::<u32>());
-        let offsets: Vec<u32> = std::iter::once(0).chain(sizes).scan(0, running_sum).collect();
-        let mut index = vec![[offsets[blocks.len()]; BLOCKS_PER_BATCH]; num_rows];
+    fn new(blocks: Vec<Vec<usize>>, rows: usize, run_starts: &[Vec<u32>], run: impl Fn(usize, usize) -> u32) -> Self {
+        let mut offsets = vec![0];
+        for (index, block) in blocks.iter().enumerate() {
+            offsets.push(offsets[index] + block.iter().map(|&column| run_starts[column].len() as u32).product::<u32>());
+        }
+        let mut index = vec![[offsets[blocks.len()]; BLOCKS_PER_BATCH]; rows];
         for (row, index) in index.iter_mut().enumerate() {
             for ((index, block), offset) in index.iter_mut().zip(&blocks).zip(&offsets) {
                 // The last column of a block changes fastest.
@@ -233,15 +223,12 @@ impl LookupBatch {
     }
 }
 
-fn running_sum(sum: &mut u32, size: u32) -> Option<u32> {
-    *sum += size;
-    Some(*sum)
-}
-
-/// Returns the rows that contain a value of an attribute, with the number of records that do.
-fn rows_with(profile: &Profile, attribute: AttributeId, value: u32, row_of_tuple: &[u32]) -> Vec<(u32, u64)> {
-    let members = profile.everything().into_iter().filter(|member| profile.value(member.variant, attribute) == value);
-    merge_rows(members.map(|member| (row_of_tuple[profile.tuple_of(member.variant).index()], member.records)).collect())
+/// All variants, as (value of an attribute, row, records).
+fn values_by_row(profile: &Profile, id: AttributeId, rows: &[u32]) -> impl Iterator<Item = (u32, u32, u64)> {
+    profile.everything().into_iter().map(move |member| {
+        let row = rows[profile.tuple_of(member.variant).index()];
+        (profile.value(member.variant, id), row, member.records)
+    })
 }
 
 /// Sorts by row and adds up the records of equal rows.
@@ -253,38 +240,23 @@ fn merge_rows(mut counted: Vec<(u32, u64)>) -> Vec<(u32, u64)> {
 
 impl TargetCounts {
     fn new(target: &Target, profile: &Profile, row_of_tuple: &[u32], len: usize) -> Self {
-        let values = profile.attributes()[target.attribute.index()].values.len();
-        let values_by_row = || {
-            let everything = profile.everything().into_iter();
-            everything.map(|member| {
-                let row = row_of_tuple[profile.tuple_of(member.variant).index()];
-                (profile.value(member.variant, target.attribute) as usize, row, member.records)
-            })
-        };
-        let mut by_value = vec![Vec::new(); values];
-        match &target.kind {
-            TargetKind::Number { dispersion: Dispersion::Variance, centered, .. } => {
-                let mut sums = vec![[0.0; 2]; len];
-                for (value, row, records) in values_by_row() {
-                    let (number, records) = (centered[value], records as f64);
-                    sums[row as usize][0] += number * records;
-                    sums[row as usize][1] += number * number * records;
-                }
-                Self::Sums(sums)
+        let counted = values_by_row(profile, target.attribute, row_of_tuple);
+        if let TargetKind::Number { dispersion: Dispersion::Variance, centered, .. } = &target.kind {
+            let mut sums = vec![[0.0; 2]; len];
+            for (value, row, records) in counted {
+                let (number, records) = (centered[value as usize], records as f64);
+                sums[row as usize][0] += number * records;
+                sums[row as usize][1] += number * number * records;
             }
-            kind => {
-                values_by_row().for_each(|(value, row, records)| by_value[value].push((row, records)));
-                let by_value: Vec<Vec<(u32, u64)>> = by_value.into_iter().map(merge_rows).collect();
-                match kind {
-                    TargetKind::Class(_) => Self::Classes(by_value),
-                    TargetKind::Number { centered, .. } => {
-                        let with_number = |(value, rows): (usize, Vec<(u32, u64)>)| {
-                            rows.into_iter().map(move |(row, records)| (row, records, centered[value]))
-                        };
-                        Self::InOrder(by_value.into_iter().enumerate().flat_map(with_number).collect())
-                    }
-                }
-            }
+            return Self::Sums(sums);
         }
+        let mut by_value = vec![Vec::new(); profile.attributes()[target.attribute.index()].values.len()];
+        counted.for_each(|(value, row, records)| by_value[value as usize].push((row, records)));
+        let by_value = by_value.into_iter().map(merge_rows);
+        let TargetKind::Number { centered, .. } = &target.kind else { return Self::Classes(by_value.collect()) };
+        let with_number = |(rows, &number): (Vec<(u32, u64)>, &f64)| {
+            rows.into_iter().map(move |(row, records)| (row, records, number))
+        };
+        Self::InOrder(by_value.zip(centered).flat_map(with_number).collect())
     }
 }

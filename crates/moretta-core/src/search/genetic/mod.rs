@@ -52,14 +52,16 @@ use self::{
     chromosome::Chromosome,
     constraints::Constraints,
     evaluate::EvaluationContext,
-    evolve::{Evolution, ROWS_PER_CHILD, WorkCounts},
+    evolve::{Evolution, ROWS_PER_CHILD},
+    merged_tuples::MergedTuples,
     nested_cut::NestedCut,
     objective::BoundObjective,
     segment::Segment,
 };
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
-    bottom_up_generalization::{self, Criterion},
+    AcceptedObjectives, CancelOnly, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
+    Unsupported,
+    bottom_up_generalization::{BottomUpGeneralization, BottomUpParams, Criterion},
     check_possible,
 };
 use crate::{
@@ -173,31 +175,35 @@ impl Genetic {
         let objective = BoundObjective::new(&self.objectives, task.profile).map_err(unfit)?;
         let ends = end_points::codes(task.profile, &self.params).map_err(unfit)?;
         let mut segments: Vec<Segment<'a>> = Vec::new();
+        let mut bits = 0;
         for (column, ends) in task.profile.columns().iter().zip(ends) {
-            let start = segments.last().map_or(0, |segment| segment.bits.end);
-            segments.push(Segment::new(&column.domain, ends, start));
+            let segment = Segment::new(&column.domain, ends, bits);
+            bits = segment.bits.end;
+            segments.push(segment);
         }
-        Ok(EvaluationContext { profile: task.profile, segments, objective, constraints: Constraints::new(task) })
+        Ok(EvaluationContext { profile: task.profile, segments, bits, objective, constraints: Constraints::new(task) })
     }
 
-    /// Parameters of bottom-up generalization for the objective with the largest weight.
-    fn bottom_up_params(&self, task: &Task<'_>, partial: bool) -> bottom_up_generalization::BottomUpParams {
+    /// Runs bottom-up generalization for the objective with the largest weight; `None` if it fails, or if a model is not
+    /// closed under union of groups, as it requires.
+    fn bottom_up(&self, task: &Task<'_>, partial: bool, observer: &dyn Observer) -> Option<Outcome> {
+        if !task.models.iter().all(|model| model.is_closed_under_union()) {
+            return None;
+        }
+        let profile = task.profile;
         let heaviest = self.objectives.iter().reduce(|a, b| if b.weight > a.weight { b } else { a });
         let measure = match heaviest.map(|objective| &objective.kind) {
             Some(ObjectiveKind::Precision(LossMetric::Ncp)) => Criterion::Ncp,
-            Some(kind @ ObjectiveKind::Classification { .. })
-                if kind.attribute_id(task.profile) == task.profile.class() =>
-            {
+            Some(kind @ ObjectiveKind::Classification { .. }) if kind.attribute_id(profile) == profile.class() => {
                 Criterion::Class
             }
             _ => Criterion::Lm,
         };
-        let mut params =
-            bottom_up_generalization::BottomUpParams { measure: Some(measure), partial, ..Default::default() };
+        let params = BottomUpParams { measure: Some(measure), partial, ..Default::default() };
         // A short search gets short seeds.
-        let rounds = u32::try_from(self.params.iterations / ITERATIONS_PER_ROUND);
-        params.search = params.search.min(rounds.unwrap_or(u32::MAX));
-        params
+        let rounds = u32::try_from(self.params.iterations / ITERATIONS_PER_ROUND).unwrap_or(u32::MAX);
+        let params = BottomUpParams { search: params.search.min(rounds), ..params };
+        BottomUpGeneralization(params).run(task, &CancelOnly(observer)).ok()
     }
 
     /// Refines the best cut of the evolution by nested cells and, if seeds are allowed, that of bottom-up generalization;
@@ -206,14 +212,13 @@ impl Genetic {
         &self,
         task: &Task<'_>,
         context: &EvaluationContext<'_>,
-        found: Option<&NestedCut>,
+        found: &NestedCut,
         observer: &dyn Observer,
     ) -> Option<NestedCut> {
-        let merged = context.merged_tuples(None);
-        let mut starts: Vec<Vec<Vec<Cell>>> = found.map(|found| found.cells.clone()).into_iter().collect();
+        let merged = MergedTuples::new(context, None);
+        let mut starts = vec![found.cells.clone()];
         if self.params.seeds
-            && is_closed(task)
-            && let Some(outcome) = seeds::bottom_up(task, self.bottom_up_params(task, true), observer)
+            && let Some(outcome) = self.bottom_up(task, true, observer)
             && let Recoding::Global(cut) = outcome.recoding
             && respects_end_points(context, &cut.cells)
         {
@@ -243,43 +248,43 @@ impl Method for Genetic {
         check_possible(task)?;
         let context = self.context(task)?;
         let mut evolution = Evolution::new(&context, &self.params, task.seed, observer);
-        let zeros = evolution.zeros();
         // The fully generalized table satisfies every model, so there is always a valid cut.
-        evolution.try_all([zeros.clone()]);
+        evolution.try_all([context.zeros()]);
         if self.params.seeds {
             // The fast seeds first, so that an early stop still returns the best of them.
-            evolution.try_all(seeds::full_domain(&context, &zeros, evolution.evaluations_in_quarter(), task.seed));
+            evolution.try_all(seeds::full_domain(&context, evolution.evaluations_in_quarter(), task.seed));
             if observer.stop().is_none()
-                && is_closed(task)
-                && let Some(outcome) = seeds::bottom_up(task, self.bottom_up_params(task, false), observer)
+                && let Some(outcome) = self.bottom_up(task, false, observer)
             {
-                evolution.try_all(seeds::from_path(task, &context, &outcome, &zeros));
+                evolution.try_all(seeds::from_path(&context, &outcome));
             }
         }
         evolution.fill();
         let stop = evolution.run();
         let work = evolution.work;
-        let best = evolution.population.best().cloned();
-        let mut found = best.map(|best| NestedCut { cells: cells(&context, &best.chromosome), score: best.score });
+        let best = evolution.population.best();
+        let mut found = NestedCut { cells: cells(&context, &best.chromosome), score: best.score };
         if self.params.partial && observer.stop().is_none() {
-            let refined = self.refine_best(task, &context, found.as_ref(), observer);
-            let better = |refined: &NestedCut| found.as_ref().is_none_or(|found| refined.score.is_better(&found.score));
-            if let Some(refined) = refined.filter(better) {
+            let refined = self.refine_best(task, &context, &found, observer);
+            if let Some(refined) = refined.filter(|refined| refined.score.is_better(&found.score)) {
                 if refined.score.excess == 0 {
                     observer.best(refined.score.value);
                 }
-                found = Some(refined);
+                found = refined;
             }
         }
-        let cut = found.map_or_else(|| Cut::whole(task.profile), |found| with_suppression(task, found.cells));
+        let work = vec![
+            ("iterations", work.iterations),
+            ("evaluations", work.evaluations),
+            ("repeated", work.repeated),
+            ("dismissed", work.dismissed),
+            ("merged", work.merged),
+            ("rows", work.rows),
+        ];
+        let recoding = Recoding::Global(with_suppression(task, found.cells));
         let stop = stop.or_else(|| observer.stop()).unwrap_or(Stop::Finished);
-        Ok(Outcome { recoding: Recoding::Global(cut), stop, path: Vec::new(), work: named_counts(work) })
+        Ok(Outcome { recoding, stop, path: Vec::new(), work })
     }
-}
-
-/// Whether all models are closed under union of groups, as bottom-up generalization requires.
-fn is_closed(task: &Task<'_>) -> bool {
-    task.models.iter().all(|model| model.is_closed_under_union())
 }
 
 /// Whether all intervals of free numbers end at admissible end points.
@@ -305,16 +310,4 @@ fn cells(context: &EvaluationContext<'_>, chromosome: &Chromosome) -> Vec<Vec<Ce
 fn with_suppression(task: &Task<'_>, cells: Vec<Vec<Cell>>) -> Cut {
     let cut = Cut { cells, suppressed: Vec::new() };
     task.suppressed(&cut).map_or_else(|| Cut::whole(task.profile), |suppressed| Cut { suppressed, ..cut })
-}
-
-/// Names the counters for the report.
-fn named_counts(work: WorkCounts) -> Vec<(&'static str, u64)> {
-    vec![
-        ("iterations", work.iterations),
-        ("evaluations", work.evaluations),
-        ("repeated", work.repeated),
-        ("dismissed", work.dismissed),
-        ("merged", work.merged),
-        ("rows", work.rows),
-    ]
 }

@@ -18,8 +18,6 @@ pub(super) struct BoundObjective {
     pub includes_precision: bool,
     /// Precision loss per suppressed record, summed over columns.
     pub suppressed_loss: f64,
-    /// Weights of the quasi-identifiers in the policy.
-    weights: Vec<f64>,
     /// Columns with a classification or regression objective.
     pub targets: Vec<Target>,
 }
@@ -55,16 +53,16 @@ impl BoundObjective {
                 losses.push((*loss, *weight));
                 continue;
             }
-            let id = kind.attribute_id(profile).ok_or_else(|| missing_column(kind))?;
+            let missing =
+                || format!("`{}` needs a column with the role `class`, or one named by `column`", kind.name());
+            let id = kind.attribute_id(profile).ok_or_else(missing)?;
             let attribute = &profile.attributes()[id.index()];
             let kind = match kind {
                 ObjectiveKind::Precision(_) => continue,
                 ObjectiveKind::Classification { costs, .. } => TargetKind::Class(costs.bind(attribute)),
                 ObjectiveKind::Regression { dispersion, .. } => {
-                    let numbers = attribute.numbers.as_ref();
-                    let numbers =
-                        numbers.ok_or_else(|| format!("`{}` has values that are not numbers", attribute.name))?;
-                    number_target(profile, id, numbers, *dispersion)
+                    let unfit = || format!("`{}` has values that are not numbers", attribute.name);
+                    number_target(profile, id, attribute.numbers.as_ref().ok_or_else(unfit)?, *dispersion)
                 }
             };
             targets.push(Target { attribute: id, weight: *weight, kind });
@@ -73,33 +71,27 @@ impl BoundObjective {
         if !includes_precision {
             losses.push((LossMetric::Lm, 1.0));
         }
-        let weights: Vec<f64> = profile.columns().iter().map(|column| column.weight).collect();
-        let mut objective = Self { losses, includes_precision, suppressed_loss: 0.0, weights, targets };
-        let columns = profile.columns().iter().enumerate();
-        objective.suppressed_loss = columns.map(|(index, column)| objective.suppressed_loss_in(index, column)).sum();
+        let mut objective = Self { losses, includes_precision, suppressed_loss: 0.0, targets };
+        objective.suppressed_loss = profile.columns().iter().map(|column| objective.suppressed_loss_in(column)).sum();
         Ok(objective)
     }
 
-    /// Precision loss per suppressed record in the column with this index. LM counts 1 even if the column has a single value,
-    /// for which `*` would lose nothing.
-    fn suppressed_loss_in(&self, index: usize, Column { domain, .. }: &Column) -> f64 {
-        let weighted_loss = |(loss, weight): &(LossMetric, f64)| match loss {
+    /// Precision loss per suppressed record in one column. LM counts 1 even if the column has a single value, for which
+    /// `*` would lose nothing.
+    fn suppressed_loss_in(&self, Column { domain, weight: column_weight, .. }: &Column) -> f64 {
+        let of = |(loss, weight): &(LossMetric, f64)| match loss {
             _ if domain.is_empty() => 0.0,
             LossMetric::Lm => *weight,
             LossMetric::Ncp => weight * loss.of(domain, domain.whole()),
         };
-        self.weights[index] * self.losses.iter().map(weighted_loss).sum::<f64>()
+        column_weight * self.losses.iter().map(of).sum::<f64>()
     }
 
     /// Weighted precision loss of one column per record that is released as `cell`.
     pub(super) fn precision_loss(&self, profile: &Profile, column: usize, cell: Cell) -> f64 {
-        let domain = &profile.columns()[column].domain;
-        self.weights[column] * self.losses.iter().map(|(loss, weight)| weight * loss.of(domain, cell)).sum::<f64>()
+        let Column { domain, weight: column_weight, .. } = &profile.columns()[column];
+        column_weight * self.losses.iter().map(|(loss, weight)| weight * loss.of(domain, cell)).sum::<f64>()
     }
-}
-
-fn missing_column(kind: &ObjectiveKind) -> String {
-    format!("`{}` needs a column with the role `class`, or one named by `column`", kind.name())
 }
 
 fn number_target(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {

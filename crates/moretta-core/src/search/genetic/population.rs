@@ -67,8 +67,9 @@ impl Population {
         self.ranks.iter().map(|&slot| &self.individuals[slot as usize])
     }
 
-    pub(super) fn best(&self) -> Option<&Individual> {
-        self.ranked(0)
+    /// The best individual of a population that is not empty.
+    pub(super) fn best(&self) -> &Individual {
+        &self.individuals[self.ranks[0] as usize]
     }
 
     /// Score that a new individual has to beat; `None` if there is room.

@@ -44,18 +44,18 @@ impl RowGroups {
         self.ids.resize(merged.len(), 0);
         self.losses.resize_with(merged.batches.len(), Vec::new);
         let mut groups = 1;
-        for (batch, losses) in merged.batches.iter().zip(&mut self.losses) {
-            losses.clear();
+        for (index, batch) in merged.batches.iter().enumerate() {
+            self.losses[index].clear();
             self.cells.clear();
             // By block, the end of its combinations and its number of combinations of cells; before the first block (0, 1).
             let mut blocks = vec![(0, 1)];
             for block in &batch.blocks {
-                let cells = append_block(block, &merged.run_starts, recoded, &mut self.cells, losses);
+                let cells = self.append_block(index, block, merged, recoded);
                 blocks.push((self.cells.len(), cells));
             }
             // The combination of absent blocks.
             self.cells.push(0);
-            losses.push(0.0);
+            self.losses[index].push(0.0);
             // Refine by as many blocks at a time as the partitioner handles without hashing, at least one.
             let mut done = 0;
             while done + 1 < blocks.len() {
@@ -78,7 +78,7 @@ impl RowGroups {
                     keys.for_each(|(key, cells)| *key = cells * stride);
                     stride *= blocks[block].1;
                 }
-                groups = refine(&mut self.partitioner, &mut self.ids, &batch.index, &self.keys, (groups, combinations));
+                groups = self.refine(&batch.index, (groups, combinations));
                 done = upto;
             }
         }
@@ -93,9 +93,54 @@ impl RowGroups {
         }
     }
 
-    /// Number of records in the marked groups.
-    pub(super) fn records_of(&self, marked: &[bool]) -> u64 {
-        self.sizes.iter().zip(marked).filter(|(_, marked)| **marked).map(|(records, _)| records).sum()
+    /// Appends, for each combination of runs in a block of a batch, the number of its combination of cells and its precision
+    /// loss. Returns the number of combinations of cells.
+    fn append_block(&mut self, batch: usize, block: &[usize], merged: &MergedTuples, recoded: &[RecodedColumn]) -> u64 {
+        let (keys, losses) = (&mut self.cells, &mut self.losses[batch]);
+        let start = keys.len();
+        keys.push(0);
+        losses.push(0.0);
+        let mut combinations = 1;
+        for &column in block {
+            let RecodedColumn { cell_of, cells, losses: cell_losses, .. } = &recoded[column];
+            let codes = &merged.run_starts[column];
+            let num_prefixes = keys.len() - start;
+            keys.resize(start + num_prefixes * codes.len(), 0);
+            losses.resize(start + num_prefixes * codes.len(), 0.0);
+            // From the last to the first, so that no entry is overwritten before it is read.
+            for prefix in (0..num_prefixes).rev() {
+                let key = keys[start + prefix] * cells.len() as u64;
+                let loss = losses[start + prefix];
+                let from = start + prefix * codes.len();
+                let into = keys[from..from + codes.len()].iter_mut().zip(&mut losses[from..from + codes.len()]);
+                for ((keys, losses), &code) in into.zip(codes) {
+                    let cell = cell_of[code as usize];
+                    *keys = key + u64::from(cell);
+                    *losses = loss + cell_losses[cell as usize];
+                }
+            }
+            combinations *= cells.len() as u64;
+        }
+        combinations
+    }
+
+    /// Refines the partition by the keys of a batch; returns the number of groups.
+    fn refine(&mut self, index: &CombinationIndex, counts: (u64, u64)) -> u64 {
+        let Self { partitioner, ids, keys, .. } = self;
+        match index {
+            CombinationIndex::Narrow(index) => {
+                // A `u16` index into an array of this length needs no bounds check.
+                let keys: &[u64; NARROW_LIMIT] = keys[..NARROW_LIMIT].try_into().expect("at least so many");
+                let key = |&[a, b, c, d]: &[u16; BLOCKS_PER_BATCH]| {
+                    keys[usize::from(a)] + keys[usize::from(b)] + keys[usize::from(c)] + keys[usize::from(d)]
+                };
+                partitioner.refine(ids, index.iter().map(key), counts)
+            }
+            CombinationIndex::Wide(index) => {
+                let key = |row: &[u32; BLOCKS_PER_BATCH]| row.iter().map(|&number| keys[number as usize]).sum();
+                partitioner.refine(ids, index.iter().map(key), counts)
+            }
+        }
     }
 
     /// Precision loss of the records in the marked groups. All records of a group have the same loss.
@@ -112,67 +157,12 @@ impl RowGroups {
     }
 }
 
+/// Sum of the counts of the marked groups.
+pub(super) fn marked_sum(counts: &[u64], marked: &[bool]) -> u64 {
+    counts.iter().zip(marked).filter(|(_, marked)| **marked).map(|(count, _)| count).sum()
+}
+
 /// Whether the partitioner can index an array by group and both combinations instead of hashing.
 fn fits(groups: u64, combinations: u64, more: u64) -> bool {
     u128::from(groups) * u128::from(combinations) * u128::from(more) <= u128::from(MAX_PLACES)
-}
-
-/// Appends, for each combination of a block's runs, the number of its combination of cells and its precision loss.
-/// Returns the number of combinations of cells.
-fn append_block(
-    block: &[usize],
-    run_starts: &[Vec<u32>],
-    recoded: &[RecodedColumn],
-    keys: &mut Vec<u64>,
-    losses: &mut Vec<f64>,
-) -> u64 {
-    let start = keys.len();
-    keys.push(0);
-    losses.push(0.0);
-    let mut combinations = 1;
-    for &column in block {
-        let RecodedColumn { cell_of, cells, losses: cell_losses, .. } = &recoded[column];
-        let codes = &run_starts[column];
-        let num_prefixes = keys.len() - start;
-        keys.resize(start + num_prefixes * codes.len(), 0);
-        losses.resize(start + num_prefixes * codes.len(), 0.0);
-        // From the last to the first, so that no entry is overwritten before it is read.
-        for prefix in (0..num_prefixes).rev() {
-            let key = keys[start + prefix] * cells.len() as u64;
-            let loss = losses[start + prefix];
-            let from = start + prefix * codes.len();
-            let into = keys[from..from + codes.len()].iter_mut().zip(&mut losses[from..from + codes.len()]);
-            for ((keys, losses), &code) in into.zip(codes) {
-                let cell = cell_of[code as usize];
-                *keys = key + u64::from(cell);
-                *losses = loss + cell_losses[cell as usize];
-            }
-        }
-        combinations *= cells.len() as u64;
-    }
-    combinations
-}
-
-/// Refines the partition by the keys of a batch; returns the number of groups.
-fn refine(
-    partitioner: &mut Partitioner,
-    ids: &mut [u32],
-    index: &CombinationIndex,
-    keys: &[u64],
-    counts: (u64, u64),
-) -> u64 {
-    match index {
-        CombinationIndex::Narrow(index) => {
-            // A `u16` index into an array of this length needs no bounds check.
-            let keys: &[u64; NARROW_LIMIT] = keys[..NARROW_LIMIT].try_into().expect("at least so many");
-            let key = |&[a, b, c, d]: &[u16; BLOCKS_PER_BATCH]| {
-                keys[usize::from(a)] + keys[usize::from(b)] + keys[usize::from(c)] + keys[usize::from(d)]
-            };
-            partitioner.refine(ids, index.iter().map(key), counts)
-        }
-        CombinationIndex::Wide(index) => {
-            let key = |row: &[u32; BLOCKS_PER_BATCH]| row.iter().map(|&combination| keys[combination as usize]).sum();
-            partitioner.refine(ids, index.iter().map(key), counts)
-        }
-    }
 }

@@ -5,12 +5,7 @@ use super::{chromosome::Chromosome, evaluate::EvaluationContext};
 use crate::{
     hierarchy::Cell,
     recoding::{Cut, Recoding},
-    search::{
-        CancelOnly, Method, Observer, Outcome, Task,
-        bottom_up_generalization::{BottomUpGeneralization, BottomUpParams},
-        rng::hash_seed,
-        taxonomy::Taxonomy,
-    },
+    search::{Outcome, rng::hash_seed, taxonomy::Taxonomy},
 };
 
 /// Cuts taken from a path: at most this many plus two. Not tuned.
@@ -18,47 +13,36 @@ const MAX_PATH_POINTS: usize = 256;
 /// Maximum level vectors; if there are more, this many are drawn at random. Not tuned.
 const MAX_LEVEL_VECTORS: usize = 20_000;
 
-/// Runs bottom-up generalization; `None` if it fails.
-pub(super) fn bottom_up(task: &Task<'_>, params: BottomUpParams, observer: &dyn Observer) -> Option<Outcome> {
-    BottomUpGeneralization(params).run(task, &CancelOnly(observer)).ok()
-}
-
 /// Returns the original values, cuts along the path, and the final cut.
-pub(super) fn from_path(
-    task: &Task<'_>,
-    context: &EvaluationContext<'_>,
-    outcome: &Outcome,
-    zeros: &Chromosome,
-) -> Vec<Chromosome> {
-    let mut cut = Cut::identity(task.profile);
-    let mut chromosomes = vec![from_cells(context, &cut.cells, zeros)];
+pub(super) fn from_path(context: &EvaluationContext<'_>, outcome: &Outcome) -> Vec<Chromosome> {
+    let mut cut = Cut::identity(context.profile);
+    let mut chromosomes = vec![from_cells(context, &cut.cells)];
     let stride = outcome.path.len() / MAX_PATH_POINTS + 1;
     for (index, step) in outcome.path.iter().enumerate() {
         cut.apply(step);
         if index % stride == 0 {
-            chromosomes.push(from_cells(context, &cut.cells, zeros));
+            chromosomes.push(from_cells(context, &cut.cells));
         }
     }
     if let Recoding::Global(cut) = &outcome.recoding {
-        chromosomes.push(from_cells(context, &cut.cells, zeros));
+        chromosomes.push(from_cells(context, &cut.cells));
     }
     chromosomes
 }
 
 /// Returns the valid chromosome nearest to the cells, given by column and code.
-fn from_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>], zeros: &Chromosome) -> Chromosome {
-    let mut chromosome = zeros.clone();
+fn from_cells(context: &EvaluationContext<'_>, cells: &[Vec<Cell>]) -> Chromosome {
+    let mut chromosome = context.zeros();
     context.segments.iter().zip(cells).for_each(|(segment, cells)| segment.set_nearest_cut(&mut chromosome, cells));
     chromosome
 }
 
 /// Returns the cuts of full-domain generalization: all level vectors, or `max_count` random ones if there are more.
-pub(super) fn full_domain<'a>(
-    context: &'a EvaluationContext<'_>,
-    zeros: &'a Chromosome,
+pub(super) fn full_domain(
+    context: &EvaluationContext<'_>,
     max_count: usize,
     seed: u64,
-) -> impl Iterator<Item = Chromosome> + use<'a> {
+) -> impl Iterator<Item = Chromosome> {
     let levels: Vec<Vec<Chromosome>> = Taxonomy::of_columns(context.profile)
         .iter()
         .zip(&context.segments)
@@ -72,28 +56,23 @@ pub(super) fn full_domain<'a>(
                     taxonomy.cell(found.unwrap_or(tree.leaf(code)))
                 };
                 let cells: Vec<Cell> = (0..taxonomy.domain().len() as u32).map(cell).collect();
-                let mut chromosome = zeros.clone();
+                let mut chromosome = context.zeros();
                 segment.set_nearest_cut(&mut chromosome, &cells);
                 chromosome
             };
             (0..=deepest).map(level).collect()
         })
         .collect();
-    let num_vectors =
-        levels.iter().map(Vec::len).try_fold(1usize, |num_vectors, levels| num_vectors.checked_mul(levels));
     let max_count = max_count.min(MAX_LEVEL_VECTORS);
-    let (count, at_random) = match num_vectors.filter(|&num_vectors| num_vectors <= max_count) {
-        Some(num_vectors) => (num_vectors, false),
-        None => (max_count, true),
-    };
-    (0..count).map(move |number| {
+    let count = levels.iter().try_fold(1usize, |count, levels| count.checked_mul(levels.len()));
+    let count = count.filter(|&count| count <= max_count);
+    (0..count.unwrap_or(max_count)).map(move |number| {
         let mut left = number as u64;
-        let mut chromosome = zeros.clone();
+        let mut chromosome = context.zeros();
         for (column, (levels, segment)) in levels.iter().zip(&context.segments).enumerate() {
             let num_levels = levels.len() as u64;
-            let level =
-                if at_random { hash_seed(seed, (number * context.segments.len() + column) as u64) } else { left }
-                    % num_levels;
+            let random = hash_seed(seed, (number * context.segments.len() + column) as u64);
+            let level = if count.is_none() { random } else { left } % num_levels;
             left /= num_levels;
             chromosome.copy_from(&levels[level as usize], segment.bits.clone());
         }

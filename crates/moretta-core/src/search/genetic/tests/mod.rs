@@ -59,8 +59,7 @@ fn three_of_twenty_points_outside_the_majority_cost_0_15() {
     let table = points(2);
     let genetic = genetic(small(), cm());
     let context = genetic.context(&task(&table, 0, 1)).unwrap();
-    let full =
-        MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
+    let full = MergedTuples::new(&context, None);
     // x is split after 7.5 (codes 0, 1, 3, 7, 7.5, 8, ..) and y after 3.5 (codes 0, 1, 2, 3.5, 4, ..).
     let mut chromosome = super::chromosome::Chromosome::zeros(context.segments[1].bits.end);
     chromosome.set(4, true);

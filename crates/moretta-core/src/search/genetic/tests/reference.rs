@@ -178,8 +178,8 @@ proptest! {
         let chromosomes: Vec<Chromosome> = (0..4).map(|_| draw()).collect();
         let mut mask = Chromosome::zeros(bits);
         chromosomes.iter().for_each(|chromosome| mask.unite(chromosome));
-        let full = MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
-        let merged = MergedTuples::new(&table.profile, &context.segments, Some(&mask), &context.objective, &context.constraints.guarded);
+        let full = MergedTuples::new(&context, None);
+        let merged = MergedTuples::new(&context, Some(&mask));
         let mut evaluator = Evaluator::default();
         for chromosome in &chromosomes {
             let expected = naive(&table, &context, &objectives, chromosome, case.max_suppressed);
@@ -215,7 +215,7 @@ proptest! {
         let task = task(&table, case.max_suppressed, case.seed);
         let method = Genetic { params: plain(), objectives: objectives.clone() };
         let context = method.context(&task).unwrap();
-        let full = MergedTuples::new(&table.profile, &context.segments, None, &context.objective, &context.constraints.guarded);
+        let full = MergedTuples::new(&context, None);
         let mut evaluator = Evaluator::default();
         let mut min_value = f64::INFINITY;
         for chromosome in all_chromosomes(&context) {
