@@ -1,16 +1,14 @@
 //! Benchmark of bottom-up generalization on Adult: speedup by index and pruning, growth, and information loss.
 
-use std::{error::Error, fmt::Write as _, fs, time::Instant};
+use std::{error::Error, fmt::Write as _, time::Instant};
 
-use hashbrown::HashMap;
 use moretta_core::{
-    counts::Counts,
-    hierarchy::Hierarchies,
     ids::NodeId,
     measure::{MeasureContext, Measures},
     policy::{BoundPolicy, Policy},
     profile::Profile,
-    recoding::{Recoding, Step},
+    recoding::Step,
+    search::Outcome,
     text::count,
     verify,
 };
@@ -18,10 +16,12 @@ use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{BOTH, CATEGORIES, SetUp, TRAIN},
     data::Data,
+    error::PaperError,
+    experiment::ExperimentTable,
     machine,
 };
 
-use crate::{best, data, naive_bottom_up, results, search_timed};
+use crate::{best, data, naive_bottom_up, search_timed, worked, write_chart, write_page};
 
 const SET_UP: SetUp = CATEGORIES;
 const NAME: &str = "name = \"bottom-up-generalization\"";
@@ -54,13 +54,8 @@ const CURVE_K: [u64; 10] = [2, 5, 10, 20, 50, 100, 150, 200, 500, 1000];
 const CURVE_S: [usize; 7] = [1, 2, 5, 10, 15, 20, 30];
 const CURVE_R: [usize; 5] = [1, 2, 3, 4, 5];
 
-/// Result of one search; `seconds` is the best of several runs.
-struct Run {
-    policy: Policy,
-    recoding: Recoding,
-    path: Vec<Step>,
-    work: HashMap<&'static str, u64>,
-    seconds: f64,
+fn policy(k: u64, parameters: &str, suppressed: f64) -> Result<Policy, PaperError> {
+    SET_UP.policy(&format!("k = {k}\nmax-suppressed = {suppressed}"), &format!("{NAME}\n{parameters}"))
 }
 
 /// Profile that searches run on, with the time to build it.
@@ -70,54 +65,42 @@ struct TimedProfile {
 }
 
 impl TimedProfile {
-    fn new(trees: &Hierarchies, counts: &Counts) -> Result<Self, Box<dyn Error>> {
+    fn new(table: &ExperimentTable) -> Result<Self, Box<dyn Error>> {
         let start = Instant::now();
-        let profile = Profile::build(&SET_UP.policy("k = 2", NAME)?, trees, counts)?;
+        let profile = Profile::build(&SET_UP.policy("k = 2", NAME)?, &table.trees, &table.counts)?;
         Ok(Self { profile, build_seconds: start.elapsed().as_secs_f64() })
     }
 
-    /// Runs the search `turns` times and keeps the best time.
-    fn run(&self, k: u64, parameters: &str, suppressed: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
-        let privacy = format!("k = {k}\nmax-suppressed = {suppressed}");
-        let policy = SET_UP.policy(&privacy, &format!("{NAME}\n{parameters}"))?;
-        let bound = BoundPolicy::new(&policy, &self.profile)?;
-        let (outcome, seconds) = search_timed(&bound, 1, turns)?;
-        let work = outcome.work.into_iter().collect();
-        Ok(Run { policy, recoding: outcome.recoding, path: outcome.path, work, seconds })
+    /// Runs the search without suppression `turns` times; returns its result and the best time.
+    fn run(&self, k: u64, parameters: &str, turns: usize) -> Result<(Outcome, f64), Box<dyn Error>> {
+        search_timed(&BoundPolicy::new(&policy(k, parameters, 0.0)?, &self.profile)?, turns)
     }
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = data() else {
-        eprintln!("SKIPPED bottom-up: no Adult data; set MORETTA_DATA to the folder that has adult/");
-        return Ok(());
-    };
-    let trees = SET_UP.trees(&data)?;
+    let Some(data) = data("bottom-up") else { return Ok(()) };
     let mut text = format!(
         "# Bottom-up generalization on Adult\n\nMade by `benchmarks/run bottom-up` on {}.\n\nSeven categorical quasi-identifiers ({}), class {};\ntimes are of the search alone, best of several turns, without building the profile.\n",
         machine::described(),
-        SET_UP.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+        SET_UP.columns.join(", "),
         SET_UP.class.unwrap_or("none"),
     );
-    quality(&mut text, &data, &trees)?;
+    quality(&mut text, &data)?;
     let both = SET_UP.rows(&data, BOTH)?;
-    let (s, r) = ENLARGED;
-    let large = TimedProfile::new(&trees, &SET_UP.enlarged_counts(&both, s, r, 1))?;
+    let large = TimedProfile::new(&SET_UP.enlarged(&data, &both, ENLARGED)?)?;
     speed(&mut text, &large)?;
-    curves(&mut text, &trees, &both, &large)?;
-    fs::write(results("bottom-up-generalization.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    curves(&mut text, &data, &both, &large)?;
+    write_page("bottom-up-generalization.md", &text)
 }
 
 /// Measures every variant at every K.
-fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Box<dyn Error>> {
-    let table = TimedProfile::new(trees, &SET_UP.counts(&SET_UP.rows(data, TRAIN)?))?;
+fn quality(text: &mut String, data: &Data) -> Result<(), Box<dyn Error>> {
+    let profile = TimedProfile::new(&SET_UP.table(data, TRAIN)?)?.profile;
     writeln!(
         text,
         "\n## Quality\n\nThe training set, {} records, {} distinct tuples. LM is the mean over records of the loss summed over the seven\ncolumns (0 to 7); CM is the share of records suppressed or not of their group's majority class; a suppressed record\ncounts as lost in all seven columns and in its class. Lower is better in both. The smallest group is that of the\nrecords not suppressed.\nMilliseconds are of the search on {} threads.\n",
-        count(table.profile.records()),
-        count(table.profile.tuples() as u64),
+        count(profile.records()),
+        count(profile.tuples() as u64),
         rayon::current_num_threads(),
     )?;
     let columns: String = QUALITY_K.iter().map(|k| format!(" K = {k} |")).collect();
@@ -128,11 +111,12 @@ fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Bo
         let mut rows = heads.map(|_| format!("| {title} |"));
         for k in QUALITY_K {
             eprintln!("K = {k}, {title}");
-            let run = table.run(k, parameters, *suppressed, QUALITY_TURNS)?;
-            let bound = BoundPolicy::new(&run.policy, &table.profile)?;
-            let verified = verify::verify(&bound, run.recoding)?;
+            let policy = policy(k, parameters, *suppressed)?;
+            let bound = BoundPolicy::new(&policy, &profile)?;
+            let (outcome, seconds) = search_timed(&bound, QUALITY_TURNS)?;
+            let verified = verify::verify(&bound, outcome.recoding)?;
             let released = verified.released();
-            let measures = Measures::of(&MeasureContext::of_recoding(&run.policy, &table.profile, released));
+            let measures = Measures::of(&MeasureContext::of_recoding(&policy, &profile, released));
             let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
             let kept = (0..released.groups()).filter(|&group| !released.is_suppressed(group));
             let smallest = kept.map(|group| released.records(group)).min().unwrap_or(0);
@@ -141,7 +125,7 @@ fn quality(text: &mut String, data: &Data, trees: &Hierarchies) -> Result<(), Bo
                 format!("{:.4}", value("cm")),
                 count(smallest),
                 count(released.suppressed_records()),
-                format!("{:.0}", 1000.0 * run.seconds),
+                format!("{:.0}", 1000.0 * seconds),
             ];
             rows.iter_mut().zip(cells).for_each(|(row, cell)| *row += &format!(" {cell} |"));
         }
@@ -161,17 +145,18 @@ fn speed(text: &mut String, table: &TimedProfile) -> Result<(), Box<dyn Error>> 
     let (mut pruned, mut unpruned) = (Vec::new(), Vec::new());
     for turn in 0..TURNS {
         eprintln!("speed, turn {} of {TURNS}", turn + 1);
-        pruned.push(table.run(k, PRUNED, 0.0, 1)?);
-        unpruned.push(table.run(k, UNPRUNED, 0.0, 1)?);
+        pruned.push(table.run(k, PRUNED, 1)?);
+        unpruned.push(table.run(k, UNPRUNED, 1)?);
     }
-    let seconds = |runs: &[Run]| best(&runs.iter().map(|run| run.seconds).collect::<Vec<_>>());
+    let seconds = |runs: &[(Outcome, f64)]| best(&runs.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>());
     let (fast, slow) = (seconds(&pruned), seconds(&unpruned));
-    if pruned[0].path != unpruned[0].path {
+    let (pruned, unpruned) = (&pruned[0].0, &unpruned[0].0);
+    if pruned.path != unpruned.path {
         return Err("pruning changes the path".into());
     }
     eprintln!("speed, naive");
     let naive = naive_bottom_up::run(&table.profile, k);
-    if !same_path(&table.profile, &pruned[0].path, &naive.path) {
+    if !same_path(&table.profile, &pruned.path, &naive.path) {
         return Err("the naive method takes another path".into());
     }
     writeln!(
@@ -186,9 +171,8 @@ fn speed(text: &mut String, table: &TimedProfile) -> Result<(), Box<dyn Error>> 
         text,
         "| search | seconds | over pruned | iterations | trials | most trials in an iteration | vids touched |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     )?;
-    for (title, runs, seconds) in [("index, pruned", &pruned, fast), ("index, every valid one tried", &unpruned, slow)]
-    {
-        let work = |name: &str| runs[0].work.get(name).copied().unwrap_or(0);
+    for (title, run, seconds) in [("index, pruned", pruned, fast), ("index, every valid one tried", unpruned, slow)] {
+        let work = |name: &str| worked(&run.work, name);
         writeln!(
             text,
             "| {title} | {seconds:.3} | {:.1} | {} | {} | {} | {} |",
@@ -231,12 +215,7 @@ fn same_path(profile: &Profile, steps: &[Step], nodes: &[(usize, NodeId)]) -> bo
 }
 
 /// Measures how time and work grow with K, with copies and with random columns.
-fn curves(
-    text: &mut String,
-    trees: &Hierarchies,
-    both: &[Vec<String>],
-    large: &TimedProfile,
-) -> Result<(), Box<dyn Error>> {
+fn curves(text: &mut String, data: &Data, both: &[Vec<String>], large: &TimedProfile) -> Result<(), Box<dyn Error>> {
     let k = PAPER.2;
     let (s, r) = ENLARGED;
     writeln!(text, "\n## Growth\n\nUnless varied, K = {k}, s = {s} (copies), r = {r} (random columns).")?;
@@ -247,12 +226,12 @@ fn curves(
     curve.write(text, "bottom-up-by-k")?;
     let mut curve = Curve::new("s", false);
     for s in CURVE_S {
-        curve.measure(s as f64, &TimedProfile::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
+        curve.measure(s as f64, &TimedProfile::new(&SET_UP.enlarged(data, both, (s, r))?)?, k)?;
     }
     curve.write(text, "bottom-up-by-s")?;
     let mut curve = Curve::new("r", false);
     for r in CURVE_R {
-        curve.measure(r as f64, &TimedProfile::new(trees, &SET_UP.enlarged_counts(both, s, r, 1))?, k)?;
+        curve.measure(r as f64, &TimedProfile::new(&SET_UP.enlarged(data, both, (s, r))?)?, k)?;
     }
     curve.write(text, "bottom-up-by-r")
 }
@@ -278,23 +257,19 @@ impl Curve {
 
     fn measure(&mut self, at: f64, table: &TimedProfile, k: u64) -> Result<(), Box<dyn Error>> {
         eprintln!("curve, {} = {at}", self.against.title);
-        let (pruned, unpruned) = (table.run(k, PRUNED, 0.0, 3)?, table.run(k, UNPRUNED, 0.0, 1)?);
-        let of = |run: &Run, name: &str| run.work.get(name).copied().unwrap_or(0);
+        let (pruned, pruned_seconds) = table.run(k, PRUNED, 3)?;
+        let (unpruned, unpruned_seconds) = table.run(k, UNPRUNED, 1)?;
+        let (vids, unpruned_vids) = (worked(&pruned.work, "vids_touched"), worked(&unpruned.work, "vids_touched"));
         writeln!(
             self.rows,
-            "| {at} | {} | {:.3} | {:.3} | {:.1} | {} | {} | {} | {} | {} |",
+            "| {at} | {} | {pruned_seconds:.3} | {unpruned_seconds:.3} | {:.1} | {} | {} | {} | {vids} | {unpruned_vids} |",
             table.profile.tuples(),
-            pruned.seconds,
-            unpruned.seconds,
-            unpruned.seconds / pruned.seconds,
-            of(&pruned, "iterations"),
-            of(&pruned, "trials"),
-            of(&unpruned, "trials"),
-            of(&pruned, "vids_touched"),
-            of(&unpruned, "vids_touched"),
+            unpruned_seconds / pruned_seconds,
+            worked(&pruned.work, "iterations"),
+            worked(&pruned.work, "trials"),
+            worked(&unpruned.work, "trials"),
         )?;
-        let vids = |run: &Run| of(run, "vids_touched") as f64;
-        let values = [pruned.seconds, unpruned.seconds, vids(&pruned), vids(&unpruned)];
+        let values = [pruned_seconds, unpruned_seconds, vids as f64, unpruned_vids as f64];
         for (line, value) in self.lines.iter_mut().zip(values) {
             line.points.push((at, value));
         }
@@ -310,11 +285,9 @@ impl Curve {
             ("vids", "vids touched", vec![pruned_vids, unpruned_vids]),
         ];
         for (kind, title, lines) in charts {
-            let title_of_chart = format!("{title} against {against}");
             let y = Axis { title, log: true };
-            let chart = Chart { title: title_of_chart.clone(), x: self.against, y, lines };
-            fs::write(results(&format!("{file}-{kind}.svg")), chart.svg())?;
-            writeln!(text, "![{title_of_chart}]({file}-{kind}.svg)")?;
+            let chart = Chart { title: format!("{title} against {against}"), x: self.against, y, lines };
+            *text += &write_chart(&format!("{file}-{kind}.svg"), &chart.title, &chart)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source};
 use moretta_papers::machine;
 use moretta_synthetic::{self as synthetic, People};
 
-use crate::{best, duckdb, results, work};
+use crate::{best, duckdb, work, write_page};
 
 const RECORDS: u64 = 10_000_000;
 /// Number of different people the records are drawn from.
@@ -71,9 +71,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         rows[2].theirs.push(duckdb::seconds(threads, &[&group(&read_csv), &copy])?.iter().sum());
     }
     let text = table(&rows, &csv, distinct, &last_report)?;
-    fs::write(results("engine.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    write_page("engine.md", &text)
 }
 
 fn make_people(path: &Path) -> Result<(), Box<dyn Error>> {

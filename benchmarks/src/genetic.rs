@@ -1,7 +1,7 @@
 //! Benchmark of the genetic search on Adult: loss compared with other global recodings and with evolution only, and speed of
 //! evaluation.
 
-use std::{error::Error, fmt::Write as _, fs};
+use std::{error::Error, fmt::Write as _};
 
 use hashbrown::HashMap;
 use moretta_core::{
@@ -11,12 +11,11 @@ use moretta_core::{
     policy::{BoundPolicy, Policy},
     profile::Profile,
     recoding::{self, Cut, Recoding},
-    schema::Kind,
     search::NoObserver,
     text::count,
     verify,
 };
-use moretta_pages::chart::{Axis, Chart, Line};
+use moretta_pages::chart::Line;
 use moretta_papers::{
     adult::{MIXED, SetUp, TRAIN},
     data::Data,
@@ -24,10 +23,10 @@ use moretta_papers::{
     machine,
 };
 
-use crate::{data, results};
+use crate::{data, write_growth, write_page};
 
 /// The paper's columns: age and education as numbers, six taxonomies.
-const PAPER: SetUp = SetUp { hierarchies: Some("hierarchies"), class: Some("income"), ..MIXED };
+const PAPER: SetUp = SetUp { hierarchies: "hierarchies", class: Some("income"), ..MIXED };
 const K: [u64; 6] = [10, 25, 50, 100, 250, 500];
 /// Values of k for the slower comparisons.
 const SOME_K: [u64; 2] = [10, 100];
@@ -61,10 +60,7 @@ fn run_policy(policy: &Policy, table: &ExperimentTable) -> Result<Run, Box<dyn E
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = data() else {
-        eprintln!("SKIPPED genetic: no Adult data; set MORETTA_DATA to the folder that has adult/");
-        return Ok(());
-    };
+    let Some(data) = data("genetic") else { return Ok(()) };
     let train = PAPER.table(&data, TRAIN)?;
     let mut text = format!(
         "# Genetic search on Adult\n\nMade by `benchmarks/run genetic` on {}.\n\nEight quasi-identifiers as in the paper (Iyengar 2002): age and education-num as numbers with any end points, six\ntaxonomies; the training set has 30,162 records, the test set 15,060. Unless stated otherwise, any number of records\nmay be suppressed, as in the paper. LM is the sum over the eight columns (0 to 8); CM is a share of the records.\n",
@@ -73,9 +69,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     text += &rivals(&train)?;
     text += &plain(&train)?;
     text += &speed(&data, &train)?;
-    fs::write(results("genetic.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    write_page("genetic.md", &text)
 }
 
 /// Compares LM with other global recodings.
@@ -296,38 +290,28 @@ fn speed(data: &Data, train: &ExperimentTable) -> Result<String, Box<dyn Error>>
         count(FEWER)
     )?;
     for s in GROWTH_S {
-        let enlarged =
-            ExperimentTable { trees: PAPER.trees(data)?, counts: PAPER.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1) };
-        let policy = policy(10, 1.0, "lm", &method)?;
-        let found = run_policy(&policy, &enlarged)?;
-        let tuples = Profile::build(&policy, &enlarged.trees, &enlarged.counts)?.tuples();
-        let per_second = found.worked("evaluations") as f64 / found.seconds;
-        let (records, width) = (enlarged.counts.records, PAPER.columns.len());
+        let enlarged = PAPER.enlarged(data, &rows, (s, RANDOM_COLUMNS))?;
+        let found = run_policy(&policy(10, 1.0, "lm", &method)?, &enlarged)?;
+        let per_second = add_speed(&mut text, PAPER.columns.len(), &found)?;
+        let records = enlarged.counts.records;
         eprintln!("{records} records: {per_second:.0} a second");
-        writeln!(text, "| {} | {width} | {} | {per_second:.0} |", count(records), count(tuples as u64))?;
         points.push((records as f64, per_second));
     }
-    let chart = Chart {
-        title: "Evaluations per second, eight columns".to_owned(),
-        x: Axis { title: "records", log: true },
-        y: Axis { title: "per second", log: true },
-        lines: vec![Line { name: "genetic".to_owned(), points }],
-    };
-    fs::write(results("genetic-growth.svg"), chart.svg())?;
+    let title = "Evaluations per second, eight columns".to_owned();
+    let lines = vec![Line { name: "genetic".to_owned(), points }];
+    let chart = write_growth("genetic-growth.svg", title, "per second", lines)?;
     for width in COLUMNS {
-        let (per_second, records, tuples) = with_columns(data, width, &method)?;
-        writeln!(text, "| {} | {width} | {} | {per_second:.0} |", count(records), count(tuples as u64))?;
+        let set_up = SetUp { columns: &PAPER.columns[..width], ..PAPER };
+        let policy = set_up.policy("k = 10\nmax-suppressed = 1.0", &method)?;
+        add_speed(&mut text, width, &run_policy(&policy, &set_up.table(data, TRAIN)?)?)?;
     }
-    Ok(text + "\n![growth](genetic-growth.svg)\n")
+    Ok(text + &chart)
 }
 
-/// Evaluations per second with the first `width` columns.
-fn with_columns(data: &Data, width: usize, method: &str) -> Result<(f64, u64, usize), Box<dyn Error>> {
-    let columns: &'static [(&'static str, Kind)] = &PAPER.columns[..width];
-    let set_up = SetUp { columns, ..PAPER };
-    let table = ExperimentTable { trees: set_up.trees(data)?, counts: set_up.counts(&set_up.rows(data, TRAIN)?) };
-    let policy = set_up.policy("k = 10\nmax-suppressed = 1.0", method)?;
-    let found = run_policy(&policy, &table)?;
-    let tuples = Profile::build(&policy, &table.trees, &table.counts)?.tuples();
-    Ok((found.worked("evaluations") as f64 / found.seconds, table.counts.records, tuples))
+/// Adds a row of the table of speeds and returns the evaluations per second.
+fn add_speed(text: &mut String, width: usize, found: &Run) -> Result<f64, Box<dyn Error>> {
+    let per_second = found.worked("evaluations") as f64 / found.seconds;
+    let (records, tuples) = (count(found.profile.records()), count(found.profile.tuples() as u64));
+    writeln!(text, "| {records} | {width} | {tuples} | {per_second:.0} |")?;
+    Ok(per_second)
 }

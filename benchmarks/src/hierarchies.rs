@@ -1,6 +1,6 @@
 //! Benchmark of building hierarchies over numbers from the data: running time and its growth.
 
-use std::{error::Error, fmt::Write as _, fs, hint::black_box, time::Instant};
+use std::{error::Error, fmt::Write as _, hint::black_box, time::Instant};
 
 use moretta_core::{
     hierarchy::{
@@ -12,7 +12,7 @@ use moretta_core::{
 use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::machine;
 
-use crate::{best, results};
+use crate::{best, write_chart, write_page};
 
 const TURNS: usize = 3;
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -164,14 +164,12 @@ pub fn run() -> Result<(), Box<dyn Error>> {
         y: Axis { title: "seconds", log: true },
         lines,
     };
-    fs::write(results("hierarchies.svg"), chart.svg())?;
+    let chart = write_chart("hierarchies.svg", "Seconds by distinct values", &chart)?;
     let text = format!(
-        "# Hierarchies built from the data\n\nMade by `benchmarks/run hierarchies` on {}.\n\nTime from the sorted distinct values, with texts and counts, to the tree with its labels; best of {TURNS} turns. The last\ncolumn is the growth from ten thousand to a million values, relative to m log m: 1 means growth like m log m. Trees of\na million values no longer fit the processor's cache.\n\n{uniform_rows}\n{growing_rows}\n## IOTF and the published algorithm\n\nThe published IOTF scans all neighbors for each merge, O(m^2); its time excludes building the tree.\n\n{rival}\n![Seconds by distinct values](hierarchies.svg)\n\n## The deepest trees\n\nTwo thousand values, each twice the previous one: IOTF merges them one by one, so the tree has as many levels as\nvalues. Floating-point numbers do not allow a much longer chain.\n\n{deep}",
+        "# Hierarchies built from the data\n\nMade by `benchmarks/run hierarchies` on {}.\n\nTime from the sorted distinct values, with texts and counts, to the tree with its labels; best of {TURNS} turns. The last\ncolumn is the growth from ten thousand to a million values, relative to m log m: 1 means growth like m log m. Trees of\na million values no longer fit the processor's cache.\n\n{uniform_rows}\n{growing_rows}\n## IOTF and the published algorithm\n\nThe published IOTF scans all neighbors for each merge, O(m^2); its time excludes building the tree.\n\n{rival}\n{chart}\n## The deepest trees\n\nTwo thousand values, each twice the previous one: IOTF merges them one by one, so the tree has as many levels as\nvalues. Floating-point numbers do not allow a much longer chain.\n\n{deep}",
         machine::described()
     );
-    fs::write(results("hierarchies.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    write_page("hierarchies.md", &text)
 }
 
 /// Ratio of the last point's time to the second point's, divided by the ratio that m log m predicts.

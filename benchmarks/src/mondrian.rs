@@ -2,61 +2,37 @@
 
 use std::{error::Error, fmt::Write as _, fs};
 
-use moretta_core::{
-    counts::Counts,
-    measure::{MeasureContext, Measures},
-    policy::BoundPolicy,
-    profile::Profile,
-    verify,
-};
 use moretta_papers::{
     adult::{BOTH, MIXED, TRAIN},
+    experiment::ExperimentTable,
     machine,
 };
 
-use crate::{data, results, search_timed};
+use crate::{Run, data, results, write_page};
 
 const TURNS: usize = 5;
 const K: [u64; 4] = [5, 10, 50, 100];
 
-struct RunResult {
-    gcp: f64,
-    dm: f64,
-    seconds: f64,
+fn run_policy(table: &ExperimentTable, k: u64, method: &str, turns: usize) -> Result<Run, Box<dyn Error>> {
+    Run::new(&MIXED.policy(&format!("k = {k}"), method)?, table, turns)
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = data() else {
-        eprintln!("SKIPPED mondrian: no Adult data; set MORETTA_DATA to the folder that has adult/");
-        return Ok(());
-    };
-    let trees = MIXED.trees(&data)?;
-    let once = |counts: &Counts, k: u64, method: &str, turns: usize| -> Result<RunResult, Box<dyn Error>> {
-        let policy = MIXED.policy(&format!("k = {k}"), method)?;
-        let profile = Profile::build(&policy, &trees, counts)?;
-        let bound = BoundPolicy::new(&policy, &profile)?;
-        let (outcome, seconds) = search_timed(&bound, 1, turns)?;
-        let verified = verify::verify(&bound, outcome.recoding)?;
-        let context = MeasureContext::of_recoding(&policy, &profile, verified.released());
-        let measures = Measures::of(&context);
-        let value = |name: &str| measures.get(name).unwrap_or(f64::NAN);
-        Ok(RunResult { gcp: value("gcp"), dm: value("dm"), seconds })
-    };
-
-    let train = MIXED.counts(&MIXED.rows(&data, TRAIN)?);
+    let Some(data) = data("mondrian") else { return Ok(()) };
+    let train = MIXED.table(&data, TRAIN)?;
     let mut readme = String::from("| k | GCP | DM | search, ms |\n| ---: | ---: | ---: | ---: |\n");
     let mut variants = String::from(
         "| k | gain | gain, relaxed | widest (as published) | widest, relaxed |\n| ---: | ---: | ---: | ---: | ---: |\n",
     );
     for k in K {
-        let result = once(&train, k, "name = \"mondrian\"", TURNS)?;
-        let milliseconds = 1000.0 * result.seconds;
-        writeln!(readme, "| {k} | {:.4} | {} | {milliseconds:.0} |", result.gcp, result.dm)?;
+        let run = run_policy(&train, k, "name = \"mondrian\"", TURNS)?;
+        let milliseconds = 1000.0 * run.seconds;
+        writeln!(readme, "| {k} | {:.4} | {} | {milliseconds:.0} |", run.measure("gcp"), run.measure("dm"))?;
         write!(variants, "| {k} |")?;
         for choose in ["gain", "widest"] {
             for relaxed in [false, true] {
                 let method = format!("name = \"mondrian\"\nchoose = \"{choose}\"\nrelaxed = {relaxed}");
-                write!(variants, " {:.4} |", once(&train, k, &method, 1)?.gcp)?;
+                write!(variants, " {:.4} |", run_policy(&train, k, &method, 1)?.measure("gcp"))?;
             }
         }
         writeln!(variants)?;
@@ -68,8 +44,9 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     );
     let mut first = None;
     for s in [1, 2, 5, 10, 20] {
-        let counts = MIXED.enlarged_counts(&both, s, 3, 1);
-        let seconds = once(&counts, 5, "name = \"mondrian\"", 3)?.seconds;
+        let table = MIXED.enlarged(&data, &both, (s, 3))?;
+        let seconds = run_policy(&table, 5, "name = \"mondrian\"", 3)?.seconds;
+        let counts = &table.counts;
         let unit = |n: f64| seconds / (n * n.ln());
         let units = (unit(counts.records as f64), unit(counts.rows() as f64));
         let (by_records, by_tuples) = *first.get_or_insert(units);
@@ -79,8 +56,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let text = format!(
         "# Mondrian on Adult\n\nMade by `benchmarks/run mondrian` on {machine}.\n\nAdult's training set, 30,162 records; age and education-num as numbers, workclass, marital-status, occupation, race, sex and\nnative-country with the hierarchies of ARX; strict, `choose = \"gain\"`; best of {TURNS} turns.\n\n{readme}\n## Choices, by GCP\n\n{variants}\n## Growth\n\nAll 45,222 records, each with s - 1 variations that have random values in three random columns; k = 5. The last\ntwo columns are relative to the first row: 1 means growth like n log n. Enlarging makes more distinct tuples than records,\nand the search works on distinct tuples; the remaining growth is because they no longer fit the processor's cache.\n\n{growth}"
     );
-    fs::write(results("mondrian.md"), &text)?;
-    print!("{text}");
+    write_page("mondrian.md", &text)?;
     put_in_readme("mondrian", &readme, &machine)
 }
 

@@ -1,52 +1,29 @@
 //! Benchmark of the sweep on Adult: information loss compared with ARX, and growth of the running time.
 
-use std::{error::Error, fmt::Write as _, fs};
+use std::{error::Error, fmt::Write as _};
 
-use moretta_core::{policy::Policy, schema::Kind, text::count};
-use moretta_pages::chart::{Axis, Chart, Line};
+use moretta_core::{policy::Policy, text::count};
+use moretta_pages::chart::Line;
 use moretta_papers::{
-    adult::{SetUp, TRAIN},
+    adult::{MIXED, SetUp, TRAIN},
     data::Data,
+    error::PaperError,
     machine,
 };
 
-use crate::{
-    data,
-    k_member::{Run, run_policy},
-    mondrian::put_in_readme,
-    results,
-};
+use crate::{Run, data, mondrian::put_in_readme, write_growth, write_page};
 
 /// Columns and hierarchies with which ARX was measured.
 const ARX: SetUp = SetUp {
-    columns: &[
-        ("age", Kind::Category),
-        ("workclass", Kind::Category),
-        ("education", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("occupation", Kind::Category),
-        ("race", Kind::Category),
-        ("sex", Kind::Category),
-        ("native-country", Kind::Category),
-    ],
-    hierarchies: Some("hierarchies-arx"),
-    sensitive: None,
-    class: None,
+    columns: &["age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country"],
+    numbers: &[],
+    ..MIXED
 };
 
 /// The same data with numbers as free numbers.
 const FREE: SetUp = SetUp {
-    columns: &[
-        ("age", Kind::Number),
-        ("workclass", Kind::Category),
-        ("education-num", Kind::Number),
-        ("marital-status", Kind::Category),
-        ("occupation", Kind::Category),
-        ("race", Kind::Category),
-        ("sex", Kind::Category),
-        ("native-country", Kind::Category),
-    ],
-    ..ARX
+    columns: &["age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country"],
+    ..MIXED
 };
 
 /// k, and LM / 8 of ARX 3.9.2 on the same table and hierarchies: local recoding with `optimizeIterativeFast`, loss metric
@@ -59,31 +36,20 @@ const GROWTH_S: [usize; 4] = [1, 3, 10, 33];
 const RANDOM_COLUMNS: usize = 3;
 const GROWTH_K: u64 = 50;
 
-fn search(set_up: &SetUp, data: &Data, method: &str, k: u64, turns: usize) -> Result<Run, Box<dyn Error>> {
-    let trees = set_up.trees(data)?;
-    let counts = set_up.counts(&set_up.rows(data, TRAIN)?);
-    run_policy(&policy(set_up, method, k)?, &trees, &counts, (1, turns))
-}
-
-/// Policy in which every column with a hierarchy is a category, including age, as in the ARX runs.
-fn policy(set_up: &SetUp, method: &str, k: u64) -> Result<Policy, Box<dyn Error>> {
-    let mut policy = set_up.policy(&format!("k = {k}"), &format!("name = \"{method}\""))?;
-    policy.columns.iter_mut().zip(set_up.columns).for_each(|(column, (_, kind))| column.kind = Some(*kind));
-    Ok(policy)
+fn policy(set_up: &SetUp, method: &str, k: u64) -> Result<Policy, PaperError> {
+    set_up.policy(&format!("k = {k}"), &format!("name = \"{method}\""))
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = data() else {
-        eprintln!("SKIPPED sweep: no Adult data; set MORETTA_DATA to the folder that has adult/");
-        return Ok(());
-    };
+    let Some(data) = data("sweep") else { return Ok(()) };
     let mut text = format!(
         "# The sweep on Adult\n\nMade by `benchmarks/run sweep` on {}.\n\nThe 30,162 records of the training set, eight quasi-identifiers, nothing suppressed; the search alone, best of {TURNS} turns.\n\n## All columns with the hierarchies of ARX\n\nLoss is LM / 8, from 0 (original values) to 1 (all `*`). ARX is version 3.9.2 on the same table and hierarchies: local recoding\nwith `optimizeIterativeFast`, loss metric with generalization/suppression factor 0. This benchmark does not run ARX; its\nfigures are constants.\n\n| k | ARX | sweep | seconds | share of ARX's loss | GCP |\n| ---: | ---: | ---: | ---: | ---: | ---: |\n",
         machine::described()
     );
     let mut short = "| k | LM / 8 | ARX | search, s |\n| ---: | ---: | ---: | ---: |\n".to_owned();
+    let table = ARX.table(&data, TRAIN)?;
     for (k, arx) in ARX_LOSS {
-        let run = search(&ARX, &data, "sweep", k, TURNS)?;
+        let run = Run::new(&policy(&ARX, "sweep", k)?, &table, TURNS)?;
         let lm = run.measure("lm") / ARX.columns.len() as f64;
         eprintln!("k = {k}: {lm:.4}, {:.2} s", run.seconds);
         let (seconds, share) = (run.seconds, 100.0 * lm / arx);
@@ -93,10 +59,8 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     text += &others(&data, &ARX, "\n## Our other methods there\n", "lm")?;
     text += &others(&data, &FREE, "\n## Age and education-num as numbers, any interval\n\nGCP.\n", "gcp")?;
     text += &growth(&data)?;
-    fs::write(results("sweep.md"), &text)?;
-    put_in_readme("sweep", &short, &machine::described())?;
-    print!("{text}");
-    Ok(())
+    write_page("sweep.md", &text)?;
+    put_in_readme("sweep", &short, &machine::described())
 }
 
 /// Compares the methods by a measure and by time.
@@ -105,10 +69,11 @@ fn others(data: &Data, set_up: &SetUp, title: &str, measure: &str) -> Result<Str
     let mut text = format!("{title}\n| k | sweep |");
     OTHERS.iter().for_each(|method| text += &format!(" {method} |"));
     text += "\n| ---: | ---: | ---: | ---: | ---: | ---: |\n";
+    let table = set_up.table(data, TRAIN)?;
     for (k, _) in ARX_LOSS {
         write!(text, "| {k} |")?;
         for method in ["sweep"].iter().chain(&OTHERS) {
-            let run = search(set_up, data, method, k, 1)?;
+            let run = Run::new(&policy(set_up, method, k)?, &table, 1)?;
             eprintln!("{method}, k = {k}: {:.2} s", run.seconds);
             write!(text, " {:.4}, {:.2} s |", run.measure(measure) / scale, run.seconds)?;
         }
@@ -118,27 +83,21 @@ fn others(data: &Data, set_up: &SetUp, title: &str, measure: &str) -> Result<Str
 }
 
 fn growth(data: &Data) -> Result<String, Box<dyn Error>> {
-    let trees = ARX.trees(data)?;
     let rows = ARX.rows(data, TRAIN)?;
     let mut text = format!(
         "\n## Growth\n\nWith the hierarchies of ARX, k = {GROWTH_K}; every record and s - 1 variations of it with random values in {RANDOM_COLUMNS} random columns.\n\n| records | distinct tuples | seconds | LM / 8 |\n| ---: | ---: | ---: | ---: |\n"
     );
     let mut points = Vec::new();
     for s in GROWTH_S {
-        let counts = ARX.enlarged_counts(&rows, s, RANDOM_COLUMNS, 1);
-        let run = run_policy(&policy(&ARX, "sweep", GROWTH_K)?, &trees, &counts, (1, 2))?;
-        let (records, tuples) = (count(counts.records), count(counts.rows() as u64));
+        let table = ARX.enlarged(data, &rows, (s, RANDOM_COLUMNS))?;
+        let run = Run::new(&policy(&ARX, "sweep", GROWTH_K)?, &table, 2)?;
+        let (records, tuples) = (count(table.counts.records), count(table.counts.rows() as u64));
         let lm = run.measure("lm") / ARX.columns.len() as f64;
         writeln!(text, "| {records} | {tuples} | {:.2} | {lm:.4} |", run.seconds)?;
         eprintln!("{records} records: {:.2} s", run.seconds);
-        points.push((counts.records as f64, run.seconds));
+        points.push((table.counts.records as f64, run.seconds));
     }
-    let chart = Chart {
-        title: format!("sweep, eight columns, k = {GROWTH_K}"),
-        x: Axis { title: "records", log: true },
-        y: Axis { title: "seconds", log: true },
-        lines: vec![Line { name: "sweep".to_owned(), points }],
-    };
-    fs::write(results("sweep-growth.svg"), chart.svg())?;
-    Ok(text + "\n![growth](sweep-growth.svg)\n")
+    let title = format!("sweep, eight columns, k = {GROWTH_K}");
+    let lines = vec![Line { name: "sweep".to_owned(), points }];
+    Ok(text + &write_growth("sweep-growth.svg", title, "seconds", lines)?)
 }

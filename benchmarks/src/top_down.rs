@@ -1,11 +1,8 @@
 //! Benchmark of top-down disclosure on Adult: running time with one QID and with several, and its growth.
 
-use std::{error::Error, fmt::Write as _, fs, sync::Arc, time::Instant};
+use std::{error::Error, fmt::Write as _, sync::Arc, time::Instant};
 
-use hashbrown::HashMap;
 use moretta_core::{
-    counts::Counts,
-    hierarchy::Hierarchies,
     policy::{BoundPolicy, Policy},
     privacy::{PrivacyModel, Template, TemplateValues},
     profile::Profile,
@@ -16,11 +13,11 @@ use moretta_core::{
 use moretta_pages::chart::{Axis, Chart, Line};
 use moretta_papers::{
     adult::{BOTH, GUARDED, SetUp},
-    data::Random,
+    data::{Data, Random},
     machine,
 };
 
-use crate::{best, data, naive_top_down, results};
+use crate::{best, data, naive_top_down, worked, write_chart, write_page};
 
 const SET_UP: SetUp = GUARDED;
 const METHOD: &str = "name = \"top-down-disclosure\"";
@@ -48,7 +45,7 @@ type Qid = Vec<&'static str>;
 /// Result of one search; `seconds` is the best of several runs.
 struct Run {
     path: Vec<Step>,
-    work: HashMap<&'static str, u64>,
+    work: Vec<(&'static str, u64)>,
     seconds: f64,
     /// Peak memory of the process, including the profile.
     peak_megabytes: Option<u64>,
@@ -56,7 +53,7 @@ struct Run {
 
 impl Run {
     fn work(&self, name: &str) -> u64 {
-        self.work.get(name).copied().unwrap_or(0)
+        worked(&self.work, name)
     }
 
     fn memory(&self) -> String {
@@ -76,15 +73,12 @@ struct ProfiledTable {
 }
 
 impl ProfiledTable {
-    fn new(counts: &Counts) -> Result<Self, Box<dyn Error>> {
+    /// The original records, each with `s - 1` variations.
+    fn enlarged(data: &Data, original: &[Vec<String>], s: usize) -> Result<Self, Box<dyn Error>> {
+        let table = SET_UP.enlarged(data, original, (s, RANDOM_COLUMNS))?;
         // The profile depends on the columns alone, not on the templates.
         let policy = policy(&[all_columns()], 1.0)?;
-        Ok(Self { profile: Profile::build(&policy, &Hierarchies::default(), counts)? })
-    }
-
-    /// The original records, each with `s - 1` variations.
-    fn enlarged(original: &[Vec<String>], s: usize) -> Result<Self, Box<dyn Error>> {
-        Self::new(&SET_UP.enlarged_counts(original, s, RANDOM_COLUMNS, 1))
+        Ok(Self { profile: Profile::build(&policy, &table.trees, &table.counts)? })
     }
 
     /// Runs the search `turns` times and keeps the best time.
@@ -106,8 +100,7 @@ impl ProfiledTable {
             seconds.push(more);
         }
         let outcome = first?;
-        let work = outcome.work.into_iter().collect();
-        Ok(Run { path: outcome.path, work, seconds: best(&seconds), peak_megabytes })
+        Ok(Run { path: outcome.path, work: outcome.work, seconds: best(&seconds), peak_megabytes })
     }
 
     fn run_naively(&self, qid: &Qid, confidence: f64) -> Result<naive_top_down::Run, Box<dyn Error>> {
@@ -121,7 +114,7 @@ impl ProfiledTable {
 }
 
 fn all_columns() -> Qid {
-    SET_UP.columns.iter().map(|(name, _)| *name).collect()
+    SET_UP.columns.to_vec()
 }
 
 /// Policy that limits the inference of the rarer half of the sensitive values from each QID.
@@ -145,10 +138,7 @@ fn met(met: bool) -> &'static str {
 }
 
 pub fn run() -> Result<(), Box<dyn Error>> {
-    let Some(data) = data() else {
-        eprintln!("SKIPPED top-down: no Adult data; set MORETTA_DATA to the folder that has adult/");
-        return Ok(());
-    };
+    let Some(data) = data("top-down") else { return Ok(()) };
     let original = SET_UP.rows(&data, BOTH)?;
     let mut text = format!(
         "# Top-down disclosure on Adult\n\nMade by `benchmarks/run top-down` on {}.\n\nSeven categorical quasi-identifiers without hierarchies\n({}), class {}.\nThe rarer half of the values of {} must not be inferred (`rarest = 0.5`).\nTimes are of the search alone, without building the profile, on {} threads. Memory is the peak of the process during\nthe search, including the profile. Enlarged: both sets, each record with s - 1 variations that have random\nvalues in {} random quasi-identifiers. The published times are of a Pentium IV at 3 GHz.\n",
@@ -162,7 +152,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let (mut one, mut naive, mut several, mut growth) = (String::new(), String::new(), String::new(), Growth::new());
     // From the smallest table to the largest, so that memory kept from an earlier one hardly adds to the peak.
     for s in GROWTH_S {
-        let table = ProfiledTable::enlarged(&original, s)?;
+        let table = ProfiledTable::enlarged(&data, &original, s)?;
         growth.measure(s, &table)?;
         if s == 1 {
             against_naive(&mut naive, &table)?;
@@ -174,9 +164,7 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     }
     text.extend([one, naive, several]);
     growth.write(&mut text)?;
-    fs::write(results("top-down-disclosure.md"), &text)?;
-    print!("{text}");
-    Ok(())
+    write_page("top-down-disclosure.md", &text)
 }
 
 fn one_qid(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
@@ -312,7 +300,9 @@ fn several_qids(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn 
         slowest.1,
     )?;
     let x = Axis { title: "QIDs", log: false };
-    chart(text, "top-down-by-qids", Chart { title: "search against QIDs".to_owned(), x, y: SECONDS, lines })
+    let chart = Chart { title: "search against QIDs".to_owned(), x, y: SECONDS, lines };
+    *text += &write_chart("top-down-by-qids.svg", &chart.title, &chart)?;
+    Ok(())
 }
 
 const SECONDS: Axis = Axis { title: "search, seconds", log: true };
@@ -366,12 +356,8 @@ impl Growth {
             Line { name: "like the distinct tuples".to_owned(), points: self.even },
         ];
         let x = Axis { title: "records", log: true };
-        chart(text, "top-down-by-records", Chart { title: "search against records".to_owned(), x, y: SECONDS, lines })
+        let chart = Chart { title: "search against records".to_owned(), x, y: SECONDS, lines };
+        *text += &write_chart("top-down-by-records.svg", &chart.title, &chart)?;
+        Ok(())
     }
-}
-
-fn chart(text: &mut String, file: &str, chart: Chart) -> Result<(), Box<dyn Error>> {
-    fs::write(results(&format!("{file}.svg")), chart.svg())?;
-    writeln!(text, "![{}]({file}.svg)", chart.title)?;
-    Ok(())
 }

@@ -1,6 +1,6 @@
 //! The Adult data set: columns and roles for several experiments, original or enlarged by random variations.
 
-use moretta_core::{counts::Counts, hierarchy::Hierarchies, policy::Policy, schema::Kind};
+use moretta_core::{counts::Counts, hierarchy::Hierarchies, policy::Policy};
 
 use crate::{
     data::{self, Data, TextRows},
@@ -8,13 +8,17 @@ use crate::{
     experiment::{self, ExperimentTable},
 };
 
-/// Columns of Adult that an experiment uses, and their roles.
+/// Columns that an experiment uses, and their roles.
 #[derive(Debug, Clone, Copy)]
 pub struct SetUp {
-    /// Quasi-identifiers in order; numbers are free.
-    pub columns: &'static [(&'static str, Kind)],
-    /// Folder in `adult/` with the hierarchies of categories; if `None`, all values are children of `*`.
-    pub hierarchies: Option<&'static str>,
+    /// Quasi-identifiers in order.
+    pub columns: &'static [&'static str],
+    /// Quasi-identifiers that are free numbers; the others are categories.
+    pub numbers: &'static [&'static str],
+    /// Folder in `adult/` with the hierarchies of categories.
+    pub hierarchies: &'static str,
+    /// Categories without a hierarchy: all their values are children of `*`.
+    pub flat: &'static [&'static str],
     /// Sensitive column, if any.
     pub sensitive: Option<&'static str>,
     /// Column to predict, if any.
@@ -23,60 +27,36 @@ pub struct SetUp {
 
 /// Eight columns, two of them free numbers.
 pub const MIXED: SetUp = SetUp {
-    columns: &[
-        ("age", Kind::Number),
-        ("education-num", Kind::Number),
-        ("workclass", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("occupation", Kind::Category),
-        ("race", Kind::Category),
-        ("sex", Kind::Category),
-        ("native-country", Kind::Category),
-    ],
-    hierarchies: Some("hierarchies-arx"),
+    columns: &["age", "education-num", "workclass", "marital-status", "occupation", "race", "sex", "native-country"],
+    numbers: &["age", "education-num"],
+    hierarchies: "hierarchies-arx",
+    flat: &[],
     sensitive: None,
     class: None,
 };
+
+/// The columns of [`MIXED`] with two taxonomies, as in paper 4.
+pub const TWO_TAXONOMIES: SetUp =
+    SetUp { hierarchies: "hierarchies", flat: &["occupation", "race", "sex", "native-country"], ..MIXED };
 
 /// Seven categories, as in paper 1.
 pub const CATEGORIES: SetUp = SetUp {
-    columns: &[
-        ("occupation", Kind::Category),
-        ("education", Kind::Category),
-        ("native-country", Kind::Category),
-        ("marital-status", Kind::Category),
-        ("sex", Kind::Category),
-        ("race", Kind::Category),
-        ("workclass", Kind::Category),
-    ],
-    hierarchies: Some("hierarchies"),
-    sensitive: None,
+    columns: &["occupation", "education", "native-country", "marital-status", "sex", "race", "workclass"],
+    numbers: &[],
+    hierarchies: "hierarchies",
     class: Some("income"),
+    ..MIXED
 };
+
+const GUARDED_COLUMNS: &[&str] =
+    &["occupation", "education", "native-country", "sex", "race", "workclass", "relationship"];
 
 /// Seven categories without hierarchies and a sensitive column, as in paper 2.
-pub const GUARDED: SetUp = SetUp {
-    columns: &[
-        ("occupation", Kind::Category),
-        ("education", Kind::Category),
-        ("native-country", Kind::Category),
-        ("sex", Kind::Category),
-        ("race", Kind::Category),
-        ("workclass", Kind::Category),
-        ("relationship", Kind::Category),
-    ],
-    hierarchies: None,
-    sensitive: Some("marital-status"),
-    class: Some("income"),
-};
+pub const GUARDED: SetUp =
+    SetUp { columns: GUARDED_COLUMNS, flat: GUARDED_COLUMNS, sensitive: Some("marital-status"), ..CATEGORIES };
 
 /// Three numbers, as in paper 3.
-pub const NUMBERS: SetUp = SetUp {
-    columns: &[("age", Kind::Number), ("education-num", Kind::Number), ("hours-per-week", Kind::Number)],
-    hierarchies: None,
-    sensitive: None,
-    class: None,
-};
+pub const NUMBERS: SetUp = SetUp::of_numbers(&["age", "education-num", "hours-per-week"]);
 
 /// Files of the training set.
 pub const TRAIN: &[&str] = &["adult/adult_train.csv"];
@@ -86,22 +66,29 @@ pub const TEST: &[&str] = &["adult/adult_test.csv"];
 pub const BOTH: &[&str] = &["adult/adult_train.csv", "adult/adult_test.csv"];
 
 impl SetUp {
+    /// Quasi-identifiers that are all free numbers.
+    pub const fn of_numbers(columns: &'static [&'static str]) -> Self {
+        Self { columns, numbers: columns, ..MIXED }
+    }
+
     /// Column names of a row: quasi-identifiers, then the sensitive column, then the class.
     pub fn names(&self) -> Vec<&'static str> {
-        self.columns.iter().map(|(name, _)| *name).chain(self.sensitive).chain(self.class).collect()
+        self.columns.iter().copied().chain(self.sensitive).chain(self.class).collect()
+    }
+
+    fn has_hierarchy(&self, column: &str) -> bool {
+        !self.numbers.contains(&column) && !self.flat.contains(&column)
     }
 
     /// Policy over the columns. `privacy` and `method` are the contents of these TOML tables.
     pub fn policy(&self, privacy: &str, method: &str) -> Result<Policy, PaperError> {
         let mut text = format!("[privacy]\n{privacy}\n[method]\n{method}\n");
-        for (name, kind) in self.columns {
-            let how = match kind {
-                Kind::Number => "type = \"number\"".to_owned(),
-                Kind::Date => "type = \"date\"".to_owned(),
-                Kind::Category if self.hierarchies.is_some() => format!("hierarchy = \"{name}.csv\""),
-                Kind::Category => "type = \"category\"".to_owned(),
-            };
-            text += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\n{how}\n");
+        for name in self.columns {
+            let kind = if self.numbers.contains(name) { "number" } else { "category" };
+            text += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\ntype = \"{kind}\"\n");
+            if self.has_hierarchy(name) {
+                text += &format!("hierarchy = \"{name}.csv\"\n");
+            }
         }
         for (name, role) in [(self.sensitive, "sensitive"), (self.class, "class")] {
             if let Some(name) = name {
@@ -111,12 +98,11 @@ impl SetUp {
         experiment::policy(&text)
     }
 
-    /// Reads the hierarchies of all categories.
+    /// Reads the hierarchies of all categories that have one.
     pub fn trees(&self, data: &Data) -> Result<Hierarchies, PaperError> {
         let mut trees = Hierarchies::default();
-        let Some(folder) = self.hierarchies else { return Ok(trees) };
-        for (name, _) in self.columns.iter().filter(|(_, kind)| *kind == Kind::Category) {
-            trees.insert((*name).to_owned(), data.tree(&format!("adult/{folder}/{name}.csv"))?);
+        for name in self.columns.iter().filter(|name| self.has_hierarchy(name)) {
+            trees.insert((*name).to_owned(), data.tree(&format!("adult/{}/{name}.csv", self.hierarchies))?);
         }
         Ok(trees)
     }
@@ -135,14 +121,19 @@ impl SetUp {
         data::counted(&self.names(), rows)
     }
 
-    /// Groups and counts every record and `s - 1` variations of it, which have random values in `r` random
-    /// quasi-identifiers.
-    pub fn enlarged_counts(&self, rows: &[Vec<String>], s: usize, r: usize, seed: u64) -> Counts {
-        data::enlarged(&self.names(), rows, self.columns.len(), (s, r, seed))
-    }
-
     /// Reads the files as a table with hierarchies.
     pub fn table(&self, data: &Data, files: &[&str]) -> Result<ExperimentTable, PaperError> {
         Ok(ExperimentTable { counts: self.counts(&self.rows(data, files)?), trees: self.trees(data)? })
+    }
+
+    /// Table with every record and `s - 1` variations of it, which have random values in `r` random quasi-identifiers.
+    pub fn enlarged(
+        &self,
+        data: &Data,
+        rows: &[Vec<String>],
+        (s, r): (usize, usize),
+    ) -> Result<ExperimentTable, PaperError> {
+        let counts = data::enlarged(&self.names(), rows, self.columns.len(), (s, r));
+        Ok(ExperimentTable { counts, trees: self.trees(data)? })
     }
 }

@@ -55,7 +55,7 @@ pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     );
     let mut errors_by_variant: ErrorsByVariant = Vec::new();
     for (name, parameters, hierarchies) in VARIANTS {
-        let set_up = SetUp { hierarchies: Some(hierarchies), ..CATEGORIES };
+        let set_up = SetUp { hierarchies, ..CATEGORIES };
         let tables = (set_up.table(&experiment.data, TRAIN)?, set_up.table(&experiment.data, TEST)?);
         let mut errors = Vec::new();
         for k in KS {
@@ -209,16 +209,12 @@ fn scale(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), Pap
         ),
     );
     let rows_of_both = CATEGORIES.rows(&experiment.data, BOTH)?;
-    let trees = CATEGORIES.trees(&experiment.data)?;
     let method = "name = \"bottom-up-generalization\"\ntake-back = false";
     let policy = CATEGORIES.policy(&format!("k = {LARGE_K}"), method)?;
     let (mut rows, mut line) = (Vec::new(), Vec::new());
     for s in COPIES {
         experiment.step(&format!("paper 1: enlarged {s} times"))?;
-        let table = ExperimentTable {
-            counts: CATEGORIES.enlarged_counts(&rows_of_both, s, RANDOM_COLUMNS, 1),
-            trees: trees.clone(),
-        };
+        let table = CATEGORIES.enlarged(&experiment.data, &rows_of_both, (s, RANDOM_COLUMNS))?;
         let start = std::time::Instant::now();
         let profile = Profile::build(&policy, &table.trees, &table.counts)?;
         let index = start.elapsed().as_secs_f64();

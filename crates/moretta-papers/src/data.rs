@@ -80,24 +80,12 @@ impl Data {
 
 /// Groups equal rows and counts them.
 pub fn counted(names: &[&str], rows: &[Vec<String>]) -> Counts {
-    enlarged(names, rows, 0, (1, 0, 0))
+    enlarged(names, rows, 0, (1, 0))
 }
 
 /// Groups and counts every row and `s - 1` variations of it, which have random values in `r` of the first `width`
 /// columns. Variations are not stored: memory grows with the distinct rows only.
-pub fn enlarged(names: &[&str], rows: &[Vec<String>], width: usize, (s, r, seed): (usize, usize, u64)) -> Counts {
-    let mut counter = Counter::new(names);
-    enlarge(rows, width, (s, r, seed), |record| counter.add(record));
-    counter.finish()
-}
-
-/// Passes every row and `s - 1` variations of it to `sink`.
-fn enlarge<'a>(
-    rows: &'a [Vec<String>],
-    width: usize,
-    (s, r, seed): (usize, usize, u64),
-    mut sink: impl FnMut(&[&'a str]),
-) {
+pub fn enlarged(names: &[&str], rows: &[Vec<String>], width: usize, (s, r): (usize, usize)) -> Counts {
     let domains: Vec<Vec<&str>> = (0..width)
         .map(|column| {
             let mut values: Vec<&str> = rows.iter().map(|row| row[column].as_str()).collect();
@@ -106,11 +94,12 @@ fn enlarge<'a>(
             values
         })
         .collect();
-    let mut random = Random(seed);
+    let mut counter = Counter::new(names);
+    let mut random = Random(1);
     let mut columns: Vec<usize> = Vec::with_capacity(width);
     for row in rows {
         let original: Vec<&str> = row.iter().map(String::as_str).collect();
-        sink(&original);
+        counter.add(&original);
         let mut variation = original.clone();
         for _ in 1..s {
             variation.copy_from_slice(&original);
@@ -120,9 +109,10 @@ fn enlarge<'a>(
                 let column = columns.swap_remove(random.below(columns.len()));
                 variation[column] = domains[column][random.below(domains[column].len())];
             }
-            sink(&variation);
+            counter.add(&variation);
         }
     }
+    counter.finish()
 }
 
 /// SplitMix64 generator; its quality suffices for random variations.
@@ -237,7 +227,7 @@ mod tests {
     #[test]
     fn variations_differ_in_at_most_r_of_the_first_columns() {
         let rows = rows(&["x,1,a,p", "y,2,b,q", "z,3,c,r"]);
-        let counts = enlarged(&["a", "b", "c", "d"], &rows, 3, (50, 1, 1));
+        let counts = enlarged(&["a", "b", "c", "d"], &rows, 3, (50, 1));
         assert_eq!(counts.records, 150);
         let mut varied = 0;
         for row in 0..counts.rows() {

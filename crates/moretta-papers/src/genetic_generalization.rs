@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The paper's columns: age and education as numbers, six taxonomies.
-const PAPER: SetUp = SetUp { hierarchies: Some("hierarchies"), class: Some("income"), ..MIXED };
+const PAPER: SetUp = SetUp { hierarchies: "hierarchies", class: Some("income"), ..MIXED };
 const KS: [u64; 6] = [10, 25, 50, 100, 250, 500];
 const OBJECTIVES: [&str; 2] = ["lm", "cm"];
 /// Published errors: on the original data, and the greatest of the cuts found for CM.

@@ -1,6 +1,5 @@
 //! Campan, Cooper, Truta (SDM 2011): loss of k-member clustering with different hierarchies over the same numbers.
 
-use moretta_core::hierarchy::Hierarchies;
 use moretta_pages::chart::Axis;
 use rayon::prelude::*;
 
@@ -8,7 +7,7 @@ use crate::{
     adult::{BOTH, NUMBERS},
     document::{Document, line_by, span},
     error::PaperError,
-    experiment::{self, Experiment, ExperimentTable},
+    experiment::{self, Experiment},
 };
 
 /// Name of a hierarchy and the policy text for a column, in the order of the tables.
@@ -69,16 +68,13 @@ pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
 }
 
 fn measured(experiment: &Experiment<'_>) -> Result<Values, PaperError> {
-    let table = ExperimentTable {
-        counts: NUMBERS.counts(&NUMBERS.rows(&experiment.data, BOTH)?),
-        trees: Hierarchies::default(),
-    };
+    let table = NUMBERS.table(&experiment.data, BOTH)?;
     let mut values = vec![vec![Vec::new(); HIERARCHIES.len()]; MEASURES.len()];
     for (at, (name, hierarchy)) in HIERARCHIES.iter().enumerate() {
         for k in KS {
             experiment.step(&format!("paper 3: {name}, k = {k}"))?;
             let mut text = format!("privacy.k = {k}\nmethod.name = \"k-member\"\n");
-            for (column, _) in NUMBERS.columns {
+            for column in NUMBERS.columns {
                 let how = hierarchy(column);
                 text +=
                     &format!("[columns.{column}]\nrole = \"quasi-identifier\"\ntype = \"number\"\nhierarchy = {how}\n");

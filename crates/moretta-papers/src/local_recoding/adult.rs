@@ -1,20 +1,17 @@
 //! Adult: information loss and query errors by k.
 
-use moretta_core::{hierarchy::Hierarchies, text::count};
+use moretta_core::text::count;
 use moretta_insight::evaluate::queries::{self, Draw};
 use moretta_pages::chart::Axis;
 
-use super::{BOTTOM_UP, METHODS, MONDRIAN, TOP_DOWN, WIDEST, policy};
+use super::{BOTTOM_UP, METHODS, MONDRIAN, TOP_DOWN, WIDEST};
 use crate::{
-    adult::{MIXED, SetUp, TRAIN},
+    adult::{TRAIN, TWO_TAXONOMIES},
     document::{Document, line_by, span, where_not},
     error::PaperError,
     experiment::{Experiment, ExperimentTable},
 };
 
-const ADULT: SetUp = SetUp { hierarchies: None, ..MIXED };
-/// Columns with a taxonomy; the other categories are flat.
-const TAXONOMIES: [&str; 2] = ["workclass", "marital-status"];
 const KS: [u64; 6] = [2, 5, 10, 25, 50, 100];
 /// Queries per draw, and draws. Several draws, because a few queries dominate a mean of relative errors.
 const QUERIES: usize = 1000;
@@ -40,11 +37,7 @@ struct MethodResult {
 type Figure = fn(&MethodResult) -> f64;
 
 pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Result<(), PaperError> {
-    let mut trees = Hierarchies::default();
-    for name in TAXONOMIES {
-        trees.insert(name.to_owned(), experiment.data.tree(&format!("adult/hierarchies/{name}.csv"))?);
-    }
-    let table = ExperimentTable { counts: ADULT.counts(&ADULT.rows(&experiment.data, TRAIN)?), trees };
+    let table = TWO_TAXONOMIES.table(&experiment.data, TRAIN)?;
     document.section(
         "Adult",
         &format!(
@@ -91,7 +84,7 @@ fn figures(
     k: u64,
     method: &str,
 ) -> Result<MethodResult, PaperError> {
-    let policy = policy(k, method, ADULT.columns, &[], &TAXONOMIES)?;
+    let policy = TWO_TAXONOMIES.policy(&format!("k = {k}"), method)?;
     let run = experiment.run(&policy, table)?;
     let released = &run.released;
     let (mut counts, mut sums) = (Vec::new(), Vec::new());

@@ -5,15 +5,7 @@ mod adult;
 mod seeds;
 mod synthetic;
 
-use std::fmt::Write as _;
-
-use moretta_core::{policy::Policy, schema::Kind};
-
-use crate::{
-    document::Document,
-    error::PaperError,
-    experiment::{self, Experiment},
-};
+use crate::{document::Document, error::PaperError, experiment::Experiment};
 
 /// Methods: name in tables, and policy text.
 const METHODS: [(&str, &str); 4] = [
@@ -26,27 +18,6 @@ const TOP_DOWN: usize = 0;
 const BOTTOM_UP: usize = 1;
 const MONDRIAN: usize = 2;
 const WIDEST: usize = 3;
-
-/// Policy over columns with weights; names the hierarchy of each category that has one.
-fn policy(
-    k: u64,
-    method: &str,
-    columns: &[(&str, Kind)],
-    weights: &[u32],
-    hierarchies: &[&str],
-) -> Result<Policy, PaperError> {
-    let mut text = format!("privacy.k = {k}\n[method]\n{method}\n");
-    for (at, (name, kind)) in columns.iter().enumerate() {
-        let how = match kind {
-            Kind::Number => "type = \"number\"".to_owned(),
-            _ if hierarchies.contains(name) => format!("hierarchy = \"{name}.csv\""),
-            _ => "type = \"category\"".to_owned(),
-        };
-        let weight = weights.get(at).unwrap_or(&1);
-        let _ = writeln!(text, "[columns.{name}]\nrole = \"quasi-identifier\"\nweight = {weight}\n{how}");
-    }
-    experiment::policy(&text)
-}
 
 pub(crate) fn run(experiment: &Experiment<'_>) -> Result<Document, PaperError> {
     let mut document = Document::new(

@@ -2,7 +2,7 @@
 
 use moretta_core::{ids::TupleId, profile::Profile};
 
-use super::{METHODS, TOP_DOWN, policy, synthetic};
+use super::{METHODS, TOP_DOWN, synthetic};
 use crate::{
     data::Random,
     document::{Document, percent},
@@ -33,7 +33,7 @@ pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Resul
     let tables = [Some(1.0), Some(2.0), None];
     for deviation in tables {
         let table = synthetic::table(deviation);
-        let policy = policy(2, METHODS[TOP_DOWN].1, synthetic::COLUMNS, &[], &[])?;
+        let policy = synthetic::COLUMNS.policy("k = 2", METHODS[TOP_DOWN].1)?;
         experiment.step(&format!("paper 4: seeds, {}", synthetic::named(deviation)))?;
         let Reached { shares, ended } = reached(&Profile::build(&policy, &table.trees, &table.counts)?);
         all_ended += ended / tables.len() as f64;

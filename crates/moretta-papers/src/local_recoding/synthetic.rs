@@ -1,19 +1,19 @@
 //! Synthetic tables: information loss by distribution of the values, and the effect of weights.
 
-use moretta_core::{counts::Counts, hierarchy::Hierarchies, ids::ColumnId, schema::Kind, text::count};
+use moretta_core::{hierarchy::Hierarchies, ids::ColumnId, text::count};
 use moretta_insight::evaluate::queries::{self, Aggregate, Condition, Original, Query, ReleaseEstimator};
 use moretta_pages::chart::{Axis, Line};
 
-use super::{METHODS, policy};
+use super::METHODS;
 use crate::{
-    data::{self, Random},
+    adult::SetUp,
+    data::{Random, TextRows},
     document::Document,
     error::PaperError,
     experiment::{Experiment, ExperimentTable},
 };
 
-pub(super) const COLUMNS: &[(&str, Kind)] =
-    &[("A1", Kind::Number), ("A2", Kind::Number), ("A3", Kind::Number), ("A4", Kind::Number)];
+pub(super) const COLUMNS: SetUp = SetUp::of_numbers(&["A1", "A2", "A3", "A4"]);
 const RECORDS: usize = 10_000;
 const K: u64 = 10;
 const QUERIES: usize = 1000;
@@ -26,17 +26,14 @@ const WEIGHTS: [u32; 4] = [8, 4, 2, 1];
 
 /// Table of random integers.
 pub(super) fn table(deviation: Option<f64>) -> ExperimentTable {
-    ExperimentTable { counts: counts(deviation), trees: Hierarchies::default() }
-}
-
-fn counts(deviation: Option<f64>) -> Counts {
     let mut random = Random(1);
     let mut value = || match deviation {
         Some(deviation) => gaussian(&mut random, deviation),
         None => 1 + random.below(VALUES),
     };
-    let rows: data::TextRows = (0..RECORDS).map(|_| COLUMNS.iter().map(|_| value().to_string()).collect()).collect();
-    data::counted(&COLUMNS.iter().map(|(name, _)| *name).collect::<Vec<_>>(), &rows)
+    let row = |_| COLUMNS.columns.iter().map(|_| value().to_string()).collect();
+    let rows: TextRows = (0..RECORDS).map(row).collect();
+    ExperimentTable { counts: COLUMNS.counts(&rows), trees: Hierarchies::default() }
 }
 
 /// Draws an approximately normal value: the sum of twelve uniform numbers (Irwin-Hall).
@@ -71,7 +68,7 @@ fn penalties(experiment: &Experiment<'_>, document: &mut Document) -> Result<(),
         let table = table(deviation);
         let mut row = vec![named(deviation), count(table.counts.rows() as u64)];
         for (at, (_, method)) in METHODS.iter().enumerate() {
-            let run = experiment.run(&policy(K, method, COLUMNS, &[], &[])?, &table)?;
+            let run = experiment.run(&COLUMNS.policy(&format!("k = {K}"), method)?, &table)?;
             let ncp = run.measure("ncp")?;
             row.push(count(ncp.round() as u64));
             if let Some(deviation) = deviation {
@@ -137,7 +134,8 @@ fn errors(
     method: &str,
     weights: [u32; 4],
 ) -> Result<Vec<f64>, PaperError> {
-    let policy = policy(K, method, COLUMNS, &weights, &[])?;
+    let mut policy = COLUMNS.policy(&format!("k = {K}"), method)?;
+    policy.columns.iter_mut().zip(weights).for_each(|(column, weight)| column.weight = f64::from(weight));
     let run = experiment.run(&policy, table)?;
     let estimator = ReleaseEstimator::new(&run.profile, &run.released, &policy.release)?;
     let original = Original::new(&run.profile);
@@ -145,7 +143,7 @@ fn errors(
         let answered = queries::ask(&original, &estimator, &ranges(columns));
         queries::errors(&answered).mean.unwrap_or(f64::NAN)
     };
-    Ok((1..=COLUMNS.len()).map(error).collect())
+    Ok((1..=COLUMNS.columns.len()).map(error).collect())
 }
 
 /// Draws queries with random ranges in the first columns.

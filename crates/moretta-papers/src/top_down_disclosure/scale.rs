@@ -1,13 +1,13 @@
 //! Running time of the search on Adult, enlarged to a million records.
 
-use moretta_core::{hierarchy::Hierarchies, policy::Policy, text::count};
+use moretta_core::{policy::Policy, text::count};
 use moretta_pages::chart::{Axis, Line};
 
 use crate::{
     adult::{BOTH, GUARDED},
     document::Document,
     error::PaperError,
-    experiment::{Experiment, ExperimentTable},
+    experiment::Experiment,
 };
 
 /// Several QIDs of two to five columns; none contains another.
@@ -43,14 +43,12 @@ pub(super) fn run(experiment: &Experiment<'_>, document: &mut Document) -> Resul
             SEVERAL.len()
         ),
     );
-    let all: Vec<&str> = GUARDED.columns.iter().map(|(name, _)| *name).collect();
-    let ways = [("one QID", policy(&[&all])?), ("several QIDs", policy(&SEVERAL)?)];
+    let ways = [("one QID", policy(&[GUARDED.columns])?), ("several QIDs", policy(&SEVERAL)?)];
     let original = GUARDED.rows(&experiment.data, BOTH)?;
     let (mut rows, mut lines) = (Vec::new(), vec![Vec::new(); ways.len()]);
     for s in COPIES {
         experiment.step(&format!("paper 2: enlarged {s} times"))?;
-        let counts = GUARDED.enlarged_counts(&original, s, RANDOM_COLUMNS, 1);
-        let table = ExperimentTable { counts, trees: Hierarchies::default() };
+        let table = GUARDED.enlarged(&experiment.data, &original, (s, RANDOM_COLUMNS))?;
         let mut row = vec![s.to_string(), count(table.counts.records), count(table.counts.rows() as u64)];
         for (at, (name, policy)) in ways.iter().enumerate() {
             let run = experiment.run(policy, &table)?;
