@@ -11,6 +11,7 @@ mod hierarchies;
 mod k_member;
 mod local_recoding;
 mod mondrian;
+mod naive;
 mod naive_bottom_up;
 mod naive_top_down;
 mod sweep;

@@ -12,6 +12,8 @@ use moretta_core::{
     profile::Profile,
 };
 
+use crate::naive;
+
 /// Result of a run.
 pub struct Run {
     /// Column and node of each generalization.
@@ -35,14 +37,7 @@ struct Naive<'a> {
 pub fn run(profile: &Profile, k: u64) -> Run {
     let start = Instant::now();
     let trees: Vec<&Tree> = profile.columns().iter().filter_map(|column| column.domain.tree()).collect();
-    let mut next = 0;
-    let mut shift = |tree: &&Tree| {
-        let own = next;
-        next += tree.len().next_power_of_two().trailing_zeros();
-        own
-    };
-    let shifts = trees.iter().map(&mut shift).collect();
-    assert!(next <= 64, "a tuple fits a word");
+    let shifts = naive::shifts(trees.iter().map(|tree| tree.len()));
     let leaves = |tree: &&Tree| (0..tree.leaf_count() as u32).map(|code| tree.leaf(code).0).collect();
     let current = trees.iter().map(leaves).collect();
     let mut naive = Naive { profile, trees, current, shifts, group_sizes: HashMap::new(), tuples_touched: 0 };
@@ -111,23 +106,11 @@ impl Naive<'_> {
     /// Information loss `I` of the generalization to each node of a column.
     fn information(&self, column: usize) -> Vec<f64> {
         let tree = self.trees[column];
-        let Some(class) = self.profile.class() else { return vec![0.0; tree.len()] };
-        let classes = self.profile.attributes()[class.index()].values.len();
-        let mut records = vec![vec![0u64; classes]; tree.leaf_count()];
-        for tuple in (0..self.profile.tuples() as u32).map(TupleId) {
-            for variant in self.profile.variants_of(tuple) {
-                let class = self.profile.value(variant, class) as usize;
-                records[self.profile.codes(tuple)[column] as usize][class] += self.profile.variant_records(variant);
-            }
-        }
+        let classes = naive::classes(self.profile, column);
         // Records below a node and the entropy of their class.
         let below = |node: NodeId| {
             let (first, last) = tree.range(node);
-            let of_class = |class| records[first as usize..=last as usize].iter().map(|leaf| leaf[class]).sum();
-            let counts: Vec<u64> = (0..classes).map(of_class).collect();
-            let all = counts.iter().sum::<u64>() as f64;
-            let shares = counts.iter().filter(|count| **count > 0).map(|&count| count as f64 / all);
-            (all, shares.map(|share| -share * share.log2()).sum::<f64>())
+            naive::entropy(&naive::sum(&classes[first as usize..=last as usize]))
         };
         let lost = |node: NodeId| {
             let (all, entropy) = below(node);

@@ -13,6 +13,8 @@ use moretta_core::{
     profile::Profile,
 };
 
+use crate::naive;
+
 /// Result of a run.
 pub struct Run {
     /// Column and code of each disclosed value.
@@ -45,8 +47,9 @@ struct Naive<'a> {
 pub fn run(profile: &Profile, models: &[Box<dyn BoundModel>]) -> Run {
     let start = Instant::now();
     let mut naive = Naive::new(profile, models);
-    let classes: Vec<Vec<Vec<u64>>> = (0..profile.columns().len()).map(|column| naive.classes(column)).collect();
-    let mut hidden: Vec<Vec<u64>> = classes.iter().map(|classes| sum(classes)).collect();
+    let classes: Vec<Vec<Vec<u64>>> =
+        (0..profile.columns().len()).map(|column| naive::classes(profile, column)).collect();
+    let mut hidden: Vec<Vec<u64>> = classes.iter().map(|classes| naive::sum(classes)).collect();
     let of_column = |(column, codes): (usize, &Vec<u64>)| (0..codes.len() as u32).map(move |code| (column, code));
     let mut open: Vec<(usize, u32)> = naive.current.iter().enumerate().flat_map(of_column).collect();
     let mut run = Run { path: Vec::new(), trials: 0, seconds: 0.0 };
@@ -103,14 +106,7 @@ impl<'a> Naive<'a> {
             }
         }
         let codes: Vec<usize> = profile.columns().iter().map(|column| column.domain.len()).collect();
-        let mut next = 0;
-        let mut shift = |codes: &usize| {
-            let own = next;
-            next += (codes + 1).next_power_of_two().trailing_zeros();
-            own
-        };
-        let shifts = codes.iter().map(&mut shift).collect();
-        assert!(next <= 64, "a tuple fits a word");
+        let shifts = naive::shifts(codes.iter().map(|codes| codes + 1));
         let current = codes.iter().map(|&codes| vec![0; codes]).collect();
         Self { profile, templates, counts, current, shifts, group_index: HashMap::new(), sums: Vec::new() }
     }
@@ -144,35 +140,11 @@ impl<'a> Naive<'a> {
         }
         highest
     }
-
-    /// Records by code of a column and class.
-    fn classes(&self, column: usize) -> Vec<Vec<u64>> {
-        let profile = self.profile;
-        let class = profile.class().expect("there is a class");
-        let none = vec![0; profile.attributes()[class.index()].values.len()];
-        let mut classes = vec![none; profile.columns()[column].domain.len()];
-        for tuple in (0..profile.tuples() as u32).map(TupleId) {
-            let of_code = &mut classes[profile.codes(tuple)[column] as usize];
-            for variant in profile.variants_of(tuple) {
-                of_code[profile.value(variant, class) as usize] += profile.variant_records(variant);
-            }
-        }
-        classes
-    }
-}
-
-fn sum(classes: &[Vec<u64>]) -> Vec<u64> {
-    let width = classes.first().map_or(0, Vec::len);
-    (0..width).map(|class| classes.iter().map(|of_code| of_code[class]).sum()).collect()
 }
 
 /// Information gain about the class if the disclosed records are separated from the others.
 fn gain(all: &[u64], disclosed: &[u64]) -> f64 {
     let rest: Vec<u64> = all.iter().zip(disclosed).map(|(all, disclosed)| all - disclosed).collect();
-    let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, disclosed, &rest].map(|classes| {
-        let records = classes.iter().sum::<u64>() as f64;
-        let shares = classes.iter().filter(|count| **count > 0).map(|&count| count as f64 / records);
-        (records, shares.map(|share| -share * share.log2()).sum::<f64>())
-    });
+    let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, disclosed, &rest].map(naive::entropy);
     before - leaving / records * of_told - staying / records * of_rest
 }
