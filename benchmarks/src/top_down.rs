@@ -7,7 +7,7 @@ use moretta_core::{
     privacy::{PrivacyModel, Template, TemplateValues},
     profile::Profile,
     recoding::{Action, Step},
-    search::{self, NoObserver, Task},
+    search::{NoObserver, Task, method_of},
     text::count,
 };
 use moretta_pages::chart::{Axis, Chart, Line};
@@ -67,50 +67,38 @@ impl Run {
     }
 }
 
-/// Profile that searches run on.
-struct ProfiledTable {
-    profile: Profile,
+/// Profile of the original records, each with `s - 1` variations.
+fn enlarged(data: &Data, original: &[Vec<String>], s: usize) -> Result<Profile, Box<dyn Error>> {
+    let table = SET_UP.enlarged(data, original, (s, RANDOM_COLUMNS))?;
+    // The profile depends on the columns alone, not on the templates.
+    let policy = policy(&[all_columns()], 1.0)?;
+    Ok(Profile::build(&policy, &table.trees, &table.counts)?)
 }
 
-impl ProfiledTable {
-    /// The original records, each with `s - 1` variations.
-    fn enlarged(data: &Data, original: &[Vec<String>], s: usize) -> Result<Self, Box<dyn Error>> {
-        let table = SET_UP.enlarged(data, original, (s, RANDOM_COLUMNS))?;
-        // The profile depends on the columns alone, not on the templates.
-        let policy = policy(&[all_columns()], 1.0)?;
-        Ok(Self { profile: Profile::build(&policy, &table.trees, &table.counts)? })
+/// Runs the search `turns` times and keeps the best time.
+fn search(profile: &Profile, qids: &[Qid], confidence: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
+    let policy = policy(qids, confidence)?;
+    let bound = BoundPolicy::new(&policy, profile)?;
+    let task = Task::of(&bound, 1);
+    let method = method_of(&policy)?;
+    let timed = || {
+        let start = Instant::now();
+        let outcome = method.run(&task, &NoObserver);
+        (outcome, start.elapsed().as_secs_f64())
+    };
+    let ((first, seconds), peak_megabytes) = machine::peak_megabytes(timed);
+    let mut seconds = vec![seconds];
+    for _ in 1..turns {
+        let (outcome, more) = timed();
+        outcome?;
+        seconds.push(more);
     }
+    let outcome = first?;
+    Ok(Run { path: outcome.path, work: outcome.work, seconds: best(&seconds), peak_megabytes })
+}
 
-    /// Runs the search `turns` times and keeps the best time.
-    fn run(&self, qids: &[Qid], confidence: f64, turns: usize) -> Result<Run, Box<dyn Error>> {
-        let policy = policy(qids, confidence)?;
-        let bound = BoundPolicy::new(&policy, &self.profile)?;
-        let task = Task::of(&bound, 1);
-        let method = search::method_of(&policy)?;
-        let search = || {
-            let start = Instant::now();
-            let outcome = method.run(&task, &NoObserver);
-            (outcome, start.elapsed().as_secs_f64())
-        };
-        let ((first, seconds), peak_megabytes) = machine::peak_megabytes(search);
-        let mut seconds = vec![seconds];
-        for _ in 1..turns {
-            let (outcome, more) = search();
-            outcome?;
-            seconds.push(more);
-        }
-        let outcome = first?;
-        Ok(Run { path: outcome.path, work: outcome.work, seconds: best(&seconds), peak_megabytes })
-    }
-
-    fn run_naively(&self, qid: &Qid, confidence: f64) -> Result<naive_top_down::Run, Box<dyn Error>> {
-        let policy = policy(std::slice::from_ref(qid), confidence)?;
-        Ok(naive_top_down::run(&self.profile, BoundPolicy::new(&policy, &self.profile)?.models()))
-    }
-
-    fn described(&self) -> String {
-        format!("{} records, {} distinct tuples", count(self.profile.records()), count(self.profile.tuples() as u64))
-    }
+fn described(profile: &Profile) -> String {
+    format!("{} records, {} distinct tuples", count(profile.records()), count(profile.tuples() as u64))
 }
 
 fn all_columns() -> Qid {
@@ -152,14 +140,14 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     let (mut one, mut naive, mut several, mut growth) = (String::new(), String::new(), String::new(), Growth::new());
     // From the smallest table to the largest, so that memory kept from an earlier one hardly adds to the peak.
     for s in GROWTH_S {
-        let table = ProfiledTable::enlarged(&data, &original, s)?;
-        growth.measure(s, &table)?;
+        let profile = enlarged(&data, &original, s)?;
+        growth.measure(s, &profile)?;
         if s == 1 {
-            against_naive(&mut naive, &table)?;
+            against_naive(&mut naive, &profile)?;
         }
         if s == LARGE_S {
-            one_qid(&mut one, &table)?;
-            several_qids(&mut several, &table)?;
+            one_qid(&mut one, &profile)?;
+            several_qids(&mut several, &profile)?;
         }
     }
     text.extend([one, naive, several]);
@@ -167,18 +155,18 @@ pub fn run() -> Result<(), Box<dyn Error>> {
     write_page("top-down-disclosure.md", &text)
 }
 
-fn one_qid(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
+fn one_qid(text: &mut String, profile: &Profile) -> Result<(), Box<dyn Error>> {
     writeln!(
         text,
         "\n## One QID of seven columns\n\nEnlarged, s = {}: {}. Best of {TURNS} turns. A max-confidence of 1 forbids nothing (a\npolicy with nothing else is refused); it gives the longest search.\n\n| max-confidence | seconds | published, s | published over ours | iterations | partitions touched | confidences computed | candidates rescored | peak memory, MB |\n| ---: |{}",
         LARGE_S,
-        table.described(),
+        described(profile),
         " ---: |".repeat(8),
     )?;
     let mut slowest = 0.0f64;
     for confidence in CONFIDENCES {
         eprintln!("one QID, {confidence:?}");
-        let run = table.run(&[all_columns()], confidence, TURNS)?;
+        let run = search(profile, &[all_columns()], confidence, TURNS)?;
         slowest = slowest.max(run.seconds);
         let published = Some(PAPER_SECONDS.0).filter(|_| confidence == PAPER_CONFIDENCE);
         let whole = |number: Option<f64>| number.map_or(String::new(), |number| count(number.round() as u64));
@@ -203,17 +191,18 @@ fn one_qid(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error
     Ok(())
 }
 
-fn against_naive(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
+fn against_naive(text: &mut String, profile: &Profile) -> Result<(), Box<dyn Error>> {
     writeln!(
         text,
         "\n### Compared with a naive search\n\nBoth sets, not enlarged: {}. The naive search regroups all records for every\ncandidate in every iteration, on packed tuples and on one thread; it ran once, ours in {TURNS} turns before it. Both\ndisclose the same values in the same order.\n\n| max-confidence | seconds | naive, s | ratio | iterations | confidences computed | candidates tried naively |\n| ---: |{}",
-        table.described(),
+        described(profile),
         " ---: |".repeat(6),
     )?;
     for confidence in CONFIDENCES {
         eprintln!("naive, {confidence:?}");
-        let run = table.run(&[all_columns()], confidence, TURNS)?;
-        let naive = table.run_naively(&all_columns(), confidence)?;
+        let run = search(profile, &[all_columns()], confidence, TURNS)?;
+        let policy = policy(&[all_columns()], confidence)?;
+        let naive = naive_top_down::run(profile, BoundPolicy::new(&policy, profile)?.models());
         if !run.disclosed().eq(naive.path.iter().copied()) {
             return Err("the naive search discloses other values".into());
         }
@@ -255,7 +244,7 @@ fn draw(random: &mut Random, qids: usize) -> Vec<Qid> {
     drawn
 }
 
-fn several_qids(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
+fn several_qids(text: &mut String, profile: &Profile) -> Result<(), Box<dyn Error>> {
     let (fewest, most) = QID_COLUMNS;
     writeln!(
         text,
@@ -271,8 +260,10 @@ fn several_qids(text: &mut String, table: &ProfiledTable) -> Result<(), Box<dyn 
         let draws: Vec<Vec<Qid>> = (0..DRAWS).map(|_| draw(&mut random, qids)).collect();
         for (confidence, lines) in CONFIDENCES.into_iter().zip(lines.chunks_mut(2)) {
             eprintln!("{qids} QIDs, {confidence:?}");
-            let runs =
-                draws.iter().map(|draw| table.run(draw, confidence, DRAW_TURNS)).collect::<Result<Vec<_>, _>>()?;
+            let runs = draws
+                .iter()
+                .map(|draw| search(profile, draw, confidence, DRAW_TURNS))
+                .collect::<Result<Vec<_>, _>>()?;
             let mean = |of: &dyn Fn(&Run) -> f64| runs.iter().map(of).sum::<f64>() / runs.len() as f64;
             let mean_work = |name| count(mean(&|run| run.work(name) as f64).round() as u64);
             let mean_seconds = mean(&|run| run.seconds);
@@ -322,10 +313,10 @@ impl Growth {
         Self { rows: String::new(), points: Vec::new(), even: Vec::new(), first: None }
     }
 
-    fn measure(&mut self, s: usize, table: &ProfiledTable) -> Result<(), Box<dyn Error>> {
+    fn measure(&mut self, s: usize, profile: &Profile) -> Result<(), Box<dyn Error>> {
         eprintln!("growth, s = {s}");
-        let run = table.run(&[all_columns()], PAPER_CONFIDENCE, GROWTH_TURNS)?;
-        let (records, tuples) = (table.profile.records(), table.profile.tuples());
+        let run = search(profile, &[all_columns()], PAPER_CONFIDENCE, GROWTH_TURNS)?;
+        let (records, tuples) = (profile.records(), profile.tuples());
         let per_tuple = run.seconds / tuples as f64;
         let first = *self.first.get_or_insert(per_tuple);
         writeln!(

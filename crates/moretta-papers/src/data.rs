@@ -1,9 +1,6 @@
 //! Reads the data sets as rows of text, and groups rows into counts.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::PathBuf};
 
 use hashbrown::HashMap;
 use moretta_core::{
@@ -26,11 +23,6 @@ impl Data {
         Self(folder.into())
     }
 
-    /// Path of the folder.
-    pub fn folder(&self) -> &Path {
-        &self.0
-    }
-
     /// Checks that a file can be opened.
     pub fn check(&self, file: &str) -> Result<(), PaperError> {
         let path = self.0.join(file);
@@ -39,10 +31,8 @@ impl Data {
 
     fn text(&self, file: &str) -> Result<(PathBuf, String), PaperError> {
         let path = self.0.join(file);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok((path, text)),
-            Err(error) => Err(PaperError::File { path, error }),
-        }
+        let text = fs::read_to_string(&path).map_err(|error| PaperError::File { path: path.clone(), error })?;
+        Ok((path, text))
     }
 
     /// Reads some columns of a file. Cells are not quoted. Records with a missing value (`?`) in any column are skipped,

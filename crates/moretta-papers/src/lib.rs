@@ -32,6 +32,7 @@ mod top_down_disclosure;
 use std::fmt::Write as _;
 
 use self::{
+    adult::{BOTH, TRAIN},
     data::Data,
     document::{Document, File, table_of},
     error::PaperError,
@@ -64,19 +65,9 @@ pub const PAPERS: [Paper; 5] = [
         needs: &["adult/adult_train.csv", "adult/adult_test.csv", "german/german.csv", "crx/crx.csv"],
         run: top_down_disclosure::run,
     },
-    Paper {
-        number: 3,
-        title: "hierarchies for numbers",
-        needs: &["adult/adult_train.csv", "adult/adult_test.csv"],
-        run: numeric_hierarchies::run,
-    },
-    Paper { number: 4, title: "local recoding", needs: &["adult/adult_train.csv"], run: local_recoding::run },
-    Paper {
-        number: 5,
-        title: "genetic search",
-        needs: &["adult/adult_train.csv", "adult/adult_test.csv"],
-        run: genetic_generalization::run,
-    },
+    Paper { number: 3, title: "hierarchies for numbers", needs: BOTH, run: numeric_hierarchies::run },
+    Paper { number: 4, title: "local recoding", needs: TRAIN, run: local_recoding::run },
+    Paper { number: 5, title: "genetic search", needs: BOTH, run: genetic_generalization::run },
 ];
 
 impl Paper {
