@@ -1,5 +1,5 @@
-//! Benchmark of the genetic search on Adult: loss compared with other global recodings and with evolution only, and speed of
-//! evaluation.
+//! Benchmark of the genetic search on Adult: loss compared with other global recodings and with evolution only, and
+//! speed of evaluation.
 
 use std::{error::Error, fmt::Write as _};
 

@@ -1,5 +1,5 @@
-//! Benchmark of k-member clustering on Adult: running time, distances computed compared with an exhaustive search, growth, and
-//! the cost of blocks.
+//! Benchmark of k-member clustering on Adult: running time, distances computed compared with an exhaustive search,
+//! growth, and the cost of blocks.
 
 use std::{error::Error, fmt::Write as _};
 

@@ -1,7 +1,7 @@
 //! Benchmarks: ratios to competing implementations, measured in one run on one machine and written to `docs/results`.
 //!
-//! Absolute times mean little on a shared machine. Therefore everything that is compared runs here, in alternating turns,
-//! and the best turn of each counts. `benchmarks/run` builds, fetches the competitor and calls this program.
+//! Absolute times mean little on a shared machine. Therefore everything that is compared runs here, in alternating
+//! turns, and the best turn of each counts. `benchmarks/run` builds, fetches the competitor and calls this program.
 
 mod bottom_up;
 mod duckdb;

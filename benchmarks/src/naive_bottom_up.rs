@@ -1,7 +1,7 @@
 //! Bottom-up generalization without an index: every valid generalization is tried by regrouping the whole table.
 //!
-//! Baseline for the comparison. It follows the paper but is not needlessly slow: tuples are packed into one word each, and one
-//! hash map is reused for all trials.
+//! Baseline for the comparison. It follows the paper but is not needlessly slow: tuples are packed into one word each,
+//! and one hash map is reused for all trials.
 
 use std::time::Instant;
 

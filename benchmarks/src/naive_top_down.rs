@@ -1,8 +1,8 @@
 //! Top-down disclosure without an index: every candidate is scored by regrouping the whole table, in every iteration.
 //!
-//! Baseline for the comparison. It follows the paper but is not needlessly slow: equal records are counted once, tuples are
-//! packed into one word each, one hash map is reused for all trials, and a candidate that violates a template is not tried
-//! again.
+//! Baseline for the comparison. It follows the paper but is not needlessly slow: equal records are counted once, tuples
+//! are packed into one word each, one hash map is reused for all trials, and a candidate that violates a template is
+//! not tried again.
 
 use std::time::Instant;
 

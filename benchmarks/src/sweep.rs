@@ -26,8 +26,8 @@ const FREE: SetUp = SetUp {
     ..MIXED
 };
 
-/// k, and LM / 8 of ARX 3.9.2 on the same table and hierarchies: local recoding with `optimizeIterativeFast`, loss metric
-/// with generalization/suppression factor 0. Constants: this benchmark does not run ARX.
+/// k, and LM / 8 of ARX 3.9.2 on the same table and hierarchies: local recoding with `optimizeIterativeFast`, loss
+/// metric with generalization/suppression factor 0. Constants: this benchmark does not run ARX.
 const ARX_LOSS: [(u64, f64); 4] = [(5, 0.0563), (10, 0.0788), (50, 0.1494), (100, 0.1917)];
 const OTHERS: [&str; 4] = ["mondrian", "k-member", "local-top-down", "local-bottom-up"];
 const TURNS: usize = 5;

@@ -1,8 +1,8 @@
 //! Data exchanged between an engine and the core: plain tables of texts, codes and counts.
 //!
 //! An engine makes two passes over the records: it *groups and counts* them (and returns [`Counts`]), and it *rewrites*
-//! them by a map (given as [`Rewrite`]). The core computes the map from the counts and never sees a record. Both types are
-//! plain data, so that a cluster can execute each pass as one SQL statement.
+//! them by a map (given as [`Rewrite`]). The core computes the map from the counts and never sees a record. Both types
+//! are plain data, so that a cluster can execute each pass as one SQL statement.
 
 /// The distinct rows of some columns with the number of records that carry each: one `GROUP BY`.
 ///
@@ -16,8 +16,8 @@ pub struct Counts {
     pub codes: Vec<u32>,
     /// Number of records per distinct row.
     pub counts: Vec<u64>,
-    /// Number (from 1, header not counted) of the first record that carries each distinct row. `None` if records have no
-    /// stable numbers, as on a cluster.
+    /// Number (from 1, header not counted) of the first record that carries each distinct row. `None` if records have
+    /// no stable numbers, as on a cluster.
     pub first_records: Option<Vec<u64>>,
     /// Number of records read: the sum of `counts`.
     pub records: u64,
@@ -136,15 +136,16 @@ pub struct KeyColumn {
 /// The two kinds of rewrite. "Rewritten columns" are the key columns with [`KeyColumn::rewritten`], in key order.
 #[derive(Debug, Clone)]
 pub enum Change {
-    /// Global recoding: every value of a rewritten column has one label. The key has rewritten columns only, unless rows are
-    /// suppressed.
+    /// Global recoding: every value of a rewritten column has one label. The key has rewritten columns only, unless
+    /// rows are suppressed.
     Map {
         /// For each rewritten column, a label for each code.
         labels: Vec<Vec<Box<str>>>,
         /// Row-major codes (all key columns) of the distinct rows whose rewritten cells all become `*`.
         suppressed: Vec<u32>,
     },
-    /// Local recoding: the records of a distinct row are distributed over groups; a group has one label per rewritten column.
+    /// Local recoding: the records of a distinct row are distributed over groups; a group has one label per rewritten
+    /// column.
     Shares {
         /// Row-major codes (all key columns) of the distinct rows.
         rows: Vec<u32>,

@@ -1,8 +1,8 @@
 //! Dates as people write them, with or without a time of day.
 //!
-//! By default a date is ISO 8601: `1984-03-31`, or with a time `1984-03-31T12:30:05.123Z`; seconds, their fraction and the
-//! `Z` are optional, and a blank may replace the `T`. A [`DateFormat`] sets another format, in `strftime` notation. Time
-//! zones are not supported: a text with an offset is refused, and `Z` is ignored.
+//! By default a date is ISO 8601: `1984-03-31`, or with a time `1984-03-31T12:30:05.123Z`; seconds, their fraction and
+//! the `Z` are optional, and a blank may replace the `T`. A [`DateFormat`] sets another format, in `strftime` notation.
+//! Time zones are not supported: a text with an offset is refused, and `Z` is ignored.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The contract with engines: the two passes over the records of one table.
 //!
-//! An engine *counts* records ([`Records::count`]) and *rewrites* them ([`Engine::rewrite`]). It may run on one machine or
-//! on a cluster: the contract assumes no files, and record numbers are optional. A rewrite writes a [`Staged`] release,
-//! which only the data holder can access until [`Staged::publish`] is called with a [`ReadBackProof`].
+//! An engine *counts* records ([`Records::count`]) and *rewrites* them ([`Engine::rewrite`]). It may run on one machine
+//! or on a cluster: the contract assumes no files, and record numbers are optional. A rewrite writes a [`Staged`]
+//! release, which only the data holder can access until [`Staged::publish`] is called with a [`ReadBackProof`].
 
 use std::{error::Error, fmt};
 

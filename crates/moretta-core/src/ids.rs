@@ -1,4 +1,5 @@
-//! The vocabulary of this crate, and a newtype over `u32` for each kind of index, so that none can be confused with another.
+//! The vocabulary of this crate, and a newtype over `u32` for each kind of index, so that none can be confused with
+//! another.
 //!
 //! Four words have a fixed meaning everywhere in moretta:
 //!
@@ -20,8 +21,8 @@
 //! 5       51   m    asthma        t2 = (51, m)   v3 = (t2, asthma)       g1 = (51, m)
 //! ```
 //!
-//! "Class" alone means a column with the role `class`, the one that a recipient predicts; an equivalence class is always
-//! called a group. A *cluster* is a group under construction, a *box* the cells of a group, one per column.
+//! "Class" alone means a column with the role `class`, the one that a recipient predicts; an equivalence class is
+//! always called a group. A *cluster* is a group under construction, a *box* the cells of a group, one per column.
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
@@ -55,7 +56,8 @@ ids! {
     NodeId,
     /// A tuple: a distinct combination of quasi-identifier values. Ids are in lexicographic order of the codes.
     TupleId,
-    /// A variant: a tuple with one combination of sensitive and class values. The variants of a tuple have consecutive ids.
+    /// A variant: a tuple with one combination of sensitive and class values. The variants of a tuple have consecutive
+    /// ids.
     VariantId,
     /// A group (equivalence class): records released with identical quasi-identifier values.
     GroupId,

@@ -20,10 +20,10 @@
 //!    [`hierarchy`] domains of their columns. A method sees nothing else of a table.
 //! 4. [`search`]: a method turns the profile and the bound [`privacy`] models into a
 //!    [`Recoding`](recoding::Recoding) ([`recoding`]).
-//! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and evaluates every model of the policy. Only
-//!    this makes a [`Verified`](verify::Verified).
-//! 6. [`rewrite_plan`], [`publish`]: the engine's second pass writes the verified release to a staging place; the file is
-//!    read back ([`readback`]) and only then published.
+//! 5. [`mod@verify`]: regroups the profile under the recoding from scratch and evaluates every model of the policy.
+//!    Only this makes a [`Verified`](verify::Verified).
+//! 6. [`rewrite_plan`], [`publish`]: the engine's second pass writes the verified release to a staging place; the file
+//!    is read back ([`readback`]) and only then published.
 //! 7. [`released`], [`measure`]: the released table as a recipient sees it, and its information loss.
 //!
 //! [`run`] searches and verifies without writing a release. Crates above this one hold the rest: `moretta-insight`
@@ -35,8 +35,10 @@
 //! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
 //!
 //! - [`ids`], [`text`], [`suggest`]: newtypes over `u32`, parts of messages, "did you mean".
-//! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: column roles and types, the contract with engines, progress.
-//! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a table.
+//! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: column roles and types, the contract with engines,
+//!   progress.
+//! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a
+//!   table.
 //! - [`profile`], [`privacy`]: the counted table, and the models bound to it.
 //! - [`recoding`], [`released`]: how the table is changed, and the table that results.
 //! - [`measure`]: information loss of a release.

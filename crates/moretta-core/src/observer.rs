@@ -1,7 +1,7 @@
 //! Progress and cancellation of one job: one trait for the passes over the records and for the search.
 //!
-//! A front end hands an [`Observer`] to a job and to nothing else, so that several jobs can run in one process, each with
-//! its own progress and its own stop request. All methods may be called from any thread of the job.
+//! A front end hands an [`Observer`] to a job and to nothing else, so that several jobs can run in one process, each
+//! with its own progress and its own stop request. All methods may be called from any thread of the job.
 
 use std::{fmt, time::Instant};
 
@@ -152,8 +152,8 @@ pub enum Note {
     Unconfirmed(usize),
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
-    /// The search ran with this larger k, because every smaller k that was tried violated a model that can only be checked
-    /// after the search.
+    /// The search ran with this larger k, because every smaller k that was tried violated a model that can only be
+    /// checked after the search.
     RaisedK(u64),
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,

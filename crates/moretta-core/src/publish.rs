@@ -19,12 +19,12 @@
 //! release
 //! ```
 //!
-//! Each step needs the result of the previous one, so the type checker enforces the order: a file that was not read back
-//! cannot be published by mistake. [`Staged::publish`] needs a [`ReadBackProof`], which no other crate can make. An engine
-//! is trusted not to write to the target itself.
+//! Each step needs the result of the previous one, so the type checker enforces the order: a file that was not read
+//! back cannot be published by mistake. [`Staged::publish`] needs a [`ReadBackProof`], which no other crate can make.
+//! An engine is trusted not to write to the target itself.
 //!
-//! The comparison is by counts: each group must have the same labels, and each combination of sensitive and class values
-//! equally often. Insensitive columns, which are copied, and the order of records are not compared.
+//! The comparison is by counts: each group must have the same labels, and each combination of sensitive and class
+//! values equally often. Insensitive columns, which are copied, and the order of records are not compared.
 //!
 //! ```
 //! use moretta_core::{engine::{EngineFault, Staged}, hierarchy::Hierarchies, observer::NoObserver};

@@ -65,8 +65,8 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     let mut starts = vec![0usize; profile.variants() + 1];
     pieces.iter().for_each(|piece| starts[piece.variant.index() + 1] += 1);
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
-    // Several texts may mean one value (`1`, `1.0`), so several rows may be one variant. They take its records in the order
-    // of their first records, or of their texts, so that the result does not depend on the engine's order.
+    // Several texts may mean one value (`1`, `1.0`), so several rows may be one variant. They take its records in the
+    // order of their first records, or of their texts, so that the result does not depend on the engine's order.
     let mut order: Vec<usize> = (0..counts.rows()).collect();
     let by_texts = |a: usize, b: usize| counts.texts(a).cmp(counts.texts(b));
     order.sort_unstable_by(|&a, &b| counts.first_record(a).cmp(&counts.first_record(b)).then_with(|| by_texts(a, b)));

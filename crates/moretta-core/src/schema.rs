@@ -10,7 +10,8 @@ pub enum Role {
     Identifier,
     /// Could be linked with outside data to re-identify a person (age, postcode). Released in generalized form.
     QuasiIdentifier,
-    /// Must not be inferred about a person (diagnosis). Released unchanged; privacy models limit what an attacker can infer.
+    /// Must not be inferred about a person (diagnosis). Released unchanged; privacy models limit what an attacker can
+    /// infer.
     Sensitive,
     /// To be predicted by recipients of the release, e.g. by a classifier. Released unchanged.
     Class,
@@ -63,8 +64,8 @@ impl Kind {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingRule {
-    /// A missing value is a value of its own. Only `*` covers it together with other values, unless the hierarchy file has a
-    /// leaf for it.
+    /// A missing value is a value of its own. Only `*` covers it together with other values, unless the hierarchy file
+    /// has a leaf for it.
     Category,
     /// A missing value is released as `*`.
     Suppress,

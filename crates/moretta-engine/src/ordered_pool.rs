@@ -1,4 +1,5 @@
-//! Worker threads that take numbered pieces of work in order. Results and errors do not depend on the number of threads.
+//! Worker threads that take numbered pieces of work in order. Results and errors do not depend on the number of
+//! threads.
 //!
 //! Guarantee: of all failures, the one of the piece with the lowest number is returned, and every piece before it was
 //! worked on. No thread waits forever: a failure or a panic wakes the threads that wait for a later turn.

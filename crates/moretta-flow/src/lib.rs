@@ -8,9 +8,9 @@
 //! Anonymize ─▶ policy ─▶ preflight ─▶ search ─▶ verify ─▶ write ─▶ read back ─▶ publish ─▶ Report
 //! ```
 //!
-//! Every request opens its policy ([`LoadedPolicy`]) and runs the same pre-flight checks in the same order; a release is
-//! made by [`moretta_core::publish`], for files by [`Session::anonymize`] and [`Session::apply`], for the records of any
-//! [`Engine`](moretta_core::engine::Engine) by [`Session::release`].
+//! Every request opens its policy ([`LoadedPolicy`]) and runs the same pre-flight checks in the same order; a release
+//! is made by [`moretta_core::publish`], for files by [`Session::anonymize`] and [`Session::apply`], for the records of
+//! any [`Engine`](moretta_core::engine::Engine) by [`Session::release`].
 //!
 //! ```
 //! use moretta_core::observer::NoObserver;

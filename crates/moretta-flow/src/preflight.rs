@@ -5,9 +5,10 @@
 //! release    header ▶ count ▶ values fit the policy ▶ bind the models
 //! ```
 //!
-//! [`Session::original`] is for a table that was not generalized, [`Session::released`] for a released file. Their callers
-//! bind the models last ([`BoundPolicy`]), because they use the bound models. The search itself checks first whether the method supports
-//! the policy. `check` also verifies the form of released cells; other requests do so when they parse the cells.
+//! [`Session::original`] is for a table that was not generalized, [`Session::released`] for a released file. Their
+//! callers bind the models last ([`BoundPolicy`]), because they use the bound models. The search itself checks first
+//! whether the method supports the policy. `check` also verifies the form of released cells; other requests do so when
+//! they parse the cells.
 
 use moretta_core::{
     counts::Counts,

@@ -1,7 +1,7 @@
 //! Makes a release: `anonymize` searches for a recoding, `apply` uses a saved one; the rest is the same for both.
 //!
-//! After an error before the final rename the target file is unchanged ([`moretta_core::publish`]). If an error follows the
-//! rename (sync of the folder, rename of a report), the release is complete and published.
+//! After an error before the final rename the target file is unchanged ([`moretta_core::publish`]). If an error follows
+//! the rename (sync of the folder, rename of a report), the release is complete and published.
 
 use std::{
     collections::BTreeSet,

@@ -1,12 +1,13 @@
 //! Drafts a policy from a sample of the data, for `moretta init`.
 //!
-//! [`facts`] summarizes a sample, [`guess`] guesses the role of each column with a reason, and [`policy_text`] writes the
-//! guesses as a policy to edit. Guarantees:
+//! [`facts`] summarizes a sample, [`guess`] guesses the role of each column with a reason, and [`policy_text`] writes
+//! the guesses as a policy to edit. Guarantees:
 //!
-//! - the text is a valid policy: [`Policy::parse`](moretta_core::policy::Policy::parse) accepts it if there is a column;
+//! - the text is a valid policy: [`Policy::parse`](moretta_core::policy::Policy::parse) accepts it if there is a
+//!   column;
 //! - every guess is marked `CONFIRM` and has a reason;
-//! - it contains no value of the data, only counts, so that it can be shared. (The exception are texts that mean a missing
-//!   value, such as `N/A`, which the policy must name.)
+//! - it contains no value of the data, only counts, so that it can be shared. (The exception are texts that mean a
+//!   missing value, such as `N/A`, which the policy must name.)
 //!
 //! A guess uses the name (`topics.rs`, a table) and the values (`look.rs`). In doubt the column becomes a
 //! quasi-identifier: a loss of precision is visible in the report, an overlooked quasi-identifier is not.

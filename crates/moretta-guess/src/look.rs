@@ -84,8 +84,8 @@ impl Look {
         if self.present == 0 { 0.0 } else { self.different as f64 / self.present as f64 }
     }
 
-    /// Whether the values are running numbers: whole, nearly all unique, and without large gaps or all of the same length of
-    /// at least 7 digits.
+    /// Whether the values are running numbers: whole, nearly all unique, and without large gaps or all of the same
+    /// length of at least 7 digits.
     pub fn is_running_number(&self) -> bool {
         let Shape::Numbers { low, high, whole: true, digits } = self.shape else { return false };
         self.nearly_unique() && (high - low < 2.0 * self.different as f64 || digits.is_some_and(|digits| digits >= 7))

@@ -1,8 +1,8 @@
 //! Topics of column names: a table with the words used for each topic.
 //!
-//! A name is split into lower-case words (`dateOfBirth`, `date_of_birth` and `Date of birth` give the same three). A topic
-//! matches if one of its `words` is among them, or if one of its `parts` occurs in all words written together. The first
-//! matching topic of the table wins, so identifiers come before descriptions.
+//! A name is split into lower-case words (`dateOfBirth`, `date_of_birth` and `Date of birth` give the same three). A
+//! topic matches if one of its `words` is among them, or if one of its `parts` occurs in all words written together.
+//! The first matching topic of the table wins, so identifiers come before descriptions.
 
 /// Role that a topic implies for a column, before its values are considered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

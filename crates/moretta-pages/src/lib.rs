@@ -17,9 +17,9 @@
 //! ([`moretta_insight::distribution`]).
 //!
 //! Bars are SVG without a view box: shapes are placed in percent of the width and text keeps its size, so they fit a
-//! phone and a sheet of paper. A bar next to its number is decoration and hidden from screen readers; other charts have a
-//! title, a description and a table with the numbers. Curves (`plot`) have a view box and small panels, so that their text
-//! is hardly scaled.
+//! phone and a sheet of paper. A bar next to its number is decoration and hidden from screen readers; other charts have
+//! a title, a description and a table with the numbers. Curves (`plot`) have a view box and small panels, so that their
+//! text is hardly scaled.
 
 pub mod chart;
 pub mod comparison;

@@ -35,8 +35,8 @@ impl Data {
         Ok((path, text))
     }
 
-    /// Reads some columns of a file. Cells are not quoted. Records with a missing value (`?`) in any column are skipped,
-    /// as in the papers.
+    /// Reads some columns of a file. Cells are not quoted. Records with a missing value (`?`) in any column are
+    /// skipped, as in the papers.
     pub fn rows(&self, file: &str, columns: &[&str]) -> Result<TextRows, PaperError> {
         let (path, text) = self.text(file)?;
         let wrong = |message: String| PaperError::Data { path: path.clone(), message };

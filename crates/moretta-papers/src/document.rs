@@ -204,7 +204,8 @@ pub fn span(values: impl Iterator<Item = f64>) -> Result<(f64, f64), PaperError>
     is_valid.then_some(span).ok_or_else(|| PaperError::without("figures to compare"))
 }
 
-/// Describes for which values a statement does not hold: `yes`, or `not for k = 5, 10`; without a name, `not for Monday`.
+/// Describes for which values a statement does not hold: `yes`, or `not for k = 5, 10`; without a name, `not for
+/// Monday`.
 pub fn where_not<T: ToString>(name: &str, all: impl Iterator<Item = (T, bool)>) -> (String, bool) {
     let not: Vec<String> = all.filter(|(_, holds)| !holds).map(|(at, _)| at.to_string()).collect();
     if not.is_empty() {

@@ -1,5 +1,5 @@
-//! Iyengar (KDD 2002): loss of cuts found for one purpose and measured for another, and how well a classifier learns from
-//! them.
+//! Iyengar (KDD 2002): loss of cuts found for one purpose and measured for another, and how well a classifier learns
+//! from them.
 
 use std::ops::Range;
 

@@ -1,13 +1,13 @@
 //! Reproduction of the experiments of five papers: published figures beside figures computed now.
 //!
-//! It lets a reader check that the methods behave as published. [`PAPERS`] lists the papers; each makes a [`Document`] with
-//! tables and charts, and every figure in it is computed when the document is made. Published figures are constants in
-//! the code. Each [`Claim`](document::Claim) says whether the reproduced figure agrees; if not, the document gives the
-//! reason.
+//! It lets a reader check that the methods behave as published. [`PAPERS`] lists the papers; each makes a [`Document`]
+//! with tables and charts, and every figure in it is computed when the document is made. Published figures are
+//! constants in the code. Each [`Claim`](document::Claim) says whether the reproduced figure agrees; if not, the
+//! document gives the reason.
 //!
 //! [`data`] reads the data sets (not part of the project), [`adult`] prepares the columns that several papers use,
-//! [`experiment`] makes one run, [`machine`] describes the machine. Nothing is written to disk here: the caller gets the
-//! texts.
+//! [`experiment`] makes one run, [`machine`] describes the machine. Nothing is written to disk here: the caller gets
+//! the texts.
 //!
 //! | module | paper |
 //! | --- | --- |

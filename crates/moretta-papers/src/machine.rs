@@ -15,8 +15,8 @@ pub fn described() -> String {
     format!("{model}, {cores} cores, {gigabytes} GB, {}", today())
 }
 
-/// Runs `work` and returns its result with the peak memory of the whole process during it, in MB; `None` if the system does
-/// not report it.
+/// Runs `work` and returns its result with the peak memory of the whole process during it, in MB; `None` if the system
+/// does not report it.
 pub fn peak_megabytes<T>(work: impl FnOnce() -> T) -> (T, Option<u64>) {
     // Writing 5 resets the peak to the current memory.
     let known = fs::write("/proc/self/clear_refs", "5").is_ok();

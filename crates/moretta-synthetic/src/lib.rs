@@ -1,8 +1,8 @@
 //! Synthetic people for the demo, tests and benchmarks, in any number.
 //!
-//! No real person is included, and nothing was learned from records of people: the model is a set of hand-written tables
-//! of round numbers (`tables.rs`, `diagnoses.rs`), and names are combined at random. The tables have the properties that
-//! make anonymization hard or easy in practice:
+//! No real person is included, and nothing was learned from records of people: the model is a set of hand-written
+//! tables of round numbers (`tables.rs`, `diagnoses.rs`), and names are combined at random. The tables have the
+//! properties that make anonymization hard or easy in practice:
 //!
 //! - an age pyramid from 0 to 99, with more women among the old;
 //! - 2,319 postcodes; three cities have 30 % of the people, and within a place the center has more;
@@ -16,7 +16,8 @@
 //!
 //! A [`Person`] depends only on the seed and its index. So records can be generated in any order and on any number of
 //! threads, a file of any length needs no memory, and the first thousand people do not depend on the number of people.
-//! All arithmetic is on integers: a seed gives the same bytes on every machine. A record takes well below a microsecond.
+//! All arithmetic is on integers: a seed gives the same bytes on every machine. A record takes well below a
+//! microsecond.
 //!
 //! ```
 //! use moretta_synthetic::{self as synthetic, People};

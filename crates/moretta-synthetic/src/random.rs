@@ -53,8 +53,8 @@ impl Random {
         ((((u * u) >> 32) * u64::from(bound)) >> 32) as u32
     }
 
-    /// Returns `bound` times the cube of a uniform fraction: number `r` has a frequency of about `r^(-2/3)`, and the last
-    /// number a third of the average.
+    /// Returns `bound` times the cube of a uniform fraction: number `r` has a frequency of about `r^(-2/3)`, and the
+    /// last number a third of the average.
     pub(super) fn below_cubed(&mut self, bound: u64) -> u64 {
         // 64 bits: the cube of a 32-bit fraction would never reach some of many millions of numbers.
         let u = u128::from(self.next());

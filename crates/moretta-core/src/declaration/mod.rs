@@ -1,7 +1,7 @@
 //! Declarations of a data holder about a table: its columns, how the input is read and how the release is written.
 //!
-//! A [`Policy`](crate::policy::Policy) is a [`Declaration`] plus privacy models, a method and objectives. Modules below the
-//! policy (profile, privacy models, released table, measures) depend on the declaration only.
+//! A [`Policy`](crate::policy::Policy) is a [`Declaration`] plus privacy models, a method and objectives. Modules below
+//! the policy (profile, privacy models, released table, measures) depend on the declaration only.
 
 mod columns;
 

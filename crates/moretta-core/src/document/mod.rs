@@ -1,4 +1,5 @@
-//! Syntax of a policy file: a tree of tables and values with their locations in the text, and the reader of one section.
+//! Syntax of a policy file: a tree of tables and values with their locations in the text, and the reader of one
+//! section.
 //!
 //! [`TomlTable::parse`] builds the tree from TOML; serde builds it from JSON, without locations. [`Fields`] reads one
 //! section: unknown keys and wrong values become a [`PolicyError`] with the line and a suggestion. Privacy models and

@@ -1,7 +1,7 @@
 //! The tree of a policy file: tables, lists and plain values, each with its location in the text.
 //!
-//! A tree is built from TOML text, or by serde from other formats (JSON), then without locations. All checks read trees,
-//! so the same rules apply to both.
+//! A tree is built from TOML text, or by serde from other formats (JSON), then without locations. All checks read
+//! trees, so the same rules apply to both.
 
 use std::{collections::HashSet, fmt, ops::Range};
 
@@ -156,7 +156,8 @@ fn table(from: &DeTable<'_>, span: Span, depth: usize) -> Result<TomlTable, Poli
         let key_span = Some(key.span());
         entries.push(Entry { key: key.get_ref().to_string(), key_span, item: item(value, depth + 1)? });
     }
-    // The parser orders tables by their own headers; here a table comes where it is first named, as by `[columns.age.x]`.
+    // The parser orders tables by their own headers; here a table comes where it is first named, as by
+    // `[columns.age.x]`.
     entries.sort_by_cached_key(Entry::start);
     Ok(TomlTable { entries, span })
 }

@@ -29,8 +29,8 @@ pub(crate) struct OccurringValues<'a> {
     pub records: &'a [u64],
 }
 
-/// Builds the tree of a column by the policy's choice; `None` if any interval may be released. `records` is the number of
-/// records per value.
+/// Builds the tree of a column by the policy's choice; `None` if any interval may be released. `records` is the number
+/// of records per value.
 pub fn build_tree(
     column: &CountedColumn,
     records: &[u64],
@@ -82,7 +82,8 @@ impl Binder<'_> {
         DomainError { column: self.column.name.clone(), record: None, in_hierarchy: true, problem }
     }
 
-    /// Raw codes that are not missing, by the first record that has them, so that the first error found is the earliest.
+    /// Raw codes that are not missing, by the first record that has them, so that the first error found is the
+    /// earliest.
     fn present(&self) -> Vec<usize> {
         let mut raws: Vec<usize> = (0..self.column.values.len()).filter(|&raw| !self.missing[raw]).collect();
         raws.sort_unstable_by_key(|&raw| (self.column.first_record(raw), &self.column.values[raw]));

@@ -1,9 +1,9 @@
 //! The domain of a quasi-identifier column: its leaves in order, coded `0..m`, and the cells that may be released.
 //!
-//! A [`Cell`] is a contiguous range of codes: a node of the column's tree or, in a column of numbers without a tree, any
-//! interval. [`Domain::cover`] returns the smallest cell around a range of codes; every information loss is a function
-//! of cells. A missing value is an extra leaf at the far right, directly under the root, so that only `*` covers it
-//! together with another value (unless the hierarchy file has a leaf for it).
+//! A [`Cell`] is a contiguous range of codes: a node of the column's tree or, in a column of numbers without a tree,
+//! any interval. [`Domain::cover`] returns the smallest cell around a range of codes; every information loss is a
+//! function of cells. A missing value is an extra leaf at the far right, directly under the root, so that only `*`
+//! covers it together with another value (unless the hierarchy file has a leaf for it).
 //!
 //! ```text
 //! tree              *                     cell        first..=last
@@ -199,8 +199,8 @@ fn instead_of_a_number(value: &str) -> &'static str {
 const FORMATS: [&str; 4] = ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"];
 
 impl Domain {
-    /// Domain of a released column: every distinct text is a leaf directly under the root. Also maps the column's codes to
-    /// the domain's.
+    /// Domain of a released column: every distinct text is a leaf directly under the root. Also maps the column's codes
+    /// to the domain's.
     pub(crate) fn opaque(column: &CountedColumn) -> (Self, Vec<u32>) {
         let mut codes = vec![0; column.values.len()];
         (Self::in_text_order(column, (0..codes.len()).collect(), &mut codes), codes)
@@ -307,12 +307,14 @@ impl Domain {
         }
     }
 
-    /// Normalized certainty penalty, 0 to 1: share of the column's range or leaves that the cell spans; 0 for a single value.
+    /// Normalized certainty penalty, 0 to 1: share of the column's range or leaves that the cell spans; 0 for a single
+    /// value.
     pub fn ncp(&self, cell: Cell) -> f64 {
         self.span(cell, |leaves, all| if self.is_leaf(cell) { 0.0 } else { leaves / all })
     }
 
-    /// Iyengar's loss metric, 0 to 1: like [`ncp`](Self::ncp), but of `m` leaves a cell of `n` loses `(n - 1) / (m - 1)`.
+    /// Iyengar's loss metric, 0 to 1: like [`ncp`](Self::ncp), but of `m` leaves a cell of `n` loses `(n - 1) / (m -
+    /// 1)`.
     pub fn lm(&self, cell: Cell) -> f64 {
         self.span(cell, |leaves, all| if all > 1.0 { (leaves - 1.0) / (all - 1.0) } else { 0.0 })
     }

@@ -1,8 +1,8 @@
 //! The hierarchy file: one row per leaf, the leaf first, then its parent, and so on up to `*`.
 //!
-//! Fields are separated by `;`, tab or `,` (the first of these that occurs in the first row), may be quoted, and every row
-//! has the same number of them. A label repeated next to itself on a row is one node, so leaves may have different depths.
-//! A contradiction is an error that names the row, never repaired: a hierarchy decides what is released.
+//! Fields are separated by `;`, tab or `,` (the first of these that occurs in the first row), may be quoted, and every
+//! row has the same number of them. A label repeated next to itself on a row is one node, so leaves may have different
+//! depths. A contradiction is an error that names the row, never repaired: a hierarchy decides what is released.
 
 use hashbrown::HashMap;
 

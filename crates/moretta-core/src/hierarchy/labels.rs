@@ -104,8 +104,8 @@ impl<'a> LabelReader<'a> {
         }
     }
 
-    /// Codes that a label covers. The label may come from another table: the ends of an interval and the values of a set need
-    /// not occur in this column.
+    /// Codes that a label covers. The label may come from another table: the ends of an interval and the values of a
+    /// set need not occur in this column.
     pub fn codes_inside(&self, text: &str) -> Vec<u32> {
         let number = |end: &str| self.domain.parser.number(end).ok();
         match self.read(text) {

@@ -1,8 +1,8 @@
 //! Hierarchies: trees over one column's values, and the domains built from them.
 //!
-//! A [`Tree`] is a hierarchy: read from a file ([`mod@file`]), built over numbers ([`numeric`]), dates (`calendar`) or codes
-//! (`prefix`), made shallower by [`prune()`] and drawn by [`draw`]. A [`Domain`] is a column as methods see it: its
-//! leaves in order, coded `0..m`, and the cells that may be released in their place.
+//! A [`Tree`] is a hierarchy: read from a file ([`mod@file`]), built over numbers ([`numeric`]), dates (`calendar`) or
+//! codes (`prefix`), made shallower by [`prune()`] and drawn by [`draw`]. A [`Domain`] is a column as methods see it:
+//! its leaves in order, coded `0..m`, and the cells that may be released in their place.
 
 mod bind;
 pub(crate) mod calendar;

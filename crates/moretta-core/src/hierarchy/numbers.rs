@@ -28,8 +28,8 @@ impl Domain {
         Some((*self.values.get(cell.first as usize)?, self.values[last]))
     }
 
-    /// Granularity of the values: 1 if all numbers are whole, a day in seconds if no date has a time of day; `None` if values
-    /// are continuous.
+    /// Granularity of the values: 1 if all numbers are whole, a day in seconds if no date has a time of day; `None` if
+    /// values are continuous.
     pub fn step(&self) -> Option<f64> {
         let step = if self.kind() == Kind::Date { DAY } else { 1.0 };
         let on_grid = |value: &f64| value.abs() <= EXACT && value % step == 0.0;

@@ -1,8 +1,8 @@
 //! Reduces the number of levels of a deep tree.
 //!
-//! Truncating at a depth would ruin trees built from data: the top of such a tree is often a long chain that splits off one
-//! outlier per level, and the structure is below it. So the tree is cut like a dendrogram, by size: the children of a
-//! kept node are the topmost nodes below it of at most half its size, for as many layers as fit between `*` and the
+//! Truncating at a depth would ruin trees built from data: the top of such a tree is often a long chain that splits off
+//! one outlier per level, and the structure is below it. So the tree is cut like a dendrogram, by size: the children of
+//! a kept node are the topmost nodes below it of at most half its size, for as many layers as fit between `*` and the
 //! leaves. Half of the kept node, not of the root: otherwise one far outlier would use up all layers. Other nodes are
 //! removed, and their children attached to the kept node above.
 //!

@@ -1,10 +1,10 @@
 //! Measures the losses of one domain on the scale of another domain over the same records.
 //!
-//! `apply --compare` compares a saved recoding with a fresh search on the same records. The two have different domains: the
-//! saved recoding adds the ends of its intervals as values, or uses the intervals as the hierarchy; the search has only
-//! the values of the records. Losses are comparable only as shares of one range, that of the records. An interval loses
-//! the part of that range that its label covers, even if no record has its ends; the part of a label beyond the lowest
-//! and highest value costs nothing.
+//! `apply --compare` compares a saved recoding with a fresh search on the same records. The two have different domains:
+//! the saved recoding adds the ends of its intervals as values, or uses the intervals as the hierarchy; the search has
+//! only the values of the records. Losses are comparable only as shares of one range, that of the records. An interval
+//! loses the part of that range that its label covers, even if no record has its ends; the part of a label beyond the
+//! lowest and highest value costs nothing.
 
 use super::{
     domain::{Cell, Domain},
@@ -24,8 +24,8 @@ pub(super) struct Scale {
 }
 
 impl Domain {
-    /// The same domain with losses measured as shares of another domain's range. All values of the other domain must occur
-    /// in this one.
+    /// The same domain with losses measured as shares of another domain's range. All values of the other domain must
+    /// occur in this one.
     pub(crate) fn on_scale_of(&self, other: &Self) -> Self {
         let mut scaled = self.clone();
         if self.texts != other.texts || self.tree != other.tree {

@@ -1,11 +1,11 @@
 //! Trees over the values of one column.
 //!
 //! Leaves are numbered left to right, so that every node covers one contiguous range of leaf codes: lowest common
-//! ancestors, leaves below a node and membership are comparisons of integers. Nodes are in preorder; a node's subtree is
-//! the range of ids from the node to [`Tree::end`], exclusive.
+//! ancestors, leaves below a node and membership are comparisons of integers. Nodes are in preorder; a node's subtree
+//! is the range of ids from the node to [`Tree::end`], exclusive.
 //!
-//! Trees may be as deep as they have leaves (hierarchies built from data are), so nothing here recurses, and the climb to
-//! a common ancestor uses jump pointers (Myers 1983): O(log depth), with two words of memory per node.
+//! Trees may be as deep as they have leaves (hierarchies built from data are), so nothing here recurses, and the climb
+//! to a common ancestor uses jump pointers (Myers 1983): O(log depth), with two words of memory per node.
 
 use crate::ids::NodeId;
 

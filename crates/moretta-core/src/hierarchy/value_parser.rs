@@ -49,7 +49,8 @@ impl ValueParser {
         DomainProblem::NotADate { value: text.to_owned(), format }
     }
 
-    /// Exact comparison of two texts whose numbers may be the same float. Numbers are only distinguished, not ordered by size.
+    /// Exact comparison of two texts whose numbers may be the same float. Numbers are only distinguished, not ordered
+    /// by size.
     pub(crate) fn compare(&self, a: &str, b: &str) -> Ordering {
         match self.kind {
             _ if a == b => Ordering::Equal,

@@ -45,8 +45,8 @@ impl<'a> MeasureContext<'a> {
         Self::new(policy, profile, profile, released)
     }
 
-    /// A release whose records have a profile of their own: a file ([`Profile::of_release`]), or a recoding that was computed
-    /// on [`Profile::coarsened`] of the original.
+    /// A release whose records have a profile of their own: a file ([`Profile::of_release`]), or a recoding that was
+    /// computed on [`Profile::coarsened`] of the original.
     pub fn new(
         policy: &'a impl MeasuredPolicy,
         original: &'a Profile,

@@ -1,5 +1,5 @@
-//! Loss metric (Iyengar 2002). Per cell: the share of the column's range that it covers (numbers, dates), or the share of
-//! the values other than the original one (categories). The weights of columns are ignored.
+//! Loss metric (Iyengar 2002). Per cell: the share of the column's range that it covers (numbers, dates), or the share
+//! of the values other than the original one (categories). The weights of columns are ignored.
 
 use super::{MeasureEntry, ObjectiveEntry};
 use crate::objective::{LossMetric, ObjectiveKind};

@@ -1,7 +1,7 @@
 //! Measures of information loss, each computed once for all methods, from the release alone.
 //!
-//! One file per measure, each with an `ENTRY`; [`MEASURES`] lists them. Reports, pages, commands and the conformance suite
-//! follow from that list.
+//! One file per measure, each with an `ENTRY`; [`MEASURES`] lists them. Reports, pages, commands and the conformance
+//! suite follow from that list.
 
 mod avg;
 mod cm;
@@ -40,7 +40,8 @@ pub struct MeasureEntry {
     pub value: fn(&MeasureContext<'_>) -> Option<f64>,
     /// Value of one quasi-identifier, by its index; `None` for measures of whole records.
     pub of_column: Option<fn(&MeasureContext<'_>, usize) -> Option<f64>>,
-    /// Whether it needs the cell or the loss of each label ([`Released::knows_cells`](crate::released::Released::knows_cells)).
+    /// Whether it needs the cell or the loss of each label
+    /// ([`Released::knows_cells`](crate::released::Released::knows_cells)).
     pub needs_cells: bool,
     /// How a policy asks to minimize it; `None` if it is only reported.
     pub objective: Option<ObjectiveEntry>,
@@ -52,8 +53,8 @@ impl MeasureEntry {
     }
 }
 
-/// All measures, in the order of a report. The first with a value per column is drawn as a bar: it must be a share from 0
-/// to 1.
+/// All measures, in the order of a report. The first with a value per column is drawn as a bar: it must be a share from
+/// 0 to 1.
 pub const MEASURES: &[MeasureEntry] = &[
     gcp::ENTRY,
     ncp::ENTRY,

@@ -19,14 +19,14 @@ pub struct BoundCosts {
 }
 
 impl Objective {
-    /// Value in a release, without its weight: for precision, the weighted sum over columns of the mean loss of a cell. `None`
-    /// if the table lacks the column or its numbers.
+    /// Value in a release, without its weight: for precision, the weighted sum over columns of the mean loss of a cell.
+    /// `None` if the table lacks the column or its numbers.
     pub fn value(&self, context: &MeasureContext<'_>) -> Option<f64> {
         self.kind.value(context)
     }
 
-    /// Sentence that says why the objective does not fit a table: its column is not numeric, or its costs name values that do
-    /// not occur, most likely misspelt. `None` if it fits.
+    /// Sentence that says why the objective does not fit a table: its column is not numeric, or its costs name values
+    /// that do not occur, most likely misspelt. `None` if it fits.
     pub fn unfit(&self, profile: &Profile) -> Option<String> {
         let attribute = self.kind.attribute(profile)?;
         let column = &attribute.name;
@@ -107,8 +107,8 @@ impl BoundCosts {
     }
 }
 
-/// Value of the policy's first objective of the same kind as the default, with its column and parameters; of the default
-/// if the policy has none.
+/// Value of the policy's first objective of the same kind as the default, with its column and parameters; of the
+/// default if the policy has none.
 pub(super) fn of_policy(context: &MeasureContext<'_>, default: &ObjectiveKind) -> Option<f64> {
     let mut kinds = context.objectives.iter().map(|objective| &objective.kind);
     kinds.find(|kind| kind.name() == default.name()).unwrap_or(default).value(context)

@@ -75,8 +75,8 @@ impl Dispersion {
     }
 }
 
-/// The cost of a record of one class (first key) in a group whose majority is of another (second key). A pair that is not
-/// listed costs 1; a record of the majority class costs nothing.
+/// The cost of a record of one class (first key) in a group whose majority is of another (second key). A pair that is
+/// not listed costs 1; a record of the majority class costs nothing.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Costs(pub BTreeMap<String, BTreeMap<String, f64>>);

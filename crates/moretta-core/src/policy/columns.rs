@@ -53,14 +53,14 @@ impl Policy {
         self.privacy.unguarded(&self.columns)
     }
 
-    /// Quasi-identifiers that no model assumes an attacker to know: no model limits what they disclose, and the data holder is
-    /// warned.
+    /// Quasi-identifiers that no model assumes an attacker to know: no model limits what they disclose, and the data
+    /// holder is warned.
     pub fn taken_as_unknown(&self) -> Vec<&str> {
         self.privacy.taken_as_unknown(&self.columns)
     }
 
-    /// The same policy with the types of quasi-identifiers that were inferred from a table, so that another table, or a part
-    /// of that one, is read in the same way.
+    /// The same policy with the types of quasi-identifiers that were inferred from a table, so that another table, or a
+    /// part of that one, is read in the same way.
     pub fn with_kinds_of(&self, profile: &Profile) -> Self {
         let mut policy = self.clone();
         for column in profile.columns() {

@@ -29,8 +29,8 @@ pub struct AbsentColumn {
 }
 
 impl Policy {
-    /// Checks the columns of the input: each must be declared, so that nothing is released by accident, each declared column
-    /// must exist, and no name may occur twice.
+    /// Checks the columns of the input: each must be declared, so that nothing is released by accident, each declared
+    /// column must exist, and no name may occur twice.
     pub fn check_columns(&self, header: &[String]) -> Result<(), ColumnMismatch> {
         let declared: HashSet<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
         let mut mismatch = ColumnMismatch::default();

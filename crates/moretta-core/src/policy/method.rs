@@ -1,8 +1,8 @@
 //! The method chosen by a policy, with its parameters.
 //!
 //! The policy does not know the parameters of a method. It keeps them as written, with their locations;
-//! [`MethodChoice::read_parameters`] fills the method's own serde struct from them, so that an error of the struct or of
-//! the method names the line.
+//! [`MethodChoice::read_parameters`] fills the method's own serde struct from them, so that an error of the struct or
+//! of the method names the line.
 
 use std::{cell::Cell, collections::BTreeMap, fmt};
 
@@ -59,8 +59,8 @@ impl MethodChoice {
         choice
     }
 
-    /// Deserializes a method's parameters. The struct must have `#[serde(deny_unknown_fields)]`, so that misspelt parameters
-    /// are refused.
+    /// Deserializes a method's parameters. The struct must have `#[serde(deny_unknown_fields)]`, so that misspelt
+    /// parameters are refused.
     pub fn read_parameters<T: DeserializeOwned>(&self) -> Result<T, PolicyError> {
         let current = Cell::new(None);
         let mut pairs = self.parameters.iter();

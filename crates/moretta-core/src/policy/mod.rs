@@ -1,14 +1,15 @@
 //! The policy: a TOML file in which the data holder states columns, privacy models, method and objectives.
 //!
-//! A policy is read in three steps: text → tree with the location of every key and value ([`document`](crate::document))
-//! → `check` → [`Policy`]. [`Policy::parse`] does all of it. Serde's `Deserialize`, used for the policy inside a recoding
-//! file, runs the same checks. A policy that fails one is refused with a [`PolicyError`] that names the line and how to
-//! correct it. So a [`Policy`] that was read guarantees:
+//! A policy is read in three steps: text → tree with the location of every key and value
+//! ([`document`](crate::document)) → `check` → [`Policy`]. [`Policy::parse`] does all of it. Serde's `Deserialize`,
+//! used for the policy inside a recoding file, runs the same checks. A policy that fails one is refused with a
+//! [`PolicyError`] that names the line and how to correct it. So a [`Policy`] that was read guarantees:
 //!
 //! - it has at least one privacy model that some table would violate, and at least one quasi-identifier;
 //! - every column that a privacy model names is declared in a fitting role: a *given* column is a quasi-identifier, a
 //!   guarded or predicted column is sensitive or a class;
-//! - every number is finite and in its range; widths and bins ascend, prefixes descend; a hierarchy fits its column's type.
+//! - every number is finite and in its range; widths and bins ascend, prefixes descend; a hierarchy fits its column's
+//!   type.
 //!
 //! Checks that need the data (whether a column exists, is numeric, has a value) follow later; [`Policy::check_columns`]
 //! compares the policy with a header. Serialized, a policy has the keys of the TOML file, with defaults filled in.

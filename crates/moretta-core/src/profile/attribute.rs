@@ -73,8 +73,8 @@ impl Attribute {
                 order
             }
         };
-        // Texts that mean the same number or date are one value, and so are all texts for a missing value: otherwise `1` and
-        // `1.0` would count as two distinct sensitive values.
+        // Texts that mean the same number or date are one value, and so are all texts for a missing value: otherwise
+        // `1` and `1.0` would count as two distinct sensitive values.
         let text = |raw: usize| &counted.values[raw];
         let same = |a: usize, b: usize| match (missing[a], missing[b]) {
             (false, false) => kind.is_ordered() && parser.compare(text(a), text(b)).is_eq(),
@@ -120,8 +120,8 @@ fn number_order(counted: &CountedColumn, missing: &[bool], parser: &ValueParser)
     Ok(order)
 }
 
-/// Raw codes in the order of the hierarchy's leaves, and the hierarchy pruned to the values that occur. A missing value has
-/// the hierarchy's leaf for it, or an extra leaf at the far right.
+/// Raw codes in the order of the hierarchy's leaves, and the hierarchy pruned to the values that occur. A missing value
+/// has the hierarchy's leaf for it, or an extra leaf at the far right.
 fn leaf_order(counted: &CountedColumn, missing: &[bool], tree: &Tree) -> Result<(Vec<usize>, Tree), DomainError> {
     let leaves: HashMap<&str, u32> = tree.leaf_labels().zip(0..).collect();
     let leaf = |raw: usize| leaves.get(&*counted.values[raw]).copied();

@@ -8,8 +8,8 @@ use crate::{
 
 impl Profile {
     /// Replaces every code by its representative, `representatives[column][code]`, and merges tuples that become equal.
-    /// Domains, attributes and the number of records stay. The map from rows of the counts to variants is dropped, so the
-    /// result can be measured but not released.
+    /// Domains, attributes and the number of records stay. The map from rows of the counts to variants is dropped, so
+    /// the result can be measured but not released.
     pub fn coarsened(&self, representatives: &[Vec<u32>]) -> Self {
         let identity = |values: usize| (0..values as u32).collect();
         let mut maps = representatives.to_vec();
@@ -34,8 +34,8 @@ impl Profile {
         coarse
     }
 
-    /// The same records, with losses measured on the scale of another profile of these records. The map from rows of the
-    /// counts to variants is dropped, so the result can be measured but not released.
+    /// The same records, with losses measured on the scale of another profile of these records. The map from rows of
+    /// the counts to variants is dropped, so the result can be measured but not released.
     pub fn on_scale_of(&self, other: &Self) -> Self {
         let mut scaled = Self { rows: Vec::new(), ..self.clone() };
         for (column, other) in scaled.columns.iter_mut().zip(&other.columns) {

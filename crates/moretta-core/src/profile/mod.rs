@@ -1,9 +1,9 @@
 //! The profile of a table: its distinct tuples and variants with counts. A method sees nothing else of a table.
 //!
-//! An engine groups and counts the records ([`Counts`]). [`Profile::build`] gives every quasi-identifier its [`Domain`],
-//! replaces values by their codes and sorts the tuples, so that the profile depends on the data alone and not on how the
-//! engine divided its work. See [`ids`](crate::ids) for tuples and variants. Memory is linear in the number of variants,
-//! not of records.
+//! An engine groups and counts the records ([`Counts`]). [`Profile::build`] gives every quasi-identifier its
+//! [`Domain`], replaces values by their codes and sorts the tuples, so that the profile depends on the data alone and
+//! not on how the engine divided its work. See [`ids`](crate::ids) for tuples and variants. Memory is linear in the
+//! number of variants, not of records.
 
 mod attribute;
 mod coarse;
@@ -322,8 +322,8 @@ fn missing_values(
     Ok(missing)
 }
 
-/// Type of a column that declares none. Dates: all values are ISO dates. Numbers: all values are finite numbers and none
-/// is a code such as `00123`. Otherwise categories.
+/// Type of a column that declares none. Dates: all values are ISO dates. Numbers: all values are finite numbers and
+/// none is a code such as `00123`. Otherwise categories.
 pub(crate) fn infer_kind(declared: &ColumnPolicy, counted: &CountedColumn, missing: &[bool]) -> Kind {
     let mut present = counted.values.iter().zip(missing).filter(|(_, missing)| !**missing).map(|(value, _)| value);
     // With a hierarchy file, dates stay categories: the file may group them by weekday, which is no interval.

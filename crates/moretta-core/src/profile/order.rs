@@ -1,10 +1,10 @@
-//! Parallel sorting of rows by their codes, for profiles and genetic search. Codes are packed into one 128-bit integer if
-//! they fit, which is nearly always.
+//! Parallel sorting of rows by their codes, for profiles and genetic search. Codes are packed into one 128-bit integer
+//! if they fit, which is nearly always.
 
 use rayon::prelude::*;
 
-/// Row indices in lexicographic order of their codes; equal rows keep their order. `sizes` has an exclusive upper bound of
-/// the codes per column, `code(row, column)` returns a code.
+/// Row indices in lexicographic order of their codes; equal rows keep their order. `sizes` has an exclusive upper bound
+/// of the codes per column, `code(row, column)` returns a code.
 pub(crate) fn sorted_rows(rows: usize, sizes: &[usize], code: impl Fn(usize, usize) -> u32 + Sync) -> Vec<u32> {
     let bits: Vec<u32> = sizes.iter().map(|size| usize::BITS - size.saturating_sub(1).leading_zeros()).collect();
     if bits.iter().sum::<u32>() <= 128 {

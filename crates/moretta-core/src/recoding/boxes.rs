@@ -5,7 +5,8 @@ use hashbrown::HashSet;
 use super::suppress::{PrintedCell, suppress_violating_groups};
 use crate::{hierarchy::Cell, ids::TupleId, privacy::BoundModel, profile::Profile};
 
-/// Index of boxes by one column, the one in which boxes overlap least: for each code, the boxes that contain it, in order.
+/// Index of boxes by one column, the one in which boxes overlap least: for each code, the boxes that contain it, in
+/// order.
 pub(crate) struct BoxIndex {
     column: usize,
     boxes_by_code: Vec<Vec<u32>>,
@@ -41,9 +42,9 @@ const MAX_CHOICES: usize = 16;
 /// Assigns every tuple to one of the boxes that cover it, so that the groups satisfy the models; `None` if the tuple is
 /// suppressed. `choices` has the covering boxes of each tuple, lowest loss first.
 ///
-/// Boxes of a local recoding may overlap. A tuple that one box covers is assigned to it. Any other tuple is assigned to a
-/// box that still has too few records, otherwise to the box with the lowest loss. Boxes whose group violates a model are
-/// closed, and everything is repeated without them, until no suppressed tuple has an open box left.
+/// Boxes of a local recoding may overlap. A tuple that one box covers is assigned to it. Any other tuple is assigned to
+/// a box that still has too few records, otherwise to the box with the lowest loss. Boxes whose group violates a model
+/// are closed, and everything is repeated without them, until no suppressed tuple has an open box left.
 pub(crate) fn assign_to_boxes(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],

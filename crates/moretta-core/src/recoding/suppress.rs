@@ -10,8 +10,8 @@ use crate::{
     profile::{Profile, VariantCount},
 };
 
-/// Key of a group's label in a column: equal keys mean equal labels. The index of the group is part of the key if the label
-/// depends on the group's own records (sets and means).
+/// Key of a group's label in a column: equal keys mean equal labels. The index of the group is part of the key if the
+/// label depends on the group's own records (sets and means).
 pub(crate) type PrintedCell = (Cell, Option<usize>);
 
 /// Tuples to suppress so that every model holds under the cells of a cut, also for the group of suppressed records.
@@ -33,11 +33,12 @@ pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cu
     (0u32..).zip(assigned).filter(|(_, group)| group.is_none()).map(|(tuple, _)| TupleId(tuple)).collect()
 }
 
-/// Suppresses groups that violate a model, and, while the suppressed records themselves violate one, the smallest of the
-/// other groups. `keys` are the label keys of each group; `assigned` is each tuple's group, `None` if it is suppressed.
+/// Suppresses groups that violate a model, and, while the suppressed records themselves violate one, the smallest of
+/// the other groups. `keys` are the label keys of each group; `assigned` is each tuple's group, `None` if it is
+/// suppressed.
 ///
-/// A model judges groups of records with equal labels in its own columns: a template on a few columns merges groups that
-/// differ only in the others.
+/// A model judges groups of records with equal labels in its own columns: a template on a few columns merges groups
+/// that differ only in the others.
 pub(crate) fn suppress_violating_groups(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
@@ -89,7 +90,8 @@ impl Suppressor<'_> {
         self.suppressed.extend(members);
     }
 
-    /// Repeats until every model that `judges` selects holds in all groups: a suppression for one model may violate another.
+    /// Repeats until every model that `judges` selects holds in all groups: a suppression for one model may violate
+    /// another.
     fn suppress_violating(&mut self, judges: impl Fn(&dyn BoundModel) -> bool) {
         loop {
             let judges = self.models.iter().filter(|model| judges(&***model));
@@ -134,8 +136,8 @@ mod tests {
             (table.profile.columns()[column].domain.cover(code, code), None)
         };
         let keys: Vec<Vec<PrintedCell>> = (0..3).map(|tuple| vec![cell(tuple, 0), cell(tuple, 1)]).collect();
-        // The last tuple is suppressed, and its single record needs two more. The first group dilutes the confidence of the
-        // second, so both are suppressed.
+        // The last tuple is suppressed, and its single record needs two more. The first group dilutes the confidence of
+        // the second, so both are suppressed.
         let mut assigned = [Some(0), Some(1), Some(2), None];
         suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [None, None, Some(2), None]);

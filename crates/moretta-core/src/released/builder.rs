@@ -11,7 +11,8 @@ use crate::{
     text::merge_counts,
 };
 
-/// Collects the labels, losses and records of pieces; [`finish`](Self::finish) merges pieces with equal labels into groups.
+/// Collects the labels, losses and records of pieces; [`finish`](Self::finish) merges pieces with equal labels into
+/// groups.
 pub(super) struct ReleaseBuilder<'a> {
     profile: &'a Profile,
     options: &'a ReleaseOptions,
@@ -50,7 +51,8 @@ impl<'a> ReleaseBuilder<'a> {
         }
     }
 
-    /// Adds the cell of the current piece in the next column. `codes` are the codes released as this cell, with their records.
+    /// Adds the cell of the current piece in the next column. `codes` are the codes released as this cell, with their
+    /// records.
     pub(super) fn push_cell<I: Iterator<Item = (u32, u64)>>(
         &mut self,
         column: usize,
@@ -115,7 +117,8 @@ impl<'a> ReleaseBuilder<'a> {
         let pieces = self.offsets.len() - 1;
         let piece = |i: usize| (&self.keys[i * p..(i + 1) * p], &self.members[self.offsets[i]..self.offsets[i + 1]]);
         let (grouping, groups_of_pieces) = Grouping::collect(p, (0..pieces).map(piece));
-        // Pieces with equal labels may have different losses (two intervals with the same mean): average over their records.
+        // Pieces with equal labels may have different losses (two intervals with the same mean): average over their
+        // records.
         let mut losses = vec![CellLoss::default(); grouping.len() * p];
         let mut records = vec![0.0; grouping.len()];
         for (i, &group) in groups_of_pieces.iter().enumerate() {

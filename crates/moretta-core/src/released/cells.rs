@@ -3,8 +3,8 @@
 //! A label covers the same values wherever it is printed, so cells are kept once per label (16 bytes, and the codes of
 //! a set). The exception is a column of numbers released as means, medians or midpoints: a printed number does not
 //! determine the cell. If the release was made from a recoding, such a column also keeps a cell per group (12 bytes).
-//! Pieces of a recoding with equal labels in all columns become one group, whose cell is the smallest around theirs. That
-//! is exactly their union: each contains the printed number, so they overlap.
+//! Pieces of a recoding with equal labels in all columns become one group, whose cell is the smallest around theirs.
+//! That is exactly their union: each contains the printed number, so they overlap.
 
 use crate::hierarchy::{Cell, Domain, LabelReader, ReadCell};
 

@@ -1,7 +1,7 @@
 //! Groups of records with equal labels.
 //!
-//! Verification depends on this grouping. So it is a plain hash map of whole keys that shares no code with the groupings
-//! of searches (`search/grouping.rs`): a defect there must be found here. Cost: one pass over the pieces.
+//! Verification depends on this grouping. So it is a plain hash map of whole keys that shares no code with the
+//! groupings of searches (`search/grouping.rs`): a defect there must be found here. Cost: one pass over the pieces.
 
 use hashbrown::HashMap;
 
@@ -52,8 +52,8 @@ impl Grouping {
         &self.keys[group * self.columns..(group + 1) * self.columns]
     }
 
-    /// Groups pieces, each a key with its members. Equal keys become one group; groups are in the order in which their keys
-    /// first occur. Also returns the group of each piece.
+    /// Groups pieces, each a key with its members. Equal keys become one group; groups are in the order in which their
+    /// keys first occur. Also returns the group of each piece.
     pub(super) fn collect<'a>(
         columns: usize,
         pieces: impl Iterator<Item = (&'a [u32], &'a [VariantCount])> + Clone,

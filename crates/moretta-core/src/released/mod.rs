@@ -1,11 +1,11 @@
-//! The released table as a recipient sees it: groups of records with equal labels, the cells of the labels, and the loss
-//! of each cell.
+//! The released table as a recipient sees it: groups of records with equal labels, the cells of the labels, and the
+//! loss of each cell.
 //!
-//! It is made from a recoding of a profile, or from a release read back. Measures and privacy models use this table only,
-//! never the claims of a method.
+//! It is made from a recoding of a profile, or from a release read back. Measures and privacy models use this table
+//! only, never the claims of a method.
 //!
-//! A *piece* is a part of a recoding before pieces with equal labels are merged into groups: a group of a local recoding,
-//! or a tuple of a global one.
+//! A *piece* is a part of a recoding before pieces with equal labels are merged into groups: a group of a local
+//! recoding, or a tuple of a global one.
 
 mod builder;
 mod cells;
@@ -96,7 +96,8 @@ impl Released {
     fn of_global(profile: &Profile, cut: &Cut, options: &ReleaseOptions) -> Self {
         let tuples = || (0..profile.tuples() as u32).map(TupleId);
         let suppressed = |tuple: TupleId| cut.suppressed.binary_search(&tuple).is_ok();
-        // Number of released records per column and code. Sets and means of a cell are computed from it for the whole column.
+        // Number of released records per column and code. Sets and means of a cell are computed from it for the whole
+        // column.
         let mut released_records: Vec<Vec<u64>> = profile.columns().iter().map(|c| vec![0; c.domain.len()]).collect();
         for tuple in tuples().filter(|&tuple| !suppressed(tuple)) {
             for (column, &code) in profile.codes(tuple).iter().enumerate() {
@@ -229,8 +230,9 @@ impl Released {
         self.grouping.key(group)[column]
     }
 
-    /// Values that a label of a column covers. `None` if the label is a mean, median or midpoint, which need not be a value of
-    /// the column, or if it is no label of the column at all, in a file read by [`of_opaque`](Self::of_opaque).
+    /// Values that a label of a column covers. `None` if the label is a mean, median or midpoint, which need not be a
+    /// value of the column, or if it is no label of the column at all, in a file read by
+    /// [`of_opaque`](Self::of_opaque).
     pub fn covered(&self, column: usize, label: u32) -> Option<Covered<'_>> {
         self.cells[column].covered(label)
     }
@@ -240,8 +242,8 @@ impl Released {
         self.knows_cells
     }
 
-    /// Cells of a column, each with the number of records released under it; a cell may occur several times. A mean, median
-    /// or midpoint has the cell of its recoding. `None` if not [`knows_cells`](Self::knows_cells).
+    /// Cells of a column, each with the number of records released under it; a cell may occur several times. A mean,
+    /// median or midpoint has the cell of its recoding. `None` if not [`knows_cells`](Self::knows_cells).
     pub fn cells(&self, column: usize) -> Option<Vec<(Covered<'_>, u64)>> {
         if !self.knows_cells {
             return None;

@@ -1,9 +1,9 @@
 //! A recoding as a file: versioned JSON that can be applied to new records.
 //!
-//! The file contains the policy, the hierarchy files that the policy names, and the labels of the released cells: all that
-//! is needed to apply the recoding. It contains no tuples, no values that were generalized, and no assignment of records to
-//! groups, so it discloses no more about a person than the release and the hierarchies do. Hierarchies that were built
-//! from the table are not stored: their released intervals become the hierarchy of the new table.
+//! The file contains the policy, the hierarchy files that the policy names, and the labels of the released cells: all
+//! that is needed to apply the recoding. It contains no tuples, no values that were generalized, and no assignment of
+//! records to groups, so it discloses no more about a person than the release and the hierarchies do. Hierarchies that
+//! were built from the table are not stored: their released intervals become the hierarchy of the new table.
 
 mod profile;
 
@@ -38,8 +38,8 @@ pub struct Saved {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum SavedLabels {
-    /// By column, the labels of the cut from left to right; `None` stands for all other values, released as `*`. (Among other
-    /// labels, the label `*` is that of a missing value.)
+    /// By column, the labels of the cut from left to right; `None` stands for all other values, released as `*`. (Among
+    /// other labels, the label `*` is that of a missing value.)
     #[serde(rename = "cut")]
     Global(Vec<Vec<Option<String>>>),
     /// By group, the labels of its box.
@@ -211,7 +211,8 @@ impl Saved {
         }
     }
 
-    /// By column, the number of records of a new table with a value that no cell covers; columns with none are left out.
+    /// By column, the number of records of a new table with a value that no cell covers; columns with none are left
+    /// out.
     pub fn uncovered(&self, profile: &Profile) -> Vec<(String, u64)> {
         let covered: Vec<Vec<bool>> = match &self.labels {
             SavedLabels::Global(labels) => {
@@ -239,8 +240,8 @@ impl Saved {
         counted.filter(|(_, records)| *records > 0).collect()
     }
 
-    /// Labels of each tuple of a new table, by column; `None` if no cell covers it. Nothing is suppressed for privacy, so the
-    /// result must not be released: it serves to test a classifier on held-out records.
+    /// Labels of each tuple of a new table, by column; `None` if no cell covers it. Nothing is suppressed for privacy,
+    /// so the result must not be released: it serves to test a classifier on held-out records.
     pub fn labels(&self, profile: &Profile) -> Vec<Option<Vec<&str>>> {
         let tuples = (0..profile.tuples() as u32).map(|tuple| profile.codes(TupleId(tuple)));
         match &self.labels {

@@ -1,9 +1,9 @@
 //! Profile of a new table in whose domains the labels of a saved recoding can be read.
 //!
 //! The labels were made from the values of the original table, which need not occur in the new one. A node of a stored
-//! hierarchy is found by its label. For free intervals, their ends are added to the column's values; for categories without
-//! a hierarchy, the labels themselves. The intervals of a hierarchy built from the original values are nested, so they
-//! become the hierarchy of the new column.
+//! hierarchy is found by its label. For free intervals, their ends are added to the column's values; for categories
+//! without a hierarchy, the labels themselves. The intervals of a hierarchy built from the original values are nested,
+//! so they become the hierarchy of the new column.
 
 use hashbrown::{HashMap, HashSet};
 

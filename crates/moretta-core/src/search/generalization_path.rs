@@ -1,7 +1,7 @@
 //! Generalization path: the steps by which a method generalizes the original table.
 //!
-//! A path is a trade-off between privacy and precision: each of its points is a cut, which can be released if the policy holds
-//! for it. A step only has the changes, so that a path of a thousand steps over a million values is small;
+//! A path is a trade-off between privacy and precision: each of its points is a cut, which can be released if the
+//! policy holds for it. A step only has the changes, so that a path of a thousand steps over a million values is small;
 //! [`Cut::apply`](crate::recoding::Cut::apply) applies one.
 
 use serde::Serialize;

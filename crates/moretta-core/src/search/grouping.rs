@@ -1,11 +1,11 @@
 //! Groups rows that have equal values in every column. Every search does this for each recoding that it tries.
 //!
-//! Each row gets the number of its group. Groups are numbered in the order of their first rows, so that nothing depends on a
-//! hash; keys are compared in full, so that a hash collision cannot merge two groups.
+//! Each row gets the number of its group. Groups are numbered in the order of their first rows, so that nothing depends
+//! on a hash; keys are compared in full, so that a hash collision cannot merge two groups.
 //!
-//! How: as many columns as fit are combined into one 64-bit key, a number in mixed radix with one digit per column. The rows are
-//! partitioned by this key. If columns are left, the group number becomes the first digit of the next key, and the partition is
-//! refined:
+//! How: as many columns as fit are combined into one 64-bit key, a number in mixed radix with one digit per column. The
+//! rows are partitioned by this key. If columns are left, the group number becomes the first digit of the next key, and
+//! the partition is refined:
 //!
 //! ```text
 //! rows (age, sex, town)    sizes 100, 2, 50           key = (age * 2 + sex) * 50 + town
@@ -15,14 +15,16 @@
 //! more columns:            next key = group * (sizes of these columns) + (their digits)
 //! ```
 //!
-//! If there are few possible keys, their groups are looked up in an array with one slot per key, otherwise in a hash table.
+//! If there are few possible keys, their groups are looked up in an array with one slot per key, otherwise in a hash
+//! table.
 //!
 //! Cost: one pass over the rows per 64 bits of their values; in practice one pass.
 //!
 //! Methods that prepare keys themselves call [`KeyNumbers`] (sweep) or [`Partitioner`] (genetic search); bottom-up
-//! generalization merges groups in place (`index.rs`). The reasons are given there. All hash tables are hashbrown's: custom
-//! tables with slots of 4, 8 and 16 bytes were within 4 % of its speed. `released/grouping.rs` and `recoding/suppress.rs` have
-//! their own grouping on purpose: they verify the results of searches and must not share a bug with them.
+//! generalization merges groups in place (`index.rs`). The reasons are given there. All hash tables are hashbrown's:
+//! custom tables with slots of 4, 8 and 16 bytes were within 4 % of its speed. `released/grouping.rs` and
+//! `recoding/suppress.rs` have their own grouping on purpose: they verify the results of searches and must not share a
+//! bug with them.
 
 use hashbrown::HashTable;
 
@@ -61,15 +63,15 @@ impl KeyNumbers {
     }
 }
 
-/// Fibonacci hashing. hashbrown takes the slot from the low bits and the tag from the high ones, so both must depend on the
-/// whole key.
+/// Fibonacci hashing. hashbrown takes the slot from the low bits and the tag from the high ones, so both must depend on
+/// the whole key.
 fn hash(key: u64) -> u64 {
     let product = key.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     product ^ product >> 32
 }
 
-/// Empties a table and reserves room. A table more than 8 times too large is replaced: clearing it takes time linear in its
-/// capacity.
+/// Empties a table and reserves room. A table more than 8 times too large is replaced: clearing it takes time linear in
+/// its capacity.
 pub(super) fn empty(slots: &mut HashTable<u32>, entries: usize) {
     if slots.capacity() < entries || slots.capacity() > 8 * entries.max(64) {
         *slots = HashTable::with_capacity(entries + entries / 2);
@@ -89,8 +91,8 @@ pub(super) struct Partitioner {
 }
 
 impl Partitioner {
-    /// Splits each group by key. `groups` has the group of each row, a number below `before`; keys are below `num_keys`, and the
-    /// product of both must fit 64 bits. Returns the new number of groups.
+    /// Splits each group by key. `groups` has the group of each row, a number below `before`; keys are below
+    /// `num_keys`, and the product of both must fit 64 bits. Returns the new number of groups.
     pub(super) fn refine(
         &mut self,
         groups: &mut [u32],

@@ -1,8 +1,9 @@
-//! Anonymization methods: searches for a recoding that satisfies the privacy models, all behind the [`Method`] interface.
+//! Anonymization methods: searches for a recoding that satisfies the privacy models, all behind the [`Method`]
+//! interface.
 //!
-//! A method gets the distinct tuples with counts, the bound privacy models and its own parameters, and returns a recoding. It
-//! does no I/O, and its result depends only on its inputs and the seed, never on the number of threads. Running out of time is
-//! not an error: the best recoding so far is valid.
+//! A method gets the distinct tuples with counts, the bound privacy models and its own parameters, and returns a
+//! recoding. It does no I/O, and its result depends only on its inputs and the seed, never on the number of threads.
+//! Running out of time is not an error: the best recoding so far is valid.
 
 pub mod bottom_up_generalization;
 mod cluster;
@@ -96,8 +97,8 @@ pub enum SearchError {
         broken: Vec<(String, String)>,
         /// Number of records of the table.
         records: u64,
-        /// Whether it is certain that no release satisfies the policy. A model that is not closed under union may hold in
-        /// smaller groups.
+        /// Whether it is certain that no release satisfies the policy. A model that is not closed under union may hold
+        /// in smaller groups.
         proven: bool,
     },
     /// The method cannot serve this policy.
@@ -124,8 +125,8 @@ pub trait Method: Send + Sync {
         Ok(())
     }
 
-    /// Whether the method needs models that are closed under union, because it merges groups that satisfy the models without
-    /// checking them again. Such a method refuses other models.
+    /// Whether the method needs models that are closed under union, because it merges groups that satisfy the models
+    /// without checking them again. Such a method refuses other models.
     fn relies_on_closure(&self) -> bool {
         true
     }
@@ -315,8 +316,8 @@ fn precision(objectives: &[Objective]) -> LossMetric {
     objectives.iter().find_map(loss).unwrap_or_default()
 }
 
-/// Checks whether a method can serve a task: it must support the task, and models that are not closed under union if the task
-/// has any.
+/// Checks whether a method can serve a task: it must support the task, and models that are not closed under union if
+/// the task has any.
 pub fn check_supported(method: &dyn Method, name: &'static str, task: &Task<'_>) -> Result<(), Unsupported> {
     let open = task.models.iter().find(|model| !model.is_closed_under_union());
     if let Some(model) = open.filter(|_| method.relies_on_closure()) {

@@ -1,8 +1,8 @@
 //! A generalization tree for every column, so that methods that need trees can serve all columns.
 //!
-//! A column with a hierarchy has its own tree. A column of free numbers gets a tree of halves: its ordered values are divided
-//! recursively so that both sides have about the same number of records. Every node of such a tree is an interval that the
-//! column may be released with.
+//! A column with a hierarchy has its own tree. A column of free numbers gets a tree of halves: its ordered values are
+//! divided recursively so that both sides have about the same number of records. Every node of such a tree is an
+//! interval that the column may be released with.
 //!
 //! ```text
 //! value (records)   1 (5)  2 (1)  3 (1)  4 (1)  9 (1)

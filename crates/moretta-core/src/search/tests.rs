@@ -80,8 +80,8 @@ fn a_measure_among_parameters_is_refused_with_a_hint() {
     assert!(method_of(&policy("bottom-up-generalization", "measure = \"lm\"")).is_ok(), "it has its own");
 }
 
-/// Four records can be paired over two of three values in `t` or over five of eight in `u`. The first loses an LM of 1/2
-/// and an NCP of 2/3, the second 4/7 and 5/8; all other records are pairs already.
+/// Four records can be paired over two of three values in `t` or over five of eight in `u`. The first loses an LM of
+/// 1/2 and an NCP of 2/3, the second 4/7 and 5/8; all other records are pairs already.
 #[test]
 fn each_measure_is_lower_if_it_is_the_objective() {
     let columns = "privacy.k = 2\n[columns.t]\nrole = \"quasi-identifier\"\nhierarchy = \"t.csv\"\n\

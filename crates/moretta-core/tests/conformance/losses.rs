@@ -184,8 +184,8 @@ impl<'a> OriginalColumn<'a> {
                 a == b || (shape.is_ordered() && same_number(shape, a, b))
             }
         };
-        // Sum over `texts` of the binary logarithm of the number of original cells that match the text; computed once per
-        // distinct text.
+        // Sum over `texts` of the binary logarithm of the number of original cells that match the text; computed once
+        // per distinct text.
         let log_counts = |texts: &[&str], matches: &dyn Fn(&str, &str) -> bool| -> f64 {
             let mut records: BTreeMap<&str, f64> = BTreeMap::new();
             texts.iter().for_each(|text| *records.entry(text).or_default() += 1.0);
@@ -307,8 +307,8 @@ fn classification(
     Some(groups.iter().map(mistakes).sum::<usize>() as f64 / cells.len() as f64)
 }
 
-/// Squared deviations of the class from the means of its groups, as a share of those from the overall mean; `None` unless
-/// the class is a number or date without missing values.
+/// Squared deviations of the class from the means of its groups, as a share of those from the overall mean; `None`
+/// unless the class is a number or date without missing values.
 fn regression(world: &World, printed: &Printed<'_>, groups: &[Vec<usize>]) -> Option<f64> {
     let name = world.class.as_ref()?;
     let spec = world.attributes.iter().find(|spec| spec.name == *name)?;

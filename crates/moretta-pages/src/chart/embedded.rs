@@ -1,5 +1,5 @@
-//! A chart as a part of a page: it uses the colors of the page, light or dark, and has no legend, because several charts
-//! share one.
+//! A chart as a part of a page: it uses the colors of the page, light or dark, and has no legend, because several
+//! charts share one.
 //!
 //! Lines differ in color, shape of marks, and dashes, so that eight of them are distinguishable in black and white. The
 //! style of a line depends only on its index, so a line has the same style in all charts.

@@ -1,7 +1,7 @@
 //! Line charts as SVG, as files or within a page.
 //!
-//! A [`Chart`] has [`Line`]s over two axes, and [`Chart::svg`] draws it. The SVG loads nothing, all names are escaped, and
-//! it depends on its arguments alone. [`embedded`] draws the same chart as a part of a page.
+//! A [`Chart`] has [`Line`]s over two axes, and [`Chart::svg`] draws it. The SVG loads nothing, all names are escaped,
+//! and it depends on its arguments alone. [`embedded`] draws the same chart as a part of a page.
 
 pub mod embedded;
 

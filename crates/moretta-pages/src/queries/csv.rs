@@ -6,8 +6,8 @@ use crate::csv;
 
 const HEADER: [&str; 8] = ["query", "aggregate", "column", "where", "records", "truth", "answer", "error"];
 
-/// Returns a header and one line per query. `where` is empty for random queries, because one may be about a single person;
-/// `error` is empty if the true answer is 0.
+/// Returns a header and one line per query. `where` is empty for random queries, because one may be about a single
+/// person; `error` is empty if the true answer is 0.
 pub fn csv(queries: &Queries) -> String {
     let mut text = csv::line(HEADER);
     let mut number = 0;

@@ -1,5 +1,5 @@
-//! The report as a page for the person who approves the release. Its sections follow the report: policy, guarantees, loss,
-//! groups, path, run.
+//! The report as a page for the person who approves the release. Its sections follow the report: policy, guarantees,
+//! loss, groups, path, run.
 
 mod compared;
 mod groups;

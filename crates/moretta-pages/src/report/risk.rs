@@ -1,4 +1,5 @@
-//! Re-identification risk before and after, for the three attackers of the literature: prosecutor, journalist, marketer.
+//! Re-identification risk before and after, for the three attackers of the literature: prosecutor, journalist,
+//! marketer.
 
 use maud::{Markup, html};
 use moretta_core::privacy::Lkc;

@@ -1,5 +1,5 @@
-//! Xu, Wang, Pei, Wang, Shi, Fu (KDD 2006): top-down and bottom-up local recoding compared with Mondrian: information loss,
-//! errors of query answers, and the effect of weights.
+//! Xu, Wang, Pei, Wang, Shi, Fu (KDD 2006): top-down and bottom-up local recoding compared with Mondrian: information
+//! loss, errors of query answers, and the effect of weights.
 
 mod adult;
 mod seeds;

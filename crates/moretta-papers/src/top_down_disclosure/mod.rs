@@ -1,5 +1,5 @@
-//! Wang, Fung, Yu (KAIS 2007): inferences in the original data, classification error under privacy templates, and running
-//! time.
+//! Wang, Fung, Yu (KAIS 2007): inferences in the original data, classification error under privacy templates, and
+//! running time.
 
 mod claims;
 mod credit;

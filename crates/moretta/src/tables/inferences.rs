@@ -122,7 +122,8 @@ fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
     known
 }
 
-/// Returns, e.g., ` (at most 75 %)`, the limit of the policy; empty unless all values of the question have the same limit.
+/// Returns, e.g., ` (at most 75 %)`, the limit of the policy; empty unless all values of the question have the same
+/// limit.
 fn limit_text(question: &Question) -> String {
     let limits = || question.values.iter().map(|guarded| guarded.max_confidence);
     match limits().next().flatten() {
@@ -163,8 +164,8 @@ fn escaped(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// Whether a character is a control character or invisible: direction marks, overrides and isolates, zero-width spaces, line breaks.
-/// Joiners are kept, because some scripts need them.
+/// Whether a character is a control character or invisible: direction marks, overrides and isolates, zero-width spaces,
+/// line breaks. Joiners are kept, because some scripts need them.
 fn is_control(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')

@@ -54,8 +54,8 @@ fn inputs() -> Folder {
     folder
 }
 
-/// The printed lines without the parts that differ from run to run: in lines that have a time such as `0.13 s`, numbers with a decimal
-/// point are shown as `0.00`; tables of `compare` are shown without their columns of seconds and memory.
+/// The printed lines without the parts that differ from run to run: in lines that have a time such as `0.13 s`, numbers
+/// with a decimal point are shown as `0.00`; tables of `compare` are shown without their columns of seconds and memory.
 fn masked(output: &str) -> Vec<String> {
     let mut width = usize::MAX;
     let mut lines = Vec::new();

@@ -67,7 +67,8 @@ fn any_two_columns_give_away_no_more_than_asked() {
         assert!(said.contains("ok     LKC-privacy (any 2 of "), "{said}");
         let checked = folder.ok(&["check", "out.csv", "-p", "policy.toml", "--json"]);
         assert_eq!(&serde_json::from_str::<Value>(&checked).unwrap()["privacy"]["lkc"], found);
-        // Boxes of a local recoding overlap, so `apply` may choose another box than the original; labels of a global one do not.
+        // Boxes of a local recoding overlap, so `apply` may choose another box than the original; labels of a global
+        // one do not.
         if method != "mondrian" {
             folder.ok(&["apply", "people.csv", "--recoding", "r.json", "-o", "again.csv"]);
         }

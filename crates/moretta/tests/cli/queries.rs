@@ -128,7 +128,8 @@ fn own_queries() {
     let found = json(&folder, &["--queries", "own.toml"]);
     let field = |index: usize, name: &str| found["queries"][index][name].as_f64();
     assert_eq!((field(0, "truth"), field(0, "answer"), field(0, "error")), (Some(8.0), Some(8.0), Some(0.0)));
-    // Of the first group, [34, 36] lies inside the queried ages and `f` is one of the two sexes in `*`: the answer is 4 / 2.
+    // Of the first group, [34, 36] lies inside the queried ages and `f` is one of the two sexes in `*`: the answer is 4
+    // / 2.
     assert_eq!((field(1, "truth"), field(1, "answer"), field(1, "records")), (Some(3.0), Some(2.0), Some(3.0)));
     // In the first group, `5371*` covers three zip codes, so a third of its four records count, with the mean age
     // 35 of [34, 36]; in the second group all four count, with the mean age 49 of [47, 51].

@@ -50,7 +50,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Targets of the links of a line: `[text](target)`, `[name]: target`, `src="target"`, `href="target"`, but not links in code.
+/// Targets of the links of a line: `[text](target)`, `[name]: target`, `src="target"`, `href="target"`, but not links
+/// in code.
 fn targets(line: &str) -> Vec<String> {
     let line: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
     let between = |begin: &str, end: char| -> Vec<String> {

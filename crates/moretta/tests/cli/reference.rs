@@ -1,5 +1,5 @@
-//! `docs/reference` has what the program prints: the help of every command, and the lists of models, methods and measures.
-//! After a change, run this test with `MORETTA_UPDATE_DOCS=1` and read the diff.
+//! `docs/reference` has what the program prints: the help of every command, and the lists of models, methods and
+//! measures. After a change, run this test with `MORETTA_UPDATE_DOCS=1` and read the diff.
 
 use serde_json::Value;
 

@@ -37,10 +37,11 @@ pub enum Near {
     Leaf(String),
 }
 
-/// Compares a tree with the values of a column, each with its number of records. `values` must not contain missing values.
+/// Compares a tree with the values of a column, each with its number of records. `values` must not contain missing
+/// values.
 ///
-/// Returns first the values without a leaf, most frequent first, then the leaves that never occur, left to right. If all
-/// leaves are numbers, values are compared as numbers: `1.0` matches the leaf `1`.
+/// Returns first the values without a leaf, most frequent first, then the leaves that never occur, left to right. If
+/// all leaves are numbers, values are compared as numbers: `1.0` matches the leaf `1`.
 pub fn check<T: AsRef<str>>(tree: &Tree, values: &[(T, u64)]) -> Vec<Finding> {
     let labels: Vec<&str> = (0..tree.leaf_count() as u32)
         .map(|code| tree.leaf(code))

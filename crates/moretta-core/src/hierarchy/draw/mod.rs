@@ -1,7 +1,7 @@
 //! Hierarchies for people: drawn as text or SVG, summarized, and compared with the values of a column.
 //!
-//! A tree may be as deep or as wide as it has leaves. So a drawing folds what does not fit a screen, and nothing recurses.
-//! Cost: a drawing is linear in its lines, the rest in the tree and the values.
+//! A tree may be as deep or as wide as it has leaves. So a drawing folds what does not fit a screen, and nothing
+//! recurses. Cost: a drawing is linear in its lines, the rest in the tree and the values.
 
 mod check;
 mod svg;
@@ -71,7 +71,8 @@ pub struct Summary {
     pub levels: usize,
     /// Number of nodes, leaves and root included.
     pub nodes: usize,
-    /// Node with the most children (the first in preorder on a tie) and their number; `None` if the tree is a lone root.
+    /// Node with the most children (the first in preorder on a tie) and their number; `None` if the tree is a lone
+    /// root.
     pub widest: Option<(NodeId, usize)>,
 }
 

@@ -37,8 +37,8 @@ pub enum Builder {
     },
     /// Intervals of equal width. The number of intervals per level, finest first, each a multiple of the next.
     EqualWidth(Vec<u32>),
-    /// Intervals of nearly equal numbers of records. The number of intervals per level, finest first, each a multiple of the
-    /// next.
+    /// Intervals of nearly equal numbers of records. The number of intervals per level, finest first, each a multiple
+    /// of the next.
     EqualFrequency(Vec<u32>),
 }
 
@@ -76,8 +76,8 @@ pub struct Built {
 }
 
 impl Built {
-    /// Builds the tree. Its leaves are the values from left to right; a node's label is the interval from its smallest to its
-    /// largest value.
+    /// Builds the tree. Its leaves are the values from left to right; a node's label is the interval from its smallest
+    /// to its largest value.
     pub fn tree(&self, column: DistinctValues<'_>) -> Tree {
         let preorder = match &self.builder {
             Builder::Iotf => iotf::intervals(column),

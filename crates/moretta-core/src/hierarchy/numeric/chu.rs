@@ -1,13 +1,13 @@
 //! Hierarchy of Chu and Chiang (1994): binary splits with the smallest relaxation error, top-down.
 //!
-//! The relaxation error of a set is the mean distance of two of its records, drawn with replacement. A node is split where
-//! the errors of the two sides, weighted by their shares of the records, have the smallest sum (the leftmost split on a
-//! tie). A node with at most `threshold` distinct values is not split: the values become its children.
+//! The relaxation error of a set is the mean distance of two of its records, drawn with replacement. A node is split
+//! where the errors of the two sides, weighted by their shares of the records, have the smallest sum (the leftmost
+//! split on a tie). A node with at most `threshold` distinct values is not split: the values become its children.
 //!
-//! How: one pass from either end evaluates all splits of a node. From one value to the next, the sum of its distances to all
-//! records before it grows by the gap times their number. Only non-negative terms are added, so nothing cancels for values
-//! far from 0. Cost: O(m) per level of the tree, usually O(m log m) in all; if distances grow exponentially, there may be as
-//! many levels as a float has powers of two.
+//! How: one pass from either end evaluates all splits of a node. From one value to the next, the sum of its distances
+//! to all records before it grows by the gap times their number. Only non-negative terms are added, so nothing cancels
+//! for values far from 0. Cost: O(m) per level of the tree, usually O(m log m) in all; if distances grow exponentially,
+//! there may be as many levels as a float has powers of two.
 
 use super::{
     DistinctValues,

@@ -1,8 +1,8 @@
 //! Levels of intervals with nearly equal numbers of records.
 //!
-//! A boundary is where the number of records before it is nearest to N / parts, 2 N / parts and so on: a value belongs to
-//! the part that contains its middle record (see [`super::han`]). Only the finest level is computed; a part of a coarser
-//! level is a run of finest parts, which gives the same boundaries and nests. Cost: O(m) per level.
+//! A boundary is where the number of records before it is nearest to N / parts, 2 N / parts and so on: a value belongs
+//! to the part that contains its middle record (see [`super::han`]). Only the finest level is computed; a part of a
+//! coarser level is a run of finest parts, which gives the same boundaries and nests. Cost: O(m) per level.
 
 use super::{
     DistinctValues, han,

@@ -1,7 +1,8 @@
 //! Levels of intervals of equal width between the smallest and the largest value.
 //!
-//! Only the finest level is computed; a part of a coarser level is a run of finest parts, so that the levels nest despite
-//! rounding. A part's label is the interval of the values that occur in it; an empty part has no node. Cost: O(m) per level.
+//! Only the finest level is computed; a part of a coarser level is a run of finest parts, so that the levels nest
+//! despite rounding. A part's label is the interval of the values that occur in it; an empty part has no node. Cost:
+//! O(m) per level.
 
 use super::{
     DistinctValues,

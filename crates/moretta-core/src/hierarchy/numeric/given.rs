@@ -1,7 +1,7 @@
 //! A hierarchy file over numbers: leaves are sorted by value, and those that do not occur are removed.
 //!
-//! A node whose leaves are not consecutive is refused. Trees may be as deep as they have leaves, so nothing here follows
-//! the path of each leaf. Cost: O(n log n) for n nodes.
+//! A node whose leaves are not consecutive is refused. Trees may be as deep as they have leaves, so nothing here
+//! follows the path of each leaf. Cost: O(n log n) for n nodes.
 
 use super::{Tree, TreeBuilder};
 use crate::{hierarchy::DomainProblem, ids::NodeId};
@@ -15,8 +15,8 @@ struct Extent {
     code: Option<usize>,
 }
 
-/// Builds the tree over the distinct values in ascending order. `leaves` are all numbers of the file in ascending order,
-/// with their leaf codes in `tree`.
+/// Builds the tree over the distinct values in ascending order. `leaves` are all numbers of the file in ascending
+/// order, with their leaf codes in `tree`.
 pub(crate) fn build(
     tree: &Tree,
     leaves: &[(f64, u32)],

@@ -1,10 +1,10 @@
 //! Hierarchy of Han and Fu (1994): at most `fan_out` children with nearly equal numbers of records, top-down.
 //!
-//! A node of N records is split where the number of records before a value is nearest to N / fan_out, 2 N / fan_out and so
-//! on (the leftmost on a tie); equal positions are one split. Equivalently, a value belongs to the part that contains its
-//! middle record; this is computed here, in one pass over the node. A node with at most `threshold` distinct values is not
-//! split. Cost: O(m) per level. A part of several values has at most 2 N / fan_out records, so with more than two children
-//! the number of levels is logarithmic in the records.
+//! A node of N records is split where the number of records before a value is nearest to N / fan_out, 2 N / fan_out and
+//! so on (the leftmost on a tie); equal positions are one split. Equivalently, a value belongs to the part that
+//! contains its middle record; this is computed here, in one pass over the node. A node with at most `threshold`
+//! distinct values is not split. Cost: O(m) per level. A part of several values has at most 2 N / fan_out records, so
+//! with more than two children the number of levels is logarithmic in the records.
 
 use super::{
     DistinctValues,
@@ -42,7 +42,8 @@ pub(super) fn intervals(column: DistinctValues<'_>, fan_out: usize, threshold: u
 pub(super) fn part(before: &[u128], position: usize, parts: usize) -> u128 {
     let (start, all) = (before[0], before[before.len() - 1] - before[0]);
     let twice = before[position] + before[position + 1] - 2 * start;
-    // On the edge of two parts the value belongs to the right one: both boundaries are equally near, and the left one wins.
+    // On the edge of two parts the value belongs to the right one: both boundaries are equally near, and the left one
+    // wins.
     (twice * parts as u128 / (2 * all.max(1))).min(parts as u128 - 1)
 }
 

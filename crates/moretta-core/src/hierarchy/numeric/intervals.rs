@@ -14,7 +14,8 @@ pub(super) fn whole(values: usize) -> CodeRange {
 
 /// Builds a tree over the values from nested ranges in preorder.
 ///
-/// Ranges of one value and repeated ranges make no node: it would have a single child. So no two nodes have the same label.
+/// Ranges of one value and repeated ranges make no node: it would have a single child. So no two nodes have the same
+/// label.
 pub(super) fn tree(texts: &[Box<str>], preorder: &[CodeRange]) -> Tree {
     let mut builder = TreeBuilder::with_capacity(texts.len() + preorder.len());
     let mut open = vec![(TreeBuilder::ROOT, whole(texts.len()))];
@@ -56,8 +57,8 @@ fn label(least: &str, greatest: &str) -> String {
     label
 }
 
-/// Ranges in preorder from levels of parts. `finest` has the part of each value on the finest level, which must not decrease;
-/// `parts` the number of parts per level, finest first, each a multiple of the next.
+/// Ranges in preorder from levels of parts. `finest` has the part of each value on the finest level, which must not
+/// decrease; `parts` the number of parts per level, finest first, each a multiple of the next.
 pub(super) fn of_levels(finest: &[u32], parts: &[u32]) -> Vec<CodeRange> {
     let mut intervals = Vec::new();
     for level in parts {
@@ -76,9 +77,9 @@ pub(super) fn of_levels(finest: &[u32], parts: &[u32]) -> Vec<CodeRange> {
 
 /// The values times a common factor, so that comparisons of distances are exact and do not overflow.
 ///
-/// Short decimals become whole numbers: as floats, 0.3 - 0.2 is less than 0.2 - 0.1, and a tie would be missed. If `times`
-/// the largest value would overflow, all values are divided by a power of two; only distances that are negligible beside
-/// such values are lost.
+/// Short decimals become whole numbers: as floats, 0.3 - 0.2 is less than 0.2 - 0.1, and a tie would be missed. If
+/// `times` the largest value would overflow, all values are divided by a power of two; only distances that are
+/// negligible beside such values are lost.
 pub(super) fn rescaled(values: &[f64], times: f64) -> Cow<'_, [f64]> {
     if let Some(units) = whole_units(values) {
         return Cow::Owned(units);
@@ -112,7 +113,8 @@ fn whole_units(values: &[f64]) -> Option<Vec<f64>> {
     units.filter(|units| digits > 0 && units.iter().all(|units| units.abs() < EXACT))
 }
 
-/// Number of records before each value, and of all records as last element. A value without records counts as one record.
+/// Number of records before each value, and of all records as last element. A value without records counts as one
+/// record.
 pub(super) fn records_before(records: &[u64]) -> Vec<u128> {
     let sums = records.iter().scan(0u128, |sum, &records| {
         *sum += u128::from(records.max(1));

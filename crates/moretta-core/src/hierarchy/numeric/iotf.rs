@@ -1,9 +1,9 @@
 //! IOTF (improved on-the-fly hierarchy, for greedy clustering): a binary tree whose nodes are as narrow as possible.
 //!
-//! It starts with a leaf per value and repeatedly merges the two neighbors whose union is narrowest (the leftmost on a tie).
-//! So close values have a low and narrow common ancestor, and outliers are merged last. The number of records per value
-//! does not matter. Cost: O(m), where the published algorithm takes O(m^2); see [`super::merge`]. Values whose distances
-//! double make a chain, of at most about two thousand levels with floats.
+//! It starts with a leaf per value and repeatedly merges the two neighbors whose union is narrowest (the leftmost on a
+//! tie). So close values have a low and narrow common ancestor, and outliers are merged last. The number of records per
+//! value does not matter. Cost: O(m), where the published algorithm takes O(m^2); see [`super::merge`]. Values whose
+//! distances double make a chain, of at most about two thousand levels with floats.
 
 use super::{
     DistinctValues,

@@ -1,11 +1,11 @@
-//! Agglomerative clustering on a line: the two nearest neighbors are merged (the leftmost pair on a tie) until one node is
-//! left.
+//! Agglomerative clustering on a line: the two nearest neighbors are merged (the leftmost pair on a tie) until one node
+//! is left.
 //!
-//! Searching all pairs for each merge takes O(m^2), and a heap has poor locality. Neither is needed if a node that grows
-//! comes no nearer to its neighbors: then two nodes that are each other's nearest stay so whatever is merged elsewhere, and
-//! merging them at once gives the same tree (the nearest-neighbor chain argument). So one pass from left to right suffices.
-//! On the stack, each node is nearer to the next than to the one before; if the next node is farther from the top than the
-//! top is from the node below it, these two are merged. Cost: O(m), without recursion.
+//! Searching all pairs for each merge takes O(m^2), and a heap has poor locality. Neither is needed if a node that
+//! grows comes no nearer to its neighbors: then two nodes that are each other's nearest stay so whatever is merged
+//! elsewhere, and merging them at once gives the same tree (the nearest-neighbor chain argument). So one pass from left
+//! to right suffices. On the stack, each node is nearer to the next than to the one before; if the next node is farther
+//! from the top than the top is from the node below it, these two are merged. Cost: O(m), without recursion.
 
 use super::intervals::CodeRange;
 
@@ -46,8 +46,8 @@ pub(super) fn merge<N: Copy>(
     preorder(&merged, values)
 }
 
-/// Sorts merged nodes into preorder (counting sort by first code). Of nodes with the same first code, the one merged later
-/// is the ancestor and comes first.
+/// Sorts merged nodes into preorder (counting sort by first code). Of nodes with the same first code, the one merged
+/// later is the ancestor and comes first.
 fn preorder(merged: &[CodeRange], values: usize) -> Vec<CodeRange> {
     let mut places = vec![0u32; values + 1];
     for &(first, _) in merged {

@@ -1,7 +1,8 @@
 //! Hierarchies over numbers: every node is an interval of the column's distinct values.
 //!
-//! A builder gets the distinct values in ascending order with their texts, and returns a [`Tree`] whose leaves are exactly
-//! these, left to right. The index of a value is its code. `m` is the number of distinct values in all cost bounds.
+//! A builder gets the distinct values in ascending order with their texts, and returns a [`Tree`] whose leaves are
+//! exactly these, left to right. The index of a value is its code. `m` is the number of distinct values in all cost
+//! bounds.
 
 pub mod bins;
 mod built;
@@ -42,10 +43,11 @@ pub(crate) fn all_whole(values: &[f64]) -> bool {
     values.iter().all(|v| v.fract() == 0.0 && v.abs() < 9e15)
 }
 
-/// Builds a tree from levels of labels, coarsest first: `levels[level][code]` is the label above the value with that code.
+/// Builds a tree from levels of labels, coarsest first: `levels[level][code]` is the label above the value with that
+/// code.
 ///
-/// Neighboring values with the same label on a level share a node there. A label equal to the label on the level above, or
-/// to the value's own text, makes no node.
+/// Neighboring values with the same label on a level share a node there. A label equal to the label on the level above,
+/// or to the value's own text, makes no node.
 pub(crate) fn from_levels(texts: &[Box<str>], levels: &[Vec<String>]) -> Tree {
     let mut builder = TreeBuilder::default();
     let mut open: Vec<(usize, &str)> = Vec::new();

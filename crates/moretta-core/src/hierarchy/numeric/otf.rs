@@ -1,7 +1,8 @@
 //! OTF (on-the-fly hierarchy): a binary tree that repeatedly merges the two neighbors whose centers are closest.
 //!
 //! The center of a node is the mean of its records' values; on a tie the leftmost pair is merged. Otherwise like
-//! [`super::iotf`], also O(m). A wide node whose records lie at one end may be merged before a narrow one; IOTF avoids this.
+//! [`super::iotf`], also O(m). A wide node whose records lie at one end may be merged before a narrow one; IOTF avoids
+//! this.
 
 use super::{
     DistinctValues,

@@ -1,4 +1,5 @@
-//! Intervals of given widths, one level for each: with 5, 10 and 20, an age of 23 is `[20, 24]`, `[20, 29]`, `[20, 39]`, `*`.
+//! Intervals of given widths, one level for each: with 5, 10 and 20, an age of 23 is `[20, 24]`, `[20, 29]`, `[20,
+//! 39]`, `*`.
 //!
 //! Intervals start at multiples of their width, so the same widths give the same intervals for any data. Each width
 //! is a multiple of the one before (checked by the policy), so the levels nest.
@@ -50,7 +51,8 @@ impl Steps {
     /// Step that contains a value, consistent with the printed ends.
     fn around(&self, value: f64) -> f64 {
         let mut step = (value / self.width).floor();
-        // The quotient may be off by one unit in the last place; beyond 2^53 steps, neighboring steps are the same float.
+        // The quotient may be off by one unit in the last place; beyond 2^53 steps, neighboring steps are the same
+        // float.
         if value < self.start(step) {
             step -= 1.0;
         } else if value >= self.start(step + 1.0) && self.start(step + 1.0) > self.start(step) {

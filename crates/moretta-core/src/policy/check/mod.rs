@@ -54,8 +54,8 @@ fn section_of(key: &str) -> Option<String> {
     others.iter().find(|(_, keys)| keys.contains(&key)).map(|(place, _)| (*place).to_owned())
 }
 
-/// Checks the whole policy. Spans of the tree are byte ranges of `text`; if `known_methods` is `None`, any method name is
-/// accepted.
+/// Checks the whole policy. Spans of the tree are byte ranges of `text`; if `known_methods` is `None`, any method name
+/// is accepted.
 pub(super) fn policy(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Result<Policy, PolicyError> {
     sections(table, text, known_methods).map_err(|error| error.suggest_section(section_of))
 }

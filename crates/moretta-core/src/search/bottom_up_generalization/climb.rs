@@ -15,9 +15,9 @@
 //!   {clerk} -> office                       pruned: leaves (dancer, f) unchanged
 //! ```
 //!
-//! **Phase 2, other models**, once k-anonymity holds. Scopes (sets of known columns) are repaired one after another. Of the
-//! first that is violated, the worst group can be changed by one generalization per column. The score is the information
-//! loss per record that moves out of violating groups; if none moves, the least information loss decides.
+//! **Phase 2, other models**, once k-anonymity holds. Scopes (sets of known columns) are repaired one after another. Of
+//! the first that is violated, the worst group can be changed by one generalization per column. The score is the
+//! information loss per record that moves out of violating groups; if none moves, the least information loss decides.
 //!
 //! **Cost.** Both phases try at most one generalization per column in each step; the index bounds the cost of each.
 

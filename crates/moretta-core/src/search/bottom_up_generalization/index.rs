@@ -346,8 +346,8 @@ impl Index {
         }
     }
 
-    /// Rebuilds the hash table if `more` entries do not fit or if it is far too large. The new table has all vids in use,
-    /// except those whose node at `position` is about to change.
+    /// Rebuilds the hash table if `more` entries do not fit or if it is far too large. The new table has all vids in
+    /// use, except those whose node at `position` is about to change.
     fn make_room(&mut self, more: usize, changes: impl Fn(NodeId) -> bool, position: usize) {
         let (capacity, wide) = (self.slots.capacity(), 16 * self.num_vids.max(64));
         if self.slots.len() + more <= capacity && capacity <= wide {

@@ -30,9 +30,10 @@
 //! and (with `prune`) at most p generalizations are tried per step.
 //!
 //! **Beyond the paper**: generalizations that turn out not to be needed are reverted, and a seeded search looks for a
-//! better cut (`refine`), in which, with `partial`, a node may replace only some of its children. Records may be suppressed
-//! within the budget of the policy; with models other than k-anonymity the search then runs with and without suppression,
-//! and the result with less loss of precision is kept. A climb that is stopped before the policy holds releases the roots.
+//! better cut (`refine`), in which, with `partial`, a node may replace only some of its children. Records may be
+//! suppressed within the budget of the policy; with models other than k-anonymity the search then runs with and without
+//! suppression, and the result with less loss of precision is kept. A climb that is stopped before the policy holds
+//! releases the roots.
 
 mod candidates;
 mod climb;

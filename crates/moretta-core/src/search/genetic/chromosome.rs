@@ -1,7 +1,8 @@
 //! Chromosome: the bit string that encodes a cut.
 //!
 //! Each bit belongs to a boundary between two neighboring values of a column. A 1 separates them; a 0 keeps them in the
-//! same cell. The bits of all columns are concatenated, each column's bits being a [`Segment`](super::segment::Segment):
+//! same cell. The bits of all columns are concatenated, each column's bits being a
+//! [`Segment`](super::segment::Segment):
 //!
 //! ```text
 //! column     age                        job

@@ -2,8 +2,8 @@
 //!
 //! It suppresses the same groups as [`suppressed_by`](crate::recoding::suppressed_by), which decides what is released:
 //! first the groups that violate a model; then, while the suppressed records violate a model as a group of their own,
-//! the smallest remaining group. Most models limit counts only (records, shares of a value) and are checked on the counts
-//! of merged tuples; the others need the members of each group.
+//! the smallest remaining group. Most models limit counts only (records, shares of a value) and are checked on the
+//! counts of merged tuples; the others need the members of each group.
 
 use hashbrown::HashMap;
 
@@ -194,9 +194,9 @@ impl<'a> GroupCounts<'a> {
         suppressed
     }
 
-    /// Suppresses groups until every model holds for the others. It takes several rounds, because a suppressed group may
-    /// have been needed by another one with the same cells in a scope. Scopes of all columns are checked in the first
-    /// round only: there each group is alone.
+    /// Suppresses groups until every model holds for the others. It takes several rounds, because a suppressed group
+    /// may have been needed by another one with the same cells in a scope. Scopes of all columns are checked in the
+    /// first round only: there each group is alone.
     fn suppress_violating(&self, suppressed: &mut [bool], mut first: bool) {
         loop {
             let mut violating = Vec::new();

@@ -1,7 +1,7 @@
 //! End points: the codes that may be the last of an interval of free numbers.
 //!
-//! They come from the policy (`end-points`), or they are all boundaries between two values; if these exceed `points`, the
-//! quantiles of the records are taken instead.
+//! They come from the policy (`end-points`), or they are all boundaries between two values; if these exceed `points`,
+//! the quantiles of the records are taken instead.
 
 use serde::{Deserialize, Serialize};
 

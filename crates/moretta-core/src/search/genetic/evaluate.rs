@@ -12,8 +12,8 @@
 //!             objectives summed over groups -> Score
 //! ```
 //!
-//! **Cost.** One scan of the rows per batch of columns, one of the runs per column, and one of the rows per objective that
-//! is a prediction. Models that need the members of a group add a scan of the variants.
+//! **Cost.** One scan of the rows per batch of columns, one of the runs per column, and one of the rows per objective
+//! that is a prediction. Models that need the members of a group add a scan of the variants.
 
 use std::cmp::Ordering;
 
@@ -268,7 +268,8 @@ impl Evaluator {
                 group_sums.iter().zip(&sizes).map(about_mean).sum()
             }
             TargetCounts::InOrder(numbers) => {
-                // The numbers are in increasing order: a group's median is the number at which half its records are seen.
+                // The numbers are in increasing order: a group's median is the number at which half its records are
+                // seen.
                 let mut seen = vec![0u64; suppressed_id + 1];
                 let mut medians = vec![0.0; suppressed_id + 1];
                 for &(row, records, number) in numbers {

@@ -9,14 +9,14 @@
 //! child      0 1 0 0 0 1 1 1       mutation: one bit flipped on average
 //! ```
 //!
-//! **How.** Parents are drawn by linear ranking. Children are made in batches: all children of a batch have parents from
-//! the same population, are evaluated in parallel, and are inserted in the order in which they were made. Therefore the
-//! result depends on the seed and not on the number of threads. The local search climbs from the best individuals by single
-//! flips and by shifts of interval end points.
+//! **How.** Parents are drawn by linear ranking. Children are made in batches: all children of a batch have parents
+//! from the same population, are evaluated in parallel, and are inserted in the order in which they were made.
+//! Therefore the result depends on the seed and not on the number of threads. The local search climbs from the best
+//! individuals by single flips and by shifts of interval end points.
 //!
-//! **Cost.** An evaluation per child (see `evaluate.rs`). It is skipped if the chromosome was generated before, or if its
-//! loss without suppression already exceeds the worst score. Evaluations scan merged tuples (see `merged_tuples.rs`),
-//! fewer as the population converges.
+//! **Cost.** An evaluation per child (see `evaluate.rs`). It is skipped if the chromosome was generated before, or if
+//! its loss without suppression already exceeds the worst score. Evaluations scan merged tuples (see
+//! `merged_tuples.rs`), fewer as the population converges.
 
 use super::{
     GeneticParams,
@@ -328,7 +328,8 @@ impl<'a> Evolution<'a> {
         self.context.segments[segment].flip(chromosome, bit);
     }
 
-    /// Returns the moves to neighbors, each a list of bits to flip: one bit, or two bits that shift the end of an interval.
+    /// Returns the moves to neighbors, each a list of bits to flip: one bit, or two bits that shift the end of an
+    /// interval.
     fn moves(&mut self, chromosome: &Chromosome) -> Vec<Vec<usize>> {
         let mut moves = Vec::new();
         // A random residue class of the bits if there are too many.

@@ -1,8 +1,8 @@
 //! Merged tuples: the rows that an evaluation scans, with all counts that it needs per row.
 //!
 //! **Why.** An evaluation costs one scan of the distinct tuples. Values that no chromosome of the population separates
-//! need not be separate rows: tuples that are equal under the *mask* (the bitwise or of all chromosomes) are merged into
-//! one row. As the population converges, the mask loses bits and every evaluation within the mask gets cheaper.
+//! need not be separate rows: tuples that are equal under the *mask* (the bitwise or of all chromosomes) are merged
+//! into one row. As the population converges, the mask loses bits and every evaluation within the mask gets cheaper.
 //!
 //! **How.** The mask divides the codes of each column into *runs*, and rows are the distinct combinations of runs:
 //!
@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Columns are combined into *blocks* of at most [`MAX_BLOCK_COMBINATIONS`] combinations of runs, and up to four blocks
-//! into a *batch*. A row stores the number of its combination in each block, so that the cells of all columns in a batch
-//! are found by four table lookups instead of one per column (see `row_groups.rs`).
+//! into a *batch*. A row stores the number of its combination in each block, so that the cells of all columns in a
+//! batch are found by four table lookups instead of one per column (see `row_groups.rs`).
 //!
 //! **Cost.** One sort of the tuples; memory per row: 8 or 16 bytes per batch and the counts of the objectives.
 

@@ -1,8 +1,8 @@
 //! Genetic search for a cut that fits the purpose of the release (Iyengar 2002).
 //!
-//! **What.** A global recoding (equal values are released as equal cells) under which every privacy model holds. The cut
-//! may be any valid cut of a hierarchy and any intervals of free numbers, and it minimizes the policy's objectives: the
-//! prediction of a class (CM) or of a number (RM), precision (LM, NCP), or a weighted sum of them.
+//! **What.** A global recoding (equal values are released as equal cells) under which every privacy model holds. The
+//! cut may be any valid cut of a hierarchy and any intervals of free numbers, and it minimizes the policy's objectives:
+//! the prediction of a class (CM) or of a number (RM), precision (LM, NCP), or a weighted sum of them.
 //!
 //! **Why.** For a data holder who knows the purpose and prefers the best cut to a fast result, or who will recode later
 //! records by the same cut (`apply`).
@@ -16,7 +16,8 @@
 //! cells       20-25     30-60            Office            farmer
 //! ```
 //!
-//! 1. Seeds: cuts of bottom-up and of full-domain generalization (`seeds`), then random cuts until the population is full.
+//! 1. Seeds: cuts of bottom-up and of full-domain generalization (`seeds`), then random cuts until the population is
+//!    full.
 //! 2. Evolution (`evolve`, `population`): parents by rank, crossover, mutation, repair; a child replaces the worst
 //!    individual if it is better. Groups that violate a model are suppressed (`constraints`); a cut that suppresses
 //!    more records than the policy allows ranks behind all cuts that do not.
@@ -25,8 +26,9 @@
 //!
 //! Seeds, local search and refinement are additions to the paper; each can be switched off.
 //!
-//! **Cost.** One evaluation (`evaluate`) per child: a scan of the distinct tuples (`merged_tuples`, `row_groups`) and of
-//! the columns' values. The default of 500,000 iterations limits the children and, on large tables, the rows scanned.
+//! **Cost.** One evaluation (`evaluate`) per child: a scan of the distinct tuples (`merged_tuples`, `row_groups`) and
+//! of the columns' values. The default of 500,000 iterations limits the children and, on large tables, the rows
+//! scanned.
 
 mod chromosome;
 mod constraints;
@@ -184,8 +186,8 @@ impl Genetic {
         Ok(EvaluationContext { profile: task.profile, segments, bits, objective, constraints: Constraints::new(task) })
     }
 
-    /// Runs bottom-up generalization for the objective with the largest weight; `None` if it fails, or if a model is not
-    /// closed under union of groups, as it requires.
+    /// Runs bottom-up generalization for the objective with the largest weight; `None` if it fails, or if a model is
+    /// not closed under union of groups, as it requires.
     fn bottom_up(&self, task: &Task<'_>, partial: bool, observer: &dyn Observer) -> Option<Outcome> {
         if !task.models.iter().all(|model| model.is_closed_under_union()) {
             return None;
@@ -206,8 +208,8 @@ impl Genetic {
         BottomUpGeneralization(params).run(task, &CancelOnly(observer)).ok()
     }
 
-    /// Refines the best cut of the evolution by nested cells and, if seeds are allowed, that of bottom-up generalization;
-    /// returns the better result.
+    /// Refines the best cut of the evolution by nested cells and, if seeds are allowed, that of bottom-up
+    /// generalization; returns the better result.
     fn refine_best(
         &self,
         task: &Task<'_>,

@@ -1,7 +1,8 @@
 //! Refinement by nested cells (parameter `partial`), after the evolution.
 //!
 //! **Why.** A valid cut separates all children of a node or none. If most children are rare and few are frequent, this
-//! loses more than necessary: the rare ones can be released as their parent while the frequent ones keep their own cell.
+//! loses more than necessary: the rare ones can be released as their parent while the frequent ones keep their own
+//! cell.
 //!
 //! ```text
 //! values         Germany  France  Malta   Monaco  Andorra    children of Europe
@@ -10,9 +11,9 @@
 //! nested cells   Germany  France  Europe  Europe  Europe
 //! ```
 //!
-//! **How.** Hill climbing from a cut. A change gives the values inside one child a cell of their own, or returns the values
-//! of a cell to the nearest cell in use above it. Each round evaluates the changes and makes the best one, or the best
-//! 2, 4, 8, .. together if that scores better still. It ends when no change improves the score.
+//! **How.** Hill climbing from a cut. A change gives the values inside one child a cell of their own, or returns the
+//! values of a cell to the nearest cell in use above it. Each round evaluates the changes and makes the best one, or
+//! the best 2, 4, 8, .. together if that scores better still. It ends when no change improves the score.
 //!
 //! **Cost.** One evaluation per change, at most [`MAX_CHANGES`] per round, and a limit on the rows scanned in total.
 
@@ -59,15 +60,16 @@ impl Change {
     }
 }
 
-/// Merges all cells that are released as `*`: a missing value must not be distinguishable from fully generalized values.
+/// Merges all cells that are released as `*`: a missing value must not be distinguishable from fully generalized
+/// values.
 fn merge_stars(domain: &Domain, cells: &mut [Cell]) {
     if !domain.is_empty() && cells.contains(&domain.whole()) {
         cells.iter_mut().filter(|cell| domain.is_star(**cell)).for_each(|cell| *cell = domain.whole());
     }
 }
 
-/// Climbs from the given cells until no change improves the score or `max_rows` rows were scanned. Every row of `merged`
-/// must be a single tuple, because cells may be finer than those of the population.
+/// Climbs from the given cells until no change improves the score or `max_rows` rows were scanned. Every row of
+/// `merged` must be a single tuple, because cells may be finer than those of the population.
 pub(super) fn refine(
     context: &EvaluationContext<'_>,
     merged: &MergedTuples,

@@ -11,8 +11,8 @@ use crate::{
 
 /// Weighted sum of the policy's objectives.
 pub(super) struct BoundObjective {
-    /// Loss metrics of the precision objectives, with their weights. If the policy has none of them, this is LM alone, which
-    /// is not part of the sum and only breaks ties.
+    /// Loss metrics of the precision objectives, with their weights. If the policy has none of them, this is LM alone,
+    /// which is not part of the sum and only breaks ties.
     losses: Vec<(LossMetric, f64)>,
     /// Whether precision is part of the sum.
     pub includes_precision: bool,

@@ -1,11 +1,11 @@
 //! Groups the rows of [`MergedTuples`] that are released with identical cells.
 //!
-//! **Why not `group_rows`.** The search groups the same rows under every cut that it evaluates; `group_rows` starts from
-//! scratch each time. With it a search takes 3.0 to 3.4 times as long (Adult, 18,109 tuples, eight columns, k = 10, one
-//! thread; 2.6 times on 268,528 tuples, 1.7 times on 3,650 tuples of six columns with a template).
+//! **Why not `group_rows`.** The search groups the same rows under every cut that it evaluates; `group_rows` starts
+//! from scratch each time. With it a search takes 3.0 to 3.4 times as long (Adult, 18,109 tuples, eight columns, k =
+//! 10, one thread; 2.6 times on 268,528 tuples, 1.7 times on 3,650 tuples of six columns with a template).
 //!
-//! **How.** For each block of columns, a table maps the combination of runs to the combination of cells. A row's key is the
-//! sum of four lookups, one per block, and [`Partitioner`] refines the partition by these keys:
+//! **How.** For each block of columns, a table maps the combination of runs to the combination of cells. A row's key is
+//! the sum of four lookups, one per block, and [`Partitioner`] refines the partition by these keys:
 //!
 //! ```text
 //! row 17: combinations [5, 1031, 1090, 2000]  ->  key = keys[5] + keys[1031] + keys[1090] + keys[2000]
@@ -47,7 +47,8 @@ impl RowGroups {
         for (index, batch) in merged.batches.iter().enumerate() {
             self.losses[index].clear();
             self.cells.clear();
-            // By block, the end of its combinations and its number of combinations of cells; before the first block (0, 1).
+            // By block, the end of its combinations and its number of combinations of cells; before the first block (0,
+            // 1).
             let mut blocks = vec![(0, 1)];
             for block in &batch.blocks {
                 let cells = self.append_block(index, block, merged, recoded);
@@ -93,8 +94,8 @@ impl RowGroups {
         }
     }
 
-    /// Appends, for each combination of runs in a block of a batch, the number of its combination of cells and its precision
-    /// loss. Returns the number of combinations of cells.
+    /// Appends, for each combination of runs in a block of a batch, the number of its combination of cells and its
+    /// precision loss. Returns the number of combinations of cells.
     fn append_block(&mut self, batch: usize, block: &[usize], merged: &MergedTuples, recoded: &[RecodedColumn]) -> u64 {
         let (keys, losses) = (&mut self.cells, &mut self.losses[batch]);
         let start = keys.len();

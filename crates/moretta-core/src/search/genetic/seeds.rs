@@ -1,5 +1,5 @@
-//! Initial chromosomes from other methods: the cuts on the path of bottom-up generalization and its result, and the cuts of
-//! full-domain generalization, where all values of a column are on the same level.
+//! Initial chromosomes from other methods: the cuts on the path of bottom-up generalization and its result, and the
+//! cuts of full-domain generalization, where all values of a column are on the same level.
 
 use super::{chromosome::Chromosome, evaluate::EvaluationContext};
 use crate::{

@@ -1,7 +1,7 @@
 //! Segment: one column's bits of the chromosome, and the rules for which bits form a valid cut.
 //!
-//! **Column with a hierarchy.** There is one bit between each two neighboring leaves. A node is *open* if its children are
-//! separated, *closed* if all its values are released as the node. If a node is open, so are all nodes above it.
+//! **Column with a hierarchy.** There is one bit between each two neighboring leaves. A node is *open* if its children
+//! are separated, *closed* if all its values are released as the node. If a node is open, so are all nodes above it.
 //! Hence the bits are valid if every node with a 1 between any of its leaves has a 1 between each two of its children.
 //!
 //! ```text
@@ -15,12 +15,12 @@
 //!       0     0     1     1      0       invalid: Government is open, but the root is not
 //! ```
 //!
-//! **Free numbers.** There is one bit per admissible end point of an interval, and any combination of bits is valid, with
-//! one exception: if any bit is 1, the bit that separates the missing value from all numbers must be 1 as well, because no
-//! interval contains the missing value.
+//! **Free numbers.** There is one bit per admissible end point of an interval, and any combination of bits is valid,
+//! with one exception: if any bit is 1, the bit that separates the missing value from all numbers must be 1 as well,
+//! because no interval contains the missing value.
 //!
-//! **Repair** makes any bits valid with the fewest changes, by dynamic programming over the tree. Cost: one pass over the
-//! nodes, which counts the ones between the leaves of each node.
+//! **Repair** makes any bits valid with the fewest changes, by dynamic programming over the tree. Cost: one pass over
+//! the nodes, which counts the ones between the leaves of each node.
 
 use std::ops::Range;
 
@@ -152,8 +152,8 @@ impl<'a> Segment<'a> {
         self.bits.start + first as usize..self.bits.start + last as usize
     }
 
-    /// Makes the bits a valid cut and changes as few of them as possible. If a node can be opened or closed with equally
-    /// many changes, it is closed.
+    /// Makes the bits a valid cut and changes as few of them as possible. If a node can be opened or closed with
+    /// equally many changes, it is closed.
     pub(super) fn repair(&self, chromosome: &mut Chromosome) {
         match &self.shape {
             Shape::Free { .. } => {
@@ -170,8 +170,8 @@ impl<'a> Segment<'a> {
     }
 
     fn repair_tree(&self, tree: &Tree, chromosome: &mut Chromosome) {
-        // By node: the minimum number of changed bits between its leaves, and whether the node is open after these changes.
-        // Children have greater ids than their parents, so the reverse order visits children first.
+        // By node: the minimum number of changed bits between its leaves, and whether the node is open after these
+        // changes. Children have greater ids than their parents, so the reverse order visits children first.
         let mut min_changes = vec![(0usize, false); tree.len()];
         for index in (0..tree.len()).rev() {
             let node = NodeId::from_index(index);
@@ -208,9 +208,9 @@ impl<'a> Segment<'a> {
 
     /// Flips one bit of a valid chromosome, and the bits that must change with it to keep the chromosome valid.
     ///
-    /// In a tree, setting a bit opens the lowest node that contains the leaves on both sides of the bit, and all nodes above
-    /// it; clearing a bit closes this node and all nodes below it. With free numbers, setting any bit also separates the
-    /// missing value; clearing the missing value's bit clears all bits.
+    /// In a tree, setting a bit opens the lowest node that contains the leaves on both sides of the bit, and all nodes
+    /// above it; clearing a bit closes this node and all nodes below it. With free numbers, setting any bit also
+    /// separates the missing value; clearing the missing value's bit clears all bits.
     pub(super) fn flip(&self, chromosome: &mut Chromosome, bit: usize) {
         let was_set = chromosome.get(bit);
         match &self.shape {
@@ -261,8 +261,8 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Sets the valid cut nearest to another recoding, where `cells[code]` is the cell of a code: a bit is 1 if the codes on
-    /// both sides of it have different cells, and repair changes the fewest of these bits.
+    /// Sets the valid cut nearest to another recoding, where `cells[code]` is the cell of a code: a bit is 1 if the
+    /// codes on both sides of it have different cells, and repair changes the fewest of these bits.
     pub(super) fn set_nearest_cut(&self, chromosome: &mut Chromosome, cells: &[Cell]) {
         for bit in self.bits.clone() {
             let end = self.end_of(bit) as usize;

@@ -1,7 +1,8 @@
-//! Clusters one block, as published: each cluster grows from a seed, and the next seed is the record farthest from the last.
+//! Clusters one block, as published: each cluster grows from a seed, and the next seed is the record farthest from the
+//! last.
 //!
-//! Records of a tuple that is inside the box already cost nothing more, so they are added at once. Cost: one tree search per
-//! seed and one step of the queue per record added (`nearest.rs`).
+//! Records of a tuple that is inside the box already cost nothing more, so they are added at once. Cost: one tree
+//! search per seed and one step of the queue per record added (`nearest.rs`).
 
 use super::{
     nearest::{NearestQueue, Work, farthest},

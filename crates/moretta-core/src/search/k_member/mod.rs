@@ -1,7 +1,7 @@
 //! Greedy k-member clustering (Byun, Kamra, Bertino, Li 2007, with the losses of Campan, Cooper, Truta 2011).
 //!
-//! Guarantees: every group satisfies every privacy model with few more records than it needs, and is released as the smallest
-//! box around its records. For whom: a data holder who wants small groups of similar records.
+//! Guarantees: every group satisfies every privacy model with few more records than it needs, and is released as the
+//! smallest box around its records. For whom: a data holder who wants small groups of similar records.
 //!
 //! ```text
 //! repeat while at least k records remain:
@@ -11,13 +11,14 @@
 //! leftovers    each joins the cluster whose loss grows least
 //! ```
 //!
-//! A cluster's loss is its number of records times the weighted loss of its box; the distance of two records is the loss of
-//! the box around both. Ties go to the record that comes first in the order of the quasi-identifiers' values.
+//! A cluster's loss is its number of records times the weighted loss of its box; the distance of two records is the
+//! loss of the box around both. Ties go to the record that comes first in the order of the quasi-identifiers' values.
 //!
-//! The published algorithm compares every record at every step: n^2 distances. The clusters here are exactly the same, but
-//! records with equal quasi-identifiers are one point with a count, and a k-d tree over the points (`points.rs`) with bounds on
-//! the cost of the points below each node (`local/loss_table.rs`) finds the next record without computing most distances
-//! (`nearest.rs`). A large table is first split into blocks with Mondrian, clustered in parallel (`blocks` in the report).
+//! The published algorithm compares every record at every step: n^2 distances. The clusters here are exactly the same,
+//! but records with equal quasi-identifiers are one point with a count, and a k-d tree over the points (`points.rs`)
+//! with bounds on the cost of the points below each node (`local/loss_table.rs`) finds the next record without
+//! computing most distances (`nearest.rs`). A large table is first split into blocks with Mondrian, clustered in
+//! parallel (`blocks` in the report).
 //!
 //! Cost: one tree search per record; measured, about n^1.5 for one block, linear in the number of blocks.
 
@@ -61,8 +62,8 @@ const MAX_UNDIVIDED_TUPLES: u64 = 200_000;
 /// Default minimum records per block.
 const BLOCK_RECORDS: u64 = 50_000;
 
-/// Number of columns up to which both defaults apply. With more they fall with the square, a quarter for twice the columns: the
-/// search tree helps less the more columns there are.
+/// Number of columns up to which both defaults apply. With more they fall with the square, a quarter for twice the
+/// columns: the search tree helps less the more columns there are.
 const BASE_COLUMNS: usize = 8;
 
 /// Parameters of the method.

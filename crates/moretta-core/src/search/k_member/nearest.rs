@@ -1,7 +1,8 @@
 //! Best-first searches of the tree: the next record of a cluster, and the next seed.
 //!
-//! While a cluster's box grows, the cost of a record never falls. So one priority queue serves a whole cluster: a cost that was
-//! computed for a smaller box is a lower bound for the larger one, and is recomputed only when it is popped (a lazy queue).
+//! While a cluster's box grows, the cost of a record never falls. So one priority queue serves a whole cluster: a cost
+//! that was computed for a smaller box is a lower bound for the larger one, and is recomputed only when it is popped (a
+//! lazy queue).
 //!
 //! ```text
 //! box version 1     queue: point a 0.3 (version 1), node N 0.5 (version 0)

@@ -1,14 +1,15 @@
 //! A k-d tree over the distinct tuples that still have records; each node has the bounding box of its points.
 //!
-//! A node is split in the column in which its box has the greatest loss, between two codes, as near to the middle as possible:
+//! A node is split in the column in which its box has the greatest loss, between two codes, as near to the middle as
+//! possible:
 //!
 //! ```text
 //! node: ages 20..60, 2 towns          splits at age 38: the range of ages loses more than that of towns
 //!   ages 20..37, 2 towns      ages 38..60, 2 towns
 //! ```
 //!
-//! A point without records is removed from its leaf, and the boxes above shrink; no point is added. Once half the points are
-//! removed, the tree is rebuilt. Cost: O(t log^2 t) to build for t points, O(depth) per removal.
+//! A point without records is removed from its leaf, and the boxes above shrink; no point is added. Once half the
+//! points are removed, the tree is rebuilt. Cost: O(t log^2 t) to build for t points, O(depth) per removal.
 
 use crate::search::{
     cluster::include,
@@ -41,7 +42,8 @@ impl PointTree {
         &self.bounds[node as usize * self.columns..(node as usize + 1) * self.columns]
     }
 
-    /// Rebuilds the tree if more than half of its points were removed. `width` is the loss of a range of codes in a column.
+    /// Rebuilds the tree if more than half of its points were removed. `width` is the loss of a range of codes in a
+    /// column.
     pub(super) fn rebuild_if_sparse(&mut self, width: impl Fn(usize, u32, u32) -> f64) {
         if self.tree.is_sparse() {
             self.build(width);
@@ -102,7 +104,8 @@ impl PointTree {
     }
 }
 
-/// Index at which to split points that are sorted by code: between two different codes, as near to the middle as possible.
+/// Index at which to split points that are sorted by code: between two different codes, as near to the middle as
+/// possible.
 fn balanced_split(points: &[u32], code: impl Fn(&u32) -> u32) -> usize {
     let middle = points.len() / 2;
     let middle_code = code(&points[middle]);

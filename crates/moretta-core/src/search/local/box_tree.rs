@@ -2,15 +2,16 @@
 //!
 //! Why: merging looks for the best partner of every group, and a scan of all groups makes that quadratic.
 //!
-//! Growth of the loss: a group's loss is its number of records times the loss of its box. If n records join a group of m, and
-//! in some column p is the loss of the range around both and q that of the group's own range, the loss grows there by
+//! Growth of the loss: a group's loss is its number of records times the loss of its box. If n records join a group of
+//! m, and in some column p is the loss of the range around both and q that of the group's own range, the loss grows
+//! there by
 //!
 //! ```text
 //! (n + m) p - m q  =  n p + m (p - q)
 //! ```
 //!
-//! Lower bound of a node, for branch and bound: a node knows, per column, the *common* range of the boxes below, that is the
-//! greatest of their first codes and the least of their last codes:
+//! Lower bound of a node, for branch and bound: a node knows, per column, the *common* range of the boxes below, that
+//! is the greatest of their first codes and the least of their last codes:
 //!
 //! ```text
 //! codes         0  1  2  3  4  5  6  7  8  9
@@ -20,13 +21,13 @@
 //! joining                               []       9: with any of the boxes, the range contains 3..9
 //! ```
 //!
-//! So p is at least the loss of the range around the joining records and the common range (losses grow with ranges). With this
-//! p, the minimum m and the maximum q of the groups below, and p - q cut off at 0, the sum is a lower bound of the growth.
-//! Growths and bounds sum the columns in the same order, and rounding is monotone, so a bound is never too high, not even in
-//! the last digit: the result is that of a full scan.
+//! So p is at least the loss of the range around the joining records and the common range (losses grow with ranges).
+//! With this p, the minimum m and the maximum q of the groups below, and p - q cut off at 0, the sum is a lower bound
+//! of the growth. Growths and bounds sum the columns in the same order, and rounding is monotone, so a bound is never
+//! too high, not even in the last digit: the result is that of a full scan.
 //!
-//! Groups may change or be removed, none is added; the nodes above are updated. Once half the groups are removed, the tree is
-//! rebuilt. Cost: few nodes per search if boxes are small compared with the table, all of them at worst.
+//! Groups may change or be removed, none is added; the nodes above are updated. Once half the groups are removed, the
+//! tree is rebuilt. Cost: few nodes per search if boxes are small compared with the table, all of them at worst.
 
 use std::{
     cmp::Reverse,
@@ -105,12 +106,14 @@ impl<'a> BoxTree<'a> {
         GroupBox { ranges: &self.ranges[at * self.columns..(at + 1) * self.columns], records: self.records[at] }
     }
 
-    /// Returns the growth and the number of the other group whose loss grows least when this one joins it; the first of equals.
+    /// Returns the growth and the number of the other group whose loss grows least when this one joins it; the first of
+    /// equals.
     pub(super) fn nearest(&self, group: u32) -> Option<(f64, u32)> {
         self.nearest_to(self.group_box(group), group, f64::INFINITY)
     }
 
-    /// Returns the group other than `except` whose loss grows least when these records join it, if by less than `below`.
+    /// Returns the group other than `except` whose loss grows least when these records join it, if by less than
+    /// `below`.
     pub(super) fn nearest_to(&self, joining: GroupBox<'_>, except: u32, below: f64) -> Option<(f64, u32)> {
         let bound = |node: u32| {
             let max_losses = &self.max_losses[node as usize * self.columns..(node as usize + 1) * self.columns];
@@ -143,8 +146,8 @@ impl<'a> BoxTree<'a> {
         records as f64 * self.loss_table.of(ranges)
     }
 
-    /// Returns the cheapest other group with more than `more_than` records, the first of equals. `cost` must be at least
-    /// `factor` times the loss of the box around this group and any one record of the other.
+    /// Returns the cheapest other group with more than `more_than` records, the first of equals. `cost` must be at
+    /// least `factor` times the loss of the box around this group and any one record of the other.
     pub(super) fn cheapest_giver(
         &self,
         group: u32,

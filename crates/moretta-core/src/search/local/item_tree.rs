@@ -1,7 +1,7 @@
 //! The skeleton of a binary search tree over numbered items: which items are below which node.
 //!
-//! Items are only removed. Data about the items below a node (their bounding box, for instance) is kept by the owner, by
-//! node. Once half the items are removed, the owner rebuilds the tree.
+//! Items are only removed. Data about the items below a node (their bounding box, for instance) is kept by the owner,
+//! by node. Once half the items are removed, the owner rebuilds the tree.
 
 /// Maximum items per leaf, unless they cannot be divided.
 pub(in crate::search) const LEAF: usize = 8;

@@ -44,8 +44,8 @@ pub(in crate::search) fn assign_leftovers(
     merge_violating(task, loss_table, clusters, touched);
 }
 
-/// Merges touched clusters that violate a model with the cluster where the loss grows least, until all satisfy the models.
-/// Terminates because the models are closed under union and the whole table satisfies them.
+/// Merges touched clusters that violate a model with the cluster where the loss grows least, until all satisfy the
+/// models. Terminates because the models are closed under union and the whole table satisfies them.
 fn merge_violating(task: &Task<'_>, loss_table: &LossTable<'_>, clusters: &mut Vec<Cluster>, mut touched: Vec<bool>) {
     let mut at = 0;
     while at < clusters.len() {

@@ -1,7 +1,8 @@
 //! Loss of boxes, and the cost of adding a record to a cluster: the loss of the smallest box around both.
 //!
-//! In one column the loss depends only on the least and the greatest code in the box, and never falls when the range grows.
-//! So of all codes in an interval, the nearest to the cluster is the cheapest, and one of the two ends is the most expensive:
+//! In one column the loss depends only on the least and the greatest code in the box, and never falls when the range
+//! grows. So of all codes in an interval, the nearest to the cluster is the cheapest, and one of the two ends is the
+//! most expensive:
 //!
 //! ```text
 //! cluster's range      [====]
@@ -9,8 +10,8 @@
 //!                                   ^ min_cost  ^ max_cost (the more expensive of both ends)
 //! ```
 //!
-//! Costs and bounds sum the columns in the same order, and rounding is monotone: a bound holds exactly, up to the last digit.
-//! Columns with few values have a table of the losses of all ranges, so that a loss is one lookup.
+//! Costs and bounds sum the columns in the same order, and rounding is monotone: a bound holds exactly, up to the last
+//! digit. Columns with few values have a table of the losses of all ranges, so that a loss is one lookup.
 
 use crate::{hierarchy::Domain, objective::LossMetric, profile::Profile};
 

@@ -5,9 +5,9 @@
 //! A xxx   B xx   C xxx   D xxxx      ->     A xxx   C xxxxx   D xxxx   or   A xxx   B xxx   C xxx   D xxx
 //! ```
 //!
-//! The group to join is the one whose loss grows least (`box_tree.rs`); a group takes records only if that costs less than
-//! joining. Merging terminates because the methods that use it serve only models that are closed under union, and the whole
-//! table satisfies them. Cost: one tree search per violating group and round.
+//! The group to join is the one whose loss grows least (`box_tree.rs`); a group takes records only if that costs less
+//! than joining. Merging terminates because the methods that use it serve only models that are closed under union, and
+//! the whole table satisfies them. Cost: one tree search per violating group and round.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -84,12 +84,12 @@ impl<'a> GroupMerger<'a> {
         groups.filter_map(|(group, changed)| group.map(|group| (group, changed))).collect()
     }
 
-    /// Runs one round: each violating group that did not change in this round joins the group whose loss grows least. If
-    /// `may_take`, it may instead take the missing records from a group that can spare them, if that costs less. So each
-    /// round at least doubles the size of the smallest group. Returns why it was stopped, if it was.
+    /// Runs one round: each violating group that did not change in this round joins the group whose loss grows least.
+    /// If `may_take`, it may instead take the missing records from a group that can spare them, if that costs less. So
+    /// each round at least doubles the size of the smallest group. Returns why it was stopped, if it was.
     ///
-    /// The nearest groups of a batch are searched in parallel; before a group is merged, only the groups that changed since
-    /// the search are compared again. The result does not depend on the batch size.
+    /// The nearest groups of a batch are searched in parallel; before a group is merged, only the groups that changed
+    /// since the search are compared again. The result does not depend on the batch size.
     pub(in crate::search) fn round(&mut self, may_take: bool, observer: &dyn Observer) -> Option<Stop> {
         let may_take = may_take && self.requirements.min_records_suffice;
         self.changed.fill(false);
@@ -153,8 +153,8 @@ impl<'a> GroupMerger<'a> {
         self.groups[at] = Some(cluster);
     }
 
-    /// Takes the missing records from the group that offers them at the lowest cost and keeps enough itself, if that costs less
-    /// than joining. Returns the giver.
+    /// Takes the missing records from the group that offers them at the lowest cost and keeps enough itself, if that
+    /// costs less than joining. Returns the giver.
     fn take_records(&mut self, group: u32, by_joining: f64) -> Option<u32> {
         let taker = self.groups[group as usize].as_ref().expect("a violating group has not joined another");
         let min_records = self.requirements.min_records;
@@ -172,7 +172,8 @@ impl<'a> GroupMerger<'a> {
         Some(giver)
     }
 
-    /// Box of the group after it took the missing records of another: that of [`Self::split_giver`], without building the parts.
+    /// Box of the group after it took the missing records of another: that of [`Self::split_giver`], without building
+    /// the parts.
     fn box_after_taking(&self, group: &Cluster, giver: u32, mut missing: u64) -> Option<Ranges> {
         let given = &self.groups[giver as usize].as_ref()?.members;
         let profile = self.task.profile;
@@ -191,7 +192,8 @@ impl<'a> GroupMerger<'a> {
         Some(ranges)
     }
 
-    /// Returns the group after it took the missing records of another, the cheapest one by one, and the rest of the other.
+    /// Returns the group after it took the missing records of another, the cheapest one by one, and the rest of the
+    /// other.
     fn split_giver(&self, group: &Cluster, giver: u32, missing: u64) -> Option<(Cluster, Cluster)> {
         let mut given = self.groups[giver as usize].clone()?.members;
         given.sort_unstable();
@@ -202,8 +204,8 @@ impl<'a> GroupMerger<'a> {
         Some((whole, Cluster::around(self.task, remaining.rest())))
     }
 
-    /// Ends the merging of a search that is stopped: all violating groups become one, which takes in its nearest groups until it
-    /// satisfies the models and is then split by [`fallback_split`]. Does nothing if no group is violating.
+    /// Ends the merging of a search that is stopped: all violating groups become one, which takes in its nearest groups
+    /// until it satisfies the models and is then split by [`fallback_split`]. Does nothing if no group is violating.
     pub(in crate::search) fn finish_with_fallback(&mut self) {
         let violating: Vec<u32> = (0..self.groups.len() as u32).filter(|&at| self.violating[at as usize]).collect();
         let Some((&first, others)) = violating.split_first() else { return };

@@ -1,9 +1,10 @@
 //! Shared parts of the methods that build groups of similar records (k-member, local top-down, local bottom-up, sweep).
 //!
-//! The loss of a group is its number of records times the loss of its box (`loss_table.rs`). A tree over the boxes finds the
-//! group whose loss grows least by taking records in (`box_tree.rs`, on the skeleton of `item_tree.rs`). Groups that violate
-//! a model join others (`merger.rs`), leftovers join groups (`leftovers.rs`), and records move between finished groups while
-//! the loss falls (`polish.rs`). `remaining.rs` counts the records of each tuple that are in no group yet.
+//! The loss of a group is its number of records times the loss of its box (`loss_table.rs`). A tree over the boxes
+//! finds the group whose loss grows least by taking records in (`box_tree.rs`, on the skeleton of `item_tree.rs`).
+//! Groups that violate a model join others (`merger.rs`), leftovers join groups (`leftovers.rs`), and records move
+//! between finished groups while the loss falls (`polish.rs`). `remaining.rs` counts the records of each tuple that are
+//! in no group yet.
 
 mod box_tree;
 mod item_tree;
@@ -45,7 +46,8 @@ impl<'a> GroupRequirements<'a> {
         Self { task, min_records, min_records_suffice }
     }
 
-    /// Whether a group of `records` records satisfies every model. `members` is called only if their number does not decide.
+    /// Whether a group of `records` records satisfies every model. `members` is called only if their number does not
+    /// decide.
     pub(super) fn are_met<M: AsRef<[VariantCount]>>(&self, records: u64, members: impl FnOnce() -> M) -> bool {
         records >= self.min_records && (self.min_records_suffice || self.task.is_satisfied_by(members().as_ref()))
     }
@@ -55,8 +57,8 @@ impl<'a> GroupRequirements<'a> {
     }
 }
 
-/// Splits the remaining records when a search is stopped, if they satisfy the models together. Returns the leftovers: all of
-/// them if they do not, otherwise none.
+/// Splits the remaining records when a search is stopped, if they satisfy the models together. Returns the leftovers:
+/// all of them if they do not, otherwise none.
 pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec<VariantCount>) -> Vec<VariantCount> {
     if rest.is_empty() || !task.is_satisfied_by(&rest) {
         return rest;
@@ -65,8 +67,8 @@ pub(super) fn split_rest(task: &Task<'_>, clusters: &mut Vec<Cluster>, rest: Vec
     Vec::new()
 }
 
-/// Splits records that satisfy the models together into clusters with Mondrian, for a search that is stopped: fast, but with
-/// a higher loss.
+/// Splits records that satisfy the models together into clusters with Mondrian, for a search that is stopped: fast, but
+/// with a higher loss.
 pub(super) fn fallback_split(task: &Task<'_>, mut members: Vec<VariantCount>) -> Vec<Cluster> {
     members.sort_unstable();
     mondrian::split(task, members, 1, &NoObserver).into_iter().map(|part| Cluster::around(task, part)).collect()

@@ -1,8 +1,9 @@
-//! Polishing: a local search that moves records between finished groups while the total loss falls. Not part of the published
-//! methods.
+//! Polishing: a local search that moves records between finished groups while the total loss falls. Not part of the
+//! published methods.
 //!
-//! The loss of a group is its number of records times the loss of its box. Groups are visited by decreasing loss of their
-//! boxes. A *part* is the records of one tuple in a group. There are three steps, each of which lowers the total loss:
+//! The loss of a group is its number of records times the loss of its box. Groups are visited by decreasing loss of
+//! their boxes. A *part* is the records of one tuple in a group. There are three steps, each of which lowers the total
+//! loss:
 //!
 //! ```text
 //! move        A xxxY  B yyy    ->  A xxx   B yyyY      Y costs B less than A saves, and A still satisfies the models
@@ -10,9 +11,9 @@
 //! dissolve    A xy    B xxx  C yyy  ->  B xxxx  C yyyy      the parts of a small group cost less in other groups
 //! ```
 //!
-//! The group with the lowest cost for a part is found through the tree over the boxes (`box_tree.rs`), in parallel for a batch
-//! of groups; a group that changed since then is searched again before anything moves. Cost: per round, one tree search per
-//! part of each group that changed in the round before; at most four rounds.
+//! The group with the lowest cost for a part is found through the tree over the boxes (`box_tree.rs`), in parallel for
+//! a batch of groups; a group that changed since then is searched again before anything moves. Cost: per round, one
+//! tree search per part of each group that changed in the round before; at most four rounds.
 
 use rayon::prelude::*;
 
@@ -196,8 +197,8 @@ impl Polisher<'_> {
         self.groups[group as usize].as_deref().unwrap_or_default()
     }
 
-    /// Returns, for each part, the other group whose loss grows least by it, if the total loss would fall; and an estimate from
-    /// below of what all parts together would cost elsewhere.
+    /// Returns, for each part, the other group whose loss grows least by it, if the total loss would fall; and an
+    /// estimate from below of what all parts together would cost elsewhere.
     fn destinations(&self, group: u32) -> (Vec<Option<u32>>, f64) {
         let parts = self.parts(group);
         let without = boxes_without_each(parts, self.loss_table.columns());
@@ -223,8 +224,8 @@ impl Polisher<'_> {
         self.boxes.loss(group) - rest
     }
 
-    /// Moves or exchanges parts of a group, the one of greatest gain first, while there is a gain. Parts received in exchange
-    /// are not moved again.
+    /// Moves or exchanges parts of a group, the one of greatest gain first, while there is a gain. Parts received in
+    /// exchange are not moved again.
     fn improve(&mut self, group: u32, mut destinations: Vec<Option<u32>>) {
         let mut without = boxes_without_each(self.parts(group), self.loss_table.columns());
         loop {

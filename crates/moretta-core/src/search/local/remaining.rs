@@ -1,7 +1,8 @@
 //! The records of each tuple that are in no group yet. A tuple is a *point*, numbered from 0.
 //!
-//! Records of a tuple are equal in every quasi-identifier, so the loss is the same whichever of them a group takes. They are
-//! drawn at random, independently of their sensitive values: otherwise the choice itself could disclose such values.
+//! Records of a tuple are equal in every quasi-identifier, so the loss is the same whichever of them a group takes.
+//! They are drawn at random, independently of their sensitive values: otherwise the choice itself could disclose such
+//! values.
 
 use crate::{
     ids::TupleId,

@@ -7,8 +7,8 @@ use crate::search::{
     rng::hash_seed,
 };
 
-/// Divides a group into parts of the minimum size; the last part has the rest. Each part grows from the record farthest from
-/// the seed of the part before. Returns the group itself if a part would violate a model.
+/// Divides a group into parts of the minimum size; the last part has the rest. Each part grows from the record farthest
+/// from the seed of the part before. Returns the group itself if a part would violate a model.
 pub(super) fn divide(task: &Task<'_>, loss_table: &LossTable<'_>, mut group: Cluster) -> Vec<Cluster> {
     let requirements = GroupRequirements::of(task);
     let min_records = requirements.min_records;

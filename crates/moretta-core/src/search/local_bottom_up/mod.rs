@@ -1,25 +1,27 @@
-//! Bottom-up local recoding (Xu, Wang, Pei, Wang, Shi, Fu, KDD 2006): merges similar groups until all satisfy the models.
+//! Bottom-up local recoding (Xu, Wang, Pei, Wang, Shi, Fu, KDD 2006): merges similar groups until all satisfy the
+//! models.
 //!
-//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records; with k alone
-//! a group has k to 2k - 1 records unless they are of one tuple. For whom: a data holder who wants a low loss over all columns
-//! at once, each by its weight, on a table of some ten thousand records.
+//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records; with k
+//! alone a group has k to 2k - 1 records unless they are of one tuple. For whom: a data holder who wants a low loss
+//! over all columns at once, each by its weight, on a table of some ten thousand records.
 //!
 //! How: at first every tuple is a group. In each round
-//! 1. each violating group that no other joined yet in this round joins the group whose loss (records times weighted loss of
-//!    its box) grows least (`local/merger.rs`);
-//! 2. groups of 2k records or more are divided into groups of k (`divide.rs`); with other models only if all parts satisfy them.
+//! 1. each violating group that no other joined yet in this round joins the group whose loss (records times weighted
+//!    loss of its box) grows least (`local/merger.rs`);
+//! 2. groups of 2k records or more are divided into groups of k (`divide.rs`); with other models only if all parts
+//!    satisfy them.
 //!
-//! A round at least doubles the smallest group, so with k alone there are at most log2 k rounds, rounded up. Then records move
-//! between groups while the loss falls (`local/polish.rs`, `polish`). The only random choice is which of equal records go
-//! where.
+//! A round at least doubles the smallest group, so with k alone there are at most log2 k rounds, rounded up. Then
+//! records move between groups while the loss falls (`local/polish.rs`, `polish`). The only random choice is which of
+//! equal records go where.
 //!
-//! The published algorithm compares the losses after merging, not their growth. That avoids groups that have a high loss
-//! already, although they lose little more: on Adult with eight columns the loss is a third to a half higher from k = 5 on,
-//! and no lower than that of Mondrian from k = 25 on.
+//! The published algorithm compares the losses after merging, not their growth. That avoids groups that have a high
+//! loss already, although they lose little more: on Adult with eight columns the loss is a third to a half higher from
+//! k = 5 on, and no lower than that of Mondrian from k = 25 on.
 //!
-//! The nearest group is found through a tree over the boxes of all groups (`local/box_tree.rs`), with the result of a full
-//! scan. Cost: one tree search per violating group and round, at worst O(t^2 p log k) for t distinct tuples and p columns, as
-//! published.
+//! The nearest group is found through a tree over the boxes of all groups (`local/box_tree.rs`), with the result of a
+//! full scan. Cost: one tree search per violating group and round, at worst O(t^2 p log k) for t distinct tuples and p
+//! columns, as published.
 
 mod divide;
 

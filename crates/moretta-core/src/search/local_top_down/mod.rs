@@ -1,29 +1,29 @@
-//! Top-down local recoding (Xu, Wang, Pei, Wang, Shi, Fu, KDD 2006): splits the records in two around two distant records,
-//! recursively.
+//! Top-down local recoding (Xu, Wang, Pei, Wang, Shi, Fu, KDD 2006): splits the records in two around two distant
+//! records, recursively.
 //!
-//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For whom: a
-//! data holder who wants a low loss over all columns at once, each by its weight.
+//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For
+//! whom: a data holder who wants a low loss over all columns at once, each by its weight.
 //!
 //! How (`split.rs`):
 //! 1. Two distant records: from a random record u take the farthest record v, from v the farthest next u; three rounds.
-//! 2. All other records, in random order, go to the side whose loss (records times weighted loss of its box) grows less. To
-//!    compare the losses after adding the record, not their growth, would send records to the smaller side wherever they
-//!    belong: five times the loss on Adult with eight columns and k = 10.
+//! 2. All other records, in random order, go to the side whose loss (records times weighted loss of its box) grows
+//!    less. To compare the losses after adding the record, not their growth, would send records to the smaller side
+//!    wherever they belong: five times the loss on Adult with eight columns and k = 10.
 //! 3. A side is split again while it satisfies the models. A side that does not is *violating*.
-//! 4. Each violating group, in order, joins the group whose loss grows least, or takes the missing records from a group that
-//!    keeps k, whichever adds less loss; rounds of this until none is violating (`local/merger.rs`). With models other than
-//!    k-anonymity, groups only join.
+//! 4. Each violating group, in order, joins the group whose loss grows least, or takes the missing records from a group
+//!    that keeps k, whichever adds less loss; rounds of this until none is violating (`local/merger.rs`). With models
+//!    other than k-anonymity, groups only join.
 //! 5. Records move between groups while the loss falls (`local/polish.rs`, `polish`).
 //!
 //! A large table is first split, by the same splits, into *blocks* of at most some ten thousand records, each with the
-//! violating sides that were split off on the way to it. Violating groups look for others only in their block, so that the
-//! time per group does not grow with the table. Blocks run in parallel; the report has their number. On Adult enlarged to
-//! 300,000 records the loss rises by 0.2 % and the time falls to a fifth.
+//! violating sides that were split off on the way to it. Violating groups look for others only in their block, so that
+//! the time per group does not grow with the table. Blocks run in parallel; the report has their number. On Adult
+//! enlarged to 300,000 records the loss rises by 0.2 % and the time falls to a fifth.
 //!
-//! Records with equal quasi-identifiers are one point with a count, and are separated only if a group takes some of them. The
-//! nearest group is found through a tree over the boxes (`local/box_tree.rs`), with the result of a full scan. Cost:
-//! O(t p log t) for t distinct tuples and p columns if splits are balanced, at worst O(t^2 p); then one search of the
-//! block's tree per violating group.
+//! Records with equal quasi-identifiers are one point with a count, and are separated only if a group takes some of
+//! them. The nearest group is found through a tree over the boxes (`local/box_tree.rs`), with the result of a full
+//! scan. Cost: O(t p log t) for t distinct tuples and p columns if splits are balanced, at worst O(t^2 p); then one
+//! search of the block's tree per violating group.
 
 mod split;
 

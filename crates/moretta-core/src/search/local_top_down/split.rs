@@ -1,5 +1,5 @@
-//! Splits sets of tuples in two while they have more records than a group needs and satisfy the models (steps 1 to 3 and the
-//! blocks of the module above).
+//! Splits sets of tuples in two while they have more records than a group needs and satisfy the models (steps 1 to 3
+//! and the blocks of the module above).
 
 use std::sync::{
     Mutex, OnceLock, PoisonError,
@@ -51,8 +51,8 @@ struct LocalTopDownSearch<'a> {
 }
 
 pub(super) struct SplitResult {
-    /// Parts of each block, in an order that does not depend on the threads. Some are violating; all parts of a block together
-    /// satisfy the models.
+    /// Parts of each block, in an order that does not depend on the threads. Some are violating; all parts of a block
+    /// together satisfy the models.
     pub blocks: Vec<Vec<Cluster>>,
     pub splits: u64,
     pub stop: OnceLock<Stop>,
@@ -87,8 +87,8 @@ pub(super) fn split(
 }
 
 impl LocalTopDownSearch<'_> {
-    /// Splits a set that satisfies the models into blocks, and these into parts. A violating side stays with the other one:
-    /// `violating` are those that were split off on the way to the set.
+    /// Splits a set that satisfies the models into blocks, and these into parts. A violating side stays with the other
+    /// one: `violating` are those that were split off on the way to the set.
     fn split_into_blocks<'s>(&'s self, scope: &Scope<'s>, mut set: TupleSet, mut violating: Vec<Cluster>) {
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
         while self.records(&set) > self.max_block_records && !self.is_stopped() {
@@ -129,8 +129,8 @@ impl LocalTopDownSearch<'_> {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner).push(violating);
     }
 
-    /// Splits a set until no part can be split. The depth may be the number of tuples, so open sets are kept in a list and not
-    /// on the call stack.
+    /// Splits a set until no part can be split. The depth may be the number of tuples, so open sets are kept in a list
+    /// and not on the call stack.
     fn split_fully(&self, set: TupleSet) -> Vec<Cluster> {
         let mut done = Vec::new();
         let mut boxes = [GrowingBox::new(self.loss_table), GrowingBox::new(self.loss_table)];
@@ -193,8 +193,8 @@ impl LocalTopDownSearch<'_> {
         (apart > 0.0).then_some([other, one])
     }
 
-    /// Returns the index and the distance of the other tuple that is farthest from one, the first of equals. The tuple itself is
-    /// excluded: with missing values its distance to itself may be above 0.
+    /// Returns the index and the distance of the other tuple that is farthest from one, the first of equals. The tuple
+    /// itself is excluded: with missing values its distance to itself may be above 0.
     fn farthest(&self, set: &TupleSet, from: usize, growing_box: &mut GrowingBox<'_>) -> (usize, f64) {
         growing_box.start(self.task.profile.codes(set.tuples[from]));
         let mut farthest = (from, 0.0);

@@ -27,9 +27,9 @@
 //! - *Strict or relaxed* (`relaxed`). Strict: equal values stay together. Relaxed: records with the median value are
 //!   divided, so that free numbers are split exactly in half.
 //!
-//! **Cost.** O(v p log v) for v variants and p columns if the splits are balanced; O(v^2 p) in the worst case, a hierarchy
-//! that is a chain. `"gain"` multiplies this by the number of columns that can be split. The two halves are independent
-//! and are processed in parallel.
+//! **Cost.** O(v p log v) for v variants and p columns if the splits are balanced; O(v^2 p) in the worst case, a
+//! hierarchy that is a chain. `"gain"` multiplies this by the number of columns that can be split. The two halves are
+//! independent and are processed in parallel.
 
 mod split;
 #[cfg(test)]
@@ -156,8 +156,8 @@ impl<'a> MondrianSearch<'a> {
         groups
     }
 
-    /// Splits until no set can be split. Pending sets are kept in a list and not on the call stack: if the hierarchy is a
-    /// chain, the depth equals the number of variants.
+    /// Splits until no set can be split. Pending sets are kept in a list and not on the call stack: if the hierarchy is
+    /// a chain, the depth equals the number of variants.
     fn split_all<'s>(&'s self, scope: &Scope<'s>, set: Vec<VariantCount>, groups: &'s Mutex<Vec<Vec<VariantCount>>>) {
         let mut done = Vec::new();
         // A table without records has no groups.
@@ -219,11 +219,11 @@ impl<'a> MondrianSearch<'a> {
         best.map(|(_, halves)| halves)
     }
 
-    /// Estimated loss of a set: the weighted mean of its bounding box's NCP and of the relative span of its codes, summed
-    /// over columns and multiplied by the records.
+    /// Estimated loss of a set: the weighted mean of its bounding box's NCP and of the relative span of its codes,
+    /// summed over columns and multiplied by the records.
     ///
-    /// NCP alone would see no gain in a split between two children of the root, because each half may still span several
-    /// children and then has the NCP of the root. The span of codes does shrink.
+    /// NCP alone would see no gain in a split between two children of the root, because each half may still span
+    /// several children and then has the NCP of the root. The span of codes does shrink.
     fn remaining_loss(&self, set: &[VariantCount]) -> f64 {
         let columns = self.task.profile.columns().iter();
         let column_loss = |(column, (first, last)): (&Column, (u32, u32))| {

@@ -1,8 +1,9 @@
 //! Composite columns: several columns encoded as one, so that the hash and the loss of a box take fewer lookups.
 //!
-//! Each column behind the prefix, the one with most values first, joins the first composite in which the number of codes,
-//! and codes times levels, stay below a limit. A composite code is a number in mixed radix whose digits are the codes of the columns; a composite level is one level of each of them. The
-//! hash of a composite code is the sum over its columns, and so is its loss; both are computed once per pass.
+//! Each column behind the prefix, the one with most values first, joins the first composite in which the number of
+//! codes, and codes times levels, stay below a limit. A composite code is a number in mixed radix whose digits are the
+//! codes of the columns; a composite level is one level of each of them. The hash of a composite code is the sum over
+//! its columns, and so is its loss; both are computed once per pass.
 //!
 //! ```text
 //! status (7 values, 3 levels) and sex (2 values, 2 levels)

@@ -1,7 +1,8 @@
 //! Data shared by all passes of a search: the columns with their levels, and the numbering of level vectors.
 //!
-//! Columns are sorted by decreasing entropy, so that generalizing the first ones merges most tuples. The first few are the *prefix columns*, with one table of tuples for each
-//! combination of their levels (`prefix_tables.rs`); the others are combined into composite columns (`composite.rs`).
+//! Columns are sorted by decreasing entropy, so that generalizing the first ones merges most tuples. The first few are
+//! the *prefix columns*, with one table of tuples for each combination of their levels (`prefix_tables.rs`); the others
+//! are combined into composite columns (`composite.rs`).
 //!
 //! ```text
 //! level vector   2        0         | 1       0        1        one level per column, 0 is the finest
@@ -16,8 +17,8 @@ use crate::{
     search::{Task, local::LossTable},
 };
 
-/// Maximum level combinations of the prefix columns, hence prefix tables: each costs memory and an update per removed tuple.
-/// Affects speed only.
+/// Maximum level combinations of the prefix columns, hence prefix tables: each costs memory and an update per removed
+/// tuple. Affects speed only.
 const MAX_PREFIXES: usize = 20;
 
 pub(super) struct SweepContext<'a> {

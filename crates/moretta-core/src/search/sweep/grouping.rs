@@ -1,8 +1,9 @@
 //! Groups the entries of a prefix table by a level vector: finds the boxes that have enough records.
 //!
-//! Why not the general `search::grouping::group_rows`: a pass groups by thousands of level vectors, and under most of them most entries are in no group
-//! of k records. How: the key of an entry is the sum of the Zobrist hashes of its nodes, one addition per composite column.
-//! A counting filter drops the entries whose group cannot have enough records; [`KeyNumbers`] groups the others exactly.
+//! Why not the general `search::grouping::group_rows`: a pass groups by thousands of level vectors, and under most of
+//! them most entries are in no group of k records. How: the key of an entry is the sum of the Zobrist hashes of its
+//! nodes, one addition per composite column. A counting filter drops the entries whose group cannot have enough
+//! records; [`KeyNumbers`] groups the others exactly.
 //!
 //! ```text
 //! for each entry: upper_counts[key & mask] += records      keys may share a counter, so a count is an upper bound
@@ -12,11 +13,12 @@
 //!   otherwise               the minimum of these priorities is the vector's next key in the queue
 //! ```
 //!
-//! Two boxes with the same 64-bit key would become one group. The group would still be checked and released as the box around
-//! its records, so a collision costs information, never privacy.
+//! Two boxes with the same 64-bit key would become one group. The group would still be checked and released as the box
+//! around its records, so a collision costs information, never privacy.
 //!
-//! Cost: three passes over the entries of a table; if a box is found, also one over the remaining tuples. Without the filter a sweep takes 7 times as long for
-//! k = 5 and 21 times as long for k = 50 (Adult, 18,109 tuples, eight columns with the hierarchies of ARX, one thread).
+//! Cost: three passes over the entries of a table; if a box is found, also one over the remaining tuples. Without the
+//! filter a sweep takes 7 times as long for k = 5 and 21 times as long for k = 50 (Adult, 18,109 tuples, eight columns
+//! with the hierarchies of ARX, one thread).
 
 use super::{levels::Level, prefix_tables::PrefixTable};
 use crate::search::grouping::KeyNumbers;
@@ -83,8 +85,8 @@ impl GroupingRequest<'_> {
 }
 
 impl EntryGrouper {
-    /// Returns the requested groups, and a lower bound on the priority of all others; `None` if no other group has enough
-    /// records. `remaining` has the ranks of the tuples that are in no group yet.
+    /// Returns the requested groups, and a lower bound on the priority of all others; `None` if no other group has
+    /// enough records. `remaining` has the ranks of the tuples that are in no group yet.
     pub(super) fn group(
         &mut self,
         request: &GroupingRequest<'_>,

@@ -1,7 +1,8 @@
 //! Generalization levels of the columns.
 //!
-//! A level of a column is a depth of its tree: a value is generalized to its ancestor at that depth, or kept if its leaf is
-//! at a smaller depth. The mean loss of a level is the mean over all records; that of a level vector is the sum over columns.
+//! A level of a column is a depth of its tree: a value is generalized to its ancestor at that depth, or kept if its
+//! leaf is at a smaller depth. The mean loss of a level is the mean over all records; that of a level vector is the sum
+//! over columns.
 
 use crate::{
     hierarchy::Tree,
@@ -21,7 +22,8 @@ pub(super) struct Level {
     pub hashes: Vec<u64>,
 }
 
-/// Returns the levels of each column, finest first. Levels are dropped until there are at most `max_vectors` level vectors.
+/// Returns the levels of each column, finest first. Levels are dropped until there are at most `max_vectors` level
+/// vectors.
 pub(super) fn levels_of_columns(profile: &Profile, loss: LossMetric, max_vectors: usize) -> Vec<Vec<Level>> {
     let taxonomies = Taxonomy::of_columns(profile);
     let means: Vec<Vec<f64>> = (0..taxonomies.len()).map(|at| means(profile, &taxonomies[at], loss, at)).collect();
@@ -53,8 +55,8 @@ fn num_vectors(depths: &[Vec<usize>]) -> u128 {
     depths.iter().map(|depths| depths.len() as u128).fold(1, u128::saturating_mul)
 }
 
-/// Drops one level of the column with the most levels: the one whose neighbors have the closest mean losses. The finest level
-/// and the root are kept. Returns whether a level was dropped.
+/// Drops one level of the column with the most levels: the one whose neighbors have the closest mean losses. The finest
+/// level and the root are kept. Returns whether a level was dropped.
 fn drop_closest_level(depths: &mut [Vec<usize>], means: &[Vec<f64>]) -> bool {
     let Some(column) = (0..depths.len()).max_by_key(|&column| (depths[column].len(), usize::MAX - column)) else {
         return false;

@@ -1,16 +1,18 @@
-//! Least-loss-first sweep: local recoding that forms the least lossy groups first. Developed for this project, not published.
+//! Least-loss-first sweep: local recoding that forms the least lossy groups first. Developed for this project, not
+//! published.
 //!
-//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For whom: a
-//! data holder whose columns have hierarchies, with any k and any privacy model that is closed under union (all built-in
-//! ones are). If all columns have hierarchies, it lost less than every other method of this program (docs/results/sweep.md). With free numbers other methods may lose less.
+//! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For
+//! whom: a data holder whose columns have hierarchies, with any k and any privacy model that is closed under union (all
+//! built-in ones are). If all columns have hierarchies, it lost less than every other method of this program
+//! (docs/results/sweep.md). With free numbers other methods may lose less.
 //!
 //! # How
 //!
-//! A *level* is a depth of a column's tree (free numbers get a tree of halves, `taxonomy.rs`). A *level vector* has one level
-//! per column; it divides the table into *boxes*, one node per column, and the loss of a box is the sum over its nodes. The
-//! sweep visits all boxes of all level vectors in order of increasing loss. If the remaining records of a box satisfy the
-//! models, they become a group and are removed. So each record gets about the smallest box that it can share with enough
-//! records that found no smaller one.
+//! A *level* is a depth of a column's tree (free numbers get a tree of halves, `taxonomy.rs`). A *level vector* has one
+//! level per column; it divides the table into *boxes*, one node per column, and the loss of a box is the sum over its
+//! nodes. The sweep visits all boxes of all level vectors in order of increasing loss. If the remaining records of a
+//! box satisfy the models, they become a group and are removed. So each record gets about the smallest box that it can
+//! share with enough records that found no smaller one.
 //!
 //! ```text
 //! k = 2; age: value < decade (loss 0.2) < * (loss 1); sex: value < * (loss 1)
@@ -25,19 +27,21 @@
 //! ```
 //!
 //! Phases of [`Sweep::run`]:
-//! 1. A large table is split into blocks with Mondrian, each swept on its own, in parallel; what is left in all blocks is
-//!    then swept together (`block`).
-//! 2. The sweep (`pass.rs`), grouping by level vector (`grouping.rs`) from tables of merged tuples (`prefix_tables.rs`).
+//! 1. A large table is split into blocks with Mondrian, each swept on its own, in parallel; what is left in all blocks
+//!    is then swept together (`block`).
+//! 2. The sweep (`pass.rs`), grouping by level vector (`grouping.rs`) from tables of merged tuples
+//!    (`prefix_tables.rs`).
 //! 3. The groups with the highest loss per record are swept again in other orders (`retry.rs`, `retries`).
 //! 4. Leftovers, records that no box could take, join the groups whose loss grows least. A group that violates a model
 //!    after that is merged with another. Nothing is suppressed.
 //! 5. Records move between groups while the loss falls (`polish`), by default only if a column has free numbers: with
 //!    hierarchies alone it gains little.
 //!
-//! If there are too many level vectors, levels between two neighbors of nearly equal loss are dropped, then, if needed, all
-//! values of a column (`levels.rs`, `vectors`).
+//! If there are too many level vectors, levels between two neighbors of nearly equal loss are dropped, then, if needed,
+//! all values of a column (`levels.rs`, `vectors`).
 //!
-//! Cost: each level vector groups the remaining records a few times (two or three on Adult); most records are removed early.
+//! Cost: each level vector groups the remaining records a few times (two or three on Adult); most records are removed
+//! early.
 
 mod composite;
 mod context;
@@ -99,7 +103,8 @@ const BLOCK_RECORDS: u64 = 20_000;
 /// Default minimum of groups of minimum size that fit in a block.
 const MIN_BLOCK_GROUPS: u64 = 500;
 
-/// Maximum pairs of leftover and group that are compared one by one; above it, a tree over the boxes of the groups is searched.
+/// Maximum pairs of leftover and group that are compared one by one; above it, a tree over the boxes of the groups is
+/// searched.
 const MAX_SCANNED_PAIRS: usize = 10_000_000;
 
 /// Parameters of the method.
@@ -193,8 +198,8 @@ fn default_block(task: &Task<'_>) -> u64 {
     BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records)
 }
 
-/// Turns the groups of a sweep into clusters; returns them with the records that are in none. A sweep that was stopped leaves
-/// many records: these are split by Mondrian if they satisfy the models together.
+/// Turns the groups of a sweep into clusters; returns them with the records that are in none. A sweep that was stopped
+/// leaves many records: these are split by Mondrian if they satisfy the models together.
 fn clusters_and_leftovers(task: &Task<'_>, result: &SweepResult) -> (Vec<Cluster>, Vec<VariantCount>) {
     let mut clusters: Vec<Cluster> = result.groups.iter().map(|tuples| Cluster::of_tuples(task, tuples)).collect();
     let left = members_of(task.profile, result.left.iter().copied()).collect();
@@ -203,8 +208,8 @@ fn clusters_and_leftovers(task: &Task<'_>, result: &SweepResult) -> (Vec<Cluster
     (clusters, leftovers)
 }
 
-/// Adds many leftovers to the clusters whose loss grows least, through a search tree over the boxes of the clusters: with
-/// models other than k-anonymity there may be many. Returns why it was stopped, if it was.
+/// Adds many leftovers to the clusters whose loss grows least, through a search tree over the boxes of the clusters:
+/// with models other than k-anonymity there may be many. Returns why it was stopped, if it was.
 fn merge_leftovers(
     task: &Task<'_>,
     loss_table: &LossTable<'_>,

@@ -1,16 +1,16 @@
 //! One pass of the sweep over a set of tuples.
 //!
-//! A pass takes the boxes of all level vectors in order of increasing loss and turns the remaining records of a box into a
-//! group if they satisfy the models. Ties go to the level vector of lower mean loss.
+//! A pass takes the boxes of all level vectors in order of increasing loss and turns the remaining records of a box
+//! into a group if they satisfy the models. Ties go to the level vector of lower mean loss.
 //!
-//! Why a lazy queue: listing and sorting all boxes would cost tuples x vectors. Why it gives the same order: the loss of a
-//! box is fixed and records are only ever removed, so the next box of a vector can only come later. A key is therefore a
-//! lower bound that stays valid, and the boxes before the next key precede all others.
+//! Why a lazy queue: listing and sorting all boxes would cost tuples x vectors. Why it gives the same order: the loss
+//! of a box is fixed and records are only ever removed, so the next box of a vector can only come later. A key is
+//! therefore a lower bound that stays valid, and the boxes before the next key precede all others.
 //!
-//! How: a priority queue has one entry per level vector, keyed by a lower bound on the loss of the vector's next box with
-//! enough records. The first [`BATCH`] vectors are popped and grouped in parallel. Of their boxes, those before the next key
-//! in the queue are ready; the best of the others is the vector's new key. Ready boxes are taken in order; a box that lost
-//! records to an earlier one is checked with what remains.
+//! How: a priority queue has one entry per level vector, keyed by a lower bound on the loss of the vector's next box
+//! with enough records. The first [`BATCH`] vectors are popped and grouped in parallel. Of their boxes, those before
+//! the next key in the queue are ready; the best of the others is the vector's new key. Ready boxes are taken in order;
+//! a box that lost records to an earlier one is checked with what remains.
 //!
 //! ```text
 //! queue   A 0.0  B 0.2  C 1.0  D 1.2        two vectors per batch: pop A and B; all boxes before 1.0 (C) are ready
@@ -19,8 +19,8 @@
 //! queue   C 1.0  D 1.2  A 1.5
 //! ```
 //!
-//! Cost: per grouping, the entries of one prefix table (at most a quarter of them without records). On Adult most vectors
-//! are grouped two or three times (counters `regrouped` and `tuples_looked_at` in the report).
+//! Cost: per grouping, the entries of one prefix table (at most a quarter of them without records). On Adult most
+//! vectors are grouped two or three times (counters `regrouped` and `tuples_looked_at` in the report).
 
 use std::{
     cmp::Reverse,
@@ -153,7 +153,8 @@ impl<'a> Pass<'a> {
         pass
     }
 
-    /// Queues every level vector with the sum of the minimum losses of its columns, a lower bound on the loss of its boxes.
+    /// Queues every level vector with the sum of the minimum losses of its columns, a lower bound on the loss of its
+    /// boxes.
     fn initial_queue(&self) -> BinaryHeap<Reverse<Priority>> {
         let Self { context, tables, composite_levels, .. } = self;
         let min_of = |losses: &[f64]| losses.iter().copied().fold(f64::INFINITY, f64::min);
@@ -169,8 +170,8 @@ impl<'a> Pass<'a> {
         self.order.iter().enumerate().map(bound).collect()
     }
 
-    /// Groups the remaining records by the first vectors of the queue, and queues these again with their new keys. Returns the
-    /// boxes that come before all others, unsorted.
+    /// Groups the remaining records by the first vectors of the queue, and queues these again with their new keys.
+    /// Returns the boxes that come before all others, unsorted.
     fn group_batch(&mut self) -> Vec<CandidateGroup> {
         let popped = std::iter::from_fn(|| self.queue.pop()).take(BATCH);
         let batch: Vec<usize> = popped.map(|Reverse(priority)| priority.order_index).collect();

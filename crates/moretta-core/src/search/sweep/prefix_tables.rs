@@ -1,8 +1,8 @@
 //! Prefix tables: the tuples merged by some levels of the prefix columns, with the records that remain.
 //!
-//! The prefix columns are the first few columns (`context.rs`). For each combination of their levels there is one table;
-//! tuples with the same nodes in the prefix columns and the same values in all others share an entry. A level vector is
-//! grouped from the table of its own prefix levels.
+//! The prefix columns are the first few columns (`context.rs`). For each combination of their levels there is one
+//! table; tuples with the same nodes in the prefix columns and the same values in all others share an entry. A level
+//! vector is grouped from the table of its own prefix levels.
 //!
 //! ```text
 //! tuples (age, sex, town)      entries where age is a decade      entries where age is *
@@ -11,8 +11,9 @@
 //! 31 F Rome                    30-39 F Rome, 1 record
 //! ```
 //!
-//! Why: thousands of level vectors share a few tables (at most 20); all but the finest are shorter
-//! than the list of tuples, and the prefix part of each entry's hash and loss is computed once. Cost: one pass over the tuples per table.
+//! Why: thousands of level vectors share a few tables (at most 20); all but the finest are shorter than the list of
+//! tuples, and the prefix part of each entry's hash and loss is computed once. Cost: one pass over the tuples per
+//! table.
 
 use super::context::SweepContext;
 use crate::{ids::TupleId, search::grouping::KeyNumbers};
@@ -35,8 +36,8 @@ pub(super) struct PrefixTable {
 }
 
 impl PrefixTable {
-    /// Builds the table of some tuples at `levels` of the prefix columns. `suffix_hashes` has the hash of each tuple's values
-    /// in the other columns.
+    /// Builds the table of some tuples at `levels` of the prefix columns. `suffix_hashes` has the hash of each tuple's
+    /// values in the other columns.
     pub(super) fn new(
         context: &SweepContext<'_>,
         levels: &[usize],

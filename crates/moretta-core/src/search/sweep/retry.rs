@@ -1,9 +1,9 @@
 //! Sweeps the groups with the highest loss per record again, in other orders, and keeps the best result.
 //!
-//! Why: a sweep leaves the records that are hardest to group for the end; on Adult with k = 100 the last quarter of the groups
-//! has three fifths of the loss. How: the records of the worst 3 to 15 % of the groups and the leftovers are swept again. Each attempt
-//! multiplies the loss of every column by a random factor near 1, which changes the order of boxes with similar losses. Cost:
-//! one sweep of these records per attempt.
+//! Why: a sweep leaves the records that are hardest to group for the end; on Adult with k = 100 the last quarter of the
+//! groups has three fifths of the loss. How: the records of the worst 3 to 15 % of the groups and the leftovers are
+//! swept again. Each attempt multiplies the loss of every column by a random factor near 1, which changes the order of
+//! boxes with similar losses. Cost: one sweep of these records per attempt.
 
 use rayon::prelude::*;
 

@@ -25,8 +25,8 @@ fn groups(table: &TestTable, outcome: &Outcome) -> Vec<Vec<TupleId>> {
     tuples_of_groups(table, &outcome.recoding)
 }
 
-/// Lists the boxes of all level vectors, sorts them by loss and takes each one that has enough remaining records. Returns the
-/// groups and the leftovers.
+/// Lists the boxes of all level vectors, sorts them by loss and takes each one that has enough remaining records.
+/// Returns the groups and the leftovers.
 fn reference(table: &TestTable, k: u64) -> (Vec<Vec<TupleId>>, Vec<TupleId>) {
     let profile = &table.profile;
     let taxonomies = Taxonomy::of_columns(profile);

@@ -1,9 +1,10 @@
 //! Descent: reverts generalizations, best first, as long as the policy holds, until none can be reverted.
 //!
-//! A reversal that violates the policy is dropped for good. Without suppression this loses nothing: the models are closed
-//! under union, so a violating group has a violating part in every more precise cut. With a suppression budget and
-//! models other than k-anonymity it is a heuristic, as it is to drop a reversal that loses more than it gains. The gain of a reversal may change with each one applied, so the best of the queue is evaluated again
-//! before it is applied, and returns to the queue if another one is better now (lazy evaluation).
+//! A reversal that violates the policy is dropped for good. Without suppression this loses nothing: the models are
+//! closed under union, so a violating group has a violating part in every more precise cut. With a suppression budget
+//! and models other than k-anonymity it is a heuristic, as it is to drop a reversal that loses more than it gains. The
+//! gain of a reversal may change with each one applied, so the best of the queue is evaluated again before it is
+//! applied, and returns to the queue if another one is better now (lazy evaluation).
 
 use std::{cmp::Ordering, collections::BinaryHeap};
 

@@ -22,8 +22,8 @@
 //! climb sees one column at a time. A result must not exceed the climb in either of them; otherwise the cut of the
 //! climb is kept.
 //!
-//! **Cost.** A round regroups all tuples once; each reversal then costs the tuples below its node ([`state`]). The total is limited by
-//! [`TUPLES_PER_ROUND`]. Not in the paper.
+//! **Cost.** A round regroups all tuples once; each reversal then costs the tuples below its node ([`state`]). The
+//! total is limited by [`TUPLES_PER_ROUND`]. Not in the paper.
 
 mod context;
 mod descent;
@@ -241,7 +241,8 @@ impl<'a> RefineSearch<'a> {
     }
 }
 
-/// Generalizes one to three random values by one or more levels; in one call of [`RESTART_ODDS`], all values to the roots.
+/// Generalizes one to three random values by one or more levels; in one call of [`RESTART_ODDS`], all values to the
+/// roots.
 fn perturb(state: &mut CutState<'_>, rng: &mut SearchRng) {
     if rng.below(RESTART_ODDS) == 0 {
         (0..state.nodes.len()).for_each(|column| state.generalize(column, Tree::ROOT));

@@ -1,5 +1,5 @@
-//! Examples from the paper and properties of every run. `reference` compares with naive implementations, `segments` tests the
-//! validity of random chromosomes.
+//! Examples from the paper and properties of every run. `reference` compares with naive implementations, `segments`
+//! tests the validity of random chromosomes.
 
 mod reference;
 mod segments;

@@ -1,5 +1,5 @@
-//! Comparison with naive implementations on random tables: scores against the measures of the release, and the result of the
-//! search against the best of all cuts.
+//! Comparison with naive implementations on random tables: scores against the measures of the release, and the result
+//! of the search against the best of all cuts.
 
 use proptest::prelude::*;
 

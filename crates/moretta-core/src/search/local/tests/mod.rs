@@ -1,4 +1,5 @@
-//! The box tree compared with a full scan, local top-down and bottom-up compared with plain references, and their guarantees.
+//! The box tree compared with a full scan, local top-down and bottom-up compared with plain references, and their
+//! guarantees.
 
 mod box_tree;
 mod polish;

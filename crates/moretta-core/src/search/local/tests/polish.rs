@@ -26,7 +26,8 @@ fn records(clusters: &[Cluster]) -> Vec<VariantCount> {
     same.map(|same| VariantCount { records: same.iter().map(|member| member.records).sum(), ..same[0] }).collect()
 }
 
-/// Splits the table with Mondrian and mixes the records of each two neighboring groups, so that polishing has something to gain.
+/// Splits the table with Mondrian and mixes the records of each two neighboring groups, so that polishing has something
+/// to gain.
 fn badly_split(task: &Task<'_>) -> Vec<Cluster> {
     let parts = mondrian::split(task, task.profile.everything(), 1, &NoObserver);
     let mut clusters: Vec<Cluster> = Vec::new();

@@ -46,8 +46,9 @@ fn six_points_make_two_groups() {
     }
 }
 
-/// The best global recoding has a loss of 51. Both methods find the published local one, which separates two equal records:
-/// top-down because a violating group takes one of them, bottom-up because it divides a group that became too large.
+/// The best global recoding has a loss of 51. Both methods find the published local one, which separates two equal
+/// records: top-down because a violating group takes one of them, bottom-up because it divides a group that became too
+/// large.
 #[test]
 fn local_recoding_beats_the_best_global_one() {
     let rows = [("24,53712", 1), ("25,53711", 1), ("30,53711", 2), ("32,53712", 1), ("32,53713", 1)];

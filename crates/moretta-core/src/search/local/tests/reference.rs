@@ -1,4 +1,5 @@
-//! Both methods as the paper describes them, with full scans over single records; the real ones must give the same groups.
+//! Both methods as the paper describes them, with full scans over single records; the real ones must give the same
+//! groups.
 
 use proptest::prelude::*;
 
