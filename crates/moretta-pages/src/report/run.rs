@@ -41,10 +41,7 @@ pub(super) fn section(report: &Report) -> Markup {
                 @if !report.work.is_empty() { dt { "Counters of the search" } dd { (counters(report)) } }
                 @if report.path.len() > 1 {
                     dt { "Path" }
-                    dd {
-                        (counted(report.path[report.path.len() - 1].step as u64, "step", "steps"))
-                        ", listed in the JSON report"
-                    }
+                    dd { (counted(report.path[report.path.len() - 1].step as u64, "step", "steps")) ", listed in the JSON report" }
                 }
                 @if !report.nested.is_empty() {
                     dt { "Labels" }
