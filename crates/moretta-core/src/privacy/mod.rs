@@ -86,7 +86,7 @@ pub struct ModelEntry {
     pub read: ReadSection,
     /// A section for a draft policy, with a comment before it; `None` if the columns give no reason for one.
     pub draft: fn(&DraftColumns<'_>) -> Option<String>,
-    /// What the conformance suite needs of the model.
+    /// Random sections and naive verdicts for the conformance suite.
     #[cfg(any(test, feature = "testing"))]
     pub conformance: Conformance,
 }

@@ -9,7 +9,7 @@ pub use self::printed::{Printed, PrintedColumn, ROUNDING, Verdict};
 pub use self::spec::{ColumnSpec, MISSING, Paths, Shape, is_missing};
 use crate::privacy::PrivacyModel;
 
-/// What the conformance suite needs of a model.
+/// Random sections and naive verdicts of a model.
 #[derive(Clone, Copy)]
 pub struct Conformance {
     /// A random section of a policy that asks for the model; `None` if the columns do not allow it.
