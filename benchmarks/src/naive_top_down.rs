@@ -145,6 +145,6 @@ impl<'a> Naive<'a> {
 /// Information gain about the class if the disclosed records are separated from the others.
 fn gain(all: &[u64], disclosed: &[u64]) -> f64 {
     let rest: Vec<u64> = all.iter().zip(disclosed).map(|(all, disclosed)| all - disclosed).collect();
-    let [(records, before), (leaving, of_told), (staying, of_rest)] = [all, disclosed, &rest].map(naive::entropy);
-    before - leaving / records * of_told - staying / records * of_rest
+    let [(records, before), (leaving, of_disclosed), (staying, of_rest)] = [all, disclosed, &rest].map(naive::entropy);
+    before - leaving / records * of_disclosed - staying / records * of_rest
 }

@@ -109,6 +109,7 @@ pub struct Written<'a, S> {
 
 /// A written release that equals the verified table and satisfies every model itself.
 #[derive(Debug)]
+#[must_use = "a release is only published by `publish`"]
 pub struct ReadBack<S> {
     staged: S,
     proof: ReadBackProof,

@@ -251,7 +251,12 @@ impl EngineError {
             | Parquet { path, .. }
             | TargetExists { path }
             | Target { path, .. } => Some(path),
-            _ => None,
+            NoInput { .. }
+            | UnknownColumn { .. }
+            | OutOfMemory(_)
+            | Cancelled
+            | InputChanged { .. }
+            | BadRewrite { .. } => None,
         }
     }
 

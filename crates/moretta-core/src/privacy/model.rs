@@ -2,12 +2,11 @@
 
 use std::{any::Any, fmt};
 
-use super::{Description, Figure, Group, GroupSizes, Limit, ModelFacts, Sentence, names_of};
+use super::{Description, Figure, Group, GroupSizes, Limit, ModelFacts, Sentence};
 use crate::{
     declaration::ColumnPolicy,
     ids::ColumnId,
     profile::{Profile, Tables},
-    schema::Role,
 };
 
 /// A model as a policy declares it.
@@ -24,10 +23,9 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// Names of the sensitive and class columns that the model guards.
     fn guards(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// Names of the quasi-identifiers that the attacker is assumed to know: all, unless the model says otherwise.
-    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
-        names_of(columns, Role::QuasiIdentifier)
-    }
+    /// Names of the quasi-identifiers that the attacker is assumed to know. Required, because a model that assumes fewer
+    /// than all and forgot to say so would suppress the note on columns that no model protects.
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
     /// Whether every table satisfies the model. A policy with only such models guarantees nothing and is refused.
     fn is_trivial(&self) -> bool;

@@ -45,6 +45,10 @@ impl PrivacyModel for AverageRisk {
         Vec::new()
     }
 
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
+    }
+
     fn is_trivial(&self) -> bool {
         self.max_risk >= 1.0
     }
@@ -126,6 +130,10 @@ impl PrivacyModel for KMap {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         Vec::new()
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {
@@ -259,6 +267,10 @@ impl PrivacyModel for LaxDisclosure {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         vec![self.column.clone()]
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {

@@ -19,13 +19,14 @@ use serde::Serialize;
 
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel,
-    SectionForm, Sentence, ShareLimit, TOLERANCE, attribute_named, every_column, to_json,
+    SectionForm, Sentence, ShareLimit, TOLERANCE, attribute_named, every_column, names_of, to_json,
 };
 use crate::{
     declaration::{ColumnPolicy, Columns},
     document::{Fields, PolicyError},
     ids::{AttributeId, ColumnId},
     profile::Tables,
+    schema::Role,
     text::count,
 };
 
@@ -100,6 +101,10 @@ impl PrivacyModel for DeltaDisclosure {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         vec![self.column.clone()]
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {

@@ -68,6 +68,10 @@ impl PrivacyModel for KAnonymity {
         Vec::new()
     }
 
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
+    }
+
     fn is_trivial(&self) -> bool {
         self.k <= 1
     }

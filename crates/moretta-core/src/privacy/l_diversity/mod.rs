@@ -13,12 +13,13 @@ use serde::{Serialize, Serializer};
 pub(super) use self::section::ENTRY;
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel, Sentence, at_least,
-    attribute_named, every_column, strictly, to_json,
+    attribute_named, every_column, names_of, strictly, to_json,
 };
 use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
     profile::Tables,
+    schema::Role,
 };
 
 /// Each group holds at least `l` well-represented values of a column.
@@ -97,6 +98,10 @@ impl PrivacyModel for LDiversity {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         vec![self.column.clone()]
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {

@@ -118,6 +118,10 @@ impl PrivacyModel for Lkc {
         if self.c < 1.0 { names_of(columns, Role::Sensitive) } else { Vec::new() }
     }
 
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
+    }
+
     fn is_trivial(&self) -> bool {
         self.k <= 1 && self.c >= 1.0
     }

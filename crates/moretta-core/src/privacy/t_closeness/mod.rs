@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 pub(super) use self::section::ENTRY;
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, ModelError, ModelFacts, PrivacyModel, Sentence, at_most,
-    attribute_named, every_column, to_json,
+    attribute_named, every_column, names_of, to_json,
 };
 use crate::{
     declaration::ColumnPolicy,
     hierarchy::Tree,
     ids::{AttributeId, ColumnId},
     profile::{Attribute, Tables},
+    schema::Role,
 };
 
 /// Each group's distribution of a column is within `t` of the whole table's.
@@ -90,6 +91,10 @@ impl PrivacyModel for TCloseness {
 
     fn guards(&self, _: &[ColumnPolicy]) -> Vec<String> {
         vec![self.column.clone()]
+    }
+
+    fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String> {
+        names_of(columns, Role::QuasiIdentifier)
     }
 
     fn is_trivial(&self) -> bool {

@@ -241,12 +241,14 @@ impl<'a> GroupCounts<'a> {
         violates: &mut [bool],
     ) {
         let mut members: Vec<Vec<VariantCount>> = vec![Vec::new(); scope_ids.len()];
-        for (group, &id) in scope_ids.iter().enumerate().filter(|(group, _)| !suppressed[*group]) {
-            members[id as usize].extend(self.members(group));
+        for (group, &id) in scope_ids.iter().enumerate() {
+            if !suppressed[group] && !violates[id as usize] {
+                members[id as usize].extend(self.members(group));
+            }
         }
         for (violates, members) in violates.iter_mut().zip(&members).filter(|(_, members)| !members.is_empty()) {
             let group = Group::new(self.constraints.profile, members);
-            *violates = *violates || scope.models.iter().any(|model| !model.holds(&group));
+            *violates = scope.models.iter().any(|model| !model.holds(&group));
         }
     }
 

@@ -103,7 +103,7 @@ pub(super) fn evaluators() -> Vec<Evaluator> {
     std::iter::repeat_with(Evaluator::default).take(rayon::current_num_threads()).collect()
 }
 
-/// Evaluates cuts one at a time and reuses its buffers.
+/// Evaluates cuts one at a time and reuses the buffers of the grouping.
 #[derive(Debug, Default)]
 pub(super) struct Evaluator {
     pub recoded: Vec<RecodedColumn>,

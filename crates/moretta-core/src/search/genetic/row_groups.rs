@@ -131,13 +131,15 @@ impl RowGroups {
         match index {
             CombinationIndex::Narrow(index) => {
                 // A `u16` index into an array of this length needs no bounds check.
-                let keys: &[u64; NARROW_LIMIT] = keys[..NARROW_LIMIT].try_into().expect("at least so many");
+                let keys: &[u64; NARROW_LIMIT] =
+                    keys[..NARROW_LIMIT].try_into().expect("keys has at least this length");
                 let key = |&[a, b, c, d]: &[u16; BLOCKS_PER_BATCH]| {
                     keys[usize::from(a)] + keys[usize::from(b)] + keys[usize::from(c)] + keys[usize::from(d)]
                 };
                 partitioner.refine(ids, index.iter().map(key), counts)
             }
             CombinationIndex::Wide(index) => {
+                let keys = keys.as_slice();
                 let key = |row: &[u32; BLOCKS_PER_BATCH]| row.iter().map(|&number| keys[number as usize]).sum();
                 partitioner.refine(ids, index.iter().map(key), counts)
             }

@@ -84,8 +84,9 @@ impl ReleaseEstimator {
         }
         if let Aggregate::Sum(summed) = query.aggregate {
             let column = &self.columns[summed.index()];
-            let range = query.conditions.iter().find(|(column, _)| *column == summed).map(|(_, range)| range);
-            let means = column.label_values.iter().map(|values| values.mean(range, column.step)).collect();
+            let found = query.conditions.iter().find(|(column, _)| *column == summed);
+            let condition = found.map(|(_, condition)| condition);
+            let means = column.label_values.iter().map(|values| values.mean(condition, column.step)).collect();
             factors.push((&column.group_labels, means));
         }
         let of_group = |(group, records): (usize, &f64)| {

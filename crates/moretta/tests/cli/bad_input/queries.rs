@@ -92,6 +92,6 @@ pub const QUERIES: &[Case] = &[
             f.edit("policy.toml", "[columns.name]", "[release]\nnumbers = \"mean\"\n\n[columns.name]");
         },
         &["queries", "people.csv", "out.csv", "-p", "policy.toml"],
-        &["out.csv: column `age`", "`old` is not a released form"],
+        &["out.csv: column `age`", "`old` is not a label of any value"],
     ),
 ];
