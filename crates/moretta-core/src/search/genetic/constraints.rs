@@ -240,15 +240,26 @@ impl<'a> GroupCounts<'a> {
         suppressed: &[bool],
         violates: &mut [bool],
     ) {
+        let violates_model = |members: &[VariantCount]| {
+            let group = Group::new(self.constraints.profile, members);
+            scope.models.iter().any(|model| !model.holds(&group))
+        };
+        // In a scope of all columns each group has its own id: it is judged at once, so that no other members are kept.
+        let alone = scope.columns.len() == self.constraints.profile.columns().len();
         let mut members: Vec<Vec<VariantCount>> = vec![Vec::new(); scope_ids.len()];
         for (group, &id) in scope_ids.iter().enumerate() {
-            if !suppressed[group] && !violates[id as usize] {
-                members[id as usize].extend(self.members(group));
+            let id = id as usize;
+            if suppressed[group] || violates[id] {
+                continue;
+            }
+            if alone {
+                violates[id] = violates_model(&self.members(group).collect::<Vec<_>>());
+            } else {
+                members[id].extend(self.members(group));
             }
         }
         for (violates, members) in violates.iter_mut().zip(&members).filter(|(_, members)| !members.is_empty()) {
-            let group = Group::new(self.constraints.profile, members);
-            *violates = scope.models.iter().any(|model| !model.holds(&group));
+            *violates = violates_model(members);
         }
     }
 
