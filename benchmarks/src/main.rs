@@ -10,6 +10,7 @@ mod genetic;
 mod hierarchies;
 mod k_member;
 mod local_recoding;
+mod memory;
 mod mondrian;
 mod naive;
 mod naive_bottom_up;
@@ -34,7 +35,7 @@ use moretta_papers::{data::Data, experiment::ExperimentTable};
 /// Name of a benchmark and the function that runs it.
 type Benchmark = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
-const BENCHMARKS: [Benchmark; 9] = [
+const BENCHMARKS: [Benchmark; 10] = [
     ("engine", engine::run),
     ("mondrian", mondrian::run),
     ("bottom-up", bottom_up::run),
@@ -44,6 +45,7 @@ const BENCHMARKS: [Benchmark; 9] = [
     ("local-recoding", local_recoding::run),
     ("sweep", sweep::run),
     ("genetic", genetic::run),
+    ("memory", memory::run),
 ];
 
 /// Path of a file in docs/results.

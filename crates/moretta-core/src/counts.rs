@@ -4,6 +4,8 @@
 //! them by a map (given as [`Rewrite`]). The core computes the map from the counts and never sees a record. Both types
 //! are plain data, so that a cluster can execute each pass as one SQL statement.
 
+use crate::{memory, seed::Seed};
+
 /// The distinct rows of some columns with the number of records that carry each: one `GROUP BY`.
 ///
 /// Codes are per column and in no particular order. [`Profile`](crate::profile::Profile) sorts them, so that results do
@@ -63,6 +65,16 @@ impl Counts {
         self.row(row).iter().zip(&self.columns).map(|(&code, column)| &*column.values[code as usize])
     }
 
+    /// Bytes of the heap that the counts take.
+    pub fn bytes(&self) -> u64 {
+        let column = |column: &CountedColumn| {
+            let first_records = column.first_records.as_ref().map_or(0, |first| 8 * first.len() as u64);
+            memory::texts(column.values.iter().map(|value| &**value)) + first_records
+        };
+        let row_bytes = 4 * self.columns.len() + 8 + if self.first_records.is_some() { 8 } else { 0 };
+        self.columns.iter().map(column).sum::<u64>() + (self.rows() * row_bytes) as u64
+    }
+
     /// Number of records per value of a column, by code.
     pub fn records_of(&self, column: usize) -> Vec<u64> {
         let mut records = vec![0; self.columns[column].values.len()];
@@ -119,7 +131,7 @@ pub struct Rewrite {
     /// The order of the released records.
     pub order: RecordOrder,
     /// Seed of the shuffle and of the assignment of equal records to groups.
-    pub seed: u64,
+    pub seed: Seed,
 }
 
 /// A column of a rewrite's key.

@@ -115,6 +115,14 @@ impl Moment {
         YEARS.contains(&at.year()).then_some(Self { at, has_time })
     }
 
+    /// Writes the date in a format; by default in ISO 8601 with the time of day.
+    pub(crate) fn write(self, format: Option<&DateFormat>) -> String {
+        match format {
+            Some(format) => self.at.format_with_items(format.items.iter()).to_string(),
+            None => self.at.format("%Y-%m-%dT%H:%M:%S%.f").to_string(),
+        }
+    }
+
     /// Seconds since 1970-01-01T00:00.
     pub fn seconds(self) -> f64 {
         let at = self.at.and_utc();

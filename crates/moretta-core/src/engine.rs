@@ -6,6 +6,8 @@
 
 use std::{error::Error, fmt};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     counts::{Counts, Rewrite},
     observer::Observer,
@@ -36,6 +38,16 @@ pub trait Engine: Records {
     /// Whether the engine supports [`RecordOrder::Input`](crate::counts::RecordOrder::Input).
     fn keeps_order(&self) -> bool;
 
+    /// Approximate bytes of the records as text, for estimates of memory; `None` if they are not known.
+    fn text_bytes(&self) -> Option<u64> {
+        None
+    }
+
+    /// Bytes of the buffers that the format of a target needs in this process, whatever is written.
+    fn format_bytes(&self, _target: &Self::Target) -> u64 {
+        0
+    }
+
     /// Second pass: writes every record, rewritten, where only the data holder can reach it.
     fn rewrite(
         &self,
@@ -50,8 +62,25 @@ pub trait Staged: Send {
     /// Opens what was written, to read it back.
     fn open(&self) -> Result<Box<dyn Records + '_>, EngineFault>;
 
+    /// The file that [`Staged::publish`] makes available; `None` if the release is not a file.
+    fn file(&self, _observer: &dyn Observer) -> Result<Option<ReleaseFile>, EngineFault> {
+        Ok(None)
+    }
+
     /// Makes the release available under its target, all of it at once.
     fn publish(self, proof: ReadBackProof) -> Result<(), EngineFault>;
+}
+
+/// A released file, as reports and recodings name it: after a run that was killed, they may be beside another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReleaseFile {
+    /// Name without folder.
+    pub file: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// SHA-256 of the content, in hexadecimal digits.
+    pub sha256: String,
 }
 
 /// Proof that a release was read back and found to be what was verified. No other crate

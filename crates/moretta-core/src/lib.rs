@@ -34,7 +34,8 @@
 //!
 //! A module uses only modules that come before it in this list (`tests/layers.rs` checks it).
 //!
-//! - [`ids`], [`text`], [`suggest`]: newtypes over `u32`, parts of messages, "did you mean".
+//! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`]: newtypes over `u32`, random seeds, parts of messages, "did you
+//!   mean", sizes of allocations.
 //! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: column roles and types, the contract with engines,
 //!   progress.
 //! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a
@@ -45,7 +46,7 @@
 //! - [`policy`], [`saved`]: the checked policy, and a recoding as a file.
 //! - [`search`]: the methods.
 //! - [`mod@verify`], [`rewrite_plan`], [`readback`], [`publish`]: proof before and after writing.
-//! - [`run`]: search and verification in one call.
+//! - [`run`], [`release_memory`]: search and verification in one call; estimates of the memory of a release.
 //!
 //! # Example
 #![doc = include_str!("example.md")]
@@ -58,6 +59,7 @@ pub mod engine;
 pub mod hierarchy;
 pub mod ids;
 pub mod measure;
+pub mod memory;
 pub mod objective;
 pub mod observer;
 pub mod policy;
@@ -66,12 +68,14 @@ pub mod profile;
 pub mod publish;
 pub mod readback;
 pub mod recoding;
+pub mod release_memory;
 pub mod released;
 pub mod rewrite_plan;
 pub mod run;
 pub mod saved;
 pub mod schema;
 pub mod search;
+pub mod seed;
 pub mod suggest;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

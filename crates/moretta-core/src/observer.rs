@@ -49,16 +49,22 @@ impl Observer for CancelOnly<'_> {
     }
 }
 
-/// Stops a search at a deadline, and when the observer does.
+/// Stops a search at a deadline, when the observer does, or when a limit is exceeded.
 pub struct Deadline<'a> {
     observer: &'a dyn Observer,
     at: Option<Instant>,
+    exceeded: Option<&'a (dyn Fn() -> bool + Sync)>,
 }
 
 impl<'a> Deadline<'a> {
     /// A deadline `limit` from now; `None` is no deadline.
     pub fn after(observer: &'a dyn Observer, limit: Option<std::time::Duration>) -> Self {
-        Self { observer, at: limit.and_then(|limit| Instant::now().checked_add(limit)) }
+        Self { observer, at: limit.and_then(|limit| Instant::now().checked_add(limit)), exceeded: None }
+    }
+
+    /// Also stops when `exceeded` returns true; it is asked as often as the observer.
+    pub fn or_when(self, exceeded: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        Self { exceeded: Some(exceeded), ..self }
     }
 }
 
@@ -85,7 +91,8 @@ impl Observer for Deadline<'_> {
 
     fn stop(&self) -> Option<Stop> {
         let late = || self.at.is_some_and(|at| Instant::now() >= at);
-        self.observer.stop().or_else(|| late().then_some(Stop::OutOfTime))
+        let exceeded = || self.exceeded.is_some_and(|exceeded| exceeded());
+        self.observer.stop().or_else(|| (late() || exceeded()).then_some(Stop::OutOfTime))
     }
 
     fn clear_stop(&self) {
@@ -123,6 +130,8 @@ pub enum Stage {
     Comparing,
     /// Queries are answered.
     Asking,
+    /// Several releases are linked.
+    Linking,
 }
 
 impl Stage {
@@ -136,6 +145,7 @@ impl Stage {
             Self::Checking => "checking",
             Self::Comparing => "comparing",
             Self::Asking => "asking",
+            Self::Linking => "linking",
         }
     }
 }
@@ -148,6 +158,15 @@ pub enum Note {
     Unguarded(Vec<String>),
     /// Quasi-identifiers that no privacy model assumes an attacker to know.
     TakenAsUnknown(Vec<String>),
+    /// Texts of a sensitive or class column that count as spellings of fewer values.
+    Folded {
+        /// Name of the column.
+        column: String,
+        /// Number of distinct texts, missing ones aside.
+        spellings: usize,
+        /// Number of values that they are.
+        values: usize,
+    },
     /// Lines of the policy that still carry `init`'s mark CONFIRM.
     Unconfirmed(usize),
     /// Advice of a privacy model before the search, such as a group size that it implies.
@@ -168,6 +187,8 @@ pub enum Note {
     },
     /// No column has the role `class`, so a comparison has no errors.
     NoClass,
+    /// The release is published although it violates the policy together with earlier releases; in words.
+    Linkable(String),
     /// The output shows confidential values of the data.
     Confidential {
         /// The values shown, e.g. "true answers".
@@ -193,6 +214,11 @@ impl fmt::Display for Note {
                 "every privacy model assumes that attackers do not know `{}`: nothing protects these quasi-identifiers",
                 columns.join("`, `")
             ),
+            Self::Folded { column, spellings, values } => write!(
+                f,
+                "`{column}`: {spellings} spellings count as {values} values, because they differ only in blanks, case, \
+                 Unicode form or the spelling of numbers; set `fold = false` for the column if they are different values"
+            ),
             Self::Unconfirmed(lines) => {
                 write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark")
             }
@@ -208,6 +234,9 @@ impl fmt::Display for Note {
                  policy)"
             ),
             Self::NoClass => write!(f, "{NO_CLASS}: classification errors are not compared"),
+            Self::Linkable(found) => {
+                write!(f, "{found}; give this release only to recipients who cannot have the others")
+            }
             Self::Confidential { shown, like } => {
                 write!(f, "the output shows {shown}, so it is as confidential as {like}")
             }

@@ -69,7 +69,7 @@
 
 use crate::{
     counts::{Counts, RecordOrder},
-    engine::{Engine, EngineFault, ReadBackProof, Staged},
+    engine::{Engine, EngineFault, ReadBackProof, Records, ReleaseFile, Staged},
     hierarchy::{DomainError, Hierarchies},
     observer::{Observer, Stage},
     policy::BoundPolicy,
@@ -77,18 +77,19 @@ use crate::{
     profile::{Profile, Tables},
     readback::{self, Mismatch},
     rewrite_plan,
+    seed::Seed,
     verify::{self, Verified},
 };
 
 impl<'a> Verified<'a> {
     /// Second pass over the input: writes the release where only the data holder can reach it. `counts` is the result
-    /// of the first pass over the same records.
+    /// of the first pass over the same records; its memory is free afterwards, for the read-back.
     pub fn write<E: Engine>(
         &'a self,
         engine: &E,
-        counts: &Counts,
+        counts: Counts,
         target: &E::Target,
-        (order, seed): (RecordOrder, u64),
+        (order, seed): (RecordOrder, Seed),
         observer: &dyn Observer,
     ) -> Result<Written<'a, E::Staged>, EngineFault> {
         observer.stage(Stage::Writing);
@@ -112,6 +113,7 @@ pub struct Written<'a, S> {
 #[must_use = "a release is only published by `publish`"]
 pub struct ReadBack<S> {
     staged: S,
+    file: Option<ReleaseFile>,
     proof: ReadBackProof,
 }
 
@@ -151,18 +153,29 @@ impl<S: Staged> Written<'_, S> {
         }
         let counts = records.count(&Profile::grouped_columns(policy), observer)?;
         drop(records);
-        let file = Profile::of_release(policy, hierarchies, &counts)?;
+        let file = staged.file(observer)?;
+        let written = Profile::of_release(policy, hierarchies, &counts)?;
         drop(counts);
-        readback::compare_with_verified(verified, &file)?;
-        let bound = BoundPolicy::with_tables(policy, Tables { table: &file, ..verified.tables() })?;
+        readback::compare_with_verified(verified, &written)?;
+        let bound = BoundPolicy::with_tables(policy, Tables { table: &written, ..verified.tables() })?;
         match verify::check(&bound).into_iter().find(|judgement| !judgement.holds) {
             Some(broken) => Err(ReadBackError::Broken(broken.model.to_string())),
-            None => Ok(ReadBack { staged, proof: ReadBackProof::of_read_back() }),
+            None => Ok(ReadBack { staged, file, proof: ReadBackProof::of_read_back() }),
         }
     }
 }
 
 impl<S: Staged> ReadBack<S> {
+    /// The file to be published; `None` if the release is not a file.
+    pub fn file(&self) -> Option<&ReleaseFile> {
+        self.file.as_ref()
+    }
+
+    /// Opens the checked file, for requests that read it once more before it is published.
+    pub fn open(&self) -> Result<Box<dyn Records + '_>, EngineFault> {
+        self.staged.open()
+    }
+
     /// Makes the release available under its target.
     pub fn publish(self) -> Result<(), EngineFault> {
         self.staged.publish(self.proof)

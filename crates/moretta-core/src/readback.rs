@@ -10,13 +10,14 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::{
     hierarchy::{
-        DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Tree, ValueParser, calendar, prefix, split_at_middle_comma,
+        DateLevel, Hierarchies, HierarchyChoice, ROOT_LABEL, Tree, ValueParser, calendar, parse_number, prefix,
+        printed_interval,
     },
     ids::{AttributeId, TupleId, VariantId},
     policy::{ColumnPolicy, Policy},
     profile::Profile,
     schema::{Kind, MissingRule},
-    text::{at_record, merge_counts},
+    text::{at_record, merge_counts, shown},
     verify::Verified,
 };
 
@@ -70,7 +71,7 @@ fn value_counts(profile: &Profile, variants: impl Iterator<Item = (VariantId, u6
 
 /// A cell that is no released form of its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`{}: `{value}` is not a released form; it should be {expected}", at_record(*.record))]
+#[error("column `{}`{}: `{}` is not a released form; it should be {expected}", shown(.column), at_record(*.record), shown(.value))]
 pub struct FormError {
     /// Name of the column.
     pub column: String,
@@ -86,7 +87,7 @@ pub struct FormError {
 pub fn check_forms(policy: &Policy, hierarchies: &Hierarchies, file: &Profile) -> Result<(), FormError> {
     for (position, (declared, column)) in policy.quasi_identifiers().zip(file.columns()).enumerate() {
         let texts: Vec<&str> = (0..column.domain.len() as u32).map(|code| column.domain.text(code)).collect();
-        let forms = ReleasedForms::new(policy, declared, hierarchies.get(&declared.name)).guess_dates(&texts);
+        let forms = ReleasedForms::new(policy, declared, hierarchies.get(&declared.name)).guess_kind(&texts);
         for code in 0..column.domain.len() as u32 {
             let text = column.domain.text(code);
             if !forms.accept(text) {
@@ -109,6 +110,8 @@ struct ReleasedForms<'a> {
     missing: &'a [String],
     /// Labels of the hierarchy file, if the column has one.
     labels: Option<HashSet<&'a str>>,
+    /// Whether all values of the hierarchy file are numbers, so that the column may be one of numbers.
+    over_numbers: bool,
     reading: ValueParser,
 }
 
@@ -117,19 +120,23 @@ impl<'a> ReleasedForms<'a> {
         let labels = tree.map(|tree| tree.nodes().map(|node| tree.label(node)).collect());
         let by_hierarchy = if declared.hierarchy.is_for_numbers() { Kind::Number } else { Kind::Category };
         let reading = declared.parser(declared.kind.unwrap_or(by_hierarchy));
-        Self { declared, missing: &policy.input.missing, labels, reading }
+        let over_numbers = tree.is_some_and(|tree| tree.leaf_labels().all(|leaf| parse_number(leaf).is_ok()));
+        Self { declared, missing: &policy.input.missing, labels, over_numbers, reading }
     }
 
-    /// If the policy does not declare the type, intervals may be of numbers or of dates: chooses dates if only dates
-    /// accept all texts.
-    fn guess_dates(self, texts: &[&str]) -> Self {
-        let is_open = self.declared.kind.is_none()
-            && matches!(self.declared.hierarchy, HierarchyChoice::Free | HierarchyChoice::Built(_));
-        if !is_open || texts.iter().all(|text| self.accept(text)) {
+    /// Chooses another type if the policy declares none and only that type accepts all texts: intervals may be of
+    /// numbers or of dates, and a hierarchy file may be over categories or over numbers.
+    fn guess_kind(self, texts: &[&str]) -> Self {
+        let other = match (&self.declared.hierarchy, self.declared.kind) {
+            (HierarchyChoice::Free | HierarchyChoice::Built(_), None) => Kind::Date,
+            (HierarchyChoice::File(_), None) if self.over_numbers => Kind::Number,
+            _ => return self,
+        };
+        if texts.iter().all(|text| self.accept(text)) {
             return self;
         }
-        let dates = Self { reading: self.declared.parser(Kind::Date), labels: self.labels.clone(), ..self };
-        if texts.iter().all(|text| dates.accept(text)) { dates } else { self }
+        let guess = Self { reading: self.declared.parser(other), labels: self.labels.clone(), ..self };
+        if texts.iter().all(|text| guess.accept(text)) { guess } else { self }
     }
 
     /// The calendar levels that dates may be generalized to; `None` if the column has another hierarchy.
@@ -181,10 +188,9 @@ impl<'a> ReleasedForms<'a> {
 
     /// Accepts `24`, `[24, 32]`, and `[24, 32)`, the form of `widths` for numbers with fractions.
     fn is_interval(&self, text: &str) -> bool {
-        let inside = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']').or_else(|| rest.strip_suffix(')')));
         let number = |text: &str| self.reading.number(text);
-        match inside.and_then(split_at_middle_comma) {
-            Some((low, high)) => matches!((number(low), number(high)), (Ok(low), Ok(high)) if low <= high),
+        match printed_interval(text) {
+            Some((low, high, _)) => matches!((number(low), number(high)), (Ok(low), Ok(high)) if low <= high),
             None => number(text).is_ok(),
         }
     }
@@ -214,6 +220,29 @@ mod tests {
             assert_eq!(accepted(declared, &right), right);
             assert!(accepted(declared, &wrong).is_empty());
         }
+    }
+
+    /// A hierarchy file may be over categories or, if its values are numbers, over numbers.
+    #[test]
+    fn forms_of_a_hierarchy_file_without_a_type() {
+        let refused = |tree: &str, declared: &str, texts: &[&str]| {
+            let text = format!(
+                "version = 1\nprivacy.k = 2\n[columns.c]\nrole = \"quasi-identifier\"\nhierarchy = \"h.csv\"\n{declared}"
+            );
+            let policy = Policy::parse(&text, &crate::search::method_names()).unwrap();
+            let tree = crate::hierarchy::file::parse(tree).unwrap();
+            let hierarchies = Hierarchies::from_iter([("c".to_owned(), tree)]);
+            let rows: Vec<(&str, u64)> = texts.iter().map(|text| (*text, 1)).collect();
+            let file = Profile::of_release(&policy, &hierarchies, &crate::testing::counts(&policy, &rows)).unwrap();
+            check_forms(&policy, &hierarchies, &file).err().map(|error| error.value)
+        };
+        let numbers = "1;g0;*\n2;g0;*\n3;g1;*";
+        // A mean, another spelling of a value, and the label of a node.
+        assert_eq!(refused(numbers, "", &["1.5", "3.0", "g0", "*"]), None);
+        assert_eq!(refused(numbers, "type = \"number\"\n", &["1.5", "3.0", "g0", "*"]), None);
+        assert_eq!(refused(numbers, "", &["1.5", "g2"]), Some("1.5".into()));
+        assert_eq!(refused(numbers, "type = \"category\"\n", &["1.5"]), Some("1.5".into()));
+        assert_eq!(refused("1;g0;*\n2;g0;*\nx;g1;*", "", &["1.5"]), Some("1.5".into()));
     }
 
     #[test]

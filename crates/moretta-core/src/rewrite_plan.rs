@@ -4,33 +4,32 @@
 //! distributes the records of each distinct row over groups ([`Change::Shares`]).
 
 use crate::{
-    counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
+    counts::{Change, CountedColumn, Counts, KeyColumn, RecordOrder, Rewrite, Share},
     hierarchy::ROOT_LABEL,
     profile::Profile,
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
+    seed::Seed,
     verify::Verified,
 };
 
 /// Rewrite of the records that `counts` was counted from; the verified profile must have been built from `counts` too.
-pub fn rewrite(verified: &Verified<'_>, counts: &Counts, order: RecordOrder, seed: u64) -> Rewrite {
+/// The counts are taken, because nothing else needs them and the rewrite has the same texts.
+pub fn rewrite(verified: &Verified<'_>, counts: Counts, order: RecordOrder, seed: Seed) -> Rewrite {
     let (policy, profile) = (verified.policy(), verified.profile());
     let p = profile.columns().len();
-    let key = |(position, column): (usize, &crate::counts::CountedColumn)| KeyColumn {
-        name: column.name.clone(),
-        values: column.values.clone(),
+    let (change, key_columns) = match verified.recoding() {
+        Recoding::Global(cut) => {
+            let change = by_map(profile, &counts, verified, cut);
+            (change, if cut.suppressed.is_empty() { p } else { counts.columns.len() })
+        }
+        Recoding::Local(groups) => (by_shares(profile, &counts, verified, groups), counts.columns.len()),
+    };
+    let key = |(position, column): (usize, CountedColumn)| KeyColumn {
+        name: column.name,
+        values: column.values,
         rewritten: position < p,
     };
-    let mut key: Vec<KeyColumn> = counts.columns.iter().enumerate().map(key).collect();
-    let change = match verified.recoding() {
-        Recoding::Global(cut) => {
-            let change = by_map(profile, counts, verified, cut);
-            if cut.suppressed.is_empty() {
-                key.truncate(p);
-            }
-            change
-        }
-        Recoding::Local(groups) => by_shares(profile, counts, verified, groups),
-    };
+    let key = counts.columns.into_iter().take(key_columns).enumerate().map(key).collect();
     let dropped = policy.identifiers().map(|column| column.name.clone()).collect();
     Rewrite { key, change, dropped, order, seed }
 }
@@ -67,13 +66,17 @@ fn by_shares(profile: &Profile, counts: &Counts, verified: &Verified<'_>, groups
     (1..starts.len()).for_each(|i| starts[i] += starts[i - 1]);
     // Several texts may mean one value (`1`, `1.0`), so several rows may be one variant. They take its records in the
     // order of their first records, or of their texts, so that the result does not depend on the engine's order.
-    let mut order: Vec<usize> = (0..counts.rows()).collect();
+    let mut order: Vec<u32> = (0..counts.rows() as u32).collect();
     let by_texts = |a: usize, b: usize| counts.texts(a).cmp(counts.texts(b));
-    order.sort_unstable_by(|&a, &b| counts.first_record(a).cmp(&counts.first_record(b)).then_with(|| by_texts(a, b)));
+    let by_first_record = |a: usize, b: usize| counts.first_record(a).cmp(&counts.first_record(b));
+    order.sort_unstable_by(|&a, &b| {
+        let (a, b) = (a as usize, b as usize);
+        by_first_record(a, b).then_with(|| by_texts(a, b))
+    });
     let (mut rows, mut offsets) = (Vec::with_capacity(counts.codes.len()), Vec::with_capacity(counts.rows() + 1));
     let mut shares: Vec<Share> = Vec::with_capacity(pieces.len());
     offsets.push(0);
-    for row in order {
+    for row in order.into_iter().map(|row| row as usize) {
         let variant = profile.variant_of_row(row).index();
         let row_start = shares.len();
         let mut remaining = counts.counts[row];

@@ -29,6 +29,11 @@ pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) ->
     best.map(|(_, candidate)| candidate)
 }
 
+/// A name without differences in case and surrounding blanks.
+pub fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
 /// Edit distance (optimal string alignment): insertions, deletions, substitutions and swaps of neighboring letters.
 fn edits(a: &[char], b: &[char]) -> usize {
     let mut before_last = vec![0; b.len() + 1];
@@ -78,6 +83,7 @@ mod tests {
         assert_eq!(nearest("x", ["k", "l", "t"]), None);
         assert_eq!(nearest("K", ["k", "l"]), Some("k"));
         assert_eq!(nearest(&"a".repeat(1000), keys), None);
+        assert_eq!(folded(" Role"), folded("role"));
         assert_eq!(nearest("marital_status", ["marital-status", "status"]), Some("marital-status"));
     }
 }

@@ -32,22 +32,61 @@ pub fn listed<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// An untrusted text for a message: on one line, at most 60 characters, control characters escaped.
+/// Maximum characters of an untrusted text in a message. Not tuned.
+const MAX_SHOWN: usize = 60;
+
+/// An untrusted text (a cell, a label, a name) for a message or a table on a terminal: on one line, about 60 characters
+/// at most, without characters that control the terminal or cannot be seen. Every message shows such texts through this
+/// function.
 pub fn shown(text: &str) -> String {
-    const MAX_CHARACTERS: usize = 60;
     let mut out = String::new();
-    for (i, character) in text.chars().enumerate() {
-        if i == MAX_CHARACTERS {
+    let mut length = 0;
+    for character in text.chars() {
+        if length >= MAX_SHOWN {
             out.push('…');
             break;
         }
-        if character.is_control() {
-            out.extend(character.escape_default());
-        } else {
-            out.push(character);
+        let start = out.len();
+        push_escaped(&mut out, character);
+        length += out[start..].chars().count();
+    }
+    out
+}
+
+/// A text of parts that [`shown`] was not applied to, such as a file name: on one line, of any length.
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    text.chars().for_each(|character| push_escaped(&mut out, character));
+    out
+}
+
+/// A whole message, with line breaks and tabs, in which [`shown`] was not applied to every part, such as file names.
+pub fn escaped(message: &str) -> String {
+    let mut out = String::with_capacity(message.len());
+    for character in message.chars() {
+        match character {
+            '\n' | '\t' => out.push(character),
+            _ => push_escaped(&mut out, character),
         }
     }
     out
+}
+
+fn push_escaped(out: &mut String, character: char) {
+    if is_invisible(character) {
+        out.extend(character.escape_default());
+    } else {
+        out.push(character);
+    }
+}
+
+/// Whether a character controls the terminal or the direction of text, breaks the line, or has no width. Joiners
+/// (U+200C, U+200D) are none of these: some scripts need them.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
+        || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 /// Merges neighbors with equal keys and adds up their counts. Equal keys must be adjacent.
@@ -75,5 +114,16 @@ mod tests {
     fn shown_is_short_and_harmless() {
         assert_eq!(super::shown("a\u{1b}[31m\n"), "a\\u{1b}[31m\\n");
         assert_eq!(super::shown(&"é".repeat(100)).chars().count(), 61);
+        assert!(super::shown(&"\0".repeat(300_000)).len() < 80);
+        for c in
+            ['\u{9b}', '\u{200b}', '\u{200e}', '\u{2028}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}']
+        {
+            let expected = format!("a\\u{{{:x}}}b", u32::from(c));
+            assert_eq!([super::shown(&format!("a{c}b")), super::escaped(&format!("a{c}b"))], [&*expected, &*expected]);
+        }
+        let kept = ["Ünï", "שלום", "👨\u{200d}👩"];
+        assert_eq!(kept.map(super::shown), kept);
+        assert_eq!(super::one_line("a\n\u{1b}[2J"), "a\\n\\u{1b}[2J");
+        assert_eq!(super::escaped("two\nlines\t\u{1b}[2J"), "two\nlines\t\\u{1b}[2J");
     }
 }

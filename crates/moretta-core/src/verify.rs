@@ -2,7 +2,8 @@
 //!
 //! [`verify`] trusts nothing that the search computed. From the profile and the recoding alone it checks that
 //!
-//! 1. every cell covers the values that it replaces (`check_cut`, `check_local`);
+//! 1. every cell covers the values that it replaces (`check_cut`, `check_local`), and a cell that prints an interval
+//!    contains them as numbers (`check_intervals`);
 //! 2. every record is released exactly once, and no more are suppressed than the policy allows;
 //! 3. every privacy model holds in every group, where groups are formed by the labels that will be printed.
 //!
@@ -388,6 +389,7 @@ fn verify_with<'a>(
         Recoding::Local(groups) => check_local(profile, groups)?,
     }
     let released = Released::of_recoding(profile, &recoding, &policy.release);
+    check_intervals(profile, &released)?;
     let found: u64 = (0..released.groups()).map(|group| released.records(group)).sum();
     if found != profile.records() {
         return Err(VerifyError::Records { found, expected: profile.records() });
@@ -471,12 +473,53 @@ fn check_local(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyEr
     Ok(())
 }
 
+/// Checks that every printed interval contains the values that it replaces: the label is parsed and compared exactly,
+/// whatever its cell says. Codes are in ascending order, so the first and the last under a label suffice.
+fn check_intervals(profile: &Profile, released: &Released) -> Result<(), VerifyError> {
+    for (index, column) in profile.columns().iter().enumerate().filter(|(_, column)| column.domain.kind().is_ordered())
+    {
+        let domain = &column.domain;
+        let mut codes: Vec<Option<(u32, u32)>> = vec![None; released.labels(index).len()];
+        for group in 0..released.groups() {
+            let known = &mut codes[released.label_of(group, index) as usize];
+            for member in released.grouping().members(group) {
+                let code = profile.codes(profile.tuple_of(member.variant))[index];
+                let (first, last) = known.unwrap_or((code, code));
+                *known = Some((first.min(code), last.max(code)));
+            }
+        }
+        let labels = released.labels(index).iter().zip(codes);
+        let mut ends = labels.filter_map(|(label, codes)| Some((label, codes?)));
+        if ends.any(|(label, (first, last))| domain.excludes(label, first) || domain.excludes(label, last)) {
+            return Err(not_covered(profile, index));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MAX_NAMED_GROUPS, WorstGroups, check_against};
-    use crate::testing::TestTable;
+    use super::{MAX_NAMED_GROUPS, VerifyError, WorstGroups, check_against, verify_against};
+    use crate::{
+        ids::ColumnId,
+        recoding::{Cut, Recoding},
+        testing::TestTable,
+    };
+
+    /// The cell still covers its codes, but the interval that it prints does not contain their numbers.
+    #[test]
+    fn a_printed_interval_that_excludes_its_value_is_refused() {
+        let policy = "privacy.k = 2\n[columns]\na.role = \"quasi-identifier\"";
+        let mut table = TestTable::new(policy, &[], &[("1", 1), ("2", 1), ("9007199254740993", 1)]);
+        let cut = |table: &TestTable| Recoding::Global(Cut::whole(&table.profile));
+        let verified =
+            |table: &TestTable| verify_against(&table.profile, cut(table), &table.models, &table.policy, 0).map(|_| ());
+        assert_eq!(verified(&table), Ok(()));
+        table.profile.domain_mut(ColumnId(0)).falsify(2, "0.5");
+        assert_eq!(verified(&table), Err(VerifyError::NotCovered { column: "a".to_owned() }));
+    }
 
     #[test]
     fn templates_that_read_alike_are_judged_apart() {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use moretta_core::{
     counts::{Change, KeyColumn, RecordOrder, Rewrite, Share},
     observer::NoObserver,
+    seed::Seed,
 };
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target, peak_memory_bytes};
 
@@ -40,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let order =
         if args.get(6).is_some_and(|order| order == "input") { RecordOrder::Input } else { RecordOrder::Shuffled };
-    let rewrite = Rewrite { key, change, dropped: vec![], order, seed: 1 };
+    let rewrite = Rewrite { key, change, dropped: vec![], order, seed: Seed::Number(1) };
     drop(counts);
     let start = Instant::now();
     let staged = engine.stage(&rewrite, &Target::new(out)?, &NoObserver)?;

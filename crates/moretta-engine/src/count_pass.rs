@@ -44,6 +44,8 @@ struct PartialCounts {
     sizes: Vec<usize>,
     /// Bytes that the memory budget knows of.
     reported_bytes: u64,
+    /// Distinct rows that it knows of.
+    reported_rows: u64,
 }
 
 impl PartialCounts {
@@ -56,6 +58,7 @@ impl PartialCounts {
             codes: Vec::new(),
             sizes: Vec::new(),
             reported_bytes: 0,
+            reported_rows: 0,
         }
     }
 
@@ -80,17 +83,25 @@ impl PartialCounts {
 
     /// Reports the allocated bytes to the budget. An error if all threads together exceed it; `read` is the fraction of
     /// the input that was read, for the estimate in the error.
-    fn check_memory(&mut self, budget: &MemoryBudget, names: &[String], read: f64) -> Result<(), EngineError> {
+    fn check_memory(
+        &mut self,
+        (budget, limit): (&MemoryBudget, u64),
+        names: &[String],
+        read: f64,
+    ) -> Result<(), EngineError> {
         let held = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
+        let rows = self.rows.len() as u64;
+        let distinct_rows = budget.add_rows(rows - self.reported_rows);
+        self.reported_rows = rows;
         if budget.report(&mut self.reported_bytes, held) {
             return Ok(());
         }
         let widest = (0..names.len()).max_by_key(|&column| self.dictionaries[column].len()).unwrap_or(0);
         let read = read.clamp(1e-6, 1.0);
         Err(EngineError::OutOfMemory(Box::new(OutOfMemory {
-            budget: budget.limit(),
+            limit,
             read,
-            distinct_rows: self.rows.len() as u64,
+            distinct_rows,
             needed: (budget.used() as f64 / read) as u64,
             column: names.get(widest).cloned().unwrap_or_default(),
             distinct_values: self.dictionaries.get(widest).map_or(0, |dictionary| dictionary.len() as u64),
@@ -148,13 +159,14 @@ pub(crate) fn group_and_count(
     observer: &dyn Observer,
 ) -> Result<Counts, EngineError> {
     source.check_has_text(column_indices)?;
-    let budget = MemoryBudget::new(options.memory);
+    let limit = options.memory.unwrap_or(u64::MAX);
+    let budget = MemoryBudget::new(options.count_budget());
     let states = (0..options.threads).map(|_| PartialCounts::new(column_indices.len())).collect();
     let request = ScanRequest { encoded: column_indices, copied: &[], mode: PieceMode::Any, options };
     let (partials, numbers) =
         scan(source.scan(), &request, states, observer, &[], |partial: &mut PartialCounts, batch| {
             partial.add(&batch, column_indices)?;
-            partial.check_memory(&budget, names, batch.done)
+            partial.check_memory((&budget, limit), names, batch.done)
         })?;
     if numbers.records() == 0 {
         return Err(EngineError::NoRecords { path: source.first_path() });

@@ -11,7 +11,7 @@ use std::{
 
 use moretta_core::{
     engine::{EngineFault, FaultKind, FaultLocation},
-    text::count,
+    text::{count, counted, one_line, shown},
 };
 
 use crate::formats::extensions;
@@ -20,7 +20,7 @@ use crate::formats::extensions;
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A file operation failed.
-    #[error("cannot {action} {}: {source}", path.display())]
+    #[error("cannot {action} {}: {source}", file(path))]
     Io {
         /// File or folder of the operation.
         path: PathBuf,
@@ -31,7 +31,8 @@ pub enum EngineError {
     },
     /// No data file matches the path, folder or pattern.
     #[error(
-        "{pattern}: no data file found: give a {} file, a folder of such files, or a pattern such as part-*.csv",
+        "{}: no data file found: give a {} file, a folder of such files, or a pattern such as part-*.csv",
+        one_line(pattern),
         extensions()
     )]
     NoInput {
@@ -39,13 +40,17 @@ pub enum EngineError {
         pattern: String,
     },
     /// The file extension is not one of a known format.
-    #[error("{}: the name should end in {}", path.display(), extensions())]
+    #[error("{}: the name should end in {}", file(path), extensions())]
     UnknownFormat {
         /// Input or output file.
         path: PathBuf,
     },
     /// The files of one source differ in format.
-    #[error("{}: all files of one input should have one format, and the first, {}, has another", path.display(), first.display())]
+    #[error(
+        "{}: all files of one input should have one format, and the first, {}, has another",
+        file(path),
+        file(first)
+    )]
     MixedFormats {
         /// The file that differs.
         path: PathBuf,
@@ -53,53 +58,71 @@ pub enum EngineError {
         first: PathBuf,
     },
     /// The files of one source differ in their columns.
-    #[error("{}: its columns differ from those of {}: {detail}", path.display(), first.display())]
+    #[error("{}: its columns differ from those of {}: {detail}", file(path), file(first))]
     HeaderDiffers {
         /// The file that differs.
         path: PathBuf,
         /// The first file.
         first: PathBuf,
-        /// First difference, such as "column 2 is `c`, not `b`".
+        /// First difference, such as "column 2 has another name". It has no names: without a header, the first line of a
+        /// file is a record.
         detail: String,
     },
     /// The file has no content, not even a header.
-    #[error("{} is empty: it should begin with a header that names the columns", path.display())]
+    #[error("{} is empty: it should begin with a header that names the columns", file(path))]
     Empty {
         /// Input file.
         path: PathBuf,
     },
     /// The source has a header and no records.
-    #[error("{} has a header but no records", path.display())]
+    #[error("{} has a header but no records", file(path))]
     NoRecords {
         /// First file of the source.
         path: PathBuf,
     },
-    /// The header has two columns of the same name.
-    #[error("{}: the header names `{name}` twice: every column needs a name of its own", path.display())]
+    /// Two columns have the same name, which is not shown: without a header, the first line is a record.
+    #[error(
+        "{}: columns {first} and {second} have the same name: every column needs a name of its own, in a header",
+        file(path)
+    )]
     DuplicateColumn {
         /// Input file.
         path: PathBuf,
-        /// Column name that occurs twice.
-        name: String,
+        /// Number of the first of the two columns, from 1.
+        first: usize,
+        /// Number of the second.
+        second: usize,
     },
     /// The header is malformed.
-    #[error("{}: the header cannot be read: {fault}", path.display())]
+    #[error("{}: the header cannot be read: {fault}", file(path))]
     Header {
         /// Input file.
         path: PathBuf,
         /// Reason that the header cannot be read.
         fault: Fault,
     },
-    /// A requested column does not exist.
-    #[error("there is no column `{name}`; the columns are {}", list(known))]
+    /// A requested column does not exist. The names that exist are not shown: without a header they are a record.
+    #[error(
+        "{}: there is no column `{}`; {}", one_line(source_name), shown(name),
+        match near {
+            Some(near) => format!("did you mean `{}`?", shown(near)),
+            None => "check its name and that the file has a header".to_owned(),
+        }
+    )]
     UnknownColumn {
+        /// Path or pattern of the source.
+        source_name: String,
         /// Requested name.
         name: String,
-        /// Names of all columns of the source.
-        known: Vec<String>,
+        /// Column whose name differs in case only.
+        near: Option<String>,
     },
     /// Values of a requested column have no text form, such as lists.
-    #[error("{}: column `{column}` is of type {data_type}, which has no plain text form: drop it, or convert it to text or a number first", path.display())]
+    #[error(
+        "{}: column `{}` is of type {data_type}, which has no plain text form: drop it, or convert it to text or a number first",
+        file(path),
+        shown(column)
+    )]
     UnsupportedType {
         /// First file of the source.
         path: PathBuf,
@@ -108,8 +131,20 @@ pub enum EngineError {
         /// Arrow name of the column's type.
         data_type: String,
     },
+    /// A text has a NUL byte and cannot be written as CSV, because some readers would end it there.
+    #[error(
+        "{}: column `{}` has a text with a NUL byte, which a CSV release cannot hold: remove it, or write the release as .parquet",
+        file(path),
+        shown(column)
+    )]
+    NulInText {
+        /// Input file.
+        path: PathBuf,
+        /// Name of the column.
+        column: String,
+    },
     /// A record is malformed.
-    #[error("{}, record {record}{}: {fault}", path.display(), at_line(line))]
+    #[error("{}, record {record}{}: {fault}", file(path), at_line(line))]
     Record {
         /// Input file.
         path: PathBuf,
@@ -121,12 +156,28 @@ pub enum EngineError {
         fault: Fault,
     },
     /// The Parquet library reported an error.
-    #[error("{}: {message}", path.display())]
+    #[error("{}: {message}", file(path))]
     Parquet {
         /// Input or output file.
         path: PathBuf,
         /// Message of the library.
         message: String,
+    },
+    /// A Parquet file contradicts itself or cannot be decoded.
+    #[error("{}: damaged Parquet file: {detail}", file(path))]
+    Damaged {
+        /// Input file.
+        path: PathBuf,
+        /// Contradiction that was found.
+        detail: String,
+    },
+    /// Records that are read together have more text in one column than an Arrow array can hold.
+    #[error("{}: {} have more than 2 GiB of text in one column: write the file with row groups of fewer records", file(path), counted(*records as u64, "record", "records"))]
+    TooMuchText {
+        /// Input file.
+        path: PathBuf,
+        /// Number of records that are read together.
+        records: usize,
     },
     /// The distinct values and rows need more memory than allowed.
     #[error(transparent)]
@@ -147,13 +198,13 @@ pub enum EngineError {
         detail: String,
     },
     /// The target exists and must not be replaced.
-    #[error("{} exists already: give --overwrite to replace it", path.display())]
+    #[error("{} exists already: give --overwrite to replace it", file(path))]
     TargetExists {
         /// Path of the target.
         path: PathBuf,
     },
     /// The target cannot be created in its folder.
-    #[error("cannot write {}: {reason}", path.display())]
+    #[error("cannot write {}: {reason}", file(path))]
     Target {
         /// Path of the target.
         path: PathBuf,
@@ -174,7 +225,7 @@ pub enum Fault {
         expected: usize,
     },
     /// An empty line between records.
-    #[error("a blank line where {expected} fields should be")]
+    #[error("a blank line where {expected} {} should be", if *expected == 1 { "field" } else { "fields" })]
     BlankLine {
         /// Number of fields of the header.
         expected: usize,
@@ -205,6 +256,28 @@ pub enum Fault {
         /// Maximum length of a record in bytes.
         limit: usize,
     },
+    /// The first line is longer than the limit.
+    #[error(
+        "the first line is longer than {} MB, so it is probably not a list of column names: the file should begin \
+         with a header, and lines should end in LF or CRLF",
+        limit >> 20
+    )]
+    HeaderTooLong {
+        /// Maximum length of a header in bytes.
+        limit: usize,
+    },
+    /// A CR outside quotes that is not part of a line end. Some readers begin a new record there.
+    #[error(
+        "a carriage return (CR) in field {field} outside quotes, where some readers begin a new record: quote the \
+         field; lines should end in LF or CRLF"
+    )]
+    BareCr {
+        /// Number of the field, from 1.
+        field: usize,
+    },
+    /// A NUL byte. Some readers end a text there.
+    #[error("a NUL byte, which is no text: save the file as UTF-8 and remove NUL bytes")]
+    Nul,
     /// Bytes that are not UTF-8.
     #[error("not valid UTF-8: save the file as UTF-8")]
     NotUtf8,
@@ -213,17 +286,16 @@ pub enum Fault {
 /// State of the first pass when it exceeded its memory limit, with an estimate of the memory it needs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "the distinct rows do not fit into {}: {} of them after {:.0} % of the input; all of it would need about {}: \
-     give --memory {}, or make a column coarser: `{column}` has {} distinct values",
-    bytes(*budget, " "), count(*distinct_rows), read * 100.0, bytes(*needed, " "), bytes(needed / 10 * 11, ""),
-    count(*distinct_values)
+    "the distinct rows do not fit into {}: {} of them after {:.0} % of the input; to count all of it takes about {}; \
+     `{}` has {} distinct values",
+    bytes(*limit, " "), count(*distinct_rows), read * 100.0, bytes(*needed, " "), shown(column), count(*distinct_values)
 )]
 pub struct OutOfMemory {
-    /// Memory limit in bytes.
-    pub budget: u64,
+    /// Memory limit of the process in bytes.
+    pub limit: u64,
     /// Fraction of the input that was read, in 0..=1.
     pub read: f64,
-    /// Lower bound of the distinct rows read so far: those of one thread.
+    /// Upper bound of the distinct rows read so far: the sum over all threads.
     pub distinct_rows: u64,
     /// Estimated bytes for the whole input: the bytes in use divided by `read`.
     pub needed: u64,
@@ -247,8 +319,11 @@ impl EngineError {
             | DuplicateColumn { path, .. }
             | Header { path, .. }
             | UnsupportedType { path, .. }
+            | NulInText { path, .. }
             | Record { path, .. }
             | Parquet { path, .. }
+            | Damaged { path, .. }
+            | TooMuchText { path, .. }
             | TargetExists { path }
             | Target { path, .. } => Some(path),
             NoInput { .. }
@@ -272,6 +347,10 @@ impl EngineError {
         move |error| Self::Parquet { path, message: error.to_string() }
     }
 
+    pub(crate) fn damaged(path: &Path, detail: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_path_buf(), detail: detail.into() }
+    }
+
     pub(crate) fn changed(detail: impl Into<String>) -> Self {
         Self::InputChanged { detail: detail.into() }
     }
@@ -289,7 +368,9 @@ impl From<EngineError> for EngineFault {
         let file = error.path().map(|path| FaultLocation::file(path.display().to_string()));
         let place = file.map(|file| match &error {
             EngineError::Record { record, line, .. } => FaultLocation { record: Some(*record), line: *line, ..file },
-            EngineError::UnsupportedType { column, .. } => FaultLocation { column: Some(column.clone()), ..file },
+            EngineError::UnsupportedType { column, .. } | EngineError::NulInText { column, .. } => {
+                FaultLocation { column: Some(column.clone()), ..file }
+            }
             _ => file,
         });
         let kind = match error {
@@ -304,14 +385,13 @@ impl From<EngineError> for EngineFault {
     }
 }
 
-fn at_line(line: &Option<u64>) -> String {
-    line.map(|line| format!(" (line {line})")).unwrap_or_default()
+/// A file name on one line.
+fn file(path: &Path) -> String {
+    one_line(&path.display().to_string())
 }
 
-fn list(names: &[String]) -> String {
-    let shown: Vec<String> = names.iter().take(20).map(|name| format!("`{name}`")).collect();
-    let more = if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
-    format!("{}{more}", shown.join(", "))
+fn at_line(line: &Option<u64>) -> String {
+    line.map(|line| format!(" (line {line})")).unwrap_or_default()
 }
 
 /// Formats a number of bytes in kB, MB or GB, rounded up, with `gap` before the unit.
@@ -337,7 +417,7 @@ mod tests {
         };
         assert_eq!(error.to_string(), "people.csv, record 17 (line 18): 8 fields where the header has 9");
         let error = OutOfMemory {
-            budget: 400_000_000,
+            limit: 400_000_000,
             read: 0.371,
             distinct_rows: 3_000_001,
             needed: 1_080_000_000,
@@ -346,8 +426,8 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "the distinct rows do not fit into 400 MB: 3,000,001 of them after 37 % of the input; all of it would need \
-             about 1.1 GB: give --memory 1.2GB, or make a column coarser: `postcode` has 812,334 distinct values"
+            "the distinct rows do not fit into 400 MB: 3,000,001 of them after 37 % of the input; to count all of it \
+             takes about 1.1 GB; `postcode` has 812,334 distinct values"
         );
     }
 }

@@ -22,7 +22,7 @@ pub enum Format {
     Parquet,
 }
 
-/// Opens one or more files as one table. The CSV options are ignored by other formats.
+/// Opens one or more files as one table. Other formats ignore the CSV options but for [`CsvOptions::release`].
 type OpenFn = fn(&[InputFile], &CsvOptions) -> Result<Box<dyn Scan>, EngineError>;
 
 /// Row of the registry.

@@ -24,7 +24,7 @@
 //!
 //! ```
 //! use moretta_core::counts::{Change, KeyColumn, RecordOrder, Rewrite};
-//! use moretta_core::observer::NoObserver;
+//! use moretta_core::{observer::NoObserver, seed::Seed};
 //! use moretta_engine::{CsvOptions, LocalEngine, Source, Target};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -41,7 +41,7 @@
 //!     change: Change::Map { labels: vec![vec!["[36, 41]".into(); ages.values.len()]], suppressed: vec![] },
 //!     dropped: vec!["name".into()],
 //!     order: RecordOrder::Shuffled,
-//!     seed: 7,
+//!     seed: Seed::Number(7),
 //! };
 //! let target = Target::new(folder.path().join("out.csv"))?;
 //! let staged = engine.stage(&rewrite, &target, &NoObserver)?;
@@ -53,6 +53,7 @@ mod arrow;
 mod count_pass;
 mod csv;
 mod dictionary;
+mod digest;
 mod error;
 mod formats;
 mod local;
@@ -70,10 +71,12 @@ mod staged;
 mod target;
 
 pub use csv::CsvOptions;
+pub use digest::sha256;
 pub use error::{EngineError, Fault, OutOfMemory};
 pub use formats::Format;
 pub use local::{EngineOptions, LocalEngine};
-pub use memory::peak_memory_bytes;
+pub use memory::{PROCESS_BYTES, peak_memory_bytes, resident_memory_bytes};
+pub use parquet::catches_panics;
 pub use source::{Source, same_file};
 pub use staged::StagedFile;
-pub use target::{Pending, Target, write_pending};
+pub use target::{Pending, Target, hold_signals, remove_pending_files, write_pending};

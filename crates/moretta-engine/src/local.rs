@@ -11,6 +11,7 @@ use crate::{
     count_pass,
     dictionary::Dictionary,
     error::EngineError,
+    formats::Format,
     rewrite,
     scan::{PieceMode, ScanRequest, scan},
     source::Source,
@@ -23,7 +24,8 @@ use crate::{
 pub struct EngineOptions {
     /// Number of threads, limited to 1..=1024. Default: all processors.
     pub threads: usize,
-    /// Maximum bytes of distinct values and rows that the first pass may hold. Default: no limit.
+    /// Maximum bytes of the process ([`EngineOptions::within`]). The first pass stops if its distinct values and rows
+    /// need more. Default: no limit.
     pub memory: Option<u64>,
     /// Bytes of CSV that a thread takes at a time. Default: 1 MiB.
     pub block_size: usize,
@@ -102,7 +104,8 @@ impl LocalEngine {
     pub fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
         let indices = columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<_>, _>>()?;
         self.source.check_unchanged()?;
-        let counts = count_pass::group_and_count(&self.source, columns, &indices, &self.options, observer)?;
+        let counts = count_pass::group_and_count(&self.source, columns, &indices, &self.options, observer)
+            .map_err(|error| self.source.reason(error))?;
         self.source.check_unchanged()?;
         Ok(counts)
     }
@@ -137,6 +140,14 @@ impl Engine for LocalEngine {
 
     fn keeps_order(&self) -> bool {
         true
+    }
+
+    fn text_bytes(&self) -> Option<u64> {
+        Some(self.source.scan().text_bytes(self.source.columns().len()))
+    }
+
+    fn format_bytes(&self, target: &Target) -> u64 {
+        if target.format == Format::Parquet { rewrite::parquet_out::WRITER_BYTES } else { 0 }
     }
 
     fn rewrite(&self, rewrite: &Rewrite, target: &Target, observer: &dyn Observer) -> Result<StagedFile, EngineFault> {

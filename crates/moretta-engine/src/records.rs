@@ -10,7 +10,7 @@ use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use crate::{
     arrow::{encode::ColumnEncoder, text},
-    csv::{Dialect, content, parse::FieldOffsets, write},
+    csv::{content, parse::FieldOffsets, write::CellWriter},
     error::EngineError,
 };
 
@@ -75,10 +75,15 @@ impl<'a> InputRecords<'a> {
     /// Prepares the cells of the columns at `copied` to be written as CSV.
     pub(crate) fn csv_cells(&self, copied: &[usize]) -> Result<CsvCells<'a>, EngineError> {
         let mut arrays = Vec::new();
-        if let Self::Arrow { batch, batch_columns, .. } = self {
+        if let Self::Arrow { batch, batch_columns, path } = self {
             arrays.extend(batch.columns().iter().cloned());
             for &column in copied {
-                arrays[batch_columns[column]] = self.array(column)?;
+                let index = batch_columns[column];
+                arrays[index] = self.array(column)?;
+                if text::has_nul(&arrays[index]) {
+                    let column = batch.schema().field(index).name().clone();
+                    return Err(EngineError::NulInText { path: path.to_path_buf(), column });
+                }
             }
         }
         Ok(CsvCells { records: *self, arrays, scratch: String::new() })
@@ -101,7 +106,7 @@ impl<'a> InputRecords<'a> {
                 }
                 let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
                 let texts = StringArray::try_new(offsets, Buffer::from_vec(values), None);
-                Ok(Arc::new(texts.map_err(|error| EngineError::changed(error.to_string()))?))
+                Ok(Arc::new(texts.map_err(|error| EngineError::bad_rewrite(error.to_string()))?))
             }
         }
     }
@@ -132,27 +137,31 @@ pub(crate) struct CsvCells<'a> {
 }
 
 impl CsvCells<'_> {
-    /// Appends the cells of a record from column `from` to column `to`, both included. Cells of CSV keep their bytes.
+    /// Appends the cells of a record from column `from` to column `to`, both included. Cells of CSV keep their bytes,
+    /// but for quotes that are added if necessary.
     #[inline]
-    pub(crate) fn append(&mut self, out: &mut Vec<u8>, record: usize, from: usize, to: usize, dialect: Dialect) {
+    pub(crate) fn append(&mut self, out: &mut Vec<u8>, record: usize, from: usize, to: usize, writer: CellWriter) {
         match self.records {
             InputRecords::Csv { bytes, fields, .. } => {
-                let (first, last) = (fields.span(record, from), fields.span(record, to));
-                out.extend_from_slice(&bytes[first.0..last.1]);
-                if bytes[..last.1].last() == Some(&b'\r') && last.1 > last.0 {
-                    // Unquoted at the end of a line, this CR would be read as part of the line end.
-                    out.truncate(out.len() - (last.1 - last.0));
-                    write::cell(out, &bytes[last.0..last.1], dialect);
+                if !fields.may_have_odd_cells() && !writer.single_column {
+                    out.extend_from_slice(&bytes[fields.span(record, from).0..fields.span(record, to).1]);
+                    return;
+                }
+                for column in from..=to {
+                    if column > from {
+                        out.push(writer.dialect.delimiter);
+                    }
+                    writer.copy(out, fields.raw(bytes, record, column));
                 }
             }
             InputRecords::Arrow { batch_columns, .. } => {
                 for (count, &index) in batch_columns[from..=to].iter().enumerate() {
                     if count > 0 {
-                        out.push(dialect.delimiter);
+                        out.push(writer.dialect.delimiter);
                     }
                     self.scratch.clear();
                     text::write(&self.arrays[index], record, &mut self.scratch);
-                    write::cell(out, self.scratch.as_bytes(), dialect);
+                    writer.cell(out, self.scratch.as_bytes());
                 }
             }
         }

@@ -5,9 +5,12 @@
 //! changed file. Cost: reads headers (CSV) and footers (Parquet) only.
 
 use std::{
+    collections::HashMap,
     path::{Path, PathBuf},
     time::SystemTime,
 };
+
+use moretta_core::suggest::folded;
 
 use crate::{arrow::text::has_text, csv::CsvOptions, error::EngineError, formats::Format, scan::Scan};
 
@@ -84,7 +87,7 @@ impl Source {
 
     /// CSV dialect of the files, with the delimiter that was detected. For Parquet: the dialect of a CSV release.
     pub fn csv_options(&self) -> CsvOptions {
-        self.scan.csv_options().unwrap_or(CsvOptions { delimiter: Some(b','), quote: b'"' })
+        self.scan.csv_options().unwrap_or(CsvOptions { delimiter: Some(b','), ..CsvOptions::default() })
     }
 
     /// Total size of all files in bytes.
@@ -111,13 +114,22 @@ impl Source {
         Ok(())
     }
 
-    /// Index of a column; an error that lists all columns if there is none of this name.
+    /// The reason of an error of a pass: that a file changed, if one did, because a changed file may look damaged.
+    pub(crate) fn reason(&self, error: EngineError) -> EngineError {
+        match error {
+            EngineError::Cancelled => error,
+            _ => self.check_unchanged().err().unwrap_or(error),
+        }
+    }
+
+    /// Index of a column; an error if there is none of this name.
     pub(crate) fn column_index(&self, name: &str) -> Result<usize, EngineError> {
         let known = self.columns();
-        known
-            .iter()
-            .position(|column| column == name)
-            .ok_or_else(|| EngineError::UnknownColumn { name: name.to_string(), known: known.to_vec() })
+        known.iter().position(|column| column == name).ok_or_else(|| EngineError::UnknownColumn {
+            source_name: self.name.clone(),
+            name: name.to_owned(),
+            near: known.iter().find(|column| folded(column) == folded(name)).cloned(),
+        })
     }
 
     /// Returns an error if values of one of `columns` have no text form.
@@ -134,10 +146,17 @@ impl Source {
     }
 }
 
-/// Describes the first difference between two lists of column names; `None` if they are equal.
+/// Numbers (from 1) of the first two columns with the same name; `None` if all names differ.
+pub(crate) fn repeated_columns(columns: &[String]) -> Option<(usize, usize)> {
+    let mut numbers = HashMap::new();
+    let mut numbered = (1..).zip(columns);
+    numbered.find_map(|(number, name)| Some((numbers.insert(name, number)?, number)))
+}
+
+/// Describes the first difference between two lists of column names, without the names; `None` if they are equal.
 pub(crate) fn column_difference(first: &[String], other: &[String]) -> Option<String> {
     match first.iter().zip(other).position(|(a, b)| a != b) {
-        Some(index) => Some(format!("column {} is `{}`, not `{}`", index + 1, other[index], first[index])),
+        Some(index) => Some(format!("column {} has another name", index + 1)),
         None if first.len() != other.len() => Some(format!("{} columns, not {}", other.len(), first.len())),
         None => None,
     }

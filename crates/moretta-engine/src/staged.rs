@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
-use moretta_core::engine::{EngineFault, ReadBackProof, Records, Staged};
+use moretta_core::{
+    engine::{EngineFault, ReadBackProof, Records, ReleaseFile, Staged},
+    observer::Observer,
+};
 
 use crate::{
     csv::CsvOptions,
+    digest::sha256_of,
     local::{EngineOptions, LocalEngine},
     target::Pending,
 };
@@ -42,6 +46,12 @@ impl Staged for StagedFile {
     fn open(&self) -> Result<Box<dyn Records + '_>, EngineFault> {
         let source = self.pending.open(&self.csv)?;
         Ok(Box::new(LocalEngine::with_options(source, self.options.clone())))
+    }
+
+    fn file(&self, observer: &dyn Observer) -> Result<Option<ReleaseFile>, EngineFault> {
+        let file = self.pending.target().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let sha256 = sha256_of(self.pending.file(), self.bytes, self.path(), observer)?;
+        Ok(Some(ReleaseFile { file, bytes: self.bytes, sha256 }))
     }
 
     fn publish(self, _: ReadBackProof) -> Result<(), EngineFault> {

@@ -1,18 +1,45 @@
 //! Output of a run: a temporary file beside the target, which is renamed on request.
 //!
 //! Guarantee: until [`Pending::persist`], the target's path holds what it held before; afterwards it holds the complete
-//! new file, synced to disk, with the permissions of the file it replaced or those of a new file. Until then only the
-//! owner can read the file. A [`Pending`] that is dropped removes its file; a killed run may leave
-//! `.moretta-*.tmp` beside the target: it may be a release that was not checked and should be deleted.
+//! new file, synced to disk, with the permissions of the file it replaced or those of a new file. Only the owner can
+//! read the file until it has its name; a run that is killed before it sets the permissions leaves a target that only
+//! the owner can read. A [`Pending`] that is dropped removes its file, and [`remove_pending_files`] removes those of
+//! all threads before a signal ends the process. After SIGKILL there may be a file `.moretta-*.tmp` beside the target: it
+//! may be a release that was not checked and should be deleted.
 
 use std::{
+    collections::BTreeSet,
     fs::{File, Permissions},
     path::{Path, PathBuf},
+    sync::{Mutex, RwLock, RwLockReadGuard},
 };
 
 use tempfile::NamedTempFile;
 
-use crate::{csv::CsvOptions, error::EngineError, formats::Format, source::Source};
+use crate::{csv::CsvOptions, error::EngineError, formats::Format, ordered_pool::lock, source::Source};
+
+/// Paths of the temporary files of this process. A signal ends the process as a whole, so that they are known for the
+/// process and not for a job.
+static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Read-locked while files that belong together are renamed.
+static PUBLISHING: RwLock<()> = RwLock::new(());
+
+/// Delays [`remove_pending_files`] while the result lives, so that a signal does not separate files that belong
+/// together. To be held for the renames only.
+pub fn hold_signals() -> RwLockReadGuard<'static, ()> {
+    PUBLISHING.read().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Removes all temporary files of this process. Afterwards no thread can create or rename one: it waits until the
+/// process ends, which the caller must see to.
+pub fn remove_pending_files() {
+    std::mem::forget(PUBLISHING.write());
+    let files = lock(&TEMPORARY_FILES);
+    // A file that cannot be removed has been renamed or removed already.
+    files.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    std::mem::forget(files);
+}
 
 /// File to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,28 +63,52 @@ impl Target {
     }
 
     /// Folder of the path; `.` if the path is a bare name.
-    pub(crate) fn folder(&self) -> &Path {
+    fn folder(&self) -> &Path {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Creates the temporary file beside the target.
+    /// Creates the temporary file beside the target. If the target is a symbolic link, the file that it leads to is
+    /// the target: the link stays, as if the program had opened it for writing.
     pub(crate) fn create_pending(&self) -> Result<Pending, EngineError> {
         let refuse = |reason: String| EngineError::Target { path: self.path.clone(), reason };
-        let folder = self.folder();
+        let mut target = self.clone();
+        if self.path.is_symlink() {
+            let followed = self.path.canonicalize();
+            target.path = followed.map_err(|_| refuse("it is a symbolic link that leads to no file".to_owned()))?;
+        }
+        let folder = target.folder();
         if !folder.is_dir() {
             return Err(refuse(format!("there is no folder {}", folder.display())));
         }
-        if self.path.is_dir() {
+        if target.path.is_dir() {
             return Err(refuse("it is a folder".to_string()));
         }
+        if target.path.exists() && !target.path.is_file() {
+            return Err(refuse("it is a pipe, a socket or a device, not a file; name a file".to_owned()));
+        }
+        // The lock makes sure that a file is known before `remove_pending_files` looks for it.
+        let mut temporary_files = lock(&TEMPORARY_FILES);
         // `tempfile` creates files that only the owner can read.
         let file = tempfile::Builder::new()
             .prefix(".moretta-")
             .suffix(".tmp")
             .tempfile_in(folder)
             .map_err(|error| refuse(format!("its folder cannot be written to: {error}")))?;
+        temporary_files.insert(file.path().to_owned());
+        let name = TemporaryName(file.path().to_owned());
+        drop(temporary_files);
         let default_permissions = default_permissions(&file)?;
-        Ok(Pending { file, target: self.clone(), default_permissions })
+        Ok(Pending { file, name, target, default_permissions })
+    }
+}
+
+/// Entry in [`TEMPORARY_FILES`], which is removed when this is dropped.
+#[derive(Debug)]
+struct TemporaryName(PathBuf);
+
+impl Drop for TemporaryName {
+    fn drop(&mut self) {
+        lock(&TEMPORARY_FILES).remove(&self.0);
     }
 }
 
@@ -90,7 +141,9 @@ pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) 
 /// Temporary file that is to be renamed to its target. Dropping it removes the file.
 #[derive(Debug)]
 pub struct Pending {
+    // Dropped before `name`: the file is known as long as it exists.
     file: NamedTempFile,
+    name: TemporaryName,
     target: Target,
     default_permissions: Permissions,
 }
@@ -101,28 +154,45 @@ impl Pending {
         self.file.path()
     }
 
+    /// Folder of both the temporary file and the target.
+    pub(crate) fn folder(&self) -> &Path {
+        self.target.folder()
+    }
+
     /// Opens the temporary file as a source, to read it back.
     pub(crate) fn open(&self, options: &CsvOptions) -> Result<Source, EngineError> {
         Source::open_as(self.path(), self.target.format, options)
     }
 
+    /// Path of the file after [`Pending::persist`].
+    pub fn target(&self) -> &Path {
+        &self.target.path
+    }
+
+    /// Fails if the target exists and must not be replaced.
+    pub fn check_free(&self) -> Result<(), EngineError> {
+        match &self.target {
+            Target { path, overwrite: false, .. } if path.symlink_metadata().is_ok() => {
+                Err(EngineError::TargetExists { path: path.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Renames the file to its target. An existing target is an error unless [`Target::overwrite`] is set.
     pub fn persist(self) -> Result<(), EngineError> {
-        let Self { file, target, default_permissions } = self;
+        self.check_free()?;
+        let Self { file, name, target, default_permissions } = self;
         let path = &target.path;
-        let permissions = match std::fs::metadata(path) {
-            Ok(old) if target.overwrite => old.permissions(),
-            Ok(_) => return Err(EngineError::TargetExists { path: path.clone() }),
-            Err(_) => default_permissions,
-        };
-        file.as_file().set_permissions(permissions).map_err(EngineError::io(path, "set the permissions of"))?;
+        let permissions = std::fs::metadata(path).map_or(default_permissions, |old| old.permissions());
         let renamed = if target.overwrite { file.persist(path) } else { file.persist_noclobber(path) };
-        if let Err(error) = renamed {
-            return Err(match error.error.kind() {
-                std::io::ErrorKind::AlreadyExists => EngineError::TargetExists { path: path.clone() },
-                _ => EngineError::Io { path: path.clone(), action: "write", source: error.error },
-            });
-        }
+        let file = renamed.map_err(|error| match error.error.kind() {
+            std::io::ErrorKind::AlreadyExists => EngineError::TargetExists { path: path.clone() },
+            _ => EngineError::Io { path: path.clone(), action: "write", source: error.error },
+        })?;
+        drop(name);
+        // After the rename, so that a killed run leaves no temporary file that others can read.
+        file.set_permissions(permissions).map_err(EngineError::io(path, "set the permissions of"))?;
         #[cfg(unix)]
         File::open(target.folder())
             .and_then(|folder| folder.sync_all())

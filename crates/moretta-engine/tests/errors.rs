@@ -11,8 +11,9 @@ use moretta_core::{
     counts::{Change, RecordOrder, Rewrite, Share},
     engine::{ReadBackProof, Staged},
     observer::{NoObserver, Observer, Stop},
+    seed::Seed,
 };
-use moretta_engine::{CsvOptions, EngineError, EngineOptions, LocalEngine, Source, Target};
+use moretta_engine::{CsvOptions, EngineError, EngineOptions, LocalEngine, PROCESS_BYTES, Source, Target};
 
 use common::*;
 
@@ -35,7 +36,10 @@ fn records_that_are_wrong() {
         (b"", "people.csv is empty: it should begin with a header that names the columns"),
         (b"a,b\n", "people.csv has a header but no records"),
         (b"a,b\n\r\n\n", "people.csv has a header but no records"),
-        (b"a,b,a\n1,2,3\n", "people.csv: the header names `a` twice: every column needs a name of its own"),
+        (
+            b"a,b,a\n1,2,3\n",
+            "people.csv: columns 1 and 3 have the same name: every column needs a name of its own, in a header",
+        ),
         (b"a,b\n1,2\n3\n4\n", "people.csv, record 2 (line 3): 1 field where the header has 2"),
         (b"a,b\n1,2\n3,4,5\n", "people.csv, record 2 (line 3): 3 fields where the header has 2"),
         (b"a,b\n\"1\n\n\",2\n\n3,4\n", "people.csv, record 2 (line 5): a blank line where 2 fields should be"),
@@ -97,7 +101,8 @@ fn sources_of_several_files() {
     std::fs::write(path("p4.csv"), "a;c\n").expect("write");
     let message = open_message(folder.path());
     assert!(
-        message.contains("p4.csv: its columns differ from those of") && message.ends_with("column 2 is `c`, not `b`")
+        message.contains("p4.csv: its columns differ from those of")
+            && message.ends_with(": column 2 has another name")
     );
     std::fs::write(path("p4.parquet"), "").expect("write");
     std::fs::remove_file(path("p4.csv")).expect("remove");
@@ -106,7 +111,12 @@ fn sources_of_several_files() {
     let error = engine(&path("p1.csv"), &EngineOptions::default())
         .group_and_count(&names(&["z"]), &NoObserver)
         .expect_err("error");
-    assert_eq!(error.to_string(), "there is no column `z`; the columns are `a`, `b`");
+    let expected = "p1.csv: there is no column `z`; check its name and that the file has a header";
+    assert!(error.to_string().ends_with(expected), "{error}");
+    let error = engine(&path("p1.csv"), &EngineOptions::default())
+        .group_and_count(&names(&["A "]), &NoObserver)
+        .expect_err("error");
+    assert!(error.to_string().ends_with("there is no column `A `; did you mean `a`?"), "{error}");
 }
 
 #[test]
@@ -115,16 +125,17 @@ fn memory_is_bounded() {
     let path = folder.path().join("t.csv");
     let rows: String = (0..50_000).map(|at| format!("{at},{}\n", at % 10)).collect();
     std::fs::write(&path, format!("id,digit\n{rows}")).expect("write");
-    let options = EngineOptions { threads: 2, memory: Some(500_000), block_size: 1 << 14, ..EngineOptions::default() };
+    let limit = PROCESS_BYTES + 1_000_000;
+    let options = EngineOptions { threads: 2, memory: Some(limit), block_size: 1 << 14, ..EngineOptions::default() };
     let column_names = names(&["digit", "id"]);
     let EngineError::OutOfMemory(account) =
         engine(&path, &options).group_and_count(&column_names, &NoObserver).expect_err("error")
     else {
         panic!("another error");
     };
-    assert_eq!((account.column.as_str(), account.budget), ("id", 500_000));
+    assert_eq!((account.column.as_str(), account.limit), ("id", limit));
     assert!(account.read > 0.01 && account.read < 0.9 && account.needed > 500_000, "{account:?}");
-    let options = EngineOptions { memory: Some(account.needed * 4), ..options };
+    let options = EngineOptions { memory: Some(PROCESS_BYTES + account.needed * 4), ..options };
     assert_eq!(engine(&path, &options).group_and_count(&column_names, &NoObserver).expect("counts").rows(), 50_000);
 }
 
@@ -138,7 +149,13 @@ impl Observer for StopAfter {
 }
 
 fn copy(order: RecordOrder) -> Rewrite {
-    Rewrite { key: vec![], change: Change::Map { labels: vec![], suppressed: vec![] }, dropped: vec![], order, seed: 1 }
+    Rewrite {
+        key: vec![],
+        change: Change::Map { labels: vec![], suppressed: vec![] },
+        dropped: vec![],
+        order,
+        seed: Seed::Number(1),
+    }
 }
 
 #[test]

@@ -2,15 +2,16 @@
 
 mod common;
 
-use std::{fs::File, path::Path, sync::Arc};
+use std::{collections::HashMap, fs::File, path::Path, sync::Arc};
 
 use arrow_array::{cast::AsArray, types::Int32Type, *};
 use arrow_schema::{DataType, Field, Schema};
 use moretta_core::{
-    counts::{Change, RecordOrder, Rewrite},
+    counts::{Change, Counts, RecordOrder, Rewrite},
     observer::NoObserver,
+    seed::Seed,
 };
-use moretta_engine::{EngineError, EngineOptions};
+use moretta_engine::{CsvOptions, EngineError, EngineOptions, LocalEngine, Source, Target};
 use parquet::{
     arrow::{ArrowWriter, arrow_reader::ParquetRecordBatchReaderBuilder},
     file::properties::WriterProperties,
@@ -102,7 +103,7 @@ fn copy(order: RecordOrder, dropped: &[&str]) -> Rewrite {
         change: Change::Map { labels: vec![], suppressed: vec![] },
         dropped: names(dropped),
         order,
-        seed: 9,
+        seed: Seed::Number(9),
     }
 }
 
@@ -241,6 +242,79 @@ fn any_division_and_format_gives_the_same_groups() {
     }
 }
 
+/// Keys of a file's key-value metadata.
+fn metadata_keys(path: &Path) -> Vec<String> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).expect("open")).expect("reader");
+    let entries = reader.metadata().file_metadata().key_value_metadata().cloned().unwrap_or_default();
+    entries.into_iter().map(|entry| entry.key).collect()
+}
+
+#[test]
+fn no_metadata_of_the_input_is_written() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (path, out) = (folder.path().join("t.parquet"), folder.path().join("o.parquet"));
+    let secret = |text: &str| HashMap::from([("note".to_string(), text.to_string())]);
+    let item = Field::new("item", DataType::Int32, true).with_metadata(secret("SECRET_ITEM"));
+    let lists = ListArray::from_iter_primitive::<Int32Type, _, _>([Some(vec![Some(1)]), None]);
+    let (_, offsets, values, nulls) = lists.into_parts();
+    let lists = ListArray::new(Arc::new(item), offsets, values, nulls);
+    let fields = vec![
+        Field::new("a", DataType::Utf8, true).with_metadata(secret("SECRET_COLUMN")),
+        Field::new("list", lists.data_type().clone(), true).with_metadata(secret("SECRET_LIST")),
+    ];
+    let schema = Schema::new(fields).with_metadata(secret("SECRET_SCHEMA"));
+    let columns: Vec<ArrayRef> = vec![Arc::new(StringArray::from(vec!["x", "y"])), Arc::new(lists)];
+    store(&RecordBatch::try_new(Arc::new(schema), columns).expect("batch"), &path, 10);
+    assert!(!load(&path).schema().metadata().is_empty());
+    assert!(load(&path).schema().fields().iter().all(|field| !field.metadata().is_empty()));
+    for order in [RecordOrder::Input, RecordOrder::Shuffled] {
+        rewrite(&path, &EngineOptions::default(), &copy(order, &[]), &out);
+        assert_eq!(metadata_keys(&out), ["ARROW:schema"]);
+        let copied = load(&out);
+        let nested = |field: &Field| match field.data_type() {
+            DataType::List(item) => item.metadata().clone(),
+            _ => Default::default(),
+        };
+        assert!(copied.schema().metadata().is_empty());
+        let fields = copied.schema().fields().clone();
+        assert!(fields.iter().all(|field| field.metadata().is_empty() && nested(field).is_empty()), "{fields:?}");
+    }
+}
+
+#[test]
+fn dates_and_times_are_those_of_every_reader() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (path, out) = (folder.path().join("t.parquet"), folder.path().join("o.parquet"));
+    let day = 86_400_000;
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("date", Arc::new(Date64Array::from(vec![Some(19_874 * day), None]))),
+        ("time", Arc::new(Time32SecondArray::from(vec![Some(3_661), None]))),
+        ("stamp", Arc::new(TimestampSecondArray::from(vec![Some(1_717_156_800), None]))),
+    ];
+    let nullable = columns.into_iter().map(|(name, array)| (name, array, true));
+    store(&RecordBatch::try_from_iter_with_nullable(nullable).expect("batch"), &path, 10);
+    let options = EngineOptions { threads: 1, ..EngineOptions::default() };
+    let all = names(&["date", "time", "stamp"]);
+    let counts = engine(&path, &options).group_and_count(&all, &NoObserver).expect("counts");
+    for order in [RecordOrder::Input, RecordOrder::Shuffled] {
+        rewrite(&path, &options, &copy(order, &[]), &out);
+        // Without the embedded Arrow schema, as other programs read the file.
+        let release = CsvOptions { release: true, ..CsvOptions::default() };
+        let source = Source::open(&out.to_string_lossy(), &release).expect("source");
+        let again =
+            LocalEngine::with_options(source, options.clone()).group_and_count(&all, &NoObserver).expect("counts");
+        let sorted = |counts: &Counts| groups(counts).into_keys().collect::<Vec<_>>();
+        assert_eq!(sorted(&again), sorted(&counts));
+        assert_eq!(sorted(&again)[1], ["2024-05-31", "01:01:01", "2024-05-31T12:00:00"]);
+    }
+    let dates: ArrayRef = Arc::new(Date64Array::from(vec![19_874 * day + 1]));
+    store(&RecordBatch::try_from_iter([("date", dates)]).expect("batch"), &path, 10);
+    let target = Target { overwrite: true, ..Target::new(&out).expect("target") };
+    let staged = engine(&path, &options).stage(&copy(RecordOrder::Input, &[]), &target, &NoObserver);
+    let error = staged.expect_err("error").to_string();
+    assert!(error.contains("t.parquet: column `date`") && error.contains("has a time of day"), "{error}");
+}
+
 #[test]
 fn files_have_to_agree_in_types() {
     let folder = tempfile::tempdir().expect("folder");
@@ -255,7 +329,7 @@ fn files_have_to_agree_in_types() {
     assert_eq!(groups(&counts)[&names(&["2"])], (2, 2));
     store(&one(Arc::new(StringArray::from(vec!["2"]))), &folder.path().join("3.parquet"), 10);
     let error = moretta_engine::Source::open(&folder.path().to_string_lossy(), &Default::default()).expect_err("error");
-    assert!(error.to_string().ends_with("column `a` is of type Utf8, not Int32"), "{error}");
+    assert!(error.to_string().ends_with("column 1 is of type Utf8, not Int32"), "{error}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use moretta_core::{
     counts::{Change, RecordOrder, Rewrite},
     observer::NoObserver,
+    seed::Seed,
 };
 use moretta_engine::EngineOptions;
 use proptest::prelude::*;
@@ -18,6 +19,7 @@ fn tables() -> impl Strategy<Value = (String, TextTable, char)> {
     let cell = prop_oneof![
         4 => "[a-c]{0,2}",
         1 => "[a,;\"\n\r é€😀]{0,5}",
+        1 => "[ #'\r]{0,2}[b\r|]{0,2}",
         1 => Just("\r\n".to_string()),
     ];
     let shape = (1usize..5, 1usize..25, prop::sample::select(vec![',', ';', '\t', '|']), any::<[bool; 4]>());
@@ -39,7 +41,8 @@ fn tables() -> impl Strategy<Value = (String, TextTable, char)> {
                     .iter()
                     .map(|cell| {
                         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                        let must = cell.contains([delimiter, '"', '\n', '\r']);
+                        // A CR at the end of a cell could be read as part of the line end.
+                        let must = cell.contains([delimiter, '"', '\n']) || cell.ends_with('\r');
                         if must || quote_all || random >> 62 == 0 {
                             format!("\"{}\"", cell.replace('"', "\"\""))
                         } else {
@@ -125,7 +128,7 @@ proptest! {
             change: Change::Map { labels, suppressed },
             dropped: dropped.iter().map(|&column| table[0][column].clone()).collect(),
             order: RecordOrder::Input,
-            seed: 3,
+            seed: Seed::Number(3),
         };
         let hidden: Vec<String> = counts.row(0).iter().zip(&counts.columns).map(|(&code, column)| column.values[code as usize].to_string()).collect();
         let mut expected = table.clone();
@@ -140,6 +143,7 @@ proptest! {
         }
         let written = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         prop_assert_eq!(&parse(&written, delimiter), &expected);
+        prop_assert_eq!(&parse_as_others(&written, delimiter), &expected);
         change.order = RecordOrder::Shuffled;
         let shuffled = std::fs::read_to_string(rewrite(&path, &options, &change, &out)).expect("read");
         prop_assert_eq!(sorted(&parse(&shuffled, delimiter)), sorted(&expected));
@@ -150,9 +154,10 @@ proptest! {
         let (parquet, back) = (folder.path().join("o.parquet"), folder.path().join("b.csv"));
         change.order = RecordOrder::Input;
         rewrite(&path, &other, &change, &parquet);
-        let copy = Rewrite { key: vec![], change: Change::Map { labels: vec![], suppressed: vec![] }, dropped: vec![], order: RecordOrder::Input, seed: 0 };
+        let copy = Rewrite { key: vec![], change: Change::Map { labels: vec![], suppressed: vec![] }, dropped: vec![], order: RecordOrder::Input, seed: Seed::Number(0) };
         let back = std::fs::read_to_string(rewrite(&parquet, &other, &copy, &back)).expect("read");
-        prop_assert_eq!(parse(&back, ','), expected);
+        prop_assert_eq!(&parse(&back, ','), &expected);
+        prop_assert_eq!(parse_as_others(&back, ','), expected);
         prop_assert_eq!(files(folder.path()), ["b.csv", "o.csv", "o.parquet", "t.csv"]);
     }
 

@@ -1,6 +1,6 @@
 //! Makes one release with a progress callback, and cancels another: `two_jobs PEOPLE.csv POLICY.toml OUT.csv`
 use moretta_core::observer::{Observer, Stage, Stop};
-use moretta_flow::{Anonymize, ErrorKind, FlowError, Output, ReleaseOptions, Resources, Session};
+use moretta_flow::{Anonymize, Earlier, ErrorKind, FlowError, Output, ReleaseOptions, Resources, Session};
 
 struct Progress(Option<Stop>);
 
@@ -16,7 +16,8 @@ impl Observer for Progress {
 pub(crate) fn release(input: String, policy: String, output: String) -> Result<(), FlowError> {
     let output = Output { release: output.into(), reports: Vec::new(), overwrite: false };
     let options = ReleaseOptions::default();
-    let request = Anonymize { input, policy: policy.into(), output, recoding: None, options };
+    let request =
+        Anonymize { input, policy: policy.into(), output, recoding: None, earlier: Earlier::default(), options };
     let cancelled = Session::new(Resources::default(), &Progress(Some(Stop::Cancelled)))?.anonymize(&request);
     assert!(cancelled.is_err_and(|error| error.kind == ErrorKind::Interrupted));
     let report = Session::new(Resources::default(), &Progress(None))?.anonymize(&request)?;

@@ -1,18 +1,22 @@
 //! `apply`: applies a saved recoding to new records, suppresses where needed, and verifies the result.
 
 use std::{
+    fs::Metadata,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use moretta_core::{
+    engine::ReleaseFile,
     observer::{Deadline, Note, Stage, Stop},
     policy::BoundPolicy,
     profile::{Profile, Tables},
     saved::Saved,
-    text::counted,
+    seed::Seed,
+    text::{counted, shown},
     verify::{Verified, VerifyError, verify},
 };
+use moretta_engine::sha256;
 use moretta_insight::{
     recoding_comparison::{self, Compared},
     report::Report,
@@ -20,6 +24,7 @@ use moretta_insight::{
 
 use crate::{
     error::{ErrorKind, FlowError},
+    memory::Purpose,
     policy::{read_text, second_tables},
     preflight,
     release::{Output, RewriteInput, Stopwatch, check_files, order, publish, seed},
@@ -35,8 +40,8 @@ pub struct Apply {
     pub recoding: PathBuf,
     /// The release and its reports.
     pub output: Output,
-    /// Random seed of the record order; random by default.
-    pub seed: Option<u64>,
+    /// Random seed of the record order; a random key by default.
+    pub seed: Option<Seed>,
     /// Whether the records keep the order of the input.
     pub keep_order: bool,
     /// Whether to compare with a fresh recoding of these records.
@@ -55,6 +60,9 @@ impl Session<'_> {
         let name = request.recoding.display().to_string();
         let saved = Saved::parse(&read_text(&request.recoding, ErrorKind::Policy)?);
         let saved = saved.map_err(|error| FlowError::of_file(ErrorKind::Policy, &name, error))?;
+        if let Some(release) = &saved.release {
+            check_release(release, &request.recoding)?;
+        }
         let (policy, hierarchies) = (&saved.policy, &saved.hierarchies);
         let engine = self.open(&request.input, &policy.input)?;
         let folder = request.recoding.parent().unwrap_or(Path::new(""));
@@ -73,10 +81,12 @@ impl Session<'_> {
         // Templates and objectives were checked on the table of the recoding: new records may lack a value, and nothing
         // is minimized here.
         preflight::population(policy, &profile, &name)?;
+        self.note_spellings(&profile);
         let profile_seconds = stopwatch.lap();
 
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
+        self.check_memory(&bound, &counts, Purpose::release(&engine, &target, false))?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));
         let verified = verified.map_err(|error| explain(error, &saved, &profile))?;
         let seed = seed(request.seed)?;
@@ -85,13 +95,13 @@ impl Session<'_> {
         report.seconds.profile = profile_seconds;
         report.seconds.search = stopwatch.lap();
         if let Some(fresh) = fresh {
-            let mut compared = self.with_fresh(&verified, &fresh, seed, request.time_limit);
+            let mut compared = self.with_fresh(&verified, &fresh, seed.for_search(), request.time_limit);
             compared.seconds = stopwatch.lap();
             report.seconds.total = compared.seconds;
             report.compared = Some(compared);
         }
-        let input = RewriteInput { engine: &engine, hierarchies, counts: &counts, target: &target, order };
-        let release = self.write(&input, &verified, &mut report, stopwatch)?;
+        let input = RewriteInput { engine: &engine, hierarchies, counts, target: &target, order };
+        let release = self.write(input, &verified, &mut report, stopwatch)?;
         publish(release, &report, &request.output, None)?;
         Ok(report)
     }
@@ -109,6 +119,26 @@ impl Session<'_> {
     }
 }
 
+/// Refuses a recoding whose release is beside it under its name, but with another content: one of them is of another
+/// run, perhaps because a run was killed between the renames.
+fn check_release(release: &ReleaseFile, recoding: &Path) -> Result<(), FlowError> {
+    let Some(name) = Path::new(&release.file).file_name() else { return Ok(()) };
+    let path = recoding.with_file_name(name);
+    let Some(bytes) = path.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len()) else {
+        return Ok(());
+    };
+    if bytes == release.bytes && sha256(&path)? == release.sha256 {
+        return Ok(());
+    }
+    let (release, saved) = (path.display(), recoding.display());
+    let message = format!(
+        "it is the recoding of another release than {release}, whose SHA-256 is not the recorded one; make both again \
+         with `anonymize --output {release} --recoding {saved} --overwrite`; or, if the release was changed on purpose, \
+         move the recoding to another folder"
+    );
+    Err(FlowError::of_file(ErrorKind::Policy, saved, message))
+}
+
 /// Adds which columns have uncovered values, and what to do: a saved recoding contains its policy.
 fn explain(error: VerifyError, saved: &Saved, profile: &Profile) -> FlowError {
     let too_many = matches!(error, VerifyError::Suppressed { .. });
@@ -116,7 +146,8 @@ fn explain(error: VerifyError, saved: &Saved, profile: &Profile) -> FlowError {
     if too_many {
         for (column, records) in saved.uncovered(profile) {
             let records = counted(records, "record has", "records have");
-            error.message += &format!("; {records} a value of `{column}` that no cell of the recoding covers");
+            error.message +=
+                &format!("; {records} a value of `{}` that no cell of the recoding covers", shown(&column));
         }
         error.message +=
             "; raise `max-suppressed` in the policy and save the recoding again with `anonymize --recoding`";

@@ -59,7 +59,7 @@ impl Session<'_> {
     pub fn check(&self, request: &Check) -> Result<Checked, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
-            self.checked(&self.open(&request.released, &loaded.policy.input)?, &loaded)
+            self.checked(&self.open_release(&request.released, &loaded.policy.input)?, &loaded)
         })
     }
 
@@ -77,6 +77,7 @@ impl Session<'_> {
             let message = format!("{}: {error}", released.name());
             FlowError { kind: ErrorKind::Input, place: Some(place), message }
         })?;
+        self.note_spellings(&file);
         let others = self.second_tables(policy, hierarchies, folder)?;
         let judgements = verify::check(&BoundPolicy::with_tables(policy, Tables { table: &file, others: &others })?);
         let smallest = file.smallest_tuple();

@@ -16,8 +16,9 @@ use moretta_core::{
     profile::Profile,
     run::VerifiedRun,
     search::{self, method_of, near_method},
+    text::shown,
 };
-use moretta_engine::{LocalEngine, peak_memory_bytes};
+use moretta_engine::{EngineOptions, LocalEngine, peak_memory_bytes};
 use moretta_insight::{
     comparison::{Answers, Comparison, Job, Refused, Row, RunResult, Splits},
     evaluate::{
@@ -31,6 +32,7 @@ use crate::{
     error::{ErrorKind, FlowError},
     evaluate::{SplitOptions, check_size, class},
     files::{OutputFile, OutputFormat},
+    memory::{self, Purpose},
     policy::LoadedPolicy,
     session::{Session, check_stop},
 };
@@ -115,6 +117,9 @@ struct JobInput<'a> {
     test: TestRecords,
     /// Whether the peak memory of the process is that of this job.
     alone: bool,
+    /// Maximum bytes of the process.
+    memory: Option<u64>,
+    options: EngineOptions,
 }
 
 impl Session<'_> {
@@ -165,8 +170,9 @@ impl Session<'_> {
                 }
                 None => {
                     let one = jobs.len() == 1;
-                    let input =
-                        JobInput { request, loaded: &loaded, counts, profile, test, alone: one && self.alone() };
+                    let (memory, options) = (self.memory_limit(), self.engine_options());
+                    let alone = one && self.alone();
+                    let input = JobInput { request, loaded: &loaded, counts, profile, test, alone, memory, options };
                     let quiet = CancelOnly(self.observer);
                     self.run_jobs(&jobs, empty, |job| run(&input, job, if one { self.observer } else { &quiet }))?
                 }
@@ -258,7 +264,7 @@ fn unknown(name: &str) -> FlowError {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("known methods: `{}`", search::method_names().join("`, `")),
     };
-    FlowError::usage(format!("--methods: there is no method `{name}`; {hint}"))
+    FlowError::usage(format!("--methods: there is no method `{}`; {hint}", shown(name)))
 }
 
 /// Refuses pipes and other files that cannot be read again: every job elsewhere reads all files.
@@ -300,6 +306,12 @@ fn run(input: &JobInput<'_>, job: &Job, observer: &dyn Observer) -> Result<JobRe
     // The message names the method; the line of the policy is omitted, because the policy may name another method.
     if let Err(error) = method_of(&policy) {
         return Ok(Err(Refused::open(error.message)));
+    }
+    // A policy that does not fit the table is refused by the run.
+    if let (Some(limit), Ok(bound)) = (input.memory, BoundPolicy::new(&policy, profile))
+        && let Some(reason) = memory::refused(&bound, &input.counts, Purpose::Test, &input.options, limit)
+    {
+        return Ok(Err(Refused::open(reason)));
     }
     observer.stage(Stage::Searching);
     let start = Instant::now();

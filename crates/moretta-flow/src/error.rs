@@ -10,6 +10,7 @@ use moretta_core::{
     publish::ReadBackError,
     run::RunError,
     search::SearchError,
+    text::one_line,
     verify::VerifyError,
 };
 use moretta_engine::EngineError;
@@ -75,7 +76,7 @@ impl FlowError {
     /// An error of one file; the message starts with its name.
     pub fn of_file(kind: ErrorKind, file: impl fmt::Display, message: impl fmt::Display) -> Self {
         let file = file.to_string();
-        Self { kind, message: format!("{file}: {message}"), place: Some(FaultLocation::file(file)) }
+        Self { kind, message: format!("{}: {message}", one_line(&file)), place: Some(FaultLocation::file(file)) }
     }
 
     /// Wrong data in one file.
@@ -85,8 +86,9 @@ impl FlowError {
 
     /// A file that cannot be read or written.
     pub fn io(action: &str, path: &Path, error: &std::io::Error) -> Self {
-        let place = Some(FaultLocation::file(path.display().to_string()));
-        Self { kind: ErrorKind::Usage, place, message: format!("cannot {action} {}: {error}", path.display()) }
+        let file = path.display().to_string();
+        let message = format!("cannot {action} {}: {error}", one_line(&file));
+        Self { kind: ErrorKind::Usage, place: Some(FaultLocation::file(file)), message }
     }
 
     /// A wrong policy. The line is shown only if the file is named .toml: lines of a data file are records of people.
@@ -95,7 +97,8 @@ impl FlowError {
         let is_policy = path.extension().is_some_and(|extension| extension == "toml");
         let shown = error.line_column(text).filter(|_| is_policy);
         let shown = shown.and_then(|at| Some((at, text.lines().nth(at.0 - 1)?)));
-        let file = path.display();
+        let name = path.display().to_string();
+        let file = one_line(&name);
         let message = match shown {
             Some(((line, column), shown)) => {
                 let marked = marked(error, text, shown, (line, column));
@@ -107,7 +110,7 @@ impl FlowError {
             }
         };
         let line = error.line().map(|line| line as u64);
-        let place = Some(FaultLocation { line, ..FaultLocation::file(file.to_string()) });
+        let place = Some(FaultLocation { line, ..FaultLocation::file(name) });
         Self { kind: ErrorKind::Policy, place, message }
     }
 
@@ -115,7 +118,7 @@ impl FlowError {
     pub fn domain(file: &str, error: &DomainError) -> Self {
         let place =
             FaultLocation { record: error.record, column: Some(error.column.clone()), ..FaultLocation::file(file) };
-        Self { kind: ErrorKind::Input, place: Some(place), message: format!("{file}: {error}") }
+        Self { kind: ErrorKind::Input, place: Some(place), message: format!("{}: {error}", one_line(file)) }
     }
 
     /// An error of training or testing. If `test` is `None`, some records of the input were held out, and a search that
@@ -136,15 +139,24 @@ impl FlowError {
     }
 }
 
-/// Returns the wrong line of the policy, with the place marked below it.
+/// Maximum characters of a policy's line in a message: two lines of a terminal. Not tuned.
+const MAX_LINE: usize = 160;
+
+/// Returns the wrong line of the policy, with the place marked below it. Of a long line, the part around the place.
 fn marked(error: &PolicyError, text: &str, shown: &str, (line, column): (usize, usize)) -> String {
+    let characters: Vec<char> = shown.chars().collect();
+    let at = (column - 1).min(characters.len());
+    let first = if characters.len() > MAX_LINE { at.saturating_sub(MAX_LINE / 2) } else { 0 };
+    let end = (first + MAX_LINE).min(characters.len());
+    let cut = |is_cut: bool| if is_cut { ".." } else { "" };
+    let (left, right) = (cut(first > 0), cut(end < characters.len()));
+    let part: String = characters[first..end].iter().collect();
     let length = error.span.as_ref().map_or(1, |span| text[span.clone()].lines().next().unwrap_or("").chars().count());
-    let room = shown.chars().count() + 1 - column.min(shown.chars().count());
-    let marks = "^".repeat(length.clamp(1, room.max(1)));
+    let marks = "^".repeat(length.clamp(1, (end - at).max(1)));
     let gutter = line.to_string();
-    let blank = " ".repeat(gutter.len());
-    let before: String = shown.chars().take(column - 1).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-    format!("  {gutter} | {shown}\n  {blank} | {before}{marks}")
+    let (blank, below) = (" ".repeat(gutter.len()), " ".repeat(left.len()));
+    let before: String = characters[first..at].iter().map(|c| if *c == '\t' { '\t' } else { ' ' }).collect();
+    format!("  {gutter} | {left}{part}{right}\n  {blank} | {below}{before}{marks}")
 }
 
 impl From<EngineFault> for FlowError {
@@ -221,5 +233,38 @@ impl From<ReadBackError> for FlowError {
             ReadBackError::Model(error) => error.into(),
             error => Self::unsatisfied(format!("verification failed: {error}; output discarded")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moretta_core::{policy::Policy, search::method_names};
+
+    use super::*;
+
+    /// The message about a policy with this line.
+    fn message(line: &str) -> String {
+        let policy = format!("version = 1\ncolumns.a.role = \"quasi-identifier\"\n{line}\n");
+        let error = Policy::parse(&policy, &method_names()).expect_err("a wrong policy");
+        FlowError::policy(Path::new("p.toml"), &policy, &error).message
+    }
+
+    #[test]
+    fn the_place_in_the_policy_is_marked() {
+        let found = message("privacy = { k = 0 }");
+        assert!(found.ends_with("\n  3 | privacy = { k = 0 }\n    |                 ^"), "{found}");
+    }
+
+    /// Found by the fuzzer: a line of 200 kB was shown whole.
+    #[test]
+    fn of_a_long_line_the_part_around_the_place_is_shown() {
+        let list = vec!["9223372036854775807"; 5000].join(", ");
+        let found = message(&format!("privacy.k = [{list}]"));
+        assert!(found.contains("\n  3 | privacy.k = [9223372036854775807, ") && found.contains("..\n"), "{found}");
+        assert!(found.len() < 600, "{found}");
+        let found = message(&format!("privacy = {{ max-suppressed = 0{}, k = \"no\" }}", " ".repeat(5000)));
+        let shown: Vec<&str> = found.lines().skip(1).collect();
+        assert!(shown[0].starts_with("  3 | ..  ") && shown[0].len() < 200, "{found}");
+        assert_eq!(shown[0].find("\"no\""), shown[1].find("^^^^"), "{found}");
     }
 }

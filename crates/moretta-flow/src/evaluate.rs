@@ -19,8 +19,9 @@ use moretta_insight::evaluate::{
 
 use crate::{
     error::{ErrorKind, FlowError},
+    memory::Purpose,
     policy::LoadedPolicy,
-    release::seed,
+    release::random_bytes,
     session::{Session, check_stop},
 };
 
@@ -89,8 +90,11 @@ impl Session<'_> {
             let test = test.transpose()?;
             let (counts, whole) = self.original(&loaded, &engine)?;
             // Checks the models on the whole table; each split binds its own.
-            BoundPolicy::new(&loaded.policy, &whole)?;
-            let seed = seed(request.seed)?;
+            let bound = BoundPolicy::new(&loaded.policy, &whole)?;
+            self.check_memory(&bound, &counts, Purpose::Test)?;
+            // 53 bits, because JSON readers keep whole numbers up to 2^53. Nothing secret depends on this seed.
+            let drawn = || random_bytes().map(|bytes| u64::from_le_bytes(bytes) >> 11);
+            let seed = request.seed.map_or_else(drawn, Ok)?;
             let splits = match &test {
                 Some(test) => {
                     let test = self.test_counts(test, &loaded.policy)?;

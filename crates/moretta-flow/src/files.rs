@@ -80,7 +80,7 @@ pub(crate) fn check_outputs(outputs: &[&Path], sources: &[PathBuf], overwrite: b
             format!("{shown} is named twice as an output file")
         } else if path.is_dir() {
             format!("{shown} is a folder; name a file")
-        } else if !overwrite && path.exists() {
+        } else if !overwrite && path.is_file() {
             format!("{shown} exists; name another file, or use --overwrite")
         } else if !folder(path).is_dir() {
             format!("cannot write {shown}: folder {} does not exist", folder(path).display())
@@ -113,7 +113,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Returns the canonical path of a file that may not exist yet.
+/// Returns the canonical path of a file that may not exist yet; a symbolic link is followed, as when the file is
+/// written.
 fn location(path: &Path) -> Option<PathBuf> {
-    Some(folder(path).canonicalize().ok()?.join(path.file_name()?))
+    path.canonicalize().ok().or_else(|| Some(folder(path).canonicalize().ok()?.join(path.file_name()?)))
 }

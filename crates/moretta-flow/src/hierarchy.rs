@@ -6,14 +6,14 @@ use moretta_core::{
     counts::CountedColumn,
     engine::Records,
     hierarchy::{
-        DomainError, DomainProblem, HierarchyChoice, Tree, ValueParser, build_tree,
+        Decimal, DomainError, DomainProblem, HierarchyChoice, Tree, ValueParser, build_tree,
         draw::{self, Finding},
         file,
         numeric::{Builder, Built, widths},
     },
     observer::Stage,
     policy::InputOptions,
-    text::{at_record, count},
+    text::{at_record, count, shown},
 };
 use moretta_engine::LocalEngine;
 
@@ -75,7 +75,7 @@ impl Session<'_> {
             request.output.check(&[], &[&engine])?;
             let (column, records) = self.column(&engine, name, &request.missing)?;
             if column.values.is_empty() {
-                let message = format!("column `{name}` has no values to build a hierarchy for");
+                let message = format!("column `{}` has no values to build a hierarchy for", shown(name));
                 return Err(FlowError::input(input, message));
             }
             let tree = build_tree(&column, &records, &request.reading, &request.choice).map_err(|error| FlowError {
@@ -97,7 +97,7 @@ impl Session<'_> {
             let name = request.column.clone().or(stem).unwrap_or_default();
             let engine = self.open(&request.input, &InputOptions::default())?;
             let (column, records) = self.column(&engine, &name, &request.missing).map_err(|mut error| {
-                if request.column.is_none() && error.message.contains(&format!("`{name}`")) {
+                if request.column.is_none() && !engine.columns().contains(&name) {
                     error.message += "; by default the column is named like the file; use `--column` to name another";
                 }
                 error
@@ -139,23 +139,21 @@ impl Session<'_> {
 
 /// Applies the checks that a policy would, with flags instead of keys in the messages.
 fn check_choice(choice: &HierarchyChoice) -> Result<(), FlowError> {
-    let ascend = |edges: &[f64]| edges.windows(2).all(|pair| pair[0] < pair[1]);
+    let ascend = |edges: &[Decimal]| edges.windows(2).all(|pair| pair[0] < pair[1]);
     let problem = match choice {
         HierarchyChoice::Widths(widths) if widths.is_empty() => {
             "`--method widths` needs `--widths`, for example --widths 5,10,20"
         }
-        HierarchyChoice::Widths(widths) if !widths.iter().all(|width| width.is_finite() && *width > 0.0) => {
+        HierarchyChoice::Widths(widths) if !widths.iter().all(Decimal::is_positive) => {
             "--widths: every width must be a number above 0"
         }
-        HierarchyChoice::Widths(widths) if !widths.windows(2).all(|pair| widths::nests(pair[0], pair[1])) => {
+        HierarchyChoice::Widths(widths) if !widths.windows(2).all(|pair| widths::nests(&pair[0], &pair[1])) => {
             "--widths: each must be a multiple of the one before, so that levels nest, for example 5,10,20"
         }
         HierarchyChoice::Bins(edges) if edges.len() < 2 => {
             "`--method bins` needs `--bins` with at least two edges, for example --bins 0,18,65,120"
         }
-        HierarchyChoice::Bins(edges) if !ascend(edges) || !edges.iter().all(|edge| edge.is_finite()) => {
-            "--bins: the edges must ascend, for example 0,18,65,120"
-        }
+        HierarchyChoice::Bins(edges) if !ascend(edges) => "--bins: the edges must ascend, for example 0,18,65,120",
         HierarchyChoice::Built(Built {
             builder: Builder::EqualWidth(parts) | Builder::EqualFrequency(parts), ..
         }) => {
@@ -184,13 +182,15 @@ fn check_choice(choice: &HierarchyChoice) -> Result<(), FlowError> {
 
 /// Returns the message with flags instead of policy keys.
 fn described(error: &DomainError) -> String {
-    let place = format!("column `{}`{}", error.column, at_record(error.record));
+    let place = format!("column `{}`{}", shown(&error.column), at_record(error.record));
     match &error.problem {
         DomainProblem::NotANumber { value } => format!(
-            "{place}: `{value}` is not a number; use `--type date` for dates (with `--format` unless they are written like 1984-03-31), `--method prefix` for codes, or `--missing {value}` if it means a missing value"
+            "{place}: `{0}` is not a number; use `--type date` for dates (with `--format` unless they are written like 1984-03-31), `--method prefix` for codes, or `--missing {0}` if it means a missing value",
+            shown(value)
         ),
         DomainProblem::NotADate { value, format } => {
             let like = format.as_deref().unwrap_or("1984-03-31 or 1984-03-31T12:30");
+            let value = shown(value);
             format!(
                 "{place}: `{value}` is not a date written like {like}, or there is no such day; correct it, set the date format, for example `--format %d.%m.%Y`, or use `--missing {value}` if it means a missing value"
             )
@@ -207,7 +207,8 @@ fn check_size(column: &str, tree: &Tree) -> Result<(), FlowError> {
     }
     let draw::Summary { leaves, levels, .. } = draw::summary(tree);
     Err(FlowError::usage(format!(
-        "the hierarchy file of `{column}` would have {} MB ({} levels for each of {} values); limit the levels, for example with --levels 6",
+        "the hierarchy file of `{}` would have {} MB ({} levels for each of {} values); limit the levels, for example with --levels 6",
+        shown(column),
         count(bytes / 1_000_000),
         count(levels as u64),
         count(leaves as u64),

@@ -39,13 +39,14 @@ impl Session<'_> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             check_sensitive(&loaded.policy, &loaded.name)?;
-            let engine = self.open(&request.input, &loaded.policy.input)?;
+            let engine = self.open_release(&request.input, &loaded.policy.input)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";
             request.output.format(&[OutputFormat::Csv], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
             // Every text is a separate value, so original values and released labels are counted alike.
             let profile = self.released(&loaded, &engine, Stage::Reading)?;
             preflight::model_values(&loaded.policy, &profile, &loaded.name)?;
+            self.note_spellings(&profile);
             let questions = Question::of_policy(&loaded.policy, &profile)?;
             let found = inferences::find(&profile, &questions, request.above, request.max_listed);
             check_stop(self.observer)?;

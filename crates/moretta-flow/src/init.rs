@@ -1,6 +1,6 @@
 //! `init`: drafts a policy from a sample of the data.
 
-use moretta_core::{engine::Records, hierarchy::parse_number, policy::InputOptions};
+use moretta_core::{engine::Records, policy::InputOptions};
 use moretta_guess::Guesses;
 
 use crate::{error::FlowError, files::OutputFile, session::Session};
@@ -32,14 +32,15 @@ impl Session<'_> {
         let engine = self.open(&request.input, &InputOptions::default())?;
         request.output.check(&[], &[&engine])?;
         let sample = engine.sample(SAMPLE)?;
-        let numbers = sample.columns.iter().filter(|name| parse_number(name).is_ok()).count();
-        if 3 * numbers >= sample.columns.len() {
-            // The first line is not shown: it may be a record of a person.
-            let message =
-                "at least a third of the first line are numbers; add a header line with the names of the columns";
+        let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);
+        if let Some((number, reason)) = moretta_guess::name_like_a_value(&facts) {
+            // The first line is not shown, nor written to a policy: it may be a record of a person.
+            let message = format!(
+                "column {number} of the first line does not look like a name: {reason}; add a header line with the names \
+                 of the columns"
+            );
             return Err(FlowError::input(&request.input, message));
         }
-        let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);
         facts.iter_mut().for_each(|column| column.complete = sample.rows.len() < SAMPLE);
         let guesses = moretta_guess::guess(&facts);
         let text = moretta_guess::policy_text(&guesses, &request.input);

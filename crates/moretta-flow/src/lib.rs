@@ -14,7 +14,7 @@
 //!
 //! ```
 //! use moretta_core::observer::NoObserver;
-//! use moretta_flow::{Anonymize, Output, ReleaseOptions, Resources, Session};
+//! use moretta_flow::{Anonymize, Earlier, Output, ReleaseOptions, Resources, Session};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -29,6 +29,7 @@
 //!     policy: path("policy.toml"),
 //!     output: Output { release: path("out.csv"), reports: vec![path("report.html")], overwrite: false },
 //!     recoding: None,
+//!     earlier: Earlier::default(),
 //!     options: ReleaseOptions::default(),
 //! })?;
 //! assert_eq!(report.groups, 1);
@@ -45,7 +46,9 @@ mod files;
 mod hierarchy;
 mod inferences;
 mod init;
+mod linkage;
 mod measure;
+mod memory;
 mod policy;
 mod preflight;
 mod release;
@@ -62,6 +65,7 @@ pub use self::{
     hierarchy::{BuildHierarchy, CheckHierarchy, CheckedHierarchy},
     inferences::Inferences,
     init::{Draft, Init},
+    linkage::{Earlier, LinkReleases},
     measure::{Measure, Measured, Queries},
     policy::{LoadedPolicy, read_hierarchy},
     release::{Anonymize, Output, Release, ReleaseOptions},

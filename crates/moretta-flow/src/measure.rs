@@ -8,6 +8,7 @@ use moretta_core::{
     policy::{BoundPolicy, Numbers, Policy},
     profile::{Profile, Tables},
     released::Released,
+    text::shown,
 };
 use moretta_engine::LocalEngine;
 use moretta_insight::evaluate::queries::{
@@ -78,7 +79,7 @@ impl Session<'_> {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
-            let after = self.open(&request.released, &policy.input)?;
+            let after = self.open_release(&request.released, &policy.input)?;
             let OriginalAndRelease { original, file, released } = self.both(&loaded, &before, &after)?;
             let context = MeasureContext::new(policy, &original, &file, &released);
             Ok(Measured { measures: Measures::of(&context), cells: released.knows_cells() })
@@ -94,7 +95,7 @@ impl Session<'_> {
             loaded.files.extend(request.queries.clone());
             let rule = "answers must be named .csv, a chart of their errors .svg; `--json` prints JSON";
             let before = self.open(&request.original, &loaded.policy.input)?;
-            let after = self.open(&request.released, &loaded.policy.input)?;
+            let after = self.open_release(&request.released, &loaded.policy.input)?;
             let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg], rule)?;
             request.output.check(&loaded.files, &[&before, &after])?;
             let both = self.both(&loaded, &before, &after)?;
@@ -167,7 +168,8 @@ fn answer_random(request: &Queries, policy: &Policy, both: &OriginalAndRelease) 
         return Err(FlowError::usage(format!("--columns {columns}: the policy has only {known} quasi-identifiers")));
     }
     let sum = request.sum.as_ref().map(|name| {
-        queries::column_to_sum(profile, name).map_err(|problem| FlowError::usage(format!("--sum {name}: {problem}")))
+        queries::column_to_sum(profile, name)
+            .map_err(|problem| FlowError::usage(format!("--sum {}: {problem}", shown(name))))
     });
     let draw = Draw { count: request.count as usize, seed: request.seed, columns: request.columns };
     let found = queries::compare(profile, &both.released, &policy.release, sum.transpose()?, &draw)

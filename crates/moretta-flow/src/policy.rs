@@ -7,6 +7,7 @@ use moretta_core::{
     hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
     policy::Policy,
     search,
+    text::shown,
 };
 
 use crate::error::{ErrorKind, FlowError};
@@ -41,7 +42,7 @@ impl LoadedPolicy {
             if let HierarchyChoice::File(name) = &column.hierarchy {
                 let file = folder.join(name);
                 let tree = read_hierarchy(&file).map_err(|mut error| {
-                    error.message += &format!(" (the hierarchy of `{}`)", column.name);
+                    error.message += &format!(" (the hierarchy of `{}`)", shown(&column.name));
                     error
                 })?;
                 hierarchies.insert(column.name.clone(), tree);

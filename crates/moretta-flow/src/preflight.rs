@@ -1,8 +1,9 @@
 //! Pre-flight checks: run before a search, in the same order for every request.
 //!
 //! ```text
-//! original   header ▶ count ▶ values fit the policy ▶ model values ▶ objectives ▶ population ▶ bind the models
-//! release    header ▶ count ▶ values fit the policy ▶ bind the models
+//! original   header ▶ count ▶ memory ▶ values fit the policy ▶ model values ▶ objectives ▶ population ▶ bind the models
+//!            ▶ memory of the search
+//! release    header ▶ count ▶ memory ▶ values fit the policy ▶ bind the models
 //! ```
 //!
 //! [`Session::original`] is for a table that was not generalized, [`Session::released`] for a released file. Their
@@ -15,7 +16,7 @@ use moretta_core::{
     engine::Records,
     observer::Stage,
     policy::{BoundPolicy, Policy},
-    profile::Profile,
+    profile::{Attribute, Profile},
 };
 
 use crate::{
@@ -27,20 +28,32 @@ use crate::{
 impl Session<'_> {
     /// Reads and checks a table under a policy.
     pub(crate) fn original(&self, loaded: &LoadedPolicy, table: &dyn Records) -> Result<(Counts, Profile), FlowError> {
-        let counts = self.counts(&loaded.policy, table)?;
+        check_columns(&loaded.policy, table)?;
+        self.observer.stage(Stage::Reading);
+        let counts = table.count(&Profile::grouped_columns(&loaded.policy), self.observer);
+        let counts = counts.map_err(|fault| self.counting_refused(loaded, table, fault))?;
+        self.check_profile_memory(&counts).map_err(|refused| self.with_figure(loaded, table, &counts, refused))?;
         let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts)
             .map_err(|error| FlowError::domain(&table.name(), &error))?;
         model_values(&loaded.policy, &profile, &loaded.name)?;
         objectives(&loaded.policy, &profile, &loaded.name)?;
         population(&loaded.policy, &profile, &loaded.name)?;
+        self.note_spellings(&profile);
         Ok((counts, profile))
+    }
+
+    /// Notes the columns in which spellings count as one value.
+    pub(crate) fn note_spellings(&self, profile: &Profile) {
+        profile.attributes().iter().filter_map(Attribute::folded).for_each(|note| self.observer.note(&note));
     }
 
     /// Checks the header and counts the distinct rows of the policy's columns.
     pub(crate) fn counts(&self, policy: &Policy, table: &dyn Records) -> Result<Counts, FlowError> {
-        header(policy, table.name(), table.columns())?;
+        check_columns(policy, table)?;
         self.observer.stage(Stage::Reading);
-        Ok(table.count(&Profile::grouped_columns(policy), self.observer)?)
+        let counts = table.count(&Profile::grouped_columns(policy), self.observer)?;
+        self.check_profile_memory(&counts)?;
+        Ok(counts)
     }
 
     /// Reads a released file: every text is a separate value, and identifiers may be absent.
@@ -51,26 +64,17 @@ impl Session<'_> {
         stage: Stage,
     ) -> Result<Profile, FlowError> {
         let policy = &loaded.policy;
-        let mut columns = file.columns().to_vec();
-        let absent = policy.identifiers().map(|column| &column.name).filter(|name| !file.columns().contains(name));
-        columns.extend(absent.cloned());
-        header(policy, file.name(), &columns)?;
+        policy.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
         self.observer.stage(stage);
         let counts = file.count(&Profile::grouped_columns(policy), self.observer)?;
+        self.check_profile_memory(&counts)?;
         let profile = Profile::of_release(policy, &loaded.hierarchies, &counts);
         profile.map_err(|error| FlowError::domain(&file.name(), &error))
     }
 }
 
-/// Checks that the policy and the input have the same columns.
-fn header(policy: &Policy, name: String, columns: &[String]) -> Result<(), FlowError> {
-    if !policy.columns.iter().any(|column| columns.contains(&column.name)) {
-        // The first line is not shown: it may be a record of a person.
-        let message =
-            "no column of the policy is in the first line; check that this is the right table and that it has a header";
-        return Err(FlowError::input(name, message));
-    }
-    policy.check_columns(columns).map_err(|mismatch| FlowError::input(name, mismatch))
+fn check_columns(policy: &Policy, table: &dyn Records) -> Result<(), FlowError> {
+    policy.check_columns(table.columns()).map_err(|mismatch| FlowError::input(table.name(), mismatch))
 }
 
 /// Checks that the values named by models occur in the table: a misspelled value would protect nothing.

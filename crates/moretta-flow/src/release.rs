@@ -1,7 +1,8 @@
 //! Makes a release: `anonymize` searches for a recoding, `apply` uses a saved one; the rest is the same for both.
 //!
-//! After an error before the final rename the target file is unchanged ([`moretta_core::publish`]). If an error follows
-//! the rename (sync of the folder, rename of a report), the release is complete and published.
+//! All files are written under temporary names before the first gets its own. Then recoding and reports are renamed, and
+//! the release last, so that a new release is never without them ([`moretta_core::publish`]). A run that is killed
+//! between two renames leaves a new report beside the old release, or none. Both name their release by its SHA-256.
 
 use std::{
     collections::BTreeSet,
@@ -20,9 +21,12 @@ use moretta_core::{
     run,
     saved::Saved,
     search::{Outcome, Task, method_of},
+    seed::Seed,
     verify::{Verified, verify},
 };
-use moretta_engine::{Format, LocalEngine, Pending, Target, peak_memory_bytes, write_pending};
+use moretta_engine::{
+    EngineError, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes, write_pending,
+};
 use moretta_insight::{
     report::{Report, Seconds},
     tradeoff,
@@ -31,6 +35,8 @@ use moretta_insight::{
 use crate::{
     error::FlowError,
     files::{OutputFormat, check_beside, check_outputs},
+    linkage::{Earlier, EarlierReleases},
+    memory::{Guard, Purpose},
     policy::LoadedPolicy,
     preflight,
     session::Session,
@@ -47,6 +53,8 @@ pub struct Anonymize {
     pub output: Output,
     /// File to save the recoding in, for `apply`.
     pub recoding: Option<PathBuf>,
+    /// Earlier releases of the same table.
+    pub earlier: Earlier,
     /// Options of search and output.
     pub options: ReleaseOptions,
 }
@@ -65,8 +73,8 @@ pub struct Output {
 /// Options of search and output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReleaseOptions {
-    /// Random seed of the search and of the record order; random by default.
-    pub seed: Option<u64>,
+    /// Random seed of the search and of the record order; a random key by default.
+    pub seed: Option<Seed>,
     /// Whether the records keep the order of the input.
     pub keep_order: bool,
     /// Limit of the search; then the best result so far is released.
@@ -110,11 +118,20 @@ impl Session<'_> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let target = check_files(&request.output, request.recoding.as_deref(), &loaded.files, &engine)?;
+            let earlier =
+                request.earlier.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
+            let earlier: Vec<LocalEngine> = earlier.collect::<Result<_, _>>()?;
+            let mut reads = loaded.files.clone();
+            reads.extend(earlier.iter().flat_map(|release| release.source().paths()).map(PathBuf::from));
+            let target = check_files(&request.output, request.recoding.as_deref(), &reads, &engine)?;
+            let earlier = EarlierReleases::read(self, &request.earlier, &earlier, (&loaded, &engine))?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
-            let (Release { report, recoding }, file) = self.prepare(&engine, &loaded, &target, &options)?;
-            publish(file, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
+            let (Release { mut report, recoding }, release) = self.prepare(&engine, &loaded, &target, &options)?;
+            if let Some(earlier) = earlier {
+                report.linkage = Some(earlier.judge(self, &release, request.output.release.display().to_string())?);
+            }
+            publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
             Ok(report)
         })
     }
@@ -151,15 +168,16 @@ impl Session<'_> {
         let seed = seed(options.seed)?;
         let others = self.second_tables(policy, &loaded.hierarchies, &loaded.folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
+        self.check_memory(&bound, &counts, Purpose::release(engine, target, options.path))?;
         // `moretta frontier` uses the same seed, so that the steps are the same.
-        let path_seed = if options.at.is_some() { options.seed.unwrap_or(0) } else { seed };
+        let path_seed = if options.at.is_some() { options.seed.map_or(0, Seed::for_search) } else { seed.for_search() };
         let task = Task::of(&bound, path_seed);
         let (outcome, first_valid) = match options.at {
             Some(at) => {
                 preflight::path(&bound)?;
                 tradeoff::outcome_at(policy, &task, at, self.observer)?
             }
-            None => (self.search(&bound, seed, options.time_limit)?, None),
+            None => (self.search(&bound, seed.for_search(), options.time_limit)?, None),
         };
         let verified = verify(&bound, outcome.recoding).map_err(|error| match options.at {
             Some(at) => FlowError::unsatisfied(tradeoff::refused(at, first_valid, &error)),
@@ -178,9 +196,12 @@ impl Session<'_> {
         }
         self.notes(loaded);
         let saved = || Saved::of(policy, &loaded.hierarchies, &profile, verified.recoding());
-        let recoding = options.recoding.then(saved);
-        let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts: &counts, target, order };
-        let release = self.write(&input, &verified, &mut report, stopwatch)?;
+        let mut recoding = options.recoding.then(saved);
+        let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts, target, order };
+        let release = self.write(input, &verified, &mut report, stopwatch)?;
+        if let Some(saved) = &mut recoding {
+            saved.release.clone_from(&report.release);
+        }
         Ok((Release { report, recoding }, release))
     }
 
@@ -189,7 +210,10 @@ impl Session<'_> {
         let advice: BTreeSet<String> = bound.models().iter().filter_map(|model| model.advice()).collect();
         advice.into_iter().for_each(|advice| self.observer.note(&Note::ModelAdvice(advice)));
         self.observer.stage(Stage::Searching);
-        let outcome = run::search(bound, seed, &Deadline::after(self.observer, limit))?;
+        let guard = Guard::new(self.memory_limit().filter(|_| self.alone()));
+        let exceeded = || guard.is_exceeded();
+        let outcome = run::search(bound, seed, &Deadline::after(self.observer, limit).or_when(&exceeded))?;
+        guard.check()?;
         if outcome.stop == Stop::Cancelled {
             let anytime = method_of(bound.policy()).is_ok_and(|method| method.anytime());
             if !anytime || !outcome.recoding.discloses_anything(bound.profile()) {
@@ -217,18 +241,19 @@ impl Session<'_> {
         }
     }
 
-    /// Writes the release and reads it back; completes the report's times.
+    /// Writes the release and reads it back; completes the report's file and times.
     pub(crate) fn write<E: Engine>(
         &self,
-        input: &RewriteInput<'_, E>,
+        input: RewriteInput<'_, E>,
         verified: &Verified<'_>,
         report: &mut Report,
         mut stopwatch: Stopwatch,
     ) -> Result<ReadBack<E::Staged>, FlowError> {
-        let RewriteInput { engine, hierarchies, counts, target, order } = *input;
+        let RewriteInput { engine, hierarchies, counts, target, order } = input;
         let written = verified.write(engine, counts, target, (order, report.seed), self.observer)?;
         report.seconds.release = stopwatch.lap();
         let release = written.read_back(hierarchies, self.observer)?;
+        report.release = release.file().cloned();
         report.seconds.check = stopwatch.lap();
         // The total already includes the time of optional steps.
         let Seconds { profile, search, release: writing, check, total } = report.seconds;
@@ -242,7 +267,7 @@ impl Session<'_> {
 pub(crate) struct RewriteInput<'a, E: Engine> {
     pub(crate) engine: &'a E,
     pub(crate) hierarchies: &'a Hierarchies,
-    pub(crate) counts: &'a Counts,
+    pub(crate) counts: Counts,
     pub(crate) target: &'a E::Target,
     pub(crate) order: RecordOrder,
 }
@@ -258,13 +283,17 @@ pub(crate) fn order<E: Engine>(engine: &E, policy: &Policy, keep: bool) -> Resul
     }
 }
 
-/// Returns the requested seed, or a random one: an attacker who guesses the seed can undo the shuffle. It has 53 bits,
-/// because JSON readers keep whole numbers up to 2^53.
-pub(crate) fn seed(requested: Option<u64>) -> Result<u64, FlowError> {
-    let drawn = || getrandom::u64().map(|seed| seed >> 11);
-    requested
-        .map_or_else(drawn, Ok)
-        .map_err(|error| FlowError::usage(format!("the system has no random numbers ({error}); use --seed N")))
+/// Returns the requested seed, or a random key: an attacker who finds the seed can undo the shuffle.
+pub(crate) fn seed(requested: Option<Seed>) -> Result<Seed, FlowError> {
+    requested.map_or_else(|| random_bytes().map(Seed::Key), Ok)
+}
+
+/// Returns random bytes of the operating system.
+pub(crate) fn random_bytes<const N: usize>() -> Result<[u8; N], FlowError> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| FlowError::usage(format!("the system has no random numbers ({error}); use --seed N")))?;
+    Ok(bytes)
 }
 
 /// Checks the output files of a release before the work starts.
@@ -297,8 +326,8 @@ fn report_format(path: &Path) -> Result<OutputFormat, FlowError> {
     OutputFormat::of(path, &[OutputFormat::Json, OutputFormat::Html], "a report must be named .json or .html")
 }
 
-/// Publishes a release, then its reports and recoding. All files are written before the first is renamed; the release
-/// is renamed first.
+/// Publishes the recoding, the reports and then the release. All files are written before the first is renamed, and no
+/// file is renamed if another's target exists and may not be overwritten.
 pub(crate) fn publish<S: Staged>(
     release: ReadBack<S>,
     report: &Report,
@@ -321,6 +350,29 @@ pub(crate) fn publish<S: Staged>(
         };
         add(path, text)?;
     }
-    release.publish()?;
-    beside.into_iter().try_for_each(|file| Ok(file.persist()?))
+    // A signal waits until all files have their names.
+    let _held = hold_signals();
+    beside.iter().try_for_each(Pending::check_free)?;
+    if !output.overwrite && output.release.symlink_metadata().is_ok() {
+        return Err(EngineError::TargetExists { path: output.release.clone() }.into());
+    }
+    let names: Vec<PathBuf> = beside.iter().map(|file| file.target().to_owned()).collect();
+    for (index, file) in beside.into_iter().enumerate() {
+        file.persist()
+            .map_err(|error| partly(error.into(), &names[..index], &names[index + 1..], Some(&output.release)))?;
+    }
+    release.publish().map_err(|error| partly(error.into(), &names, &[], None))
+}
+
+/// Adds to the error of one file which files before it are published and which after it are not.
+fn partly(mut error: FlowError, before: &[PathBuf], after: &[PathBuf], release: Option<&PathBuf>) -> FlowError {
+    let list =
+        |files: Vec<&PathBuf>| files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+    if !before.is_empty() {
+        error.message += &format!("; already published: {}", list(before.iter().collect()));
+    }
+    if let Some(release) = release {
+        error.message += &format!("; not published: {}", list(after.iter().chain([release]).collect()));
+    }
+    error
 }

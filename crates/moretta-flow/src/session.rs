@@ -15,7 +15,7 @@ use moretta_core::{
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::{error::FlowError, policy::second_tables};
+use crate::{error::FlowError, memory::MIN_MEMORY, policy::second_tables};
 
 /// Stack size of a worker thread in bytes: the usual size of a main thread, enough for deep recursions.
 const STACK_BYTES: usize = 8 << 20;
@@ -25,7 +25,7 @@ const STACK_BYTES: usize = 8 << 20;
 pub struct Resources {
     /// Number of threads; all cores by default.
     pub threads: Option<u16>,
-    /// Bytes for distinct values and rows; no limit by default.
+    /// Maximum bytes of the process, at least `MIN_MEMORY`; no limit by default. A request that needs more is refused.
     pub memory: Option<u64>,
     /// Whether the process runs nothing else, so that its peak memory is the job's and can be reported.
     pub alone: bool,
@@ -41,6 +41,12 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// Starts the threads of the session.
     pub fn new(resources: Resources, observer: &'a dyn Observer) -> Result<Self, FlowError> {
+        if let Some(limit) = resources.memory.filter(|&limit| limit < MIN_MEMORY) {
+            let least = MIN_MEMORY / 1_000_000;
+            let message =
+                format!("--memory is {limit} bytes; it must be at least {least}MB, which the program itself needs");
+            return Err(FlowError::usage(message));
+        }
         let threads = resources.threads.map_or(0, |threads| usize::from(threads).max(1));
         let pool = ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_BYTES).build();
         let pool = pool.map_err(|error| FlowError::usage(format!("cannot start {threads} threads: {error}")))?;
@@ -54,10 +60,30 @@ impl<'a> Session<'a> {
 
     /// Opens a file, a folder of files, or a pattern.
     pub fn open(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
-        let csv = CsvOptions { delimiter: options.delimiter.map(|c| c as u8), quote: options.quote as u8 };
-        let mut engine_options = EngineOptions { memory: self.resources.memory, ..EngineOptions::default() };
-        engine_options.threads = self.resources.threads.map_or(engine_options.threads, usize::from);
-        Ok(LocalEngine::with_options(Source::open(input, &csv)?, engine_options))
+        self.open_as(input, options, false)
+    }
+
+    /// Opens a release. Text that other readers may read as other records is refused.
+    pub fn open_release(&self, input: &str, options: &InputOptions) -> Result<LocalEngine, FlowError> {
+        self.open_as(input, options, true)
+    }
+
+    fn open_as(&self, input: &str, options: &InputOptions, release: bool) -> Result<LocalEngine, FlowError> {
+        let csv = CsvOptions { delimiter: options.delimiter.map(|c| c as u8), quote: options.quote as u8, release };
+        let options = self.engine_options();
+        let options = self.memory_limit().map_or(options.clone(), |limit| options.within(limit));
+        Ok(LocalEngine::with_options(Source::open(input, &csv)?, options))
+    }
+
+    /// Options of engines, without the memory limit.
+    pub(crate) fn engine_options(&self) -> EngineOptions {
+        let options = EngineOptions::default();
+        EngineOptions { threads: self.resources.threads.map_or(options.threads, usize::from), ..options }
+    }
+
+    /// Maximum bytes of the process.
+    pub(crate) fn memory_limit(&self) -> Option<u64> {
+        self.resources.memory
     }
 
     /// Reads the second tables that the models of a policy need, for example a population.

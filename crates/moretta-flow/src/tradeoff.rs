@@ -13,6 +13,7 @@ use moretta_insight::tradeoff::TradeOff;
 use crate::{
     error::FlowError,
     files::{OutputFile, OutputFormat},
+    memory::Purpose,
     policy::LoadedPolicy,
     preflight,
     session::Session,
@@ -40,10 +41,12 @@ impl Session<'_> {
             let rule = "the trade-off must be named .csv, .svg or .html; `--json` prints JSON";
             let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg, OutputFormat::Html], rule)?;
             request.output.check(&loaded.files, &[&engine])?;
-            let (_, profile) = self.original(&loaded, &engine)?;
+            let (counts, profile) = self.original(&loaded, &engine)?;
             let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
             let bound = BoundPolicy::with_tables(&loaded.policy, Tables { table: &profile, others: &others })?;
             preflight::path(&bound)?;
+            self.check_memory(&bound, &counts, Purpose::Path)?;
+            drop(counts);
             self.observer.stage(Stage::Searching);
             let found = TradeOff::find(&loaded.policy, &Task::of(&bound, request.seed), self.observer)?;
             if !found.is_own() {

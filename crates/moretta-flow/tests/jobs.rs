@@ -36,7 +36,8 @@ fn request(folder: &Path, release: &str) -> Anonymize {
         policy: folder.join("policy.toml"),
         output: Output { release: folder.join(release), reports: Vec::new(), overwrite: false },
         recoding: None,
-        options: ReleaseOptions { seed: Some(7), ..ReleaseOptions::default() },
+        earlier: moretta_flow::Earlier::default(),
+        options: ReleaseOptions { seed: Some(7.into()), ..ReleaseOptions::default() },
     }
 }
 

@@ -52,7 +52,7 @@ fn loaded(folder: &Path, method: &str, model: impl PrivacyModel) -> LoadedPolicy
 fn release_and_check(folder: &Path, loaded: &LoadedPolicy, notes: &Notes) -> Result<(Checked, Checked), FlowError> {
     let session = Session::new(Resources::default(), notes)?;
     let path = |name: &str| folder.join(name).display().to_string();
-    let options = ReleaseOptions { seed: Some(1), ..ReleaseOptions::default() };
+    let options = ReleaseOptions { seed: Some(1.into()), ..ReleaseOptions::default() };
     let engine = session.open(&path("people.csv"), &loaded.policy.input)?;
     let target = Target { overwrite: true, ..Target::new(folder.join("released.csv"))? };
     let release = session.release(&engine, loaded, &target, &options)?;

@@ -115,7 +115,7 @@ impl Engine for Memory {
             rows.push(self.table.columns.iter().zip(record).filter_map(cell).collect());
         }
         // Sorted by a hash of seed and index, to hide the order of the input.
-        let mut rows: Vec<(u64, Vec<String>)> = (plan.seed..).map(hashed).zip(rows).collect();
+        let mut rows: Vec<(u64, Vec<String>)> = (plan.seed.for_search()..).map(hashed).zip(rows).collect();
         rows.sort();
         let mut table = TextTable { columns, rows: rows.into_iter().map(|(_, row)| row).collect() };
         match self.defect {
@@ -217,7 +217,7 @@ fn whole_releases_are_made_of_records_in_memory_by_every_method() {
         let kind = MemoryKind::default();
         let session = Session::new(Resources::default(), &NoObserver).expect("a session");
         let (engine, target) = (kind.engine(&people()), kind.target());
-        let options = ReleaseOptions { seed: Some(1), ..ReleaseOptions::default() };
+        let options = ReleaseOptions { seed: Some(1.into()), ..ReleaseOptions::default() };
         let release = session.release(&engine, &policy(5, method, "shuffled"), &target, &options).expect(method);
         let released = kind.published(&target).expect("published");
         assert_eq!((released.columns, released.rows.len()), (people().columns[1..].to_vec(), 200), "{method}");
@@ -242,7 +242,7 @@ fn what_cannot_be_released_is_not_published() {
 #[test]
 fn what_was_written_otherwise_than_verified_is_not_published() {
     use Defect::*;
-    let options = ReleaseOptions { seed: Some(1), ..ReleaseOptions::default() };
+    let options = ReleaseOptions { seed: Some(1.into()), ..ReleaseOptions::default() };
     let session = Session::new(Resources::default(), &NoObserver).expect("a session");
     for (defect, said) in [
         (AnotherLabel, "the number of groups differs"),

@@ -28,6 +28,7 @@
 
 mod dates;
 mod decide;
+mod header;
 mod look;
 mod patterns;
 #[cfg(test)]
@@ -42,12 +43,12 @@ use moretta_core::{
     schema::{Kind, Role},
 };
 
-pub use self::text::policy_text;
 use self::{
     dates::DateStyle,
     decide::Decision,
     look::{Look, Shape},
 };
+pub use self::{header::name_like_a_value, text::policy_text};
 
 /// Summary of a column of the sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

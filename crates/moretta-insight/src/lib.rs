@@ -5,6 +5,8 @@
 //! - [`mod@evaluate`]: the error of a classifier that is trained on a release and tested on held-out records, and the
 //!   errors of a release's answers to COUNT and SUM queries.
 //! - [`inferences`]: sensitive values that an attacker can infer from a table, with their confidence.
+//! - [`linkage`]: what an attacker learns who holds several releases of one table.
+//! - [`naming`]: the values and nodes that a document may name.
 //! - [`recoding_comparison`]: the loss of a saved recoding compared with a fresh search on the same records.
 //! - [`report`]: policy, guarantees, losses and run statistics of a release, for programs and pages.
 //! - [`risk`]: re-identification risk, before and after.
@@ -16,6 +18,8 @@ pub mod comparison;
 pub mod distribution;
 pub mod evaluate;
 pub mod inferences;
+pub mod linkage;
+pub mod naming;
 pub mod recoding_comparison;
 pub mod report;
 pub mod risk;

@@ -1,11 +1,13 @@
 //! The report on a release: policy, guarantees, risk, losses and run statistics. It is written as JSON; HTML pages are
 //! made from it.
 //!
-//! It contains no data about a single person: only counts, measures, labels of columns, and the policy.
+//! It contains no data about a single person: only counts, measures, labels of columns, and the policy. Values and nodes
+//! are named as [`naming`] allows.
 
 use std::sync::Arc;
 
 use moretta_core::{
+    engine::ReleaseFile,
     hierarchy::Cell,
     ids::TupleId,
     measure::{MeasureContext, Measures},
@@ -15,12 +17,15 @@ use moretta_core::{
     profile::Profile,
     recoding::{Cut, Recoding},
     search::Stop,
+    seed::Seed,
     verify::{Judgement, Verified},
 };
 use serde::{Serialize, Serializer};
 
 use crate::{
     distribution::{self, Distribution},
+    linkage::Linkage,
+    naming,
     recoding_comparison::Compared,
     risk::Risk,
     tradeoff::Point,
@@ -34,6 +39,9 @@ pub const VERSION: u32 = 1;
 pub struct Report {
     /// The version of this format.
     pub version: u32,
+    /// The released file; `None` if the release is not a file. The caller fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub release: Option<ReleaseFile>,
     /// Size of the input.
     pub input: Input,
     /// The policy of the release.
@@ -43,8 +51,8 @@ pub struct Report {
     /// The requested step of the generalization path (`--at`); the caller fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<usize>,
-    /// The random seed. With it the order of the input can be restored, so it must not be published.
-    pub seed: u64,
+    /// The random seed, as text. With it the order of the input can be restored, so it must not be published.
+    pub seed: Seed,
     /// Why the search ended.
     pub stop: Stop,
     /// Guarantees of the release.
@@ -68,6 +76,9 @@ pub struct Report {
     /// Comparison of an applied recoding with a fresh search, if requested; the caller fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
+    /// Knowledge of an attacker who also holds earlier releases, if they were given; the caller fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub linkage: Option<Linkage>,
     /// Information loss of each quasi-identifier.
     pub columns: Vec<ColumnLoss>,
     /// Columns with nested labels: a label does not stand for values that are released with a narrower label.
@@ -120,7 +131,7 @@ pub struct TemplateResult {
     pub given: Vec<String>,
     /// Name of the sensitive column.
     pub column: String,
-    /// The guarded value.
+    /// The guarded value; one of the rarest values, which come from the data, has a number instead.
     pub value: String,
     /// Maximum confidence.
     pub max_confidence: f64,
@@ -240,14 +251,14 @@ impl Privacy {
         // Turns an index among all judgements into one among the templates.
         let place = |index: usize| judgements[..index].iter().filter(is_template).count();
         let template = |judgement: &Judgement| {
-            let TemplateFacts { template, value } = judgement.facts.get()?;
+            let TemplateFacts { template, named, .. } = judgement.facts.get()?;
             let Template { given, column, max_confidence, .. } = &**template;
             Some(TemplateResult {
                 template: Arc::clone(template),
                 holds: judgement.holds,
                 given: given.clone(),
                 column: column.clone(),
-                value: value.clone(),
+                value: named.clone(),
                 max_confidence: *max_confidence,
                 confidence: judgement.confidence.unwrap_or(0.0),
                 implied_by: judgement.implied_by.map(place),
@@ -259,7 +270,7 @@ impl Privacy {
             Some(LkcResult { l, k, c, smallest_group, confidence: confidence.unwrap_or(0.0) })
         };
         let model = |judgement: &Judgement| ModelResult {
-            model: judgement.model.clone(),
+            model: naming::description(&judgement.facts, judgement.model.clone()),
             holds: judgement.holds,
             worst: judgement.worst.clone(),
             figure: Some(judgement.worst_figure).filter(|figure| figure.is_finite()),
@@ -294,13 +305,13 @@ impl Report {
         self.columns.iter().any(|column| column.losses.get("lm").is_none_or(|lm| lm < 1.0))
     }
 
-    /// Builds the report on a verified release. The caller fills in path, times and memory.
+    /// Builds the report on a verified release. The caller fills in file, path, times and memory.
     pub fn of(
         policy: &Policy,
         profile: &Profile,
         verified: &Verified,
         outcome: (Stop, &[(&'static str, u64)]),
-        seed: u64,
+        seed: Seed,
         input_columns: usize,
     ) -> Self {
         let released = verified.released();
@@ -321,6 +332,7 @@ impl Report {
         let (stop, work) = outcome;
         Self {
             version: VERSION,
+            release: None,
             input: Input { rows: profile.records(), columns: input_columns },
             policy: policy.clone(),
             method: policy.method.name.clone(),
@@ -336,6 +348,7 @@ impl Report {
             objectives: policy.objectives().iter().map(objective_result).collect(),
             measures: Measures::of(&context),
             compared: None,
+            linkage: None,
             columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),
             nested: nested(policy, profile, verified.recoding()),
             path: Vec::new(),
@@ -402,7 +415,7 @@ mod tests {
         let TestTable { policy, profile, models } = TestTable::new(policy, &[], &[("1,x", 2), ("1,y", 2)]);
         let discloses = |cut: Cut| {
             let verified = verify_against(&profile, Recoding::Global(cut), &models, &policy, 4).unwrap();
-            Report::of(&policy, &profile, &verified, (Stop::Finished, &[]), 1, 2).discloses_anything()
+            Report::of(&policy, &profile, &verified, (Stop::Finished, &[]), Seed::Number(1), 2).discloses_anything()
         };
         let identity = Cut::identity(&profile);
         let suppressed = (0..profile.tuples()).map(TupleId::from_index).collect();

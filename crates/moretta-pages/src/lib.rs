@@ -10,11 +10,12 @@
 //! page forbids it), light or dark like the reader's system, black on white in print. It depends only on its
 //! arguments and the version of moretta.
 //!
-//! A page must never contain a value of a record, or the seed. All texts come from the policy, from registries and from
-//! counts. A template over the rarest values of a column learns those values from the data, so they are counted and not
-//! named. The only exception are the labels of histograms, which are values and ranges of the table: none covers fewer
-//! than `max(k, 10)` records, ranges begin at round values, and neither the minimum nor the maximum is shown
-//! ([`moretta_insight::distribution`]).
+//! A page must never contain the seed, or a value or node of a hierarchy that fewer than `max(k, 10)` records carry
+//! ([`moretta_insight::naming`]). All texts come from the policy, from registries and from counts, with two exceptions:
+//! labels of histograms, whose ranges begin at round values and show neither the minimum nor the maximum
+//! ([`moretta_insight::distribution`]), and nodes that a step of a generalization path changes. A template over the
+//! rarest values of a column learns those values from the data, so they are counted and not named. Lists of inferences
+//! and of true answers show values of records: they are as confidential as the input, and a note says so.
 //!
 //! Bars are SVG without a view box: shapes are placed in percent of the width and text keeps its size, so they fit a
 //! phone and a sheet of paper. A bar next to its number is decoration and hidden from screen readers; other charts have

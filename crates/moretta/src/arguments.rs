@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use moretta_core::{hierarchy::Decimal, seed::Seed};
 
 /// Anonymize tabular microdata and verify the released file
 #[derive(Debug, Parser)]
@@ -24,6 +25,8 @@ pub enum Command {
     Anonymize(Anonymize),
     /// Check whether a file satisfies a policy (exit code 0 or 1)
     Check(Check),
+    /// Count what several releases of one table disclose together (exit code 0 or 1)
+    Linkage(Linkage),
     /// Measure the information loss of a release
     Measure(Measure),
     /// Compare COUNT and SUM answers of a release with the original
@@ -56,7 +59,7 @@ pub struct Resources {
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
-    /// Memory limit for distinct records, e.g. 500MB or 4GB [default: none]
+    /// Memory limit of the whole program, e.g. 500MB or 4GB [default: none]
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub memory: Option<u64>,
 }
@@ -69,9 +72,10 @@ pub struct Output {
     /// Report to write: .json for programs, .html for people (may be given twice)
     #[arg(long, value_name = "R.json|R.html")]
     pub report: Vec<PathBuf>,
-    /// Random seed; keep it secret, because it can undo the shuffle of the records [default: random]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    /// Random seed, a number or the `seed` of a report; keep it secret, because it can undo the shuffle of the records
+    /// [default: a random key]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<Seed>,
     /// Keep the record order of the input (the order can identify people)
     #[arg(long)]
     pub keep_order: bool,
@@ -147,8 +151,22 @@ pub struct Anonymize {
     /// Stop the search after this time (60s, 5m, 1h) and release the best result so far
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time_limit: Option<Duration>,
+    /// Earlier releases of the same records; refuse a release that violates the policy together with them
+    ///
+    /// An attacker who has several releases of one table learns more than from each. `moretta linkage` counts it.
+    #[arg(long, value_name = "RELEASE", num_args = 1..)]
+    pub earlier: Vec<String>,
+    /// Refuse the release, or publish it with a note, if the policy is violated together with earlier ones [default: refuse]
+    #[arg(long, value_name = "refuse|warn", requires = "earlier", hide_possible_values = true)]
+    pub if_linkable: Option<IfLinkable>,
     #[command(flatten)]
     pub resources: Resources,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum IfLinkable {
+    Refuse,
+    Warn,
 }
 
 #[derive(Debug, Args)]
@@ -164,6 +182,31 @@ pub struct Check {
     #[command(flatten)]
     pub resources: Resources,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = LINKAGE_HELP)]
+pub struct Linkage {
+    /// Two or more releases of the same records: CSV or Parquet
+    #[arg(value_name = "RELEASE", num_args = 2.., required = true)]
+    pub releases: Vec<String>,
+    /// Policy file; its models judge what remains of a person's groups
+    #[arg(long, short, value_name = "POLICY")]
+    pub policy: PathBuf,
+    /// Original file, folder of files, or pattern, to count its people [default: count regions where people may be]
+    #[arg(long, value_name = "FILE")]
+    pub original: Option<String>,
+    /// Print the counts as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+const LINKAGE_HELP: &str = "\
+The attacker knows the quasi-identifiers of a person and has all releases. In each release the person can be any \
+record whose cells contain these values. Only records whose sensitive, class and insensitive values occur among these \
+in every release remain: the joint group, which must satisfy the policy. Releases of different records (of another \
+year, for instance) are refused. No person and no value is printed.";
 
 #[derive(Debug, Args)]
 pub struct Measure {
@@ -440,10 +483,10 @@ pub struct HierarchyBuild {
     pub parts: Vec<u32>,
     /// For --method widths: interval width of each level, e.g. 5,10,20
     #[arg(long, value_name = "W,W,..", value_delimiter = ',', allow_negative_numbers = true)]
-    pub widths: Vec<f64>,
+    pub widths: Vec<Decimal>,
     /// For --method bins: interval edges, e.g. 0,18,65,120
     #[arg(long, value_name = "E,E,..", value_delimiter = ',', allow_negative_numbers = true)]
-    pub bins: Vec<f64>,
+    pub bins: Vec<Decimal>,
     /// For --method dates: levels, finest first [default: day,month,quarter,year,decade]
     #[arg(long, value_name = "L,L,..", value_delimiter = ',', value_enum)]
     pub dates: Vec<CalendarLevel>,

@@ -3,6 +3,7 @@
 mod arguments;
 mod child_process;
 mod commands;
+mod stdout;
 mod summary;
 mod tables;
 mod terminal;
@@ -11,6 +12,7 @@ use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
+use moretta_core::text::escaped;
 use moretta_flow::{ErrorKind, FlowError};
 
 /// The exit code of bad usage or input.
@@ -28,21 +30,54 @@ fn exit_code(kind: ErrorKind) -> u8 {
     }
 }
 
+/// Keeps panics silent that are caught: the decoder of Parquet panics on some damaged files.
+fn silence_caught_panics() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !moretta_engine::catches_panics() {
+            print(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
+    silence_caught_panics();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { BAD_INPUT_CODE } else { 0 });
+            if error.use_stderr() {
+                print_usage(&error);
+                return ExitCode::from(BAD_INPUT_CODE);
+            }
+            // Help or version.
+            return ended(stdout::print(&error.render().ansi().to_string()));
         }
     };
-    terminal::catch_interrupts();
-    match run(arguments.command) {
+    terminal::catch_signals();
+    ended(run(arguments.command))
+}
+
+/// Prints the error, if any, and returns the exit code.
+fn ended(result: Result<(), FlowError>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(FlowError { kind, message, .. }) => {
             summary::error(&message);
             ExitCode::from(exit_code(kind))
         }
+    }
+}
+
+/// Prints an error of the command line, or the help. An argument may be the name of a file, with control characters.
+fn print_usage(error: &clap::Error) {
+    let is_plain = |argument: std::ffi::OsString| {
+        let argument = argument.to_string_lossy();
+        escaped(&argument) == argument
+    };
+    if std::env::args_os().all(is_plain) {
+        let _ = error.print();
+    } else {
+        eprint!("{}", escaped(&error.to_string()));
     }
 }
 
@@ -52,6 +87,7 @@ fn run(command: Command) -> Result<(), FlowError> {
         Command::Inferences(arguments) => commands::inferences::run(arguments),
         Command::Anonymize(arguments) => commands::anonymize::run(arguments),
         Command::Check(arguments) => commands::check::run(arguments),
+        Command::Linkage(arguments) => commands::linkage::run(arguments),
         Command::Measure(arguments) => commands::measure::run(arguments),
         Command::Queries(arguments) => commands::queries::run(arguments),
         Command::Frontier(arguments) => commands::frontier::run(arguments),

@@ -7,7 +7,7 @@ use moretta_core::{
     measure::{MEASURES, Measures},
     privacy::{Description, Template, TemplateValues},
     search::Stop,
-    text::{count, counted, listed},
+    text::{count, counted, escaped, listed, one_line, shown},
 };
 use moretta_flow::Checked;
 use moretta_guess::Guesses;
@@ -18,20 +18,20 @@ use moretta_insight::{
 };
 use serde::Serialize;
 
-use crate::arguments::Output;
+use crate::{arguments::Output, tables};
 
 pub const GOOD: Style = AnsiColor::Green.on_default();
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 pub const FAINT: Style = Style::new().dimmed();
 
-/// Prints to standard output; a closed pipe is not an error.
-pub fn print(text: &str) {
-    let _ = anstream::stdout().write_all(text.as_bytes());
+/// A file name for the terminal.
+pub fn file_name(path: &Path) -> String {
+    one_line(&path.display().to_string())
 }
 
 /// Prints a note to standard error.
 pub fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "note: {text}");
+    let _ = writeln!(anstream::stderr(), "note: {}", escaped(text));
 }
 
 pub fn to_json(value: &impl Serialize) -> String {
@@ -50,7 +50,7 @@ pub fn records(number: u64) -> String {
 
 /// Prints an error to standard error.
 pub fn error(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {text}");
+    let _ = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {}", escaped(text));
 }
 
 /// Formats a share like the report page: a share above 0 never prints as 0 %.
@@ -66,7 +66,7 @@ fn figure(value: f64) -> String {
 pub fn release(report: &Report, output: &Output) -> String {
     let mut text = format!(
         "{GOOD}released{GOOD:#} {}: {} in {}, {} suppressed\n",
-        output.output.display(),
+        file_name(&output.output),
         records(report.input.rows),
         counted(report.groups as u64, "group", "groups"),
         count(report.suppressed_rows)
@@ -77,7 +77,12 @@ pub fn release(report: &Report, output: &Output) -> String {
     }
     for model in &report.privacy.models {
         let worst = worst(&model.model, model.of_table, &model.worst);
-        let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {}: {worst}", model.model);
+        let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {}: {worst}", one_line(&model.model.to_string()));
+    }
+    if let Some(linkage) = &report.linkage {
+        let earlier = counted(linkage.releases.len() as u64 - 1, "earlier release", "earlier releases");
+        let _ = writeln!(text, "  earlier together with {earlier}:");
+        text += &tables::linkage::lines(linkage);
     }
     text += &risk(report);
     text += &losses(report);
@@ -92,7 +97,7 @@ pub fn release(report: &Report, output: &Output) -> String {
         seconds.total, seconds.profile, seconds.search, seconds.release, seconds.check
     );
     for path in &output.report {
-        let _ = writeln!(text, "  report {}", path.display());
+        let _ = writeln!(text, "  report {}", file_name(path));
     }
     text
 }
@@ -111,9 +116,9 @@ fn risk(report: &Report) -> String {
 fn losses(report: &Report) -> String {
     let gcp = report.measures.get("gcp").unwrap_or(0.0);
     let mut text = format!("  loss   {:.1} % of the precision (gcp {gcp:.4}); by column:\n", 100.0 * gcp);
-    let widest = report.columns.iter().map(|column| column.name.chars().count()).max().unwrap_or(0);
+    let widest = report.columns.iter().map(|column| shown(&column.name).chars().count()).max().unwrap_or(0);
     for column in &report.columns {
-        let (name, percent) = (&column.name, 100.0 * column.share());
+        let (name, percent) = (shown(&column.name), 100.0 * column.share());
         let bar = "█".repeat((column.share() * 20.0).round() as usize);
         let _ = writeln!(text, "         {name:<widest$}  {percent:>5.1} %  {FAINT}{bar}{FAINT:#}");
     }
@@ -127,7 +132,7 @@ fn losses(report: &Report) -> String {
 fn notes(report: &Report) -> String {
     let mut text = String::new();
     if !report.nested.is_empty() {
-        let columns = report.nested.join(", ");
+        let columns = one_line(&report.nested.join(", "));
         text += &format!(
             "  note   in {columns}, a label does not stand for values that are released with a narrower label\n"
         );
@@ -136,7 +141,7 @@ fn notes(report: &Report) -> String {
         let _ = writeln!(text, "  note   the table was partitioned into {} blocks, searched separately", count(blocks));
     }
     for line in redundant(&report.privacy.templates) {
-        let _ = writeln!(text, "  note   {line}");
+        let _ = writeln!(text, "  note   {}", one_line(&line));
     }
     let stopped = match report.stop {
         Stop::Finished => return text,
@@ -154,7 +159,7 @@ fn notes(report: &Report) -> String {
 /// `cm of insured = 0.1270 (weight 2)`
 fn objective_line(objective: &ObjectiveResult) -> String {
     let ObjectiveResult { measure, column, weight, value } = objective;
-    let column = column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
+    let column = column.as_ref().map_or(String::new(), |column| format!(" of {}", shown(column)));
     let value = value.map_or("-".to_owned(), figure);
     let weight = if *weight == 1.0 { String::new() } else { format!(" (weight {weight})") };
     format!("{measure}{column} = {value}{weight}")
@@ -164,7 +169,7 @@ fn objective_line(objective: &ObjectiveResult) -> String {
 fn compared(compared: &Compared, method: &str) -> String {
     let Compared { suppressed_rows, measures, stop, refused, seconds } = compared;
     if let Some(reason) = refused {
-        return format!("  fresh  {method} found no recoding of these records to compare with: {reason}\n");
+        return format!("  fresh  {method} found no recoding of these records to compare with: {}\n", one_line(reason));
     }
     let stopped = match stop {
         Some(Stop::OutOfTime) => ", stopped at the time limit: more time could reduce its loss",
@@ -175,7 +180,7 @@ fn compared(compared: &Compared, method: &str) -> String {
     let rows = Both { applied: suppressed_rows.applied as f64, fresh: suppressed_rows.fresh.map(|rows| rows as f64) };
     let whole = |rows: f64| count(rows as u64);
     let named = measures.iter().map(|measure| {
-        let column = measure.column.as_ref().map_or(String::new(), |column| format!(" of {column}"));
+        let column = measure.column.as_ref().map_or(String::new(), |column| format!(" of {}", shown(column)));
         (format!("{}{column}", measure.name), measure.value, figure as fn(f64) -> String)
     });
     let lines: Vec<_> =
@@ -203,8 +208,9 @@ fn worse(value: Both<f64>, shown: fn(f64) -> String) -> String {
 
 /// `smallest group has 10 records`; the figure alone if the model is about the whole table.
 fn worst(model: &Description, of_table: bool, figure: &str) -> String {
+    let figure = one_line(figure);
     match model.name.as_str() {
-        _ if of_table => figure.to_owned(),
+        _ if of_table => figure,
         "k-anonymity" => format!("smallest group has {figure}"),
         _ => format!("worst group has {figure}"),
     }
@@ -259,7 +265,8 @@ fn inference(template: &Template) -> String {
 /// Returns the summary of `check`.
 pub fn check(outcome: &Checked, file: &str) -> String {
     let mut text = format!(
-        "{file}: {} in {}, smallest group {}\n",
+        "{}: {} in {}, smallest group {}\n",
+        one_line(file),
         records(outcome.records),
         counted(outcome.groups as u64, "group", "groups"),
         count(outcome.smallest)
@@ -267,11 +274,12 @@ pub fn check(outcome: &Checked, file: &str) -> String {
     let starred = counted(outcome.fully_generalized, "record has", "records have");
     text += &format!("  {starred} * in every quasi-identifier (suppressed); `max-suppressed` is not checked\n");
     for name in &outcome.identifiers {
+        let name = shown(name);
         let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   column `{name}` is an identifier and must not be released");
     }
     for judgement in &outcome.judgements {
-        let model = &judgement.model;
-        let worst = worst(model, judgement.of_table, &judgement.worst);
+        let worst = worst(&judgement.model, judgement.of_table, &judgement.worst);
+        let model = one_line(&judgement.model.to_string());
         if judgement.holds {
             let _ = writeln!(text, "  {GOOD}ok{GOOD:#}     {model}: {worst}");
             continue;
@@ -293,12 +301,13 @@ pub fn check(outcome: &Checked, file: &str) -> String {
 
 /// Returns the summary of `init`.
 pub fn guesses(guesses: &Guesses, output: &Path) -> String {
-    let output = output.display();
+    let output = file_name(output);
     let mut text = format!("{GOOD}wrote{GOOD:#} {output}, a draft policy; review every line marked CONFIRM:\n");
-    let widest = guesses.columns.iter().map(|guess| guess.name.chars().count()).max().unwrap_or(0);
+    let widest = guesses.columns.iter().map(|guess| shown(&guess.name).chars().count()).max().unwrap_or(0);
     for guess in &guesses.columns {
         let role = guess.role.name();
-        let _ = writeln!(text, "  {:<widest$}  {role:<16}  {FAINT}{}{FAINT:#}", guess.name, guess.why);
+        let _ =
+            writeln!(text, "  {:<widest$}  {role:<16}  {FAINT}{}{FAINT:#}", shown(&guess.name), one_line(&guess.why));
     }
     text
 }

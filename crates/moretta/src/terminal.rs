@@ -1,4 +1,4 @@
-//! The terminal: progress bars, Ctrl-C and notes of a job.
+//! The terminal: progress bars, signals and notes of a job.
 
 use std::{
     io::IsTerminal,
@@ -10,19 +10,70 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use moretta_core::observer::{Note, Observer, Stage, Stop};
+use moretta_engine::remove_pending_files;
 
 use crate::{INTERRUPTED_CODE, summary};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Makes Ctrl-C request a clean stop; a second Ctrl-C ends the process at once.
-pub fn catch_interrupts() {
-    // Without a handler Ctrl-C still ends the process, and a partial release still has its temporary name.
-    let _ = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Relaxed) {
-            std::process::exit(i32::from(INTERRUPTED_CODE));
+/// Makes Ctrl-C request a clean stop; a second Ctrl-C ends the process at once. SIGTERM and SIGHUP end it at once, too:
+/// a request would not be seen while the process waits, for example for the reader of a pipe. Temporary files are removed
+/// in each case.
+///
+/// SIGXFSZ is blocked, so that a write beyond the limit of a file's size (`ulimit -f`) is an error like any other.
+///
+/// To be called before the first thread starts: threads inherit which signals are blocked. (Child processes do not: the
+/// standard library resets it.) A thread waits for the blocked signals, so that no code runs inside a signal handler.
+#[cfg(unix)]
+pub fn catch_signals() {
+    use nix::sys::signal::{SigSet, Signal, raise};
+
+    let mut caught: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    if !hangup_is_ignored() {
+        caught.add(Signal::SIGHUP);
+    }
+    // If it fails, the signals end the process as if nothing had been done here.
+    if caught.thread_block().is_err() {
+        return;
+    }
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+    let wait = move || {
+        while let Ok(signal) = caught.wait() {
+            if signal == Signal::SIGINT {
+                interrupt();
+                continue;
+            }
+            remove_pending_files();
+            // The process ends by the signal, as its parent expects, unless the parent wants it to be ignored.
+            let _ = caught.thread_unblock().and_then(|()| raise(signal));
+            std::process::exit(128 + signal as i32);
         }
-    });
+    };
+    if std::thread::Builder::new().spawn(wait).is_err() {
+        let _ = caught.thread_unblock();
+    }
+}
+
+/// Whether the parent wants SIGHUP to be ignored, as `nohup` does. Without `unsafe` only Linux shows it.
+#[cfg(unix)]
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    ignored.is_some_and(|signals| signals & (1 << (nix::sys::signal::Signal::SIGHUP as u32 - 1)) != 0)
+}
+
+/// Makes Ctrl-C request a clean stop; a second Ctrl-C ends the process at once.
+#[cfg(not(unix))]
+pub fn catch_signals() {
+    // Without a handler Ctrl-C still ends the process, and a partial release still has its temporary name.
+    let _ = ctrlc::set_handler(interrupt);
+}
+
+fn interrupt() {
+    if INTERRUPTED.swap(true, Relaxed) {
+        remove_pending_files();
+        std::process::exit(i32::from(INTERRUPTED_CODE));
+    }
 }
 
 /// Shows the progress of one job as a bar; shows nothing if standard error is not a terminal.

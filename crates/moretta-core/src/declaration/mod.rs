@@ -55,6 +55,8 @@ pub struct ColumnPolicy {
     pub weight: f64,
     /// Meaning of a missing value.
     pub missing: MissingRule,
+    /// Whether spellings of one value count as one; true by default. Only for sensitive and class columns.
+    pub fold: bool,
 }
 
 impl ColumnPolicy {

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 
 use super::{
     calendar::{self, DateLevel},
+    decimal::Decimal,
     domain::{Domain, DomainError, DomainProblem},
     numeric::{Built, DistinctValues, bins, given, widths},
     prefix,
@@ -127,15 +128,17 @@ impl Binder<'_> {
     fn ordered(&mut self, choice: &HierarchyChoice, tree: Option<&Tree>) -> Result<Domain, DomainError> {
         let mut numbers = Vec::new();
         for raw in self.present() {
-            let value = self.parser.number(&self.column.values[raw]);
-            let value = value.map_err(|problem| self.error(raw, |_| problem))?;
-            numbers.push((value, raw));
-        }
-        if let HierarchyChoice::Bins(edges) = choice {
-            let (low, high) = (edges[0], edges[edges.len() - 1]);
-            if let Some(&(_, raw)) = numbers.iter().find(|(value, _)| !(low..=high).contains(value)) {
-                return Err(self.error(raw, |value| DomainProblem::OutsideBins { value, low, high }));
+            let text = &self.column.values[raw];
+            let value = self.parser.number(text).map_err(|problem| self.error(raw, |_| problem))?;
+            let exact =
+                || Decimal::parse(text).ok_or_else(|| self.error(raw, |value| DomainProblem::TooManyDigits { value }));
+            match choice {
+                HierarchyChoice::Bins(edges) => self.check_edges(raw, &exact()?, edges)?,
+                // The exponent of a number that is 0 as a float may be too small to compute with.
+                _ if self.parser.kind() == Kind::Number && value == 0.0 => drop(exact()?),
+                _ => {}
             }
+            numbers.push((value, raw));
         }
         // Equal values may be written in several ways; the shortest text represents all of them.
         let text = |raw: usize| &self.column.values[raw];
@@ -143,21 +146,27 @@ impl Binder<'_> {
             a.total_cmp(b).then_with(|| (text(*x).len(), text(*x)).cmp(&(text(*y).len(), text(*y))))
         });
         let (mut values, mut texts): (Vec<f64>, Vec<Box<str>>) = (Vec::new(), Vec::new());
-        let mut representative = 0;
+        let mut representatives: Vec<usize> = Vec::new();
         for &(value, raw) in &numbers {
             if values.last() != Some(&value) {
                 values.push(value);
                 texts.push(text(raw).clone());
-                representative = raw;
-            } else if self.parser.compare(text(representative), text(raw)).is_ne() {
+                representatives.push(raw);
+            } else if representatives.last().is_some_and(|&last| self.parser.compare(text(last), text(raw)).is_ne()) {
                 return Err(self.error(raw, |value| DomainProblem::TooManyDigits { value }));
             }
             self.codes[raw] = values.len() as u32 - 1;
         }
         let tree = match (choice, tree) {
-            (HierarchyChoice::Widths(widths), _) => Some(widths::build(&values, &texts, widths)),
+            (HierarchyChoice::Widths(widths), _) => {
+                let refused = |(code, width): (usize, &Decimal)| {
+                    let width = width.to_string().into();
+                    self.error(representatives[code], |value| DomainProblem::TooLargeForWidth { value, width })
+                };
+                Some(widths::build(&decimals(&texts), &texts, widths).map_err(refused)?)
+            }
             // Values outside the edges were refused above.
-            (HierarchyChoice::Bins(edges), _) => bins::build(&values, &texts, edges).ok(),
+            (HierarchyChoice::Bins(edges), _) => bins::build(&decimals(&texts), &texts, edges).ok(),
             (HierarchyChoice::Built(built), None) => Some(self.built(built, &values, &texts)),
             (HierarchyChoice::Dates(levels), _) => Some(self.calendar(&texts, levels)),
             (_, Some(tree)) => Some(self.given(tree, &values, &texts)?),
@@ -168,6 +177,15 @@ impl Binder<'_> {
         };
         let parser = self.parser.clone();
         Ok(Domain { parser, texts, values, tree, missing: None, missing_is_suppressed: false, scale: None })
+    }
+
+    fn check_edges(&self, raw: usize, value: &Decimal, edges: &[Decimal]) -> Result<(), DomainError> {
+        let [low, .., high] = edges else { return Ok(()) };
+        if (low..=high).contains(&value) {
+            return Ok(());
+        }
+        let (low, high) = (low.to_string().into(), high.to_string().into());
+        Err(self.error(raw, |value| DomainProblem::OutsideBins { value, low, high }))
     }
 
     fn built(&self, built: &Built, values: &[f64], texts: &[Box<str>]) -> Tree {
@@ -200,7 +218,17 @@ impl Binder<'_> {
                 return Err(self.error(raw.unwrap_or(0), |value| DomainProblem::NotInHierarchy { value }));
             }
         }
-        given::build(tree, &leaves, values, texts).map_err(|problem| self.hierarchy_error(problem))
+        let tree = given::build(tree, &leaves, values, texts).map_err(|problem| self.hierarchy_error(problem))?;
+        // Values are in ascending order, so an interval that contains the first and the last below it contains all.
+        for node in tree.nodes().filter(|node| !tree.is_leaf(*node)) {
+            let (label, (first, last)) = (tree.label(node), tree.range(node));
+            let excluded = |code: &&u32| self.parser.interval_contains(label, &texts[**code as usize]) == Some(false);
+            if let Some(&code) = [first, last].iter().find(excluded) {
+                let (label, value) = (label.to_owned(), texts[code as usize].to_string());
+                return Err(self.hierarchy_error(DomainProblem::NotContained { label, value }));
+            }
+        }
+        Ok(tree)
     }
 
     fn add_missing(&mut self, domain: &mut Domain, rule: MissingRule) {
@@ -224,6 +252,11 @@ impl Binder<'_> {
         let texts = (first..self.missing.len()).filter(|&raw| self.missing[raw]).map(|raw| &self.column.values[raw]);
         texts.min_by_key(|text| (text.len(), (*text).clone())).cloned().unwrap_or_default()
     }
+}
+
+/// The numbers of texts that were read as numbers before, exactly.
+fn decimals(texts: &[Box<str>]) -> Vec<Decimal> {
+    texts.iter().map(|text| Decimal::parse(text).expect("it was read as a number before")).collect()
 }
 
 /// Parses a finite decimal number; -0 becomes 0.

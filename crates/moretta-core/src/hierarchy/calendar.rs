@@ -62,18 +62,24 @@ pub(crate) fn build(moments: &[Moment], texts: &[Box<str>], levels: &[DateLevel]
 
 /// Whether a text is a label of one of these levels.
 pub(crate) fn is_label(text: &str, levels: &[DateLevel], parser: &ValueParser) -> bool {
+    first_day(text, levels, parser).is_some()
+}
+
+/// The first day of the period that a label of one of these levels means; `None` if the text is no such label.
+pub(crate) fn first_day(text: &str, levels: &[DateLevel], parser: &ValueParser) -> Option<Moment> {
     let first_day = match (text.split_once("-Q"), text.strip_suffix('s')) {
         (Some((year, "1")), _) => format!("{year}-01-01"),
         (Some((year, "2")), _) => format!("{year}-04-01"),
         (Some((year, "3")), _) => format!("{year}-07-01"),
         (Some((year, "4")), _) => format!("{year}-10-01"),
-        (Some(_), _) => return false,
+        (Some(_), _) => return None,
         (None, Some(year)) => format!("{year}-01-01"),
         (None, None) => format!("{text}{}", "0000-01-01".get(text.len()..).unwrap_or_default()),
     };
-    let Some(moment) = Moment::read(&first_day, None) else { return false };
+    let moment = Moment::read(&first_day, None)?;
     let timed = |level: &DateLevel| *level != DateLevel::Day || parser.may_have_time();
-    levels.iter().filter(|level| timed(level)).any(|level| level.label(moment) == text)
+    let is_label = levels.iter().filter(|level| timed(level)).any(|level| level.label(moment) == text);
+    is_label.then_some(moment)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde::{
 };
 
 use super::{
-    DateLevel,
+    DateLevel, Decimal,
     numeric::{Builder, Built},
 };
 
@@ -20,9 +20,9 @@ pub enum HierarchyChoice {
     /// Any interval of numbers or dates.
     Free,
     /// Intervals of these widths, one level each: ascending, each a multiple of the one before.
-    Widths(Vec<f64>),
+    Widths(Vec<Decimal>),
     /// Intervals between these edges: at least two, ascending.
-    Bins(Vec<f64>),
+    Bins(Vec<Decimal>),
     /// The first characters of a code, this many per level: descending, at least 1.
     Prefix(Vec<u32>),
     /// These levels of the calendar, the finest first.

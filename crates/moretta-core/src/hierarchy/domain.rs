@@ -22,8 +22,9 @@ use crate::{
     counts::CountedColumn,
     dates::{DateFormat, Moment},
     ids::NodeId,
+    memory,
     schema::Kind,
-    text::at_record,
+    text::{at_record, shown},
 };
 
 /// Released value of a group in one column, as a range of codes: a node, or an interval in a column without a tree.
@@ -66,7 +67,7 @@ pub struct Domain {
 
 /// A value of the data that its column's declaration does not allow.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("column `{column}`{}: {problem}", if *.in_hierarchy { ", hierarchy".to_owned() } else { at_record(*.record) })]
+#[error("column `{}`{}: {problem}", shown(.column), if *.in_hierarchy { ", hierarchy".to_owned() } else { at_record(*.record) })]
 pub struct DomainError {
     /// Name of the column.
     pub column: String,
@@ -90,14 +91,15 @@ impl DomainError {
 #[non_exhaustive]
 pub enum DomainProblem {
     /// Text in a number column.
-    #[error("`{value}` is not a number; {}, or list this text under `missing` in `[input]` if it stands for a missing value", instead_of_a_number(.value))]
+    #[error("`{}` is not a number; {}, or list this text under `missing` in `[input]` if it stands for a missing value", shown(.value), instead_of_a_number(.value))]
     NotANumber {
         /// Text of the cell.
         value: String,
     },
     /// Something else in a column of dates.
     #[error(
-        "`{value}` is not a date written {}, or there is no such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or {}",
+        "`{}` is not a date written {}, or there is no such day; correct it, list this text under `missing` in `[input]` if it stands for a missing value, or {}",
+        shown(.value),
         match .format { Some(format) => format!("as `format` says, {format}"), None => "like 1984-03-31 or 1984-03-31T12:30".to_owned() },
         match .format { Some(_) => "correct `format`", None => "set the date format: `format = \"%d.%m.%Y\"`" }
     )]
@@ -108,44 +110,54 @@ pub enum DomainProblem {
         format: Option<String>,
     },
     /// NaN or an infinity.
-    #[error("`{value}` is not a finite number; correct it, or list this text under `missing` in `[input]`")]
+    #[error("`{}` is not a finite number; correct it, or list this text under `missing` in `[input]`", shown(.value))]
     NotFinite {
         /// Text of the cell.
         value: String,
     },
     /// Two different numbers that are the same 64-bit float.
-    #[error("`{value}` has too many digits for a number; declare the column `type = \"category\"`")]
+    #[error("`{}` has too many digits for a number; declare the column `type = \"category\"`", shown(.value))]
     TooManyDigits {
         /// Text of the cell.
         value: String,
     },
     /// A value without a leaf.
-    #[error("`{value}` is not in the hierarchy; add a row for it, or correct the value")]
+    #[error("`{}` is not in the hierarchy; add a row for it, or correct the value", shown(.value))]
     NotInHierarchy {
         /// Text of the cell.
         value: String,
     },
     /// A number outside the bins.
-    #[error("`{value}` lies outside the bins, which go from {low} to {high}; widen them")]
+    #[error("`{}` lies outside the bins, which go from {low} to {high}; widen them", shown(.value))]
     OutsideBins {
         /// Text of the cell.
         value: String,
         /// The lowest edge.
-        low: f64,
+        low: Box<str>,
         /// The highest edge.
-        high: f64,
+        high: Box<str>,
+    },
+    /// A number with too many digits, before or after the point, beside the width of an interval.
+    #[error(
+        "`{value}` is too large to be put exactly into intervals of width {width}; use wider ones, or `hierarchy = \"free\"`"
+    )]
+    TooLargeForWidth {
+        /// Text of the cell.
+        value: String,
+        /// Width of the intervals.
+        width: Box<str>,
     },
     /// The label of a suppressed value, in the input.
     #[error("`*` stands for a suppressed value and cannot be an input value; is this file a release already?")]
     Star,
     /// A code that ends in `*`, as if its end had been cut off already.
-    #[error("`{value}` ends in `*`, which marks a shortened code; is this file a release already?")]
+    #[error("`{}` ends in `*`, which marks a shortened code; is this file a release already?", shown(.value))]
     CutAlready {
         /// Text of the cell.
         value: String,
     },
     /// A value whose comma or brace would make a printed set ambiguous.
-    #[error("`{value}` cannot be printed in a set of values because of its comma or brace; use `labels = \"node\"`")]
+    #[error("`{}` cannot be printed in a set of values because of its comma or brace; use `labels = \"node\"`", shown(.value))]
     NotInSet {
         /// Text of the cell.
         value: String,
@@ -159,24 +171,45 @@ pub enum DomainProblem {
         records: u64,
     },
     /// A hierarchy leaf that is not a number, in a column of numbers.
-    #[error("the hierarchy's value `{value}` is not a number; declare the column `type = \"category\"`")]
+    #[error("the hierarchy's value `{}` is not a number; declare the column `type = \"category\"`", shown(.value))]
     LeafNotANumber {
         /// Label of the leaf.
         value: String,
     },
     /// Two hierarchy leaves that are the same number.
-    #[error("the hierarchy has the number `{value}` twice; each value has exactly one row")]
+    #[error("the hierarchy has the number `{}` twice; each value has exactly one row", shown(.value))]
     LeafTwice {
         /// Label of the second leaf.
         value: String,
     },
+    /// Two hierarchy leaves that are spellings of one value.
+    #[error(
+        "the hierarchy's `{other}` and `{value}` count as one value; remove one of them, or set `fold = false` for the column if they differ"
+    )]
+    SpelledTwice {
+        /// Label of the second leaf.
+        value: String,
+        /// Label of the first.
+        other: String,
+    },
     /// A node over numbers whose leaves are not consecutive.
     #[error(
-        "the hierarchy's `{label}` covers numbers that are not adjacent; order it, or declare the column `type = \"category\"`"
+        "the hierarchy's `{}` covers numbers that are not adjacent; order it, or declare the column `type = \"category\"`",
+        shown(.label)
     )]
     NotAnInterval {
         /// Label of the node.
         label: String,
+    },
+    /// A node over numbers whose label is an interval that excludes one of its values.
+    #[error(
+        "the hierarchy's `{label}` does not contain its value `{value}`; correct the row, or declare the column `type = \"category\"`"
+    )]
+    NotContained {
+        /// Label of the node.
+        label: String,
+        /// Text of the value.
+        value: String,
     },
 }
 
@@ -226,6 +259,12 @@ impl Domain {
         self.parser.kind()
     }
 
+    /// Bytes of the heap that the domain takes.
+    pub fn bytes(&self) -> u64 {
+        let tree = self.tree.as_ref().map_or(0, Tree::bytes);
+        memory::texts(self.texts.iter().map(|text| &**text)) + 8 * self.values.len() as u64 + tree
+    }
+
     /// Number of leaves, those of a hierarchy file that do not occur in the data included.
     pub fn len(&self) -> usize {
         self.texts.len()
@@ -244,6 +283,18 @@ impl Domain {
     /// The text of a leaf.
     pub fn text(&self, code: u32) -> &str {
         &self.texts[code as usize]
+    }
+
+    /// Whether a label is an interval that does not contain a leaf, compared exactly. A label of another form excludes
+    /// nothing.
+    pub(crate) fn excludes(&self, label: &str, code: u32) -> bool {
+        self.parser.interval_contains(label, self.text(code)) == Some(false)
+    }
+
+    /// Changes the text of a leaf, which makes labels wrong.
+    #[cfg(test)]
+    pub(crate) fn falsify(&mut self, code: u32, text: &str) {
+        self.texts[code as usize] = text.into();
     }
 
     /// Number of a leaf, or seconds of a date; `None` in a category column and for the missing leaf.

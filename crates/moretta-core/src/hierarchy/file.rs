@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 
 use super::tree::{ROOT_LABEL, Tree, TreeBuilder};
-use crate::ids::NodeId;
+use crate::{ids::NodeId, text::shown};
 
 /// An error in a hierarchy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,11 +41,10 @@ pub enum HierarchyProblem {
         field: usize,
     },
     /// A row that does not end in the root.
-    #[error("the last field is `{found}`; every row must end in `*`")]
-    NoRoot {
-        /// The last label of the row.
-        found: String,
-    },
+    ///
+    /// The field is not shown: a file of records with another delimiter has the whole record in it.
+    #[error("the last field is not `*`; every row must end in `*`")]
+    NoRoot,
     /// The root's label below the root.
     #[error("`*` is in field {field}; it is the root and must be the last field")]
     RootBelow {
@@ -53,7 +52,7 @@ pub enum HierarchyProblem {
         field: usize,
     },
     /// The same value on two rows.
-    #[error("the value `{leaf}` has a row already (row {earlier}); each value has exactly one")]
+    #[error("the value `{}` has a row already (row {earlier}); each value has exactly one", shown(.leaf))]
     LeafTwice {
         /// Label of the value.
         leaf: String,
@@ -61,26 +60,23 @@ pub enum HierarchyProblem {
         earlier: usize,
     },
     /// A label under two parents.
-    #[error("`{label}` has the parent `{parent}` here and `{other}` in row {earlier}; a label has one parent")]
+    #[error("`{}` has another parent here than in row {earlier}; a label has one parent", shown(.label))]
     TwoParents {
         /// Label of the node.
         label: String,
-        /// Its parent on this row.
-        parent: String,
-        /// Its parent before.
-        other: String,
-        /// The row of that parent.
+        /// The row of the other parent.
         earlier: usize,
     },
     /// A label above itself.
-    #[error("`{label}` is above itself in the hierarchy; a path to the root cannot have a cycle")]
+    #[error("`{}` is above itself in the hierarchy; a path to the root cannot have a cycle", shown(.label))]
     Cycle {
         /// Label of the node.
         label: String,
     },
     /// A value that is also a node above other values.
     #[error(
-        "`{label}` is a value with its own row (row {leaf_row}) and also a group of values; use another label for the group"
+        "`{}` is a value with its own row (row {leaf_row}) and also a group of values; use another label for the group",
+        shown(.label)
     )]
     LeafAndInner {
         /// Label of the node.
@@ -208,7 +204,7 @@ impl Reader {
         let mut path = fields.clone();
         path.dedup();
         if path.last().map(String::as_str) != Some(ROOT_LABEL) {
-            return Err(HierarchyProblem::NoRoot { found: path.pop().unwrap_or_default() });
+            return Err(HierarchyProblem::NoRoot);
         }
         if let Some(field) = fields.iter().position(|label| label == ROOT_LABEL)
             && (path[..path.len() - 1].iter().any(|label| label == ROOT_LABEL) || path.len() < 2)
@@ -235,8 +231,7 @@ impl Reader {
                     return Err(HierarchyProblem::LeafAndInner { label: label.clone(), leaf_row });
                 }
                 if seen.parent != *parent {
-                    let (label, parent, other) = (label.clone(), parent.clone(), seen.parent.clone());
-                    return Err(HierarchyProblem::TwoParents { label, parent, other, earlier: seen.row });
+                    return Err(HierarchyProblem::TwoParents { label: label.clone(), earlier: seen.row });
                 }
                 continue;
             }
@@ -335,11 +330,11 @@ mod tests {
         assert_eq!(problem(""), (1, Empty));
         assert_eq!(problem("a;*\nb;x;*"), (2, Ragged { found: 3, expected: 2 }));
         assert_eq!(problem("a;x;*\nb;;*"), (2, EmptyField { field: 2 }));
-        assert_eq!(problem("a;x;y"), (1, NoRoot { found: "y".into() }));
+        assert_eq!(problem("a;x;y"), (1, NoRoot));
         assert_eq!(problem("*;*"), (1, RootBelow { field: 1 }));
         assert_eq!(problem("a;*;x;*"), (1, RootBelow { field: 2 }));
         assert_eq!(problem("a;*\nb;*\na;*"), (3, LeafTwice { leaf: "a".into(), earlier: 1 }));
-        let two = TwoParents { label: "x".into(), parent: "z".into(), other: "y".into(), earlier: 1 };
+        let two = TwoParents { label: "x".into(), earlier: 1 };
         assert_eq!(problem("a;x;y;*\nb;x;z;*"), (2, two));
         assert_eq!(problem("a;b;a;*"), (1, Cycle { label: "a".into() }));
         assert_eq!(problem("x;*;*\na;x;*"), (2, LeafAndInner { label: "x".into(), leaf_row: 1 }));

@@ -112,9 +112,10 @@ impl<'a> LabelReader<'a> {
             Some(ReadCell::Cell(cell)) => (cell.first..=cell.last).collect(),
             Some(ReadCell::Set(codes)) => codes,
             None if self.domain.kind().is_ordered() => {
-                let Some((low, high)) = interval_ends(text) else { return Vec::new() };
+                let Some((low, high, _)) = printed_interval(text) else { return Vec::new() };
                 let (Some(low), Some(high)) = (number(low), number(high)) else { return Vec::new() };
-                self.domain.codes_between(low, high).collect()
+                let inside = |code: &u32| text.ends_with(']') || self.domain.number(*code) < Some(high);
+                self.domain.codes_between(low, high).filter(inside).collect()
             }
             None => {
                 let leaves = set_leaves(text).into_iter().flatten();
@@ -146,7 +147,7 @@ impl<'a> LabelReader<'a> {
 }
 
 /// The leaves of a set's label, such as `a` and `b` of `{a, b}`; `None` if the text is no such label.
-fn set_leaves(text: &str) -> Option<impl Iterator<Item = &str>> {
+pub(crate) fn set_leaves(text: &str) -> Option<impl Iterator<Item = &str>> {
     Some(text.strip_prefix('{')?.strip_suffix('}')?.split(", "))
 }
 
@@ -156,8 +157,19 @@ pub fn interval_ends(text: &str) -> Option<(&str, &str)> {
     split_at_middle_comma(inside)
 }
 
+/// The two ends of a printed interval, and whether it includes the upper one: `[24, 32]`, or `[24, 32)` as `widths` and
+/// `bins` print it for numbers with fractions. `None` if the text is neither.
+pub(crate) fn printed_interval(text: &str) -> Option<(&str, &str, bool)> {
+    let open = text.strip_prefix('[')?;
+    let (inside, closed) = match open.strip_suffix(']') {
+        Some(inside) => (inside, true),
+        None => (open.strip_suffix(')')?, false),
+    };
+    split_at_middle_comma(inside).map(|(low, high)| (low, high, closed))
+}
+
 /// Splits `low, high` at the middle comma. A date may itself contain commas, but then both ends contain equally many.
-pub(crate) fn split_at_middle_comma(inside: &str) -> Option<(&str, &str)> {
+fn split_at_middle_comma(inside: &str) -> Option<(&str, &str)> {
     let commas: Vec<usize> = inside.match_indices(", ").map(|(at, _)| at).collect();
     let comma = *commas.get(commas.len() / 2).filter(|_| commas.len() % 2 == 1)?;
     Some((&inside[..comma], &inside[comma + 2..]))
@@ -183,7 +195,7 @@ mod tests {
         let column = column(&["1", "2.5", "7", "?"]);
         let number = ValueParser::new(Kind::Number, None);
         let missing = [false, false, false, true];
-        for choice in [HierarchyChoice::Free, HierarchyChoice::Widths(vec![5.0])] {
+        for choice in [HierarchyChoice::Free, HierarchyChoice::Widths(vec![5.into()])] {
             for rule in [MissingRule::Category, MissingRule::Suppress] {
                 let occurring = OccurringValues { column: &column, missing: &missing, records: &[] };
                 let (domain, _) = Domain::bind(occurring, &number, &choice, None, rule).unwrap();
@@ -206,6 +218,20 @@ mod tests {
         assert_eq!(domain.set_label(&[0, 2]), "{1, 7}");
         assert_eq!(LabelReader::new(&domain).read("{1, 7}"), Some(ReadCell::Set(vec![0, 2])));
         assert_eq!(LabelReader::new(&domain).read("{1, 8}"), None);
+    }
+
+    #[test]
+    fn labels_of_other_tables_cover_the_values_inside() {
+        let column = column(&["20", "25.5", "30", "41"]);
+        let occurring = OccurringValues { column: &column, missing: &[false; 4], records: &[] };
+        let number = ValueParser::new(Kind::Number, None);
+        for choice in [HierarchyChoice::Free, HierarchyChoice::Widths(vec![20.into()])] {
+            let (domain, _) = Domain::bind(occurring, &number, &choice, None, MissingRule::Error).unwrap();
+            let reader = LabelReader::new(&domain);
+            let texts = ["[20, 30]", "[20, 30)", "[0, 26]", "[31, 40]", "30.0", "29", "x"];
+            let codes: [&[u32]; 7] = [&[0, 1, 2], &[0, 1], &[0, 1], &[], &[2], &[], &[]];
+            assert_eq!(texts.map(|text| reader.codes_inside(text)), codes);
+        }
     }
 
     #[test]

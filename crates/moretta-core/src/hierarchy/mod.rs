@@ -7,8 +7,11 @@
 mod bind;
 pub(crate) mod calendar;
 mod choice;
+mod decimal;
 mod domain;
 pub mod draw;
+#[cfg(test)]
+mod exact_labels;
 pub mod file;
 mod hierarchies;
 mod labels;
@@ -24,10 +27,11 @@ pub(crate) use bind::OccurringValues;
 pub use bind::{build_tree, parse_number};
 pub use calendar::DateLevel;
 pub use choice::HierarchyChoice;
+pub use decimal::Decimal;
 pub use domain::{Cell, Domain, DomainError, DomainProblem};
 pub use hierarchies::Hierarchies;
-pub(crate) use labels::split_at_middle_comma;
 pub use labels::{LabelReader, ReadCell, interval_ends};
+pub(crate) use labels::{printed_interval, set_leaves};
 pub use prune::prune;
 pub use tree::{ROOT_LABEL, Tree, TreeBuilder};
 pub use value_parser::ValueParser;

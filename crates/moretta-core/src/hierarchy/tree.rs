@@ -7,7 +7,7 @@
 //! Trees may be as deep as they have leaves (hierarchies built from data are), so nothing here recurses, and the climb
 //! to a common ancestor uses jump pointers (Myers 1983): O(log depth), with two words of memory per node.
 
-use crate::ids::NodeId;
+use crate::{ids::NodeId, memory};
 
 /// Label of every root, and of suppressed values.
 pub const ROOT_LABEL: &str = "*";
@@ -97,6 +97,13 @@ impl TreeBuilder {
 }
 
 impl Tree {
+    /// Bytes of the heap that the tree takes.
+    pub fn bytes(&self) -> u64 {
+        let rest = size_of::<Node>() - size_of::<Box<str>>();
+        memory::texts(self.nodes.iter().map(|node| &*node.label))
+            + (self.nodes.len() * rest + 4 * self.leaves.len()) as u64
+    }
+
     /// A tree with every leaf directly under the root.
     pub fn flat<L: Into<Box<str>>>(leaves: impl IntoIterator<Item = L>) -> Self {
         let mut builder = TreeBuilder::default();

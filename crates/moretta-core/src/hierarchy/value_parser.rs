@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{bind::parse_number, domain::DomainProblem};
+use super::{bind::parse_number, decimal::Decimal, domain::DomainProblem, labels::printed_interval};
 use crate::{
     dates::{DateFormat, Moment},
     schema::Kind,
@@ -39,6 +39,11 @@ impl ValueParser {
         Moment::read(text, self.format.as_ref())
     }
 
+    /// A date as this column writes it, with its time of day if the format allows one.
+    pub(crate) fn text_of(&self, moment: Moment) -> String {
+        moment.write(self.format.as_ref())
+    }
+
     /// Whether the date format allows a time of day.
     pub(crate) fn may_have_time(&self) -> bool {
         self.format.as_ref().is_none_or(DateFormat::has_time)
@@ -49,32 +54,24 @@ impl ValueParser {
         DomainProblem::NotADate { value: text.to_owned(), format }
     }
 
-    /// Exact comparison of two texts whose numbers may be the same float. Numbers are only distinguished, not ordered
-    /// by size.
+    /// Exact order of two numbers or dates, also if they are the same float; categories are in text order.
     pub(crate) fn compare(&self, a: &str, b: &str) -> Ordering {
         match self.kind {
             _ if a == b => Ordering::Equal,
-            Kind::Number => decimal(a).cmp(&decimal(b)),
+            Kind::Number => Decimal::parse(a).cmp(&Decimal::parse(b)),
             Kind::Date => self.moment(a).map(Moment::date_time).cmp(&self.moment(b).map(Moment::date_time)),
             Kind::Category => a.cmp(b),
         }
     }
-}
 
-/// Canonical decimal form: sign, digits without zeros at either end, and the exponent of the last digit.
-fn decimal(text: &str) -> (bool, String, i64) {
-    let (negative, text) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (mantissa, exponent) = match text.find(['e', 'E']) {
-        Some(at) => (&text[..at], text[at + 1..].parse().unwrap_or(0)),
-        None => (text, 0i64),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let digits = format!("{whole}{fraction}");
-    let trimmed = digits.trim_end_matches('0');
-    let exponent = exponent - fraction.len() as i64 + (digits.len() - trimmed.len()) as i64;
-    let trimmed = trimmed.trim_start_matches('0');
-    if trimmed.is_empty() { (false, String::new(), 0) } else { (negative, trimmed.to_owned(), exponent) }
+    /// Whether a released interval contains a value, compared exactly; `None` if the label is no interval of this
+    /// column's kind.
+    pub(crate) fn interval_contains(&self, label: &str, value: &str) -> Option<bool> {
+        let (low, high, closed) = printed_interval(label)?;
+        if !self.kind.is_ordered() || self.number(low).is_err() || self.number(high).is_err() {
+            return None;
+        }
+        let below_high = self.compare(value, high);
+        Some(self.compare(low, value).is_le() && (below_high.is_lt() || closed && below_high.is_eq()))
+    }
 }

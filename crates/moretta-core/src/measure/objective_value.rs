@@ -8,6 +8,7 @@ use crate::{
     objective::{Costs, LossMetric, Objective, ObjectiveKind},
     profile::{Attribute, Profile},
     suggest::nearest,
+    text::shown,
 };
 
 /// Misclassification costs by the codes of a column's values.
@@ -34,12 +35,14 @@ impl Objective {
             ObjectiveKind::Precision(_) => None,
             ObjectiveKind::Classification { costs, .. } => costs.unknown_value(attribute).map(|value| {
                 let near = nearest(value, attribute.values.iter().map(|known| &**known));
-                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{}`?", shown(near)));
+                let (value, column) = (shown(value), shown(column));
                 format!("`costs` of [measure] names `{value}`, which does not occur in column `{column}`{hint}")
             }),
             ObjectiveKind::Regression { .. } => attribute.numbers.is_none().then(|| {
                 format!(
-                    "measure \"rm\" is for numbers, and not all values of column `{column}` are; \"cm\" is for classes"
+                    "measure \"rm\" is for numbers, and not all values of column `{}` are; \"cm\" is for classes",
+                    shown(column)
                 )
             }),
         }

@@ -43,6 +43,9 @@ impl Serialize for ColumnPolicy {
         if matches!(self.role, Role::QuasiIdentifier | Role::Sensitive | Role::Class) {
             map.serialize_entry("missing", &self.missing)?;
         }
+        if !self.fold {
+            map.serialize_entry("fold", &false)?;
+        }
         map.end()
     }
 }

@@ -7,6 +7,8 @@
 
 mod attribute;
 mod coarse;
+mod fold;
+mod label_domains;
 mod order;
 mod tables;
 
@@ -116,7 +118,8 @@ impl Profile {
             } else {
                 let (missing, tree) =
                     (missing_values(policy, declared, counts, position)?, hierarchies.get(&declared.name));
-                let (attribute, map) = Attribute::bind(policy, counted, declared, tree, &missing)?;
+                let (attribute, map) =
+                    Attribute::bind(policy, counted, declared, tree, &missing, || counts.records_of(position))?;
                 attributes.push(attribute);
                 codes.push(map);
             }
@@ -176,6 +179,16 @@ impl Profile {
         columns.chain(self.attributes.iter().map(|attribute| attribute.values.len())).collect()
     }
 
+    /// Bytes of the heap that the profile takes, with the records per code that are counted on first use.
+    pub fn bytes(&self) -> u64 {
+        let (p, attributes) = (self.columns.len(), self.attributes.len());
+        let first = if self.variant_first.is_some() { 8 } else { 0 };
+        let arrays =
+            self.tuples() * (4 * p + 12) + self.variants() * (4 * attributes + 12 + first) + 4 * self.rows.len();
+        let columns = self.columns.iter().map(|column| column.domain.bytes() + 8 * column.domain.len() as u64);
+        arrays as u64 + columns.sum::<u64>() + self.attributes.iter().map(Attribute::bytes).sum::<u64>()
+    }
+
     /// The quasi-identifier columns, in the order of the policy.
     pub fn columns(&self) -> &[Column] {
         &self.columns
@@ -184,6 +197,12 @@ impl Profile {
     /// The domain of one column.
     pub fn domain(&self, column: ColumnId) -> &Domain {
         &self.columns[column.index()].domain
+    }
+
+    /// The domain of one column, to falsify it.
+    #[cfg(test)]
+    pub(crate) fn domain_mut(&mut self, column: ColumnId) -> &mut Domain {
+        &mut self.columns[column.index()].domain
     }
 
     /// The sensitive and class columns, in the order of the policy.

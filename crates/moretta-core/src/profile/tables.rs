@@ -41,9 +41,9 @@ pub struct SecondTable {
 }
 
 /// A declaration of quasi-identifiers only: a population register has no sensitive columns.
-struct QuasiIdentifiers<'a, D: Declaration> {
-    columns: Vec<ColumnPolicy>,
-    policy: &'a D,
+pub(super) struct QuasiIdentifiers<'a, D: Declaration> {
+    pub(super) columns: Vec<ColumnPolicy>,
+    pub(super) policy: &'a D,
 }
 
 impl<D: Declaration> Declaration for QuasiIdentifiers<'_, D> {

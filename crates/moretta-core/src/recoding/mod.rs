@@ -23,7 +23,7 @@ pub use self::step::{Action, Step};
 pub use self::suppress::suppressed_by;
 pub(crate) use self::{
     boxes::{BoxIndex, assign_to_boxes},
-    suppress::{PrintedCell, suppress_violating_groups},
+    suppress::{PrintedCell, suppress_violating_groups, suppressed_within},
 };
 
 use crate::{

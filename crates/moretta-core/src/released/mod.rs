@@ -21,7 +21,7 @@ use crate::{
     ids::TupleId,
     profile::{Profile, VariantCount},
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
-    text::at_record,
+    text::{at_record, shown},
 };
 
 /// Information loss of a released cell, by both metrics; 0 to 1.
@@ -48,7 +48,7 @@ pub struct Released {
 
 /// A text in a released file that is no label of its column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`{}: `{value}` is not a label of any value of the original", at_record(*.record))]
+#[error("column `{}`{}: `{}` is not a label of any value of the original", shown(.column), at_record(*.record), shown(.value))]
 pub struct ReadError {
     /// Name of the column.
     pub column: String,

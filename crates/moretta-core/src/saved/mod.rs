@@ -1,9 +1,10 @@
 //! A recoding as a file: versioned JSON that can be applied to new records.
 //!
 //! The file contains the policy, the hierarchy files that the policy names, and the labels of the released cells: all
-//! that is needed to apply the recoding. It contains no tuples, no values that were generalized, and no assignment of
-//! records to groups, so it discloses no more about a person than the release and the hierarchies do. Hierarchies that
-//! were built from the table are not stored: their released intervals become the hierarchy of the new table.
+//! that is needed to apply the recoding. It names its release by a hash. It contains no tuples, no values that were
+//! generalized, and no assignment of records to groups, so it discloses no more about a person than the release and the
+//! hierarchies do. Hierarchies that were built from the table are not stored: their released intervals become the
+//! hierarchy of the new table.
 
 mod profile;
 
@@ -11,6 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    engine::ReleaseFile,
     hierarchy::{Cell, Hierarchies, LabelReader, ROOT_LABEL, ReadCell, Tree, file},
     ids::{GroupId, TupleId},
     policy::Policy,
@@ -21,6 +23,7 @@ use crate::{
         suppress_violating_groups,
     },
     schema::Kind,
+    text::shown,
 };
 
 /// The version of the file format.
@@ -33,6 +36,8 @@ pub struct Saved {
     pub policy: Policy,
     /// Hierarchies of the policy's columns that have a hierarchy file.
     pub hierarchies: Hierarchies,
+    /// The release that the recoding was made for; `None` if it is not a file, or unknown.
+    pub release: Option<ReleaseFile>,
     labels: SavedLabels,
 }
 
@@ -52,6 +57,9 @@ enum SavedLabels {
 struct RecodingFile {
     moretta: String,
     version: u32,
+    /// Absent in files of earlier versions of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    release: Option<ReleaseFile>,
     policy: Policy,
     hierarchies: std::collections::BTreeMap<String, Vec<Vec<String>>>,
     recoding: SavedLabels,
@@ -62,10 +70,10 @@ struct RecodingFile {
 #[non_exhaustive]
 pub enum SavedError {
     /// Not JSON, or not of this form.
-    #[error("not a recoding that `moretta anonymize --recoding` wrote: {0}")]
+    #[error("not a recoding that `moretta anonymize --recoding` wrote: {}", brief(.0))]
     Form(#[from] serde_json::Error),
     /// Another kind of file, or another version.
-    #[error("this is `{kind}` version {version}; a recoding of version {VERSION} is needed")]
+    #[error("this is `{}` version {version}; a recoding of version {VERSION} is needed", shown(.kind))]
     Version {
         /// Content of the key `moretta`.
         kind: String,
@@ -73,7 +81,7 @@ pub enum SavedError {
         version: u32,
     },
     /// A hierarchy in it contradicts itself.
-    #[error("the hierarchy of `{column}`: {error}")]
+    #[error("the hierarchy of `{}`: {error}", shown(.column))]
     Hierarchy {
         /// Name of the column.
         column: String,
@@ -90,6 +98,15 @@ pub enum SavedError {
     },
 }
 
+/// The text of a JSON error, which may quote keys and values of any length: at most 200 characters, and the place.
+fn brief(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}… at line {} column {}", &text[..end], error.line(), error.column()),
+        None => text,
+    }
+}
+
 /// By column and code, whether a record that is not suppressed has the value. The file must not disclose the others.
 fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
     let mut released: Vec<Vec<bool>> = profile.columns().iter().map(|c| vec![false; c.domain.len()]).collect();
@@ -103,7 +120,7 @@ fn released_values(profile: &Profile, cut: &Cut) -> Vec<Vec<bool>> {
 }
 
 impl Saved {
-    /// The recoding of a table, without the values and tuples of the table.
+    /// The recoding of a table, without the values and tuples of the table. The caller fills in `release`.
     pub fn of(policy: &Policy, hierarchies: &Hierarchies, profile: &Profile, recoding: &Recoding) -> Self {
         let columns = profile.columns();
         let mut policy = policy.with_kinds_of(profile);
@@ -142,7 +159,7 @@ impl Saved {
                 SavedLabels::Local(boxes)
             }
         };
-        Self { policy, hierarchies: hierarchies.clone(), labels: saved_labels }
+        Self { policy, hierarchies: hierarchies.clone(), release: None, labels: saved_labels }
     }
 
     /// The text of the recoding file.
@@ -154,6 +171,7 @@ impl Saved {
         let contents = RecodingFile {
             moretta: "recoding".to_owned(),
             version: VERSION,
+            release: self.release.clone(),
             policy: self.policy.clone(),
             hierarchies,
             recoding: self.labels.clone(),
@@ -187,7 +205,8 @@ impl Saved {
         if let Some(&found) = widths.iter().find(|&&found| found != expected) {
             return Err(SavedError::Width { found, expected });
         }
-        Ok(Self { policy: contents.policy, hierarchies, labels: contents.recoding })
+        let RecodingFile { policy, release, recoding: labels, .. } = contents;
+        Ok(Self { policy, hierarchies, release, labels })
     }
 
     /// Cell of a label in a column of the new table; `None` if the label covers nothing there.
@@ -330,7 +349,7 @@ impl Saved {
         }
         let print = |(column, cell): (usize, &Cell)| (self.as_printed(&profile.columns()[column], *cell), None);
         let prints: Vec<Vec<_>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
-        suppress_violating_groups(profile, models, &prints, &mut assigned);
+        suppress_violating_groups(profile, models, &prints, &mut assigned, u64::MAX);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
         Recoding::Global(Cut { cells, suppressed: suppressed.collect() })
     }
@@ -359,5 +378,27 @@ impl Saved {
             assignments.extend(profile.members_of(tuple).map(assignment));
         }
         Recoding::Local(LocalRecoding { boxes: open.concat(), assignments, suppressed: Some(suppressed) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Found by the fuzzer: a key of 6 kB was shown whole.
+    #[test]
+    fn errors_are_short_and_name_the_place() {
+        let long = "é".repeat(3000);
+        for text in [
+            format!("{{\"moretta\": \"recoding\", \"version\": 1, \"{long}\": 1}}"),
+            format!("{{\"moretta\": \"{long}\", \"version\": 1}}"),
+            format!("{{\"moretta\": \"recoding\", \"version\": \"{long}\"}}"),
+        ] {
+            let message = Saved::parse(&text).expect_err("not a recoding").to_string();
+            assert!(message.chars().count() < 400, "{message}");
+            assert!(message.contains("line 1 column") || message.contains("version 1"), "{message}");
+        }
+        let message = Saved::parse("{\"moretta\": 1}").expect_err("not a recoding").to_string();
+        assert!(message.ends_with("expected a string at line 1 column 13"), "{message}");
     }
 }

@@ -17,6 +17,7 @@ pub mod local_bottom_up;
 pub mod local_top_down;
 pub mod mondrian;
 mod rng;
+mod size;
 pub mod sweep;
 mod taxonomy;
 #[cfg(test)]
@@ -35,7 +36,7 @@ use crate::{
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group},
     profile::{Profile, VariantCount},
-    recoding::{Cut, Recoding, Step, suppressed_by},
+    recoding::{Cut, Recoding, Step, suppressed_within},
     suggest::nearest,
 };
 
@@ -61,9 +62,7 @@ impl<'a> Task<'a> {
 
     /// Returns the tuples to suppress under a cut; `None` if they have more records than the policy allows.
     fn suppressed(&self, cut: &Cut) -> Option<Vec<TupleId>> {
-        let suppressed = suppressed_by(self.profile, self.models, cut);
-        let records: u64 = suppressed.iter().map(|&tuple| self.profile.tuple_records(tuple)).sum();
-        (records <= self.max_suppressed).then_some(suppressed)
+        suppressed_within(self.profile, self.models, cut, self.max_suppressed)
     }
 
     /// Whether some records, as one group, satisfy every model.
@@ -137,6 +136,9 @@ pub trait Method: Send + Sync {
         false
     }
 
+    /// Estimates the memory of the search. The caller compares it with a memory limit before the search starts.
+    fn memory(&self, task: &Task<'_>) -> SearchMemory;
+
     /// Runs the search. The recoding of the outcome satisfies every model, also if the search was stopped.
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError>;
 
@@ -148,6 +150,15 @@ pub trait Method: Send + Sync {
     ) -> Option<Result<GeneralizationPath, SearchError>> {
         None
     }
+}
+
+/// Estimated memory of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchMemory {
+    /// Bytes of the heap at the peak, with the outcome and without the profile.
+    pub peak: u64,
+    /// Maximum number of groups of a local recoding; `None` for a global one.
+    pub groups: Option<u64>,
 }
 
 /// Builds a method from the parameters of a policy and its objectives. The caller has checked that the entry's

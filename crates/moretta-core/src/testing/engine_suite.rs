@@ -7,6 +7,7 @@ use crate::{
     counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
     engine::{Engine, EngineFault, ReadBackProof, Records, Staged},
     observer::{NoObserver, Observer, Stop},
+    seed::Seed,
 };
 
 /// A small table of texts.
@@ -60,7 +61,13 @@ fn shuffling(kind: &impl EngineUnderTest) {
     let key = vec![KeyColumn { name: "a".to_owned(), values: vec!["x".into()], rewritten: true }];
     let released = |seed| {
         let change = Change::Map { labels: vec![vec!["*".into()]], suppressed: Vec::new() };
-        let rewrite = Rewrite { key: key.clone(), change, dropped: Vec::new(), order: RecordOrder::Shuffled, seed };
+        let rewrite = Rewrite {
+            key: key.clone(),
+            change,
+            dropped: Vec::new(),
+            order: RecordOrder::Shuffled,
+            seed: Seed::Number(seed),
+        };
         let target = kind.target();
         let staged = engine.rewrite(&rewrite, &target, &NoObserver).expect("written");
         staged.publish(ReadBackProof::for_tests()).expect("published");
@@ -133,7 +140,7 @@ fn rewriting<K: EngineUnderTest>(kind: &K, engine: &K::Engine, table: &TextTable
             rewritten: at < 2,
         };
         let key = counts.columns.iter().enumerate().map(key).collect();
-        let rewrite = Rewrite { key, change, dropped: vec!["id".to_owned()], order, seed: 7 };
+        let rewrite = Rewrite { key, change, dropped: vec!["id".to_owned()], order, seed: Seed::Number(7) };
         let target = kind.target();
         drop(engine.rewrite(&rewrite, &target, &NoObserver).expect("written"));
         assert_eq!(kind.published(&target), None, "a release that was dropped is gone");
@@ -221,7 +228,7 @@ fn cancelling(kind: &impl EngineUnderTest) {
     let key = vec![KeyColumn { name: names[0].clone(), values: counts.columns[0].values.clone(), rewritten: true }];
     let labels = vec![vec!["*".into(); counts.columns[0].values.len()]];
     let change = Change::Map { labels, suppressed: Vec::new() };
-    let rewrite = Rewrite { key, change, dropped: Vec::new(), order: RecordOrder::Shuffled, seed: 1 };
+    let rewrite = Rewrite { key, change, dropped: Vec::new(), order: RecordOrder::Shuffled, seed: Seed::Number(1) };
     assert!(matches!(engine.rewrite(&rewrite, &target, &Cancelled), Err(EngineFault::Cancelled)));
     assert_eq!(kind.published(&target), None);
 }

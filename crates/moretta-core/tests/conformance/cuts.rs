@@ -1,6 +1,7 @@
 //! Verification accepts a valid cut if and only if the models hold in the printed table, and refuses corrupt recodings.
 
 use moretta_core::{
+    counts::Change,
     hierarchy::Cell,
     ids::{GroupId, TupleId, VariantId},
     profile::Profile,
@@ -10,7 +11,7 @@ use moretta_core::{
 use proptest::prelude::*;
 
 use crate::{
-    methods::check_cells,
+    cells::check_cells,
     naive_engine::print_release,
     random_cut::random_cut,
     world::{World, cases, worlds},
@@ -49,7 +50,7 @@ proptest! {
         let policy = &world.policy;
         let unjudged = verify_against(&profile, recoding.clone(), &[], policy, suppressed).expect("a valid cut");
         let (header, rows, change) = print_release(&world, &counts, &unjudged);
-        check_cells(&world, &header, &rows, &change)?;
+        check_cells(&world, &header, &rows, matches!(change, Change::Shares { .. }))?;
         let holds = world.holds(&header, &rows);
         let models = world.models(&profile);
         let result = verify_against(&profile, recoding.clone(), &models, policy, suppressed);
@@ -133,7 +134,7 @@ proptest! {
         let identity = Recoding::identity(&profile);
         let verified = verify_against(&profile, identity, &[], &world.policy, 0).expect("every value its own cell");
         let (header, rows, change) = print_release(&world, &counts, &verified);
-        check_cells(&world, &header, &rows, &change)?;
+        check_cells(&world, &header, &rows, matches!(change, Change::Shares { .. }))?;
         prop_assert_eq!(verified.released().groups(), profile.tuples());
     }
 }

@@ -69,11 +69,8 @@ fn measured(world: &World, profile: &Profile, verified: &Verified) -> Result<(),
     let counts = world.counts();
     let (header, rows, _) = print_release(world, &counts, verified);
     let file = checked(world, &header, &rows)?;
-    // A released label does not show whether a hierarchy file is over numbers.
-    if world.quasi.iter().all(|spec| spec.declared || spec.shape.paths().is_none()) {
-        let forms = readback::check_forms(&world.policy, &world.hierarchies, &file);
-        prop_assert!(forms.is_ok(), "{:?}", forms);
-    }
+    let forms = readback::check_forms(&world.policy, &world.hierarchies, &file);
+    prop_assert!(forms.is_ok(), "{:?}", forms);
     cells_are_those_of_the_labels(profile, verified.released())?;
     let context = MeasureContext::of_recoding(&world.policy, profile, verified.released());
     let own = Measures::of(&context);

@@ -291,20 +291,12 @@ fn classification(
     groups: &[Vec<usize>],
     suppressed: impl Fn(usize) -> bool,
 ) -> Option<f64> {
-    let name = world.class.as_ref()?;
-    let spec = world.attributes.iter().find(|spec| spec.name == *name)?;
-    let value = |text: &str| match spec.shape.number(text) {
-        _ if is_missing(text) => String::new(),
-        Some(number) if spec.shape.is_ordered() => number.to_string(),
-        _ => text.to_owned(),
-    };
-    let cells = printed.cells(name);
+    let class = printed.column(world.class.as_ref()?);
     let mistakes = |group: &Vec<usize>| {
-        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        group.iter().for_each(|&record| *counts.entry(value(cells[record])).or_default() += 1);
-        if suppressed(group[0]) { group.len() } else { group.len() - counts.values().max().unwrap() }
+        let largest = class.counts(group).into_values().max().unwrap();
+        if suppressed(group[0]) { group.len() } else { group.len() - largest }
     };
-    Some(groups.iter().map(mistakes).sum::<usize>() as f64 / cells.len() as f64)
+    Some(groups.iter().map(mistakes).sum::<usize>() as f64 / class.values.len() as f64)
 }
 
 /// Squared deviations of the class from the means of its groups, as a share of those from the overall mean; `None`

@@ -352,8 +352,10 @@ fn fits_enough_people(world: &World, population: &TextRows, k: u64, header: &[St
 }
 
 fn short(method: &str) -> toml::Table {
-    let short =
-        crate::SHORT_PARAMETERS.iter().find(|(name, _)| *name == method).map_or("", |(_, parameters)| *parameters);
+    let short = crate::parameters::SHORT_PARAMETERS
+        .iter()
+        .find(|(name, _)| *name == method)
+        .map_or("", |(_, parameters)| *parameters);
     short.parse().expect("parameters in TOML")
 }
 

@@ -129,7 +129,7 @@ fn group_queues(change: &Change, width: usize) -> BTreeMap<Vec<u32>, Vec<u32>> {
 
 /// Returns the header, rows and change of the release of a verified recoding.
 pub fn print_release(world: &World, counts: &Counts, verified: &Verified<'_>) -> (Vec<String>, TextRows, Change) {
-    let plan = rewrite_plan::rewrite(verified, counts, RecordOrder::Input, 1);
+    let plan = rewrite_plan::rewrite(verified, counts.clone(), RecordOrder::Input, 1.into());
     let (header, rows) = rewrite(&world.header, &world.rows, &plan);
     (header, rows, plan.change)
 }

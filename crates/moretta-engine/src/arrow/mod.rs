@@ -1,4 +1,5 @@
 //! Arrow arrays: dictionary encoding and text form of their values.
 
 pub(crate) mod encode;
+pub(crate) mod portable;
 pub(crate) mod text;

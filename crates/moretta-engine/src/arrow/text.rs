@@ -29,6 +29,17 @@ pub(crate) fn flatten(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     }
 }
 
+/// Whether a text of a plain array has a NUL byte.
+pub(crate) fn has_nul(array: &dyn Array) -> bool {
+    let found = |text: Option<&str>| text.is_some_and(|text| text.contains('\0'));
+    match array.data_type() {
+        DataType::Utf8 => array.as_string::<i32>().iter().any(found),
+        DataType::LargeUtf8 => array.as_string::<i64>().iter().any(found),
+        DataType::Utf8View => array.as_string_view().iter().any(found),
+        _ => false,
+    }
+}
+
 /// Appends the text of a value of a plain array; nothing if it is null or its type has no text form.
 pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) {
     use DataType::*;

@@ -1,12 +1,15 @@
 //! Header of a CSV file: column names, delimiter, and the byte at which the records begin.
 //!
-//! Guarantee: a returned header is UTF-8 and has no name twice. The delimiter is the requested one, or the most
-//! frequent in the header. Cost: reads the header only.
+//! Guarantee: a returned header is UTF-8 without NUL bytes, has no name twice and no CR outside quotes. The delimiter is
+//! the requested one, or the most frequent in the header. Cost: reads the header only, at most [`MAX_HEADER_BYTES`].
 
 use std::{fs::File, io::Read, path::Path};
 
-use super::{CsvOptions, Dialect, blocks::MAX_RECORD_BYTES, content, parse::FieldOffsets};
-use crate::error::{EngineError, Fault};
+use super::{CsvOptions, Dialect, content, parse::FieldOffsets};
+use crate::{
+    error::{EngineError, Fault},
+    source::repeated_columns,
+};
 
 /// Parsed header of a file.
 #[derive(Debug)]
@@ -22,8 +25,13 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Byte order mark of UTF-8, which is skipped.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
+/// Maximum length of a header: 4 MiB, for 100,000 columns with names of 40 bytes. A longer first line is most likely
+/// not a header, or the lines of the file do not end in LF.
+const MAX_HEADER_BYTES: usize = 4 << 20;
+
 /// Reads the header of a file.
 pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineError> {
+    let fault = |fault| EngineError::Header { path: path.to_path_buf(), fault };
     let mut file = File::open(path).map_err(EngineError::io(path, "open"))?;
     let mut bytes = Vec::new();
     let mut step = 64 << 10;
@@ -33,28 +41,35 @@ pub(crate) fn read(path: &Path, options: &CsvOptions) -> Result<Header, EngineEr
         if let Some(end) = record_end(&bytes[start..], options.quote) {
             break (start, start + end);
         }
-        if (read as u64) < step || bytes.len() > MAX_RECORD_BYTES {
+        if (read as u64) < step || bytes.len() > MAX_HEADER_BYTES {
             break (start, bytes.len());
         }
         step *= 2;
     };
+    if end - start > MAX_HEADER_BYTES {
+        return Err(fault(Fault::HeaderTooLong { limit: MAX_HEADER_BYTES }));
+    }
     if bytes[start..].iter().all(u8::is_ascii_whitespace) {
         return Err(EngineError::Empty { path: path.to_path_buf() });
     }
     let line = &bytes[start..end];
     let data_offset = end as u64;
-    let fault = |fault| EngineError::Header { path: path.to_path_buf(), fault };
     if std::str::from_utf8(line).is_err() {
         return Err(fault(Fault::NotUtf8));
+    }
+    if line.contains(&0) {
+        return Err(fault(Fault::Nul));
     }
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let delimiter = options.delimiter.unwrap_or_else(|| guess_delimiter(line, options.quote));
     let dialect = Dialect { delimiter, quote: options.quote };
+    if options.release && line.trim_ascii().is_empty() {
+        return Err(fault(Fault::BlankLine { expected: 1 }));
+    }
     let columns = split(line, dialect).map_err(fault)?;
-    let mut seen = std::collections::HashSet::new();
-    if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
-        return Err(EngineError::DuplicateColumn { path: path.to_path_buf(), name: name.clone() });
+    if let Some((first, second)) = repeated_columns(&columns) {
+        return Err(EngineError::DuplicateColumn { path: path.to_path_buf(), first, second });
     }
     Ok(Header { columns, dialect, data_offset })
 }
@@ -88,10 +103,19 @@ fn guess_delimiter(line: &[u8], quote: u8) -> u8 {
     DELIMITERS[index]
 }
 
-/// Cells of a record, which must be UTF-8.
+/// Cells of a header, which must be UTF-8.
 fn split(line: &[u8], dialect: Dialect) -> Result<Vec<String>, Fault> {
     let mut parsed = FieldOffsets::default();
     parsed.parse_any_width(line, dialect).map_err(|located| located.fault)?;
+    let bare_cr = |&column: &usize| {
+        let raw = parsed.raw(line, 0, column);
+        raw.first() != Some(&dialect.quote) && raw.contains(&b'\r')
+    };
+    // The parser takes a CR at the end for a part of the line end, which was removed already.
+    let at_end = line.ends_with(b"\r").then(|| parsed.width().saturating_sub(1));
+    if let Some(column) = (0..parsed.width()).find(bare_cr).or(at_end) {
+        return Err(Fault::BareCr { field: column + 1 });
+    }
     let mut scratch = Vec::new();
     let cells = (0..parsed.width()).map(|column| {
         let cell = content(parsed.raw(line, 0, column), dialect.quote, &mut scratch);
@@ -108,7 +132,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).expect("write");
-        read(&path, &CsvOptions { delimiter, quote: b'"' })
+        read(&path, &CsvOptions { delimiter, ..CsvOptions::default() })
     }
 
     #[test]
@@ -127,9 +151,24 @@ mod tests {
         let message = |text: &[u8]| header(text, None).map(|_| ()).expect_err("error").to_string();
         assert!(message(b"").ends_with("a.csv is empty: it should begin with a header that names the columns"));
         assert!(message(b"\n\n").contains("is empty"));
-        assert!(message(b"a,b,a\n").contains("names `a` twice"));
+        assert!(message(b"a,b,a\n").contains("columns 1 and 3 have the same name"));
         assert!(message(b"a,\xFF\n").contains("not valid UTF-8"));
         assert!(message(b"a,\"b\n1,2").contains("the quote that opens field 2 is never closed"));
         assert!(message(b"a,b\"c\"\n").contains("a quote inside field 2"));
+        assert!(message(b"a,\0\n").contains("a NUL byte"));
+        // Lines that end in CR only.
+        assert!(message(b"a,b\r1,2\r").contains("a carriage return (CR) in field 2 outside quotes"));
+        assert!(message(b"a,b\r\r\n1,2\r\r\n").contains("a carriage return (CR) in field 2 outside quotes"));
+        assert_eq!(header(b"a,\"b\rc\"\r\n", None).expect("header").columns, ["a", "b\rc"]);
+    }
+
+    #[test]
+    fn a_long_first_line_is_not_read_whole() {
+        let text = |bytes: usize| [vec![b'a'; bytes], b"\n1\n".to_vec()].concat();
+        for bytes in [MAX_HEADER_BYTES, MAX_HEADER_BYTES + 100, 3 * MAX_HEADER_BYTES] {
+            let error = header(&text(bytes), None).expect_err("error").to_string();
+            assert!(error.contains("the first line is longer than 4 MB"), "{error}");
+        }
+        assert_eq!(header(&text(MAX_HEADER_BYTES - 1), None).expect("header").columns[0].len(), MAX_HEADER_BYTES - 1);
     }
 }

@@ -1,8 +1,13 @@
 //! CSV: headers, blocks of whole records, the fields of a block, and writing of cells.
 //!
 //! The dialect is RFC 4180 with any one-byte delimiter and quote, LF or CRLF line ends, UTF-8. It is stricter than
-//! other readers in two ways, because blocks are cut by counting quotes: a quote may occur only at the start or end of
-//! a quoted field (or doubled inside one), and every quote must be closed.
+//! other readers in three ways: a quote may occur only at the start or end of a quoted field (or doubled inside one)
+//! and every quote must be closed, because blocks are cut by counting quotes; and a NUL byte is refused, because some
+//! readers end a text there.
+//!
+//! Readers disagree about a CR outside quotes that no LF follows, and about blank lines in a table of one column. In an
+//! original both are part of the table, and they are quoted in the release ([`write`]); in a release they are refused
+//! ([`CsvOptions::release`]), because other readers would find other records than those that were checked.
 
 pub(crate) mod blocks;
 pub(crate) mod header;
@@ -17,11 +22,14 @@ pub struct CsvOptions {
     pub delimiter: Option<u8>,
     /// Byte around a field that contains delimiters, quotes or line breaks.
     pub quote: u8,
+    /// Whether the file, of any format, is a release, which is read as other programs would read it: text that they may
+    /// read as other records is refused, and columns of Parquet have the types of the Parquet schema.
+    pub release: bool,
 }
 
 impl Default for CsvOptions {
     fn default() -> Self {
-        Self { delimiter: None, quote: b'"' }
+        Self { delimiter: None, quote: b'"', release: false }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finds the fields of a block of whole records.
 //!
-//! Guarantee: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8; otherwise
-//! the fault of the first malformed record is returned. Only offsets are stored; cells are not copied.
+//! Guarantee: after [`FieldOffsets::parse`], every record has exactly `width` fields and the block is UTF-8 without NUL
+//! bytes; otherwise the fault of the first malformed record is returned. Only offsets are stored; cells are not copied.
 //!
 //! How: the start of each record and the end of each field, as offsets into the block. Blocks without a quote (known
 //! from cutting) are parsed by a loop that looks for delimiters and line breaks only.
@@ -13,9 +13,9 @@
 //! ends        1     4   6 7     one per field: offset of the delimiter or line break after it
 //! ```
 //!
-//! Cost: one pass of `memchr`, and one to check UTF-8.
+//! Cost: one pass of `memchr`, one to check UTF-8, and three that compare bytes only (NUL, CR, odd starts of cells).
 
-use super::Dialect;
+use super::{Dialect, write};
 use crate::error::Fault;
 
 /// Fault of a record, with the record's location.
@@ -39,6 +39,9 @@ pub(crate) struct BlockShape {
     pub(crate) ends_file: bool,
     /// The maximum record length, if the block was cut inside a record that exceeds it.
     pub(crate) too_long: Option<usize>,
+    /// Whether the file is a release, in which a CR outside quotes must be part of a line end and a record of one
+    /// column must not be a blank line.
+    pub(crate) release: bool,
 }
 
 /// Offsets of the fields of a block.
@@ -47,6 +50,9 @@ pub(crate) struct FieldOffsets {
     width: usize,
     starts: Vec<u32>,
     ends: Vec<u32>,
+    /// Number of records whose line ends with a CR.
+    line_end_crs: usize,
+    may_have_odd_cells: bool,
 }
 
 impl FieldOffsets {
@@ -58,6 +64,12 @@ impl FieldOffsets {
     /// Number of fields per record.
     pub(crate) fn width(&self) -> usize {
         self.width
+    }
+
+    /// Whether an unquoted cell may have to be quoted when it is copied (see [`write::CellWriter::copy`]). `false` is
+    /// certain.
+    pub(crate) fn may_have_odd_cells(&self) -> bool {
+        self.may_have_odd_cells
     }
 
     /// Bytes of a cell, quotes included.
@@ -80,25 +92,59 @@ impl FieldOffsets {
         self.width = shape.width;
         self.starts.clear();
         self.ends.clear();
-        let found = if shape.has_quotes { self.parse_quoted(block, shape) } else { self.parse_plain(block, shape) };
-        let Err(error) = std::str::from_utf8(block) else { return found };
+        self.line_end_crs = 0;
+        let mut found = if shape.has_quotes { self.parse_quoted(block, shape) } else { self.parse_plain(block, shape) };
+        // Every CR that does not end a line is in a cell, quoted or not.
+        let cr_in_cells = memchr::memchr_iter(b'\r', block).count() > self.line_end_crs;
+        self.may_have_odd_cells = cr_in_cells || write::may_have_odd_starts(block, shape.dialect);
+        if shape.release && (cr_in_cells || shape.width == 1) {
+            // These records are before the one that is malformed for another reason.
+            found = self.find_ambiguous(block, shape).map_or(found, Err);
+        }
+        let not_utf8 = std::str::from_utf8(block).err().map(|error| (error.valid_up_to(), Fault::NotUtf8));
+        let nul = memchr::memchr(0, block).map(|byte| (byte, Fault::Nul));
+        let Some((invalid_byte, fault)) = not_utf8.into_iter().chain(nul).min_by_key(|(byte, _)| *byte) else {
+            return found;
+        };
         // A fault found before the first invalid byte, in an earlier record or the same one, is reported first.
-        let invalid_byte = error.valid_up_to();
         match found {
             Err(located) if located.offset <= invalid_byte => Err(located),
             _ => {
                 let started = self.starts.partition_point(|&start| start as usize <= invalid_byte);
                 let record = started.saturating_sub(1);
                 let offset = self.starts.get(record).copied().unwrap_or(0) as usize;
-                Err(LocatedFault { record, offset, fault: Fault::NotUtf8 })
+                Err(LocatedFault { record, offset, fault })
             }
         }
+    }
+
+    /// Returns the fault of the first record that other readers may read as several records or as none.
+    fn find_ambiguous(&self, block: &[u8], shape: BlockShape) -> Option<LocatedFault> {
+        let unquoted_cr = |raw: &[u8]| raw.first() != Some(&shape.dialect.quote) && raw.contains(&b'\r');
+        (0..self.num_records()).find_map(|record| {
+            let mut fields = (0..self.width).map(|column| self.raw(block, record, column));
+            let fault = match fields.position(unquoted_cr) {
+                Some(column) => Fault::BareCr { field: column + 1 },
+                None if self.width == 1 && self.raw(block, record, 0).trim_ascii().is_empty() => {
+                    Fault::BlankLine { expected: 1 }
+                }
+                None => return None,
+            };
+            Some(LocatedFault { record, offset: self.starts[record] as usize, fault })
+        })
     }
 
     /// Finds the fields of a single record of any width. Parsing with an impossible width ends in a fault that has the
     /// number of fields.
     pub(crate) fn parse_any_width(&mut self, record: &[u8], dialect: Dialect) -> Result<(), LocatedFault> {
-        let shape = BlockShape { width: usize::MAX, dialect, has_quotes: true, ends_file: true, too_long: None };
+        let shape = BlockShape {
+            width: usize::MAX,
+            dialect,
+            has_quotes: true,
+            ends_file: true,
+            too_long: None,
+            release: false,
+        };
         self.starts.clear();
         self.ends.clear();
         self.width = usize::MAX;
@@ -193,6 +239,7 @@ impl FieldOffsets {
     #[inline]
     fn end_record(&mut self, block: &[u8], start: usize, at: usize, shape: BlockShape) -> Result<bool, LocatedFault> {
         let end = if at > start && block[at - 1] == b'\r' { at - 1 } else { at };
+        self.line_end_crs += at - end;
         self.ends.push(end as u32);
         if self.ends.len() != (self.starts.len() + 1).saturating_mul(shape.width) {
             return self.reject(block, start, end, shape);
@@ -237,9 +284,13 @@ mod tests {
     const DIALECT: Dialect = Dialect { delimiter: b',', quote: b'"' };
 
     fn parse(text: &[u8], width: usize) -> Result<Vec<Vec<String>>, LocatedFault> {
+        parse_as(text, width, false)
+    }
+
+    fn parse_as(text: &[u8], width: usize, release: bool) -> Result<Vec<Vec<String>>, LocatedFault> {
         let mut fields = FieldOffsets::default();
-        let shape =
-            BlockShape { width, dialect: DIALECT, has_quotes: text.contains(&b'"'), ends_file: true, too_long: None };
+        let has_quotes = text.contains(&b'"');
+        let shape = BlockShape { width, dialect: DIALECT, has_quotes, ends_file: true, too_long: None, release };
         fields.parse(text, shape)?;
         let mut scratch = Vec::new();
         let cell = |record, column, scratch: &mut Vec<u8>| {
@@ -270,5 +321,29 @@ mod tests {
         assert_eq!(fault(b"a,\"x\"y\"\n", 2), (0, 0, Fault::AfterQuote { field: 2 }));
         assert_eq!(fault(b"a,b\nc,\"d\n", 2), (1, 4, Fault::UnclosedQuote { field: 2 }));
         assert_eq!(fault(b"a,b,c,d\n", 2), (0, 0, Fault::Fields { found: 4, expected: 2 }));
+        assert_eq!(fault(b"a,b\nc,\0\n\xFF,d\n", 2), (1, 4, Fault::Nul));
+        assert_eq!(fault(b"a,b\n\xFF,\0\n", 2), (1, 4, Fault::NotUtf8));
+    }
+
+    #[test]
+    fn a_release_is_read_as_other_readers_read_it() {
+        for (text, width, expected) in [
+            (&b"a,b\r\nc,\"d\re\"\r\n"[..], 2, None),
+            (b"a,b\r\nc,d\r", 2, None),
+            (b"a,b\nc,d\re\nf\n", 2, Some((1, 4, Fault::BareCr { field: 2 }))),
+            (b"a,b\nc\r,\"d\"\n\xFF,e\n", 2, Some((1, 4, Fault::BareCr { field: 1 }))),
+            (b"a,b\r\r\n", 2, Some((0, 0, Fault::BareCr { field: 2 }))),
+            (b"a,b\nc\nd,e\rf\n", 2, Some((1, 4, Fault::Fields { found: 1, expected: 2 }))),
+            (b"a\n\"\"\n\" \"\nb\n", 1, None),
+            (b"a\n\nb\n", 1, Some((1, 2, Fault::BlankLine { expected: 1 }))),
+            (b"a\n \t\n\r", 1, Some((1, 2, Fault::BlankLine { expected: 1 }))),
+        ] {
+            let found = parse_as(text, width, true).err();
+            assert_eq!(found.map(|located| (located.record, located.offset, located.fault)), expected, "{text:?}");
+        }
+        // In an original, the CR belongs to the cell, and a blank line of one column is a record.
+        assert_eq!(parse(b"a,b\nc,d\re\n", 2).expect("parse"), [["a", "b"], ["c", "d\re"]]);
+        assert_eq!(parse(b"a,b\r\r\n", 2).expect("parse"), [["a", "b\r"]]);
+        assert_eq!(parse(b"a\n\nb\n", 1).expect("parse"), [["a"], [""], ["b"]]);
     }
 }

@@ -34,6 +34,8 @@ pub(crate) struct CsvScan {
     columns: Vec<String>,
     files: Vec<DataFile>,
     dialect: Dialect,
+    /// Whether the files are a release (see [`CsvOptions::release`]).
+    release: bool,
     /// Total size of the files, headers included.
     bytes: u64,
 }
@@ -52,7 +54,13 @@ impl CsvScan {
             data.push(DataFile { path: path.clone(), data_offset: other.data_offset });
         }
         let bytes = files.iter().map(|file| file.length).sum();
-        Ok(Box::new(Self { columns: first.columns, files: data, dialect: first.dialect, bytes }))
+        Ok(Box::new(Self {
+            columns: first.columns,
+            files: data,
+            dialect: first.dialect,
+            release: options.release,
+            bytes,
+        }))
     }
 }
 
@@ -62,7 +70,8 @@ impl Scan for CsvScan {
     }
 
     fn csv_options(&self) -> Option<CsvOptions> {
-        Some(CsvOptions { delimiter: Some(self.dialect.delimiter), quote: self.dialect.quote })
+        let Dialect { delimiter, quote } = self.dialect;
+        Some(CsvOptions { delimiter: Some(delimiter), quote, release: self.release })
     }
 
     fn size(&self) -> u64 {
@@ -120,6 +129,7 @@ impl PieceReader for BlockReader<'_> {
             has_quotes: block.has_quotes,
             ends_file: block.ends_file,
             too_long: block.too_long.then_some(MAX_RECORD_BYTES),
+            release: scan.release,
         };
         let parsed = fields.parse(block.bytes(), shape);
         let sample_complete = records_left.is_some_and(|left| left <= fields.num_records());

@@ -1,85 +1,101 @@
-//! An open Parquet file, and its division into ranges of records.
+//! An open Parquet file.
 //!
-//! Guarantee: the ranges cover all records once, in order. Cost: a range that begins inside a row group skips the pages
-//! before it (by the page index, if the file has one).
+//! Guarantee: the footer of an open file is possible: column chunks lie inside the file, and columns without lists have
+//! as many values as their row group has records. A file that contradicts itself later is an error, too: panics of the
+//! decoder are caught ([`guard`](super::guard)), page sizes are checked ([`pages`](super::pages)), and a range has as
+//! many records as the footer says.
+//!
+//! Cost: a range that begins inside a row group reads the headers of the pages before it.
 
 use std::{
     fs::File,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, SchemaRef};
 use arrow_select::concat::concat_batches;
 use parquet::{
     arrow::{
-        ProjectionMask,
-        arrow_reader::{
-            ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-            RowSelection, RowSelector,
-        },
+        FieldLevels, ProjectionMask,
+        arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, RowSelection, RowSelector},
+        parquet_to_arrow_field_levels,
     },
-    file::metadata::PageIndexPolicy,
+    errors::ParquetError,
+    file::metadata::{ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, RowGroupMetaData},
 };
 
-use crate::{error::EngineError, source::column_difference};
+use super::{guard::decode, pages::CheckedRowGroup, ranges::RecordRange, types};
+use crate::{
+    error::EngineError,
+    source::{column_difference, repeated_columns},
+};
+
+/// Maximum records that the decoder makes room for at once; a range with more is put together from several batches.
+const MAX_BATCH_RECORDS: usize = 1 << 16;
 
 /// A Parquet file whose footer has been read.
 #[derive(Debug)]
 pub(crate) struct ParquetFile {
     pub(crate) path: PathBuf,
-    metadata: ArrowReaderMetadata,
-}
-
-/// Range of records of one row group.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RecordRange {
-    /// Index of the file.
-    pub(crate) file: usize,
-    row_group: usize,
-    /// Records of the row group before the range.
-    skip: usize,
-    pub(crate) records: usize,
+    metadata: Arc<ParquetMetaData>,
+    /// Names and types of the columns.
+    pub(crate) schema: SchemaRef,
+    /// For each row group and column chunk, whether its page headers were checked.
+    checked: Vec<Vec<AtomicBool>>,
 }
 
 /// Selection of the columns to read, and their types.
 #[derive(Debug)]
 pub(crate) struct Projection {
-    metadata: ArrowReaderMetadata,
-    mask: ProjectionMask,
+    levels: FieldLevels,
 }
 
 impl ParquetFile {
-    /// Reads the footer of a file.
-    pub(crate) fn open(path: &Path) -> Result<Self, EngineError> {
+    /// Reads the footer of a file. An embedded Arrow schema is ignored if the file is a release, so that its columns are
+    /// those that every reader finds.
+    pub(crate) fn open(path: &Path, release: bool) -> Result<Self, EngineError> {
         let file = File::open(path).map_err(EngineError::io(path, "open"))?;
-        if file.metadata().map_err(EngineError::io(path, "read"))?.len() == 0 {
+        let bytes = file.metadata().map_err(EngineError::io(path, "read"))?.len();
+        if bytes == 0 {
             return Err(EngineError::Empty { path: path.to_path_buf() });
         }
-        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Optional);
-        let metadata = ArrowReaderMetadata::load(&file, options).map_err(EngineError::parquet(path))?;
-        Ok(Self { path: path.to_path_buf(), metadata })
+        let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Skip);
+        let (metadata, schema) = decode(path, || {
+            let physical = ArrowReaderMetadata::load(&file, options.with_skip_arrow_metadata(true))?;
+            let metadata = Arc::clone(physical.metadata());
+            let embedded = if release {
+                physical.clone()
+            } else {
+                ArrowReaderMetadata::try_new(Arc::clone(&metadata), ArrowReaderOptions::new())?
+            };
+            Ok::<_, ParquetError>((metadata, types::columns(embedded.schema(), physical.schema())))
+        })?;
+        let row_groups = metadata.row_groups();
+        if !row_groups.iter().all(|group| is_possible(group, bytes)) {
+            return Err(EngineError::damaged(path, "its footer contradicts itself or the size of the file"));
+        }
+        let checked = row_groups.iter().map(|group| group.columns().iter().map(|_| AtomicBool::new(false)).collect());
+        let checked = checked.collect();
+        Ok(Self { path: path.to_path_buf(), metadata, schema: Arc::new(schema), checked })
     }
 
-    /// Names and types of the columns.
-    pub(crate) fn schema(&self) -> &SchemaRef {
-        self.metadata.schema()
-    }
-
-    /// Number of records of each row group.
-    fn row_group_sizes(&self) -> impl Iterator<Item = usize> {
-        self.metadata.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as usize)
-    }
-
-    /// Total bytes of all columns before compression.
-    pub(crate) fn plain_bytes(&self) -> u64 {
-        self.metadata.metadata().row_groups().iter().map(|group| group.total_byte_size().max(0) as u64).sum()
+    /// Number of records of each row group, and their bytes before compression and encoding, as far as known.
+    pub(crate) fn row_groups(&self) -> impl Iterator<Item = (usize, u64)> {
+        let chunk_bytes = |chunk: &ColumnChunkMetaData| {
+            let bytes = chunk.uncompressed_size().max(chunk.unencoded_byte_array_data_bytes().unwrap_or(0));
+            bytes.max(0) as u64
+        };
+        self.metadata.row_groups().iter().map(move |group| {
+            let bytes = group.columns().iter().map(chunk_bytes).fold(0, u64::saturating_add);
+            (group.num_rows().max(0) as usize, bytes)
+        })
     }
 
     /// Selects the columns at `columns`. String columns that are also in `encoded` are read as dictionary arrays.
     pub(crate) fn project(&self, columns: &[usize], encoded: &[usize]) -> Result<Projection, EngineError> {
-        let fields = self.schema().fields().iter().enumerate().map(|(index, field)| {
+        let fields = self.schema.fields().iter().enumerate().map(|(index, field)| {
             let string = match field.data_type() {
                 DataType::Dictionary(_, value) => value.is_string(),
                 other => other.is_string(),
@@ -91,12 +107,11 @@ impl ParquetFile {
                 Arc::clone(field)
             }
         });
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let options = ArrowReaderOptions::new().with_schema(schema);
-        let metadata = ArrowReaderMetadata::try_new(Arc::clone(self.metadata.metadata()), options)
-            .map_err(EngineError::parquet(&self.path))?;
-        let mask = ProjectionMask::roots(metadata.parquet_schema(), columns.iter().copied());
-        Ok(Projection { metadata, mask })
+        let fields = fields.collect();
+        let schema = self.metadata.file_metadata().schema_descr();
+        let mask = ProjectionMask::roots(schema, columns.iter().copied());
+        let levels = decode(&self.path, || parquet_to_arrow_field_levels(schema, mask, Some(&fields)))?;
+        Ok(Projection { levels })
     }
 
     /// Reads the records of a range in batches of at most `batch` records.
@@ -105,72 +120,107 @@ impl ParquetFile {
         projection: &Projection,
         range: RecordRange,
         batch: usize,
-    ) -> Result<ParquetRecordBatchReader, EngineError> {
+    ) -> Result<RangeBatches<'_>, EngineError> {
         let file = File::open(&self.path).map_err(EngineError::io(&self.path, "open"))?;
-        let mut builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, projection.metadata.clone())
-            .with_projection(projection.mask.clone())
-            .with_row_groups(vec![range.row_group])
-            .with_batch_size(batch.max(1));
-        let total = self.row_group_sizes().nth(range.row_group).unwrap_or(0);
-        if range.skip > 0 || range.records < total {
-            let selection = vec![RowSelector::skip(range.skip), RowSelector::select(range.records)];
-            builder = builder.with_row_selection(RowSelection::from(selection));
-        }
-        builder.build().map_err(EngineError::parquet(&self.path))
+        let metadata = &*self.metadata;
+        let RecordRange { row_group, skip, records, .. } = range;
+        let checked = &self.checked[row_group];
+        let pages = CheckedRowGroup { file: Arc::new(file), metadata, row_group, checked };
+        let whole = skip == 0 && records as i64 == metadata.row_group(row_group).num_rows();
+        let selection =
+            (!whole).then(|| RowSelection::from(vec![RowSelector::skip(skip), RowSelector::select(records)]));
+        let batch = batch.clamp(1, MAX_BATCH_RECORDS);
+        let reader = decode(&self.path, || {
+            ParquetRecordBatchReader::try_new_with_row_groups(&projection.levels, &pages, batch, selection)
+        })?;
+        Ok(RangeBatches { file: self, reader, records, left: records })
     }
 
     /// Reads all records of a range as one batch.
     pub(crate) fn read_whole(&self, projection: &Projection, range: RecordRange) -> Result<RecordBatch, EngineError> {
         let reader = self.read(projection, range, range.records)?;
-        let schema = reader.schema();
-        let mut batches = reader.collect::<Result<Vec<_>, _>>().map_err(EngineError::parquet(&self.path))?;
-        let batch = match batches.len() {
-            1 => batches.swap_remove(0),
-            _ => concat_batches(&schema, &batches).map_err(EngineError::parquet(&self.path))?,
-        };
-        if batch.num_rows() != range.records {
-            return Err(EngineError::changed(format!("{} has fewer records", self.path.display())));
+        let schema = reader.reader.schema();
+        let mut batches = reader.collect::<Result<Vec<_>, _>>()?;
+        match batches.len() {
+            1 => Ok(batches.swap_remove(0)),
+            _ => decode(&self.path, || concat_batches(&schema, &batches))
+                .map_err(|error| self.too_much_text(error, range.records)),
         }
-        Ok(batch)
+    }
+
+    /// The reason of an error of the decoder if it is that an array cannot hold all texts.
+    fn too_much_text(&self, error: EngineError, records: usize) -> EngineError {
+        match &error {
+            EngineError::Parquet { message, .. } if message.to_lowercase().contains("overflow") => {
+                EngineError::TooMuchText { path: self.path.clone(), records }
+            }
+            _ => error,
+        }
+    }
+}
+
+/// Whether the claims of a footer about a row group are possible in a file of `bytes` bytes.
+fn is_possible(group: &RowGroupMetaData, bytes: u64) -> bool {
+    let inside_file = |chunk: &ColumnChunkMetaData| {
+        let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset());
+        let end = start.checked_add(chunk.compressed_size());
+        start >= 0 && chunk.compressed_size() >= 0 && end.is_some_and(|end| end as u64 <= bytes)
+    };
+    let possible_values = |chunk: &ColumnChunkMetaData| match chunk.column_descr().max_rep_level() {
+        0 => chunk.num_values() == group.num_rows(),
+        // A record has at least one value or null.
+        _ => chunk.num_values() >= group.num_rows(),
+    };
+    group.num_rows() >= 0 && group.columns().iter().all(|chunk| inside_file(chunk) && possible_values(chunk))
+}
+
+/// Batches of a range. After the last, an error if the range has fewer records than the footer says.
+pub(crate) struct RangeBatches<'a> {
+    file: &'a ParquetFile,
+    reader: ParquetRecordBatchReader,
+    records: usize,
+    left: usize,
+}
+
+impl Iterator for RangeBatches<'_> {
+    type Item = Result<RecordBatch, EngineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let path = &self.file.path;
+        let batch = decode(path, || self.reader.next().transpose())
+            .map_err(|error| self.file.too_much_text(error, self.records));
+        match batch {
+            Ok(Some(batch)) if batch.num_rows() <= self.left => {
+                self.left -= batch.num_rows();
+                Some(Ok(batch))
+            }
+            Ok(None) if self.left == 0 => None,
+            Ok(_) => {
+                self.left = 0;
+                Some(Err(EngineError::damaged(path, "a row group has another number of records than its footer says")))
+            }
+            Err(error) => Some(Err(error)),
+        }
     }
 }
 
 /// Returns the names of the columns; an error unless all files have the same names and types.
 pub(crate) fn same_columns(files: &[ParquetFile]) -> Result<Vec<String>, EngineError> {
-    let names = |file: &ParquetFile| -> Vec<_> { file.schema().fields().iter().map(|f| f.name().clone()).collect() };
+    let names = |file: &ParquetFile| -> Vec<_> { file.schema.fields().iter().map(|f| f.name().clone()).collect() };
     let first = &files[0];
     let columns = names(first);
-    let mut seen = std::collections::HashSet::new();
-    if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
-        return Err(EngineError::DuplicateColumn { path: first.path.clone(), name: name.clone() });
+    if let Some((one, two)) = repeated_columns(&columns) {
+        return Err(EngineError::DuplicateColumn { path: first.path.clone(), first: one, second: two });
     }
     for file in &files[1..] {
         let types = || {
-            let mut pairs = first.schema().fields().iter().zip(file.schema().fields());
-            let (a, b) = pairs.find(|(a, b)| a.data_type() != b.data_type())?;
-            Some(format!("column `{}` is of type {}, not {}", a.name(), b.data_type(), a.data_type()))
+            let mut pairs = (1..).zip(first.schema.fields().iter().zip(file.schema.fields()));
+            let (number, (a, b)) = pairs.find(|(_, (a, b))| a.data_type() != b.data_type())?;
+            Some(format!("column {number} is of type {}, not {}", b.data_type(), a.data_type()))
         };
         if let Some(detail) = column_difference(&columns, &names(file)).or_else(types) {
             return Err(EngineError::HeaderDiffers { path: file.path.clone(), first: first.path.clone(), detail });
         }
     }
     Ok(columns)
-}
-
-/// Divides files into ranges of at most `max_records` records each, and at most `u32::MAX`, so that 32 bits can index
-/// them.
-pub(crate) fn record_ranges(files: &[ParquetFile], max_records: usize) -> Vec<RecordRange> {
-    let max_records = max_records.clamp(1, u32::MAX as usize);
-    let mut ranges = Vec::new();
-    for (file, parquet) in files.iter().enumerate() {
-        for (row_group, total) in parquet.row_group_sizes().enumerate() {
-            let parts = total.div_ceil(max_records);
-            for part in 0..parts {
-                let start = total * part / parts;
-                let end = total * (part + 1) / parts;
-                ranges.push(RecordRange { file, row_group, skip: start, records: end - start });
-            }
-        }
-    }
-    ranges
 }

@@ -10,7 +10,10 @@ use std::sync::{
 
 use arrow_schema::SchemaRef;
 
-use super::file::{ParquetFile, Projection, RecordRange, record_ranges, same_columns};
+use super::{
+    file::{ParquetFile, Projection, same_columns},
+    ranges::RecordRanges,
+};
 use crate::{
     csv::CsvOptions,
     error::EngineError,
@@ -35,9 +38,11 @@ pub(crate) struct ParquetScan {
 
 impl ParquetScan {
     /// Reads the footers of all files, whose columns must be equal.
-    pub(crate) fn open(files: &[InputFile], _: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
-        let files = files.iter().map(|file| ParquetFile::open(&file.path)).collect::<Result<Vec<_>, _>>()?;
-        let records = record_ranges(&files, usize::MAX).iter().map(|range| range.records as u64).sum();
+    pub(crate) fn open(files: &[InputFile], options: &CsvOptions) -> Result<Box<dyn Scan>, EngineError> {
+        let open = |file: &InputFile| ParquetFile::open(&file.path, options.release);
+        let files = files.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+        let rows = files.iter().flat_map(ParquetFile::row_groups).map(|(records, _)| records as u64);
+        let records = rows.fold(0, u64::saturating_add);
         Ok(Box::new(Self { columns: same_columns(&files)?, files, records }))
     }
 }
@@ -48,7 +53,7 @@ impl Scan for ParquetScan {
     }
 
     fn schema(&self) -> Option<&SchemaRef> {
-        Some(self.files[0].schema())
+        Some(&self.files[0].schema)
     }
 
     fn size(&self) -> u64 {
@@ -57,7 +62,8 @@ impl Scan for ParquetScan {
 
     fn text_bytes(&self, columns: usize) -> u64 {
         // Dictionaries make Parquet smaller than the same table as text: assume at least 12 bytes per cell.
-        let plain: u64 = self.files.iter().map(ParquetFile::plain_bytes).sum();
+        let plain = self.files.iter().flat_map(ParquetFile::row_groups).map(|(_, bytes)| bytes);
+        let plain = plain.fold(0, u64::saturating_add);
         plain.max(self.records.saturating_mul(12 * columns as u64))
     }
 
@@ -75,7 +81,7 @@ impl Scan for ParquetScan {
         let project = |file: &ParquetFile| file.project(&read, request.encoded);
         let shared = Arc::new(SharedScan {
             files: &self.files,
-            ranges: record_ranges(&self.files, max_records),
+            ranges: RecordRanges::new(&self.files, max_records),
             projections: self.files.iter().map(project).collect::<Result<_, _>>()?,
             // The columns of a batch are in file order, whatever the order of the request.
             batch_columns: (0..self.columns.len())
@@ -92,7 +98,7 @@ impl Scan for ParquetScan {
 /// State shared by the readers of all threads.
 struct SharedScan<'a> {
     files: &'a [ParquetFile],
-    ranges: Vec<RecordRange>,
+    ranges: RecordRanges,
     projections: Vec<Projection>,
     /// Index in a batch of each column of the source.
     batch_columns: Vec<usize>,
@@ -111,12 +117,12 @@ struct RangeReader<'a> {
 impl PieceReader for RangeReader<'_> {
     fn take(&mut self) -> Result<Option<usize>, PieceFailure<EngineError>> {
         self.range = self.shared.next.fetch_add(1, Ordering::Relaxed);
-        Ok(Some(self.range).filter(|&range| range < self.shared.ranges.len()))
+        Ok(self.shared.ranges.get(self.range).map(|_| self.range))
     }
 
     fn read(&mut self, on_batch: &mut OnBatch<'_>) -> Result<(), EngineError> {
         let SharedScan { files, ranges, projections, batch_columns, whole, .. } = &*self.shared;
-        let range = ranges[self.range];
+        let Some(range) = ranges.get(self.range) else { return Ok(()) };
         let file = &files[range.file];
         let projection = &projections[range.file];
         let mut pass_on = |batch| {
@@ -127,7 +133,7 @@ impl PieceReader for RangeReader<'_> {
             return pass_on(file.read_whole(projection, range)?);
         }
         for batch in file.read(projection, range, BATCH_RECORDS)? {
-            pass_on(batch.map_err(EngineError::parquet(&file.path))?)?;
+            pass_on(batch?)?;
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Writes the released records as CSV.
 //!
-//! Guarantee: a cell copied from CSV keeps its bytes, including quotes; labels and texts are quoted if necessary; lines
-//! end in LF; no line is blank. Shuffled records are sorted by their random keys, and by their bytes if keys are equal,
-//! which is very rare.
+//! Guarantee: a cell copied from CSV keeps its bytes, including quotes; cells, labels and texts are quoted if necessary
+//! ([`crate::csv::write`]); lines end in LF; no line is blank. Shuffled records are sorted by their random keys, and by
+//! their bytes if keys are equal, which is very rare.
 //!
 //! How: threads render their pieces to bytes. In input order, a [`Sequencer`] gives each piece its offset in the file,
 //! and the threads write at the same time. A shuffle scatters the rendered records to buckets by the high bits of their
@@ -21,7 +21,6 @@ use super::{
     spill::Spill,
 };
 use crate::{
-    csv::write,
     error::EngineError,
     ordered_pool::{self, Sequencer},
 };
@@ -46,7 +45,6 @@ struct Renderer<'a> {
     ends: Vec<usize>,
     starts: Vec<usize>,
     stride: usize,
-    single_column: bool,
 }
 
 impl<'a> Renderer<'a> {
@@ -67,25 +65,17 @@ impl<'a> Renderer<'a> {
                 }
             }
         }
-        let mut renderer = Self {
-            job,
-            segments,
-            bytes: Vec::new(),
-            ends: vec![0],
-            starts: Vec::new(),
-            stride: 1,
-            single_column: plan.columns.len() == 1,
-        };
+        let mut renderer = Self { job, segments, bytes: Vec::new(), ends: vec![0], starts: Vec::new(), stride: 1 };
         if by_group {
             renderer.stride = runs.len().max(1);
             renderer.starts = (0..runs.len()).collect();
-            for group in 0..plan.labels.first().map_or(0, Vec::len) {
+            for group in 0..runs.first().map_or(0, |run| plan.num_labels(run[0])) {
                 runs.iter().for_each(|run| renderer.add_label(run, group));
             }
         } else {
             for run in &runs {
                 renderer.starts.push(renderer.ends.len() - 1);
-                (0..plan.labels[run[0]].len()).for_each(|label| renderer.add_label(run, label));
+                (0..plan.num_labels(run[0])).for_each(|label| renderer.add_label(run, label));
             }
         }
         renderer
@@ -93,12 +83,12 @@ impl<'a> Renderer<'a> {
 
     /// Renders one label of the columns of a run.
     fn add_label(&mut self, run: &[usize], label: usize) {
-        let Job { plan, dialect, .. } = self.job;
+        let Job { plan, writer, .. } = self.job;
         for (index, &column) in run.iter().enumerate() {
             if index > 0 {
-                self.bytes.push(dialect.delimiter);
+                self.bytes.push(writer.dialect.delimiter);
             }
-            write::cell(&mut self.bytes, plan.labels[column][label].as_bytes(), *dialect);
+            writer.cell(&mut self.bytes, plan.label(column, label).as_bytes());
         }
         self.ends.push(self.bytes.len());
     }
@@ -111,27 +101,22 @@ impl<'a> Renderer<'a> {
 
     /// Renders all records of a piece.
     fn render(&self, piece: &DecidedPiece<'_>, rendered: &mut Rendered) -> Result<(), EngineError> {
-        let Job { plan, dialect, .. } = self.job;
+        let Job { plan, writer, .. } = self.job;
         let Rendered { out, ends } = rendered;
         out.clear();
         ends.clear();
         let mut cells = piece.records.csv_cells(&self.job.copied)?;
         for record in 0..piece.records.len() {
-            let start = out.len();
             for (index, segment) in self.segments.iter().enumerate() {
                 if index > 0 {
-                    out.push(dialect.delimiter);
+                    out.push(writer.dialect.delimiter);
                 }
                 match *segment {
                     Segment::Labels { run, column } => {
                         out.extend_from_slice(self.label(run, plan.label_index(piece.decisions, record, column)));
                     }
-                    Segment::Cells { from, to } => cells.append(out, record, from, to, *dialect),
+                    Segment::Cells { from, to } => cells.append(out, record, from, to, *writer),
                 }
-            }
-            // An empty cell of a single column would be a blank line.
-            if self.single_column && out.len() == start {
-                out.extend_from_slice(&[dialect.quote; 2]);
             }
             out.push(b'\n');
             ends.push(out.len());
@@ -143,7 +128,8 @@ impl<'a> Renderer<'a> {
 /// Writes all records and returns their number.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
     job.source.check_has_text(&job.copied)?;
-    let header = write::header(job.plan.names.iter().map(String::as_str), job.dialect);
+    job.plan.check_labels_without_nul(job.source)?;
+    let header = job.writer.header(job.plan.names.iter().map(String::as_str));
     job.write_at(&header, 0)?;
     let (renderer, header_bytes) = (Renderer::new(job), header.len() as u64);
     match job.order {

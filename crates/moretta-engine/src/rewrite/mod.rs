@@ -29,10 +29,11 @@ mod spill;
 use moretta_core::{
     counts::{RecordOrder, Rewrite},
     observer::{Observer, Stop},
+    seed::Seed,
 };
 
 use crate::{
-    csv::Dialect,
+    csv::{Dialect, write::CellWriter},
     error::EngineError,
     local::EngineOptions,
     source::Source,
@@ -49,21 +50,21 @@ pub(crate) type WriteFn = fn(&Job<'_>, &dyn Observer) -> Result<u64, EngineError
 pub(crate) struct Job<'a> {
     source: &'a Source,
     options: &'a EngineOptions,
-    plan: Plan,
+    plan: Plan<'a>,
     /// Indices of the source columns that are copied.
     copied: Vec<usize>,
     order: RecordOrder,
-    seed: u64,
-    dialect: Dialect,
+    seed: Seed,
+    /// Writes cells as CSV.
+    writer: CellWriter,
     pending: Pending,
-    target: &'a Target,
 }
 
 impl Job<'_> {
     /// Empty buckets for a shuffle of the expected output.
     fn spill(&self) -> Spill {
         let expected = self.source.scan().text_bytes(self.plan.columns.len());
-        Spill::new(self.target.folder(), expected, self.options.bucket_bytes, self.options.shuffle_memory)
+        Spill::new(self.pending.folder(), expected, self.options.bucket_bytes, self.options.shuffle_memory)
     }
 
     /// Writes bytes at a byte offset of the pending file. Threads may call it at the same time.
@@ -107,15 +108,18 @@ pub(crate) fn run(
     if source.scan().csv_options().is_none() && target.path.extension().is_some_and(|extension| extension == "tsv") {
         csv.delimiter = Some(b'\t');
     }
+    // The file is read back as other programs read it.
+    csv.release = true;
     let dialect = Dialect { delimiter: csv.delimiter.unwrap_or(b','), quote: csv.quote };
+    let writer = CellWriter { dialect, single_column: plan.columns.len() == 1 };
     let pending = target.create_pending()?;
     let copied_column = |column: &OutColumn| match *column {
         OutColumn::Copy(index) => Some(index),
         OutColumn::Label(_) => None,
     };
     let copied = plan.columns.iter().filter_map(copied_column).collect();
-    let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, dialect, pending, target };
-    let records = (target.format.entry().write)(&job, observer)?;
+    let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, writer, pending };
+    let records = (target.format.entry().write)(&job, observer).map_err(|error| source.reason(error))?;
     job.plan.check_all_read()?;
     source.check_unchanged()?;
     if observer.stop().is_some() {

@@ -1,9 +1,10 @@
 //! Writes the released records as Parquet.
 //!
 //! Guarantee: rewritten columns are text without nulls; columns copied from Parquet keep their type and nulls (a
-//! dictionary becomes the type of its values); columns copied from CSV are text. The bytes of the file depend on the
-//! records and their order only, because batches are regrouped to one size before they are encoded. Shuffled records
-//! are sorted by their random keys, then by their numbers.
+//! dictionary becomes the type of its values, and see [`portable`]); columns copied from CSV are text. No metadata of
+//! the input is written: statistics and page indexes are those of the released values. The bytes of the file depend on
+//! the records and their order only, because batches are regrouped to one size before they are encoded. Shuffled
+//! records are sorted by their random keys, then by their numbers.
 //!
 //! How: threads turn their pieces into Arrow batches; a [`Sequencer`] encodes them in input order, one at a time. A
 //! shuffle goes through the buckets of [`Spill`] as for CSV; a bucket holds batches in Arrow's stream format with two
@@ -36,6 +37,7 @@ use super::{
     spill::Spill,
 };
 use crate::{
+    arrow::portable,
     error::EngineError,
     ordered_pool::{self, Sequencer},
 };
@@ -46,6 +48,9 @@ const BATCH_RECORDS: usize = 8 << 10;
 const GROUP_RECORDS: usize = 1 << 20;
 /// A row group also ends once it has this many encoded bytes, which bounds the memory of the writer.
 const GROUP_BYTES: usize = 64 << 20;
+
+/// Estimated bytes of the writer: a row group, and pages that are not encoded yet.
+pub(crate) const WRITER_BYTES: u64 = 3 * GROUP_BYTES as u64 / 2;
 
 /// Regroups batches to one size and encodes them.
 struct EncodingWriter {
@@ -111,20 +116,27 @@ impl<'a> BatchBuilder<'a> {
                 };
                 // Strings of a key column are read as dictionaries of `Utf8`, whatever their string type in the file.
                 let encoded = job.plan.key.iter().any(|(key, _)| key == column) && values.is_string();
-                field.clone().with_data_type(if encoded { DataType::Utf8 } else { values.clone() })
+                let data_type = if encoded { DataType::Utf8 } else { portable::portable_type(values) };
+                Field::new(name, data_type, field.is_nullable())
             }
             _ => Field::new(name, DataType::Utf8, false),
         };
         let fields: Vec<Field> = job.plan.columns.iter().zip(&job.plan.names).map(field).collect();
-        let array = |labels: &Vec<Box<str>>| Arc::new(StringArray::from_iter_values(labels)) as ArrayRef;
-        let labels = job.plan.labels.iter().map(array).collect();
+        let labels = job.plan.labels().map(|labels| Arc::new(StringArray::from_iter_values(labels)) as ArrayRef);
+        let labels = labels.collect();
         BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels }
     }
 
     fn build(&self, piece: &DecidedPiece<'_>) -> Result<RecordBatch, EngineError> {
         let failed = || EngineError::parquet::<ArrowError>(self.job.pending.path());
         let columns = self.job.plan.columns.iter().map(|column| match *column {
-            OutColumn::Copy(column) => piece.records.array(column),
+            OutColumn::Copy(column) => {
+                let name = &self.job.source.columns()[column];
+                portable::to_portable(&piece.records.array(column)?).map_err(|error| EngineError::Parquet {
+                    path: self.job.source.first_path(),
+                    message: format!("column `{name}`: {error}"),
+                })
+            }
             OutColumn::Label(label) => {
                 let label_of = |record| self.job.plan.label_index(piece.decisions, record, label) as u32;
                 let indices = UInt32Array::from_iter_values((0..piece.records.len()).map(label_of));

@@ -38,41 +38,41 @@ pub(crate) enum OutColumn {
     Label(usize),
 }
 
-/// A checked rewrite.
+/// A checked rewrite. It borrows labels and shares, which may be as large as the table.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct Plan<'a> {
     /// Columns of the output, in the order of the source.
     pub(crate) columns: Vec<OutColumn>,
     /// Names of the columns of the output.
     pub(crate) names: Vec<String>,
     /// Per key column, its index in the source and the codes of its values.
     pub(crate) key: Vec<(usize, Dictionary)>,
-    /// Labels of each rewritten column, `*` last.
-    pub(crate) labels: Vec<Vec<Box<str>>>,
+    /// Labels of each rewritten column, without the additional `*`.
+    labels: &'a [Vec<Box<str>>],
     /// Index in `key` of each rewritten column.
     key_indices: Vec<usize>,
-    rule: LabelRule,
+    rule: LabelRule<'a>,
 }
 
 /// Property of a record that determines its label.
 #[derive(Debug)]
-enum LabelRule {
+enum LabelRule<'a> {
     /// The code of the cell.
     Value,
     /// The code of the cell; `*` if the record's row is one of these.
     ValueOrSuppressed(RowTable),
     /// The group that the record is assigned to.
-    Group(Box<RowShares>),
+    Group(Box<RowShares<'a>>),
 }
 
 /// Groups that the records of each row are assigned to.
 #[derive(Debug)]
-struct RowShares {
+struct RowShares<'a> {
     /// All rows. The payload of a row is its group, which the lookup has in the same cache line, or [`SPLIT_ROW`].
     rows: RowTable,
     /// The shares of row `r` are `shares[offsets[r]..offsets[r + 1]]`.
-    offsets: Vec<u32>,
-    shares: Vec<Share>,
+    offsets: &'a [u32],
+    shares: &'a [Share],
     /// Number of records of each row that were read so far.
     records_read: Vec<AtomicU64>,
     permutations: RowPermutations,
@@ -104,9 +104,9 @@ const SUPPRESSED: u32 = u32::MAX;
 /// In place of a group: the row has several shares. Greater than every group.
 const SPLIT_ROW: u64 = 1 << 32;
 
-impl Plan {
+impl<'a> Plan<'a> {
     /// Checks a rewrite and prepares its lookups.
-    pub(crate) fn new(rewrite: &Rewrite, source: &Source) -> Result<Self, EngineError> {
+    pub(crate) fn new(rewrite: &'a Rewrite, source: &Source) -> Result<Self, EngineError> {
         let rewritten: Vec<usize> = (0..rewrite.key.len()).filter(|&index| rewrite.key[index].rewritten).collect();
         let (labels, rule) = match &rewrite.change {
             Change::Map { labels, suppressed } => {
@@ -137,12 +137,26 @@ impl Plan {
             rewritten.iter().map(|index| needed.iter().position(|other| other == index).unwrap_or(0)).collect();
         let labeled = key_indices.iter().map(|&index| key[index].0);
         let (columns, names) = output_columns(rewrite, source, labeled)?;
-        let labels = labels.iter().map(|labels| labels.iter().cloned().chain([Box::from("*")]).collect()).collect();
         Ok(Self { columns, names, key, labels, key_indices, rule })
     }
 
+    /// Labels of each rewritten column, `*` last.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = impl Iterator<Item = &'a str>> {
+        self.labels.iter().map(|labels| labels.iter().map(|label| &**label).chain(["*"]))
+    }
+
+    /// Number of labels of a rewritten column, with `*`.
+    pub(crate) fn num_labels(&self, column: usize) -> usize {
+        self.labels[column].len() + 1
+    }
+
+    /// A label of a rewritten column.
+    pub(crate) fn label(&self, column: usize, label: usize) -> &'a str {
+        self.labels[column].get(label).map_or("*", |label| &**label)
+    }
+
     /// Makes room for the key codes of `records` records and returns it, to be filled before [`Plan::look_up_rows`].
-    pub(crate) fn reserve_codes<'a>(&self, decisions: &'a mut Decisions, records: usize) -> &'a mut [u32] {
+    pub(crate) fn reserve_codes<'d>(&self, decisions: &'d mut Decisions, records: usize) -> &'d mut [u32] {
         decisions.codes.resize(records * self.key.len(), 0);
         &mut decisions.codes
     }
@@ -210,12 +224,23 @@ impl Plan {
         Ok(())
     }
 
+    /// Returns an error if a label has a NUL byte, which a CSV file cannot hold (see [`EngineError::NulInText`]).
+    pub(crate) fn check_labels_without_nul(&self, source: &Source) -> Result<(), EngineError> {
+        for (labels, &key) in self.labels.iter().zip(&self.key_indices) {
+            if labels.iter().any(|label| label.contains('\0')) {
+                let column = source.columns()[self.key[key].0].clone();
+                return Err(EngineError::NulInText { path: source.first_path(), column });
+            }
+        }
+        Ok(())
+    }
+
     /// Index of a record's label in the labels of a rewritten column.
     #[inline]
     pub(crate) fn label_index(&self, decisions: &Decisions, record: usize, column: usize) -> usize {
         match &self.rule {
             LabelRule::Group(_) => decisions.groups[record] as usize,
-            LabelRule::ValueOrSuppressed(_) if decisions.groups[record] == SUPPRESSED => self.labels[column].len() - 1,
+            LabelRule::ValueOrSuppressed(_) if decisions.groups[record] == SUPPRESSED => self.labels[column].len(),
             _ => decisions.codes[record * self.key.len() + self.key_indices[column]] as usize,
         }
     }
@@ -236,16 +261,16 @@ impl Plan {
     }
 }
 
-impl RowShares {
-    fn new(rewrite: &Rewrite, rows: &[u32], offsets: &[u32], shares: &[Share]) -> Result<Self, EngineError> {
+impl<'a> RowShares<'a> {
+    fn new(rewrite: &Rewrite, rows: &[u32], offsets: &'a [u32], shares: &'a [Share]) -> Result<Self, EngineError> {
         let group_of = |row: usize| match &shares[offsets[row] as usize..offsets[row + 1] as usize] {
             [only] => u64::from(only.group),
             _ => SPLIT_ROW,
         };
         let rows = index_rows(rows, rewrite, group_of)?;
         Ok(Self {
-            offsets: offsets.to_vec(),
-            shares: shares.to_vec(),
+            offsets,
+            shares,
             records_read: (0..rows.len()).map(|_| AtomicU64::new(0)).collect(),
             permutations: RowPermutations::new(rewrite.seed),
             rows,

@@ -1,7 +1,7 @@
 //! Everything that depends on the seed: the order of shuffled records, and which records of a split row go to which
 //! group.
 //!
-//! Guarantee: both come from the ChaCha8 stream cipher with the seed, and depend only on the number of the record (or
+//! Guarantee: both come from the ChaCha8 stream cipher with the seed ([`Seed::cipher`]), and depend only on the number of the record (or
 //! on its row and its number within the row), never on threads or blocks. As far as ChaCha8 is secure, an attacker
 //! without the seed learns nothing about the order of the input from that of the output.
 //!
@@ -18,10 +18,8 @@
 //! Cost: one cipher block per 8 sort keys. A permuted number costs O(total) for at most 24 records, else 8 words of the
 //! stream and less than 4 applications of the network on average.
 
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng, SeedableRng},
-};
+use moretta_core::seed::Seed;
+use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 
 /// Stream of the sort keys; row `r` has stream `r`.
 const SORT_KEY_STREAM: u64 = u64::MAX;
@@ -38,8 +36,8 @@ pub(crate) struct SortKeys(ChaCha8Rng);
 
 impl SortKeys {
     /// The sort keys of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
+    pub(crate) fn new(seed: Seed) -> Self {
+        let mut random = seed.cipher();
         random.set_stream(SORT_KEY_STREAM);
         Self(random)
     }
@@ -58,8 +56,8 @@ pub(crate) struct RowPermutations(ChaCha8Rng);
 
 impl RowPermutations {
     /// The permutations of a seed.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(ChaCha8Rng::seed_from_u64(seed))
+    pub(crate) fn new(seed: Seed) -> Self {
+        Self(seed.cipher())
     }
 
     /// Image of `ordinal` under the permutation of `0..total` of a row.
@@ -122,7 +120,7 @@ mod tests {
 
     #[test]
     fn positions_are_permutations() {
-        let permutations = RowPermutations::new(3);
+        let permutations = RowPermutations::new(Seed::Number(3));
         for total in (1..100).chain([1_000, 4_097, 65_536]) {
             let mut all: Vec<u64> = (0..total).map(|ordinal| permutations.permute(total, ordinal, total)).collect();
             let moved =
@@ -137,7 +135,7 @@ mod tests {
     fn every_position_is_equally_likely() {
         for total in [3u64, 30] {
             let mut hits = vec![0u32; total as usize];
-            let permutations = RowPermutations::new(11);
+            let permutations = RowPermutations::new(Seed::Number(11));
             (0..total * 1_000).for_each(|row| hits[permutations.permute(row, 1, total) as usize] += 1);
             assert!(hits.iter().all(|&hits| (850..1_150).contains(&hits)), "{hits:?}");
         }
@@ -145,12 +143,14 @@ mod tests {
 
     #[test]
     fn keys_depend_on_the_record_alone() {
-        let mut keys = SortKeys::new(5);
+        let mut keys = SortKeys::new(Seed::Number(5));
         let all: Vec<u64> = keys.starting_at(0).take(200).collect();
         for first in [0, 1, 7, 8, 31, 64, 100] {
             let some: Vec<u64> = keys.starting_at(first).take(50).collect();
             assert_eq!(some, all[first as usize..first as usize + 50]);
         }
-        assert_ne!(all, SortKeys::new(6).starting_at(0).take(200).collect::<Vec<_>>());
+        for other in [Seed::Number(6), Seed::Key([5; 16])] {
+            assert_ne!(all, SortKeys::new(other).starting_at(0).take(200).collect::<Vec<_>>());
+        }
     }
 }

@@ -10,6 +10,7 @@ use moretta_core::{
     counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
     engine::{ReadBackProof, Staged},
     observer::NoObserver,
+    seed::Seed,
 };
 use moretta_engine::{CsvOptions, EngineOptions, LocalEngine, Source, Target};
 
@@ -45,6 +46,22 @@ pub fn parse(text: &str, delimiter: char) -> TextTable {
         rows.push(row);
     }
     rows
+}
+
+/// Parses CSV as the least careful of other readers do: a record also ends at a CR outside quotes, and lines that are
+/// blank or begin with `#`, after blanks, are skipped.
+pub fn parse_as_others(text: &str, delimiter: char) -> TextTable {
+    let (mut quoted, mut start, mut records) = (false, 0, Vec::new());
+    for (at, byte) in text.bytes().enumerate() {
+        quoted ^= byte == b'"';
+        if !quoted && matches!(byte, b'\n' | b'\r') {
+            records.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    records.push(&text[start..]);
+    records.retain(|record| !record.trim().is_empty() && !record.trim_start().starts_with('#'));
+    records.iter().flat_map(|record| parse(&format!("{record}\n"), delimiter)).collect()
 }
 
 /// Count and first record (from 1) of each distinct row.
@@ -133,7 +150,7 @@ pub fn shares(counts: &Counts, groups: u32, rewritten: &[bool], order: RecordOrd
         change: Change::Shares { rows: counts.codes.clone(), offsets, shares, labels },
         dropped: vec![],
         order,
-        seed,
+        seed: Seed::Number(seed),
     }
 }
 

@@ -14,7 +14,7 @@
 //! Histograms are published with the report. So no bar may describe only a few people, and none may disclose the
 //! minimum or the maximum:
 //!
-//! - Every bar that has records stands for at least `max(k, 10)` records of the table. A bar with fewer is merged with
+//! - Every bar that has records stands for at least `max(k, 10)` records of the table ([`naming`](crate::naming)). A bar with fewer is merged with
 //!   its neighbors, or into "other values". A table with fewer records has a single bar.
 //! - Bars of numbers and dates start at round values, and the first and last are open (`bins.rs`). Their edges depend
 //!   on no value that is closer to an end than the `max(k, 10)`-th record.
@@ -43,8 +43,7 @@ use moretta_core::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Minimum records of the table per bar, however small k is. Not tuned.
-const MIN_RECORDS_PER_BAR: u64 = 10;
+use crate::naming::floor;
 
 /// Histogram of a column, before and after.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -91,11 +90,6 @@ pub fn all(policy: &Policy, profile: &Profile, released: &Released) -> Vec<Distr
 /// Rounds to six decimals, which hides rounding errors of sums.
 fn rounded(records: f64) -> f64 {
     (records * 1e6).round() / 1e6
-}
-
-/// Minimum records of the table per bar.
-fn floor(policy: &Policy) -> u64 {
-    policy.privacy.k().unwrap_or(0).max(MIN_RECORDS_PER_BAR)
 }
 
 /// Counts of one column, before and after.

@@ -1,6 +1,9 @@
 //! The paper's bank, and a naive reference: plain maps over texts.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use moretta_core::{hierarchy::Hierarchies, policy::Policy, profile::Profile, testing::counts};
 use proptest::prelude::*;
@@ -166,7 +169,7 @@ struct Naive {
 }
 
 impl Naive {
-    /// All texts of a missing value in a sensitive column become one.
+    /// All texts of a missing value in a sensitive column become one: the most frequent, or the first in order.
     fn new(table: &BoundTable, rows: &[(&str, u64)]) -> Self {
         let header = Profile::grouped_columns(&table.policy);
         let record = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<String>>();
@@ -175,10 +178,12 @@ impl Naive {
         let first = table.policy.quasi_identifiers().count();
         for column in first..header.len() {
             let missing = |text: &str| text.is_empty() || text == "?";
-            let representative = records.iter().map(|record| record[column].clone()).filter(|text| missing(text)).min();
+            let records_of = |text: &str| records.iter().filter(|record| record[column] == text).count();
+            let texts = ["", "?"].map(|text| (Reverse(records_of(text)), text));
+            let representative = texts.iter().min().map(|(_, text)| (*text).to_owned());
             for record in &mut records {
                 if missing(&record[column]) {
-                    record[column] = representative.clone().expect("just seen");
+                    record[column] = representative.clone().expect("two texts");
                 }
             }
         }

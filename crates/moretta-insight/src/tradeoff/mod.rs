@@ -30,8 +30,9 @@ use serde::Serialize;
 use self::walk::Walk;
 pub use self::{
     describe::{caveat, held, joined, lost, release, what, wrapped},
-    trade_off::{TradeOff, TradeOffError, cut_at, outcome_at, refused},
+    trade_off::{PATH_METHOD, TradeOff, TradeOffError, cut_at, outcome_at, refused},
 };
+use crate::naming::Naming;
 
 /// A point of a path, without suppression. `action` and `changes` describe the last step before it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -52,7 +53,7 @@ pub struct Point {
     pub measures: Measures,
 }
 
-/// A step's change of one cell: all values inside the cell are released as it.
+/// A step's change of one cell: all values inside the cell are released as it. Cells are named as [`Naming`] allows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Change {
     /// Name of the column.
@@ -71,8 +72,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Label of the wider of the two cells, if it is a named node of a hierarchy. `None` for a single value and for an
-    /// interval between numbers of the table, which only the data holder may see.
+    /// Name of the wider of the two cells, if it is an inner node of a hierarchy. `None` for a single value and for an
+    /// interval of a column without a hierarchy.
     pub fn name(&self) -> Option<&str> {
         self.named.then(|| self.from.as_ref().unwrap_or(&self.to).as_str())
     }
@@ -82,12 +83,12 @@ impl Change {
         self.whole
     }
 
-    /// Label of the new cell, if it is a named inner node of a hierarchy.
+    /// Name of the new cell, if it is an inner node of a hierarchy.
     pub fn disclosed(&self) -> Option<&str> {
         self.disclosed.then_some(self.to.as_str())
     }
 
-    fn of(profile: &Profile, before: &Cut, step: &Step) -> Vec<Self> {
+    fn of(profile: &Profile, naming: &Naming<'_>, before: &Cut, step: &Step) -> Vec<Self> {
         let change = |(column, cell): &(moretta_core::ids::ColumnId, Cell)| {
             let described = &profile.columns()[column.index()];
             let domain = &described.domain;
@@ -97,8 +98,8 @@ impl Change {
             let wider = Some(before).filter(|_| wider && step.action != Action::Generalize);
             Self {
                 column: described.name.clone(),
-                from: wider.map(|cell| shown(domain, cell)),
-                to: shown(domain, *cell),
+                from: wider.map(|cell| naming.cell(*column, cell)),
+                to: naming.cell(*column, *cell),
                 named: is_named(domain, wider.unwrap_or(*cell)),
                 whole: wider.unwrap_or(*cell) == domain.whole(),
                 disclosed: is_named(domain, *cell),
@@ -106,12 +107,6 @@ impl Change {
         };
         step.changes.iter().map(change).collect()
     }
-}
-
-/// Text for a cell in reports. The ends of an interval of free numbers are values of records that may never be
-/// released, so they are not shown.
-fn shown(domain: &Domain, cell: Cell) -> String {
-    if domain.tree().is_some() || domain.is_star(cell) { domain.label(cell) } else { "an interval".to_owned() }
 }
 
 fn is_named(domain: &Domain, cell: Cell) -> bool {
@@ -161,6 +156,7 @@ pub fn measured(
     observer: &dyn Observer,
 ) -> Option<Vec<Point>> {
     let mut walk = Walk::new(profile, &policy.release);
+    let naming = Naming::new(policy, profile);
     let point = |(released, coarsened): (Released, &Profile)| {
         Point::new(&MeasureContext::new(policy, profile, coarsened, &released))
     };
@@ -181,7 +177,7 @@ pub fn measured(
                 .iter()
                 .map(|&to| {
                     walk.advance(&steps[walk.step()..to - 1]);
-                    let changes = Change::of(profile, walk.cut(), &steps[to - 1]);
+                    let changes = Change::of(profile, &naming, walk.cut(), &steps[to - 1]);
                     walk.advance(&steps[to - 1..to]);
                     walk.drop_unusable();
                     (to, changes, walk.cut().clone())

@@ -142,7 +142,8 @@ fn on_a_long_path_some_points_are_measured_and_all_required_ones() {
 }
 
 fn climbed() -> (TestTable, Vec<Step>) {
-    let table = table("privacy.k = 2\n", "", &[(0, 0, 0, 0), (1, 1, 0, 0), (4, 8, 1, 0)]);
+    // Ten records each, so that their nodes may be named.
+    let table = table("privacy.k = 2\n", "", &[[(0, 0, 0, 0); 10], [(1, 1, 0, 0); 10], [(4, 8, 1, 0); 10]].concat());
     let (zip, age) = (&table.profile.columns()[0].domain, &table.profile.columns()[1].domain);
     let tree = zip.tree().expect("a tree");
     let a = tree.parent(tree.leaf(0)).expect("a parent");
@@ -166,10 +167,10 @@ fn a_point_says_what_changed_in_json() {
         value.as_object_mut().expect("an object").remove("measures").expect("measures");
         value.to_string()
     };
-    assert_eq!(json(&points[0]), r#"{"step":0,"action":null,"changes":[],"groups":3,"anonymity":1,"below_k":3}"#);
-    let zip = r#"{"step":1,"action":"generalize","changes":[{"column":"zip","to":"a"}],"groups":3,"anonymity":1,"below_k":3}"#;
+    assert_eq!(json(&points[0]), r#"{"step":0,"action":null,"changes":[],"groups":3,"anonymity":10,"below_k":0}"#);
+    let zip = r#"{"step":1,"action":"generalize","changes":[{"column":"zip","to":"a"}],"groups":3,"anonymity":10,"below_k":0}"#;
     assert_eq!(json(&points[1]), zip);
-    assert_eq!((points[2].groups, points[2].below_k, points[3].groups), (2, Some(1), 3));
+    assert_eq!((points[2].groups, points[2].below_k, points[3].groups), (2, Some(0), 3));
     let change = |column: &str, from: Option<&str>, to: &str| Change {
         column: column.to_owned(),
         from: from.map(str::to_owned),
@@ -185,7 +186,7 @@ fn a_point_says_what_changed_in_json() {
 
 #[test]
 fn the_only_child_of_a_node_is_generalized_to_it() {
-    let table = table("privacy.k = 2\n", "", &[(0, 0, 0, 0), (4, 8, 0, 0)]);
+    let table = table("privacy.k = 2\n", "", &[[(0, 0, 0, 0); 10], [(4, 8, 0, 0); 10]].concat());
     let age = &table.profile.columns()[1].domain;
     let tree = age.tree().expect("a tree");
     let leaf = tree.leaf(0);
@@ -208,6 +209,47 @@ fn intervals_made_of_the_tables_numbers_have_no_name() {
     let points = measured(&table.profile, &table.policy, &[step], &[], &NoObserver).expect("nobody stops it");
     let change = &points[1].changes[0];
     assert_eq!((change.to.as_str(), change.name(), change.is_whole()), ("an interval", None, false));
+}
+
+#[test]
+fn a_rare_node_has_no_name() {
+    // Node `a` has too few records in the first two cases: fewer than 10, or fewer than k.
+    for (guarantee, records, name) in [("2", 9, "a rare value"), ("13", 12, "a rare value"), ("2", 10, "a")] {
+        let mut rows = vec![(0, 0, 0, 0); records];
+        rows.extend([(4, 8, 1, 0); 20]);
+        let table = table(&format!("privacy.k = {guarantee}\n"), "", &rows);
+        let zip = &table.profile.columns()[0].domain;
+        let tree = zip.tree().expect("a tree");
+        let a = tree.parent(tree.leaf(0)).expect("a parent");
+        let step = |action, node| Step { action, changes: vec![(ColumnId(0), zip.node_cell(node))] };
+        let steps = [step(Action::Generalize, a), step(Action::TakeBack, tree.leaf(0))];
+        let points = measured(&table.profile, &table.policy, &steps, &[], &NoObserver).expect("nobody stops it");
+        assert_eq!((points[1].changes[0].to.as_str(), points[1].changes[0].name()), (name, Some(name)));
+        assert_eq!(points[2].changes[0].from.as_deref(), Some(name));
+        assert_eq!(points[2].changes[0].to, if name == "a" { "a1" } else { name });
+        assert_eq!(super::what(&points[1]), format!("zip → {name}"));
+    }
+}
+
+#[test]
+fn an_interval_built_from_the_data_is_named_only_by_frequent_values() {
+    let policy = "privacy.k = 2\n[columns.x]\nrole = \"quasi-identifier\"\ntype = \"number\"\nhierarchy = ";
+    let named = |hierarchy: &str, records: u64| {
+        let table = TestTable::new(
+            &format!("{policy}{hierarchy}\n"),
+            &[],
+            &[("1", 20), ("3", 20), ("90", 20), ("95", records)],
+        );
+        let domain = &table.profile.columns()[0].domain;
+        let tree = domain.tree().expect("a tree");
+        let above = tree.parent(tree.leaf(3)).expect("a parent");
+        let step = Step { action: Action::Generalize, changes: vec![(ColumnId(0), domain.node_cell(above))] };
+        let points = measured(&table.profile, &table.policy, &[step], &[], &NoObserver).expect("nobody stops it");
+        points[1].changes[0].to.clone()
+    };
+    let built = "{ method = \"iotf\" }";
+    assert_eq!([named(built, 9), named(built, 10)], ["an interval", "[90, 95]"]);
+    assert_eq!(named("{ widths = [6, 60] }", 9), "[90, 95]");
 }
 
 #[test]

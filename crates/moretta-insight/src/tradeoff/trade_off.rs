@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::{Point, held, measured};
 
 /// The method with a generalization path, for policies that name another.
-const PATH_METHOD: &str = "bottom-up-generalization";
+pub const PATH_METHOD: &str = "bottom-up-generalization";
 
 /// Usual values of k, for the table of costs.
 const USUAL_KS: [u64; 9] = [2, 5, 10, 25, 50, 100, 250, 500, 1000];

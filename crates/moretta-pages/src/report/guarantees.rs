@@ -4,8 +4,12 @@ use maud::{Markup, html};
 use moretta_core::{
     policy::Policy,
     privacy::{Template, TemplateFacts, TemplateValues},
+    text::counted,
 };
-use moretta_insight::report::{ModelResult, Privacy, Report, TemplateResult};
+use moretta_insight::{
+    linkage::{JointResult, Linkage},
+    report::{ModelResult, Privacy, Report, TemplateResult},
+};
 
 use super::{risk, verdict::mark};
 use crate::{
@@ -24,7 +28,48 @@ pub(super) fn section(report: &Report) -> Markup {
             @if !models.is_empty() { (scrolling("Guarantees", models_table(&models))) }
             (findings(&report.privacy))
             @if !templates.is_empty() { (scrolling("Limits on what can be inferred", templates_table(&templates))) }
+            (one_release(report.linkage.as_ref()))
             (risk::part(report))
+        }
+    }
+}
+
+/// Warns of other releases of the same table; with the counts if earlier ones were given.
+fn one_release(linkage: Option<&Linkage>) -> Markup {
+    html! {
+        p {
+            strong { "One release per table." }
+            " The guarantees hold for this release alone. With another release of the same records, an attacker can \
+             narrow down the groups of a person and may learn a sensitive value. Give every recipient the same file, or \
+             check a further release with " code { "moretta anonymize --earlier" } "."
+        }
+        @if let Some(linkage) = linkage { (scrolling("Earlier releases", linkage_table(linkage))) }
+    }
+}
+
+fn linkage_table(linkage: &Linkage) -> Markup {
+    let earlier = counted(linkage.releases.len() as u64 - 1, "earlier release", "earlier releases");
+    let of = |number: u64| format!("{} of {}", count(number), linkage.targets.counted(linkage.total));
+    html! {
+        table {
+            caption { "Together with " (earlier) }
+            (head(&[text("Guarantee"), text("Required"), text("Violated for"), text("Worst figure"), text("Verdict")]))
+            tbody {
+                @for JointResult { model, holds, violating, worst, .. } in &linkage.models { tr {
+                    th scope="row" { (model.name) }
+                    td { bdi { (model.limit) } }
+                    td { (of(*violating)) }
+                    td { bdi { (with_separators(worst)) } }
+                    td.outcome { (outcome(*holds)) }
+                } }
+                @for column in &linkage.certain { tr {
+                    th scope="row" { "certain values" }
+                    td { (describe::name(&column.column)) }
+                    td { (of(column.together)) }
+                    td {}
+                    td {}
+                } }
+            }
         }
     }
 }

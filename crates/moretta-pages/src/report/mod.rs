@@ -17,7 +17,7 @@ mod verdict;
 use maud::{Markup, html};
 use moretta_insight::report::Report;
 
-use crate::shell::shell;
+use crate::{numbers::counted, shell::shell};
 
 /// Returns the page. `title` is the name of the released file.
 pub fn render(report: &Report, title: &str) -> String {
@@ -30,7 +30,7 @@ pub fn render(report: &Report, title: &str) -> String {
         (groups::section(report))
         (path::section(report))
         (run::section(report))
-        (signature())
+        (signature(report))
     };
     let next = html! {
         "Check the file with its policy: "
@@ -39,10 +39,17 @@ pub fn render(report: &Report, title: &str) -> String {
     shell("Release report", title, &main, &next)
 }
 
-fn signature() -> Markup {
+/// Place to sign. The hash says which file is approved: a file of the same name may be of another run.
+fn signature(report: &Report) -> Markup {
     html! {
         section.signature aria-labelledby="signature" {
             h2 #signature { "Approved by" }
+            @if let Some(release) = &report.release {
+                p {
+                    "This report is about the file " bdi.file { (release.file) } " of "
+                    (counted(release.bytes, "byte", "bytes")) " with the SHA-256 " code { (release.sha256) }
+                }
+            }
             div.lines {
                 @for line in ["Name", "Signature", "Date"] { p { (line) } }
             }

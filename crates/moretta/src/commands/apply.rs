@@ -11,6 +11,5 @@ pub fn run(arguments: Apply) -> Result<(), FlowError> {
     let files = (&output).into();
     let request = moretta_flow::Apply { input, recoding, output: files, seed, keep_order, compare, time_limit };
     let report = run_request(&resources, |session| session.apply(&request))?;
-    say(&report, &output);
-    Ok(())
+    say(&report, &output)
 }

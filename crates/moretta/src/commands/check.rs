@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::run_request;
 use crate::{
     arguments::Check,
+    stdout::{print, print_data},
     summary::{self, to_json},
 };
 
@@ -28,16 +29,16 @@ pub fn run(arguments: Check) -> Result<(), FlowError> {
     let holds = checked.holds();
     if json {
         let Checked { records, groups, fully_generalized, identifiers, privacy, .. } = &checked;
-        summary::print(&to_json(&CheckJson {
+        print_data(&to_json(&CheckJson {
             holds,
             rows: *records,
             groups: *groups,
             suppressed_rows: *fully_generalized,
             identifiers_present: identifiers,
             privacy,
-        }));
+        }))?;
     } else {
-        summary::print(&summary::check(&checked, &request.released));
+        print(&summary::check(&checked, &request.released))?;
     }
     if holds {
         return Ok(());

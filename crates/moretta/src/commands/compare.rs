@@ -6,7 +6,8 @@ use super::run_request_with_progress;
 use crate::{
     arguments::Compare,
     child_process,
-    summary::{self, to_json},
+    stdout::{print, print_data},
+    summary::to_json,
     tables::comparison::{table, written},
 };
 
@@ -25,14 +26,13 @@ pub fn run(arguments: &Compare) -> Result<(), FlowError> {
     })?;
     if arguments.child {
         // The parent reads a refusal as a row; the exit code says that it is one.
-        summary::print(&to_json(&compared.comparison));
+        print_data(&to_json(&compared.comparison))?;
         return compared.into_result().map(|_| ());
     }
     let found = compared.into_result()?;
-    summary::print(&match &arguments.output {
-        _ if arguments.json => to_json(&found),
-        Some(path) => written(&found, path),
-        None => table(&found),
-    });
-    Ok(())
+    match &arguments.output {
+        _ if arguments.json => print_data(&to_json(&found)),
+        Some(path) => print(&written(&found, path)),
+        None => print(&table(&found)),
+    }
 }

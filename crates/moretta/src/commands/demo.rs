@@ -14,7 +14,7 @@ use moretta_synthetic::{self as synthetic, People};
 use crate::{
     arguments::{Anonymize, Demo, Output, Resources},
     commands::anonymize,
-    summary,
+    stdout::print,
 };
 
 const PEOPLE: &str = "people.csv";
@@ -32,11 +32,11 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
     check_folder(folder, arguments.overwrite)?;
     let people = folder.join(PEOPLE);
     write_inputs(arguments, &people)?;
-    summary::print(&format!("generated {} synthetic people: {}\n\n", count(arguments.people), people.display()));
+    print(&format!("generated {} synthetic people: {}\n\n", count(arguments.people), people.display()))?;
     show(&people, SHOWN)?;
 
     let released = folder.join(RELEASED);
-    summary::print(&format!(
+    print(&format!(
         "\n$ moretta anonymize {} --policy {} --output {} \\\n    --report {} --report {} --recoding {}\n",
         people.display(),
         folder.join(POLICY).display(),
@@ -44,14 +44,14 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
         folder.join(REPORT_HTML).display(),
         folder.join(REPORT_JSON).display(),
         folder.join(RECODING).display()
-    ));
+    ))?;
     anonymize::run(Anonymize {
         input: people.to_string_lossy().into_owned(),
         policy: folder.join(POLICY),
         output: Output {
             output: released.clone(),
             report: vec![folder.join(REPORT_HTML), folder.join(REPORT_JSON)],
-            seed: Some(arguments.seed),
+            seed: Some(arguments.seed.into()),
             keep_order: false,
             overwrite: true,
             json: false,
@@ -59,16 +59,17 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
         recoding: Some(folder.join(RECODING)),
         at: None,
         time_limit: None,
+        earlier: Vec::new(),
+        if_linkable: None,
         resources: Resources::default(),
     })?;
-    summary::print("\n");
+    print("\n")?;
     show(&released, SHOWN)?;
-    summary::print(&format!(
+    print(&format!(
         "\nNext: open {} in a browser, edit {}, and run the command above again with --overwrite.\n",
         folder.join(REPORT_HTML).display(),
         folder.join(POLICY).display()
-    ));
-    Ok(())
+    ))
 }
 
 /// Refuses a folder with other files, and one with an earlier demo unless it may be overwritten.
@@ -122,7 +123,7 @@ fn show(path: &Path, rows: usize) -> Result<(), FlowError> {
     let widths: Vec<usize> = (0..sample.columns.len()).map(width).collect();
     for line in lines {
         let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        summary::print(&format!("  {}\n", cells.join("  ").trim_end()));
+        print(&format!("  {}\n", cells.join("  ").trim_end()))?;
     }
     Ok(())
 }

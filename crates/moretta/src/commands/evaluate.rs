@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::run_request;
 use crate::{
     arguments::{self, Evaluate},
+    stdout::{print, print_data},
     summary::{self, to_json},
 };
 
@@ -39,18 +40,16 @@ pub fn run(arguments: Evaluate) -> Result<(), FlowError> {
     let Evaluation { splits, method, seed } = run_request(&resources, |session| session.evaluate(&request))?;
     let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
     let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
-    let text = if json {
+    if json {
         let one = match &splits[..] {
             [one] => Some(One { records: one.records, stop: one.stop, measures: &one.measures }),
             _ => None,
         };
         let folds = (splits.len() > 1).then_some(&splits[..]);
-        to_json(&Json { errors: mean, spread: deviation, one, folds, method: &method, seed })
+        print_data(&to_json(&Json { errors: mean, spread: deviation, one, folds, method: &method, seed }))
     } else {
-        summary::errors(&splits, &mean, deviation.as_ref())
-    };
-    summary::print(&text);
-    Ok(())
+        print(&summary::errors(&splits, &mean, deviation.as_ref()))
+    }
 }
 
 impl From<arguments::SplitOptions> for SplitOptions {

@@ -5,7 +5,8 @@ use moretta_flow::{FlowError, OutputFile};
 use super::run_request;
 use crate::{
     arguments::Frontier,
-    summary::{self, to_json},
+    stdout::{print, print_data},
+    summary::to_json,
     tables::tradeoff,
 };
 
@@ -14,10 +15,9 @@ pub fn run(arguments: Frontier) -> Result<(), FlowError> {
     let (seed, output) = (seed.unwrap_or(0), OutputFile { path: output, overwrite });
     let request = moretta_flow::FindTradeOff { input, policy, seed, output };
     let found = run_request(&resources, |session| session.find_trade_off(&request))?;
-    summary::print(&match &request.output.path {
-        _ if json => to_json(&found),
-        Some(path) => tradeoff::written(&found, path),
-        None => tradeoff::table(&found, all),
-    });
-    Ok(())
+    match &request.output.path {
+        _ if json => print_data(&to_json(&found)),
+        Some(path) => print(&tradeoff::written(&found, path)),
+        None => print(&tradeoff::table(&found, all)),
+    }
 }

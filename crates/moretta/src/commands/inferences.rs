@@ -5,7 +5,7 @@ use moretta_flow::{FlowError, OutputFile};
 use super::run_request;
 use crate::{
     arguments::Inferences,
-    summary,
+    stdout::{print, print_data},
     tables::inferences::{MAX_LISTED, text, written},
 };
 
@@ -15,10 +15,9 @@ pub fn run(arguments: Inferences) -> Result<(), FlowError> {
     let (max_listed, output) = (first.then_some(MAX_LISTED), OutputFile { path: output, overwrite });
     let request = moretta_flow::Inferences { input, policy, above, max_listed, output };
     let listing = run_request(&resources, |session| session.inferences(&request))?;
-    summary::print(&match &request.output.path {
-        _ if json => moretta_pages::inferences::json(&listing),
-        Some(path) => written(&listing, path),
-        None => text(&listing, all),
-    });
-    Ok(())
+    match &request.output.path {
+        _ if json => print_data(&moretta_pages::inferences::json(&listing)),
+        Some(path) => print(&written(&listing, path)),
+        None => print(&text(&listing, all)),
+    }
 }

@@ -8,7 +8,10 @@ use moretta_core::{
 use moretta_flow::FlowError;
 use serde_json::json;
 
-use crate::summary;
+use crate::{
+    stdout::{print, print_data},
+    summary::to_json,
+};
 
 pub fn methods(json: bool) -> Result<(), FlowError> {
     if json {
@@ -17,17 +20,17 @@ pub fn methods(json: bool) -> Result<(), FlowError> {
     }
     for (index, method) in METHODS.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
-        summary::print(&format!("{gap}{}\n    {}\n", method.name, method.summary));
+        print(&format!("{gap}{}\n    {}\n", method.name, method.summary))?;
         if let Some(loss) = method.objectives.default_metric() {
             let also = match method.objectives {
                 AcceptedObjectives::Any(_) => " (any measure, or a weighted sum of several)",
                 _ => "",
             };
-            summary::print(&format!("    minimizes {} by default; set [measure] to change it{also}\n", loss.name()));
+            print(&format!("    minimizes {} by default; set [measure] to change it{also}\n", loss.name()))?;
         }
         for parameter in method.parameters {
             let key = format!("{} = {}", parameter.key, parameter.default);
-            summary::print(&format!("    {key:<20} {}\n", parameter.meaning));
+            print(&format!("    {key:<20} {}\n", parameter.meaning))?;
         }
     }
     Ok(())
@@ -39,7 +42,7 @@ pub fn measures(json: bool) -> Result<(), FlowError> {
         return json_list(MEASURES.iter().map(entry).collect());
     }
     for measure in MEASURES {
-        summary::print(&format!("{:<12} {}\n", measure.name, measure.summary));
+        print(&format!("{:<12} {}\n", measure.name, measure.summary))?;
     }
     Ok(())
 }
@@ -52,12 +55,11 @@ pub fn models(json: bool) -> Result<(), FlowError> {
     let widest = MODELS.iter().map(|model| model.name.len()).max().unwrap_or(0);
     for model in MODELS {
         let example: String = model.example.lines().map(|line| format!("    {line}\n")).collect();
-        summary::print(&format!("{:<widest$} {}\n{example}\n", model.name, model.summary));
+        print(&format!("{:<widest$} {}\n{example}\n", model.name, model.summary))?;
     }
     Ok(())
 }
 
 fn json_list(entries: Vec<serde_json::Value>) -> Result<(), FlowError> {
-    summary::print(&summary::to_json(&entries));
-    Ok(())
+    print_data(&to_json(&entries))
 }

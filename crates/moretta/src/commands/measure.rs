@@ -5,6 +5,7 @@ use moretta_flow::{FlowError, Measured};
 use super::run_request;
 use crate::{
     arguments::Measure,
+    stdout::{print, print_data},
     summary::{self, to_json},
 };
 
@@ -13,10 +14,9 @@ pub fn run(arguments: Measure) -> Result<(), FlowError> {
     let request = moretta_flow::Measure { original, released, policy };
     let Measured { measures, cells } = run_request(&resources, |session| session.measure(&request))?;
     if json {
-        summary::print(&to_json(&measures));
-        return Ok(());
+        return print_data(&to_json(&measures));
     }
-    summary::print(&summary::measures(&measures));
+    print(&summary::measures(&measures))?;
     if !cells {
         summary::note(
             "numbers are released as one value per group, so their loss cannot be measured from the file; see the report of `anonymize`",

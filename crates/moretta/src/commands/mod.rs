@@ -10,6 +10,7 @@ pub mod frontier;
 pub mod hierarchy;
 pub mod inferences;
 pub mod init;
+pub mod linkage;
 pub mod list;
 pub mod measure;
 pub mod queries;

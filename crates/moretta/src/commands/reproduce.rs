@@ -17,6 +17,7 @@ use moretta_papers::{
 use super::run_request_with_progress;
 use crate::{
     arguments::{Papers, Reproduce, Resources},
+    stdout::print,
     summary,
 };
 
@@ -43,8 +44,7 @@ pub fn run(arguments: &Reproduce) -> Result<(), FlowError> {
         Some(_) => {}
     }
     write(&files, arguments)?;
-    summary::print(&said(&documents, &arguments.output));
-    Ok(())
+    print(&said(&documents, &arguments.output))
 }
 
 /// Returns the document of each paper, and all files to write.

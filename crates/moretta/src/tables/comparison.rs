@@ -3,14 +3,14 @@
 use std::{fmt::Write as _, path::Path};
 
 use anstyle::Style;
-use moretta_core::text::{count, counted};
+use moretta_core::text::{count, counted, one_line};
 
 use moretta_insight::{
     comparison::{Comparison, Figure, Row, Unit, caveats, verdicts},
     tradeoff::wrapped,
 };
 
-use crate::summary::{FAINT, GOOD, records};
+use crate::summary::{FAINT, GOOD, file_name, records};
 
 const BEST: Style = Style::new().bold();
 /// Characters per line of a sentence.
@@ -35,7 +35,7 @@ pub fn table(comparison: &Comparison) -> String {
 pub fn written(comparison: &Comparison, path: &Path) -> String {
     let found = comparison.rows.iter().filter(|row| row.found.is_some()).count() as u64;
     let rows = counted(comparison.rows.len() as u64, "combination", "combinations");
-    let mut text = format!("{GOOD}wrote{GOOD:#} {}: {rows} of method and k", path.display());
+    let mut text = format!("{GOOD}wrote{GOOD:#} {}: {rows} of method and k", file_name(path));
     if found < comparison.rows.len() as u64 {
         let _ = write!(text, ", {} with figures", count(found));
     }
@@ -49,7 +49,7 @@ fn best(comparison: &Comparison) -> String {
 
 /// Wraps a sentence and indents all lines but the first. A line never breaks between a number and its unit.
 fn lines(sentence: &str, indent: &str) -> String {
-    let lines = wrapped(&sentence.replace(" %", "\u{a0}%"), WIDTH - indent.len());
+    let lines = wrapped(&one_line(sentence).replace(" %", "\u{a0}%"), WIDTH - indent.len());
     let line = |(index, line): (usize, &String)| format!("{}{line}\n", if index > 0 { indent } else { "" });
     lines.iter().enumerate().map(line).collect::<String>().replace('\u{a0}', " ")
 }
@@ -75,7 +75,7 @@ fn block(comparison: &Comparison, figures: &[&Figure], k: Option<u64>) -> String
                 if *best { write!(line, " {BEST}{cell:>width$}*{BEST:#}") } else { write!(line, " {cell:>width$} ") };
         }
         if let Some(reason) = row.detail.as_ref().or(row.unsupported.as_ref()) {
-            let reason = wrapped(&format!("no result: {}", reason.replace('\n', " ")), WIDTH - first - 2);
+            let reason = wrapped(&format!("no result: {}", one_line(&reason.replace('\n', " "))), WIDTH - first - 2);
             line += &format!("  {}", reason.join(&format!("\n{}", " ".repeat(first + 2))));
         }
         text += line.trim_end();

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 use anstyle::Style;
-use moretta_core::text::{count, counted};
+use moretta_core::text::{count, counted, one_line, shown};
 use moretta_insight::{
     inferences::{Inference, Listing, Question, THRESHOLDS, Tallies, Tally, columns},
     tradeoff::joined,
@@ -37,7 +37,7 @@ pub fn text(listing: &Listing, all: bool) -> String {
 
 /// Returns the summary printed after the list was written to a file.
 pub fn written(listing: &Listing, path: &Path) -> String {
-    counts_table(listing) + &format!("{GOOD}wrote{GOOD:#} {}: {}\n", path.display(), found_above(listing))
+    counts_table(listing) + &format!("{GOOD}wrote{GOOD:#} {}: {}\n", summary::file_name(path), found_above(listing))
 }
 
 fn found_above(listing: &Listing) -> String {
@@ -47,7 +47,7 @@ fn found_above(listing: &Listing) -> String {
 }
 
 fn counts_table(listing: &Listing) -> String {
-    let mut text = format!("{}: {}\n", listing.file, summary::records(listing.profile.records()));
+    let mut text = format!("{}: {}\n", one_line(&listing.file), summary::records(listing.profile.records()));
     if !listing.is_limited() {
         text +=
             "no template or LKC-privacy in the policy: checking all sensitive values, given all quasi-identifiers\n";
@@ -82,16 +82,16 @@ fn describe(listing: &Listing, question: &Question) -> String {
     let attribute = listing.attribute(question);
     let values = match question.values.len() {
         1..=MAX_NAMED => {
-            let named = question.values.iter().map(|guarded| escaped(&attribute.values[guarded.value as usize]));
+            let named = question.values.iter().map(|guarded| quoted(&attribute.values[guarded.value as usize]));
             format!(" = {}", named.collect::<Vec<_>>().join(" or "))
         }
         many => format!(" ({})", counted(many as u64, "value", "values")),
     };
     let given = match &question.known[..] {
-        [given] => listing.names(given).map(escaped).collect::<Vec<_>>().join(", "),
+        [given] => listing.names(given).map(quoted).collect::<Vec<_>>().join(", "),
         sets => format!("any {} of {} columns", sets[0].len(), columns(question).len()),
     };
-    format!("{}{values}, given {given}{}", escaped(&attribute.name), limit_text(question))
+    format!("{}{values}, given {given}{}", quoted(&attribute.name), limit_text(question))
 }
 
 fn list(listing: &Listing, inferences: &[Inference]) -> String {
@@ -113,7 +113,7 @@ fn list(listing: &Listing, inferences: &[Inference]) -> String {
 /// Returns an inference in parts that are not wrapped, e.g. `bankruptcy = Discharged,`, `given job = Trader,` and
 /// `country = UK`.
 fn parts(listing: &Listing, inference: &Inference) -> Vec<String> {
-    let pair = |(column, value): (&str, &str)| format!("{} = {}", escaped(column), escaped(value));
+    let pair = |(column, value): (&str, &str)| format!("{} = {}", quoted(column), quoted(value));
     let mut known: Vec<String> = listing.known(inference).map(pair).collect();
     let last = known.len() - 1;
     known[..last].iter_mut().for_each(|pair| pair.push(','));
@@ -155,27 +155,14 @@ fn percent(share: f64) -> String {
     format!("{} %", (share * 1e8).round() / 1e6)
 }
 
-/// Escapes a value or name for the terminal: no control sequences, no line breaks, no changes of text direction.
-fn escaped(text: &str) -> String {
-    if text.is_empty() {
-        return "\"\"".to_owned();
-    }
-    let escape = |c: char| if is_control(c) { c.escape_default().collect() } else { c.to_string() };
-    text.chars().map(escape).collect()
-}
-
-/// Whether a character is a control character or invisible: direction marks, overrides and isolates, zero-width spaces,
-/// line breaks. Joiners are kept, because some scripts need them.
-fn is_control(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
-        || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')
-        || matches!(c, '\u{e0000}'..='\u{e007f}')
+/// A value or name for the terminal.
+fn quoted(text: &str) -> String {
+    if text.is_empty() { "\"\"".to_owned() } else { shown(text) }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{escaped, percent};
+    use super::{percent, quoted};
 
     #[test]
     fn shares_are_percentages() {
@@ -184,10 +171,6 @@ mod tests {
 
     #[test]
     fn no_value_controls_the_terminal() {
-        assert_eq!(["", "a b", "\u{1b}[2J\n"].map(escaped), ["\"\"", "a b", "\\u{1b}[2J\\n"]);
-        for c in ['\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}', '\u{feff}'] {
-            assert_eq!(escaped(&format!("a{c}b")), format!("a\\u{{{:x}}}b", u32::from(c)));
-        }
-        assert_eq!(["Ünï", "שלום", "👨\u{200d}👩"].map(escaped), ["Ünï", "שלום", "👨\u{200d}👩"]);
+        assert_eq!(["", "a b", "\u{1b}[2J\n"].map(quoted), ["\"\"", "a b", "\\u{1b}[2J\\n"]);
     }
 }

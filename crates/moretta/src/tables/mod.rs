@@ -2,5 +2,6 @@
 
 pub mod comparison;
 pub mod inferences;
+pub mod linkage;
 pub mod queries;
 pub mod tradeoff;

@@ -2,20 +2,20 @@
 
 use std::{fmt::Write as _, path::Path};
 
-use moretta_core::text::{count, counted};
+use moretta_core::text::{count, counted, one_line, shown};
 use moretta_insight::evaluate::queries::{
     Answered, Answers, Class, Conditions, Draw, Errors, Queries, QueryKind, Workload, conditions_text, errors,
     errors_by_class,
 };
 
-use crate::summary::{FAINT, GOOD, records};
+use crate::summary::{FAINT, GOOD, file_name, records};
 
 /// Width of the first column of the table of errors, in characters.
 const FIRST: usize = 16;
 
 /// Returns the errors; for the user's own queries also the answers.
 pub fn text(queries: &Queries) -> String {
-    let mut text = format!("{}: {}\n\n", queries.file, records(queries.records));
+    let mut text = format!("{}: {}\n\n", one_line(&queries.file), records(queries.records));
     match &queries.answers {
         Answers::Random { draw, workloads } => {
             text += &error_table(queries);
@@ -39,14 +39,14 @@ pub fn written(queries: &Queries, path: &Path) -> String {
     let mut text = error_table(queries);
     let queries = queries.kinds().iter().map(|(_, answered)| answered.len() as u64).sum();
     let queries = counted(queries, "query", "queries");
-    let _ = writeln!(text, "\n{GOOD}wrote{GOOD:#} {}: {queries}", path.display());
+    let _ = writeln!(text, "\n{GOOD}wrote{GOOD:#} {}: {queries}", file_name(path));
     text
 }
 
 fn error_table(queries: &Queries) -> String {
     let kinds = queries.kinds();
-    let width = kinds.iter().map(|(kind, _)| kind.name().chars().count()).max().unwrap_or(0).max(28);
-    let names: String = kinds.iter().map(|(kind, _)| format!("  {:>width$}", kind.name())).collect();
+    let width = kinds.iter().map(|(kind, _)| shown(&kind.name()).chars().count()).max().unwrap_or(0).max(28);
+    let names: String = kinds.iter().map(|(kind, _)| format!("  {:>width$}", shown(&kind.name()))).collect();
     let head = format!("{:>8}{:>10}{:>10}", "queries", "mean", "median");
     let heads: String = kinds.iter().map(|_| format!("  {head:>width$}")).collect();
     let mut text = format!("{FAINT}{:<FIRST$}{names}\n{:<FIRST$}{heads}{FAINT:#}\n", "relative error", "selectivity");
@@ -70,8 +70,12 @@ fn error_table(queries: &Queries) -> String {
 /// Returns the number of drawn queries, and advice if too few have a nonzero true answer.
 fn drawn(kind: &QueryKind, workload: &Workload, draw: &Draw) -> String {
     let (found, drawn) = (workload.answered.len() as u64, workload.drawn);
-    let mut text =
-        format!("{}: {} of {} drawn queries have a nonzero true answer\n", kind.name(), count(found), count(drawn));
+    let mut text = format!(
+        "{}: {} of {} drawn queries have a nonzero true answer\n",
+        shown(&kind.name()),
+        count(found),
+        count(drawn)
+    );
     if (found as usize) < draw.count {
         let requested = count(draw.count as u64);
         text += &format!("  too few: {requested} were requested; use fewer columns per query, e.g. `--columns 2`\n");
@@ -85,8 +89,9 @@ fn listed(own: &[((QueryKind, Conditions), Answered)]) -> String {
         .enumerate()
         .map(|(index, ((kind, conditions), answered))| {
             let (truth, answer) = (figure(answered.truth.answer), figure(answered.answer));
-            let all = if conditions.is_empty() { "all records".to_owned() } else { conditions_text(conditions) };
-            [(index + 1).to_string(), kind.name(), truth, answer, percent(answered.error()), all]
+            let all =
+                if conditions.is_empty() { "all records".to_owned() } else { one_line(&conditions_text(conditions)) };
+            [(index + 1).to_string(), shown(&kind.name()), truth, answer, percent(answered.error()), all]
         })
         .collect();
     let head = ["", "", "truth", "release", "error", ""].map(str::to_owned);

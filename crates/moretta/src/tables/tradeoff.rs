@@ -3,10 +3,10 @@
 use std::{fmt::Write as _, path::Path};
 
 use anstyle::Style;
-use moretta_core::text::count;
+use moretta_core::text::{count, one_line};
 use moretta_insight::tradeoff::{Point, TradeOff, caveat, held, lost, release, what, wrapped};
 
-use crate::summary::{FAINT, GOOD};
+use crate::summary::{FAINT, GOOD, file_name};
 
 /// Measures of a step that are printed; the output file has all.
 const STEP_MEASURES: [&str; 4] = ["gcp", "lm", "cm", "rm"];
@@ -25,7 +25,8 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     let holds = tradeoff.first_valid.map(|holds| holds.step);
     let marked = |point: &Point| Some(point.step) == reached || Some(point.step) == holds;
     let printed = important(points, all, marked);
-    let widest = printed.iter().map(|point| what(point).chars().count()).max().unwrap_or(0).min(MAX_DESCRIPTION);
+    let widest =
+        printed.iter().map(|point| one_line(&what(point)).chars().count()).max().unwrap_or(0).min(MAX_DESCRIPTION);
 
     let mut text = format!(
         "{} records, {} steps from the original table to full generalization ({})\n\n",
@@ -35,7 +36,7 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
     );
     text += &costs(tradeoff);
     text.push('\n');
-    text += &sentences(&caveat(tradeoff).join(" "));
+    text += &sentences(&one_line(&caveat(tradeoff).join(" ")));
     text.push('\n');
     let below = if tradeoff.k.is_some() { "   below k" } else { "" };
     let measures: String = shown.iter().map(|name| format!("{name:>8}")).collect();
@@ -45,7 +46,7 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
         write_skipped(&mut text, point.step - next);
         next = point.step + 1;
         let (sign, style) = if marked(point) { (">", GOOD) } else { (" ", Style::new()) };
-        let (change, anonymity) = (cut(&what(point)), count(point.anonymity));
+        let (change, anonymity) = (cut(&one_line(&what(point))), count(point.anonymity));
         let _ = write!(text, "{style}{sign} {:>5}  {change:<widest$}  {anonymity:>9}", point.step);
         if let Some(below) = point.below_k {
             let _ = write!(text, "  {:>8}", count(below));
@@ -92,7 +93,7 @@ fn sentences(text: &str) -> String {
 /// Returns the summary printed when the trade-off was written to a file.
 pub fn written(tradeoff: &TradeOff, path: &Path) -> String {
     let steps = tradeoff.steps();
-    format!("{GOOD}wrote{GOOD:#} {}: {steps} steps ({})\n{}", path.display(), tradeoff.method, verdict(tradeoff))
+    format!("{GOOD}wrote{GOOD:#} {}: {steps} steps ({})\n{}", file_name(path), tradeoff.method, verdict(tradeoff))
 }
 
 /// Returns the points to print: the ends, marked ones, every change of the anonymity, and each point with at most half

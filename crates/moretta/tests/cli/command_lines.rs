@@ -22,7 +22,11 @@ use crate::{
 };
 
 /// Commands of `moretta` that end with another exit code than 0, as the text around them says.
-const EXIT_CODES: [(&str, i32); 1] = [("moretta check patients.csv --policy policy.toml", 1)];
+const EXIT_CODES: [(&str, i32); 3] = [
+    ("moretta check patients.csv --policy policy.toml", 1),
+    ("moretta linkage released.csv other.csv --policy policy.toml --original patients.csv", 1),
+    ("moretta anonymize patients.csv --policy other.toml --output third.csv --earlier released.csv", 1),
+];
 
 /// Commands of `moretta` that need data which is not generated here: only their arguments are checked.
 const ONLY_PARSED: [&str; 3] = [
@@ -32,12 +36,17 @@ const ONLY_PARSED: [&str; 3] = [
 ];
 
 /// Commands that build, install, test or benchmark. They are not run; arguments of `moretta` behind ` -- ` are checked.
-const OTHER_PROGRAMS: [&str; 6] = [
+const OTHER_PROGRAMS: [&str; 11] = [
     "cargo install --path crates/moretta",
     "cargo run --release -- demo",
     "./test",
     ".ci/run",
     "benchmarks/run",
+    "fuzz/run 60",
+    "fuzz/run 600 --kind csv --kind policy",
+    "fuzz/run --guided 600",
+    "fuzz/run --case csv:29885462511616",
+    "./sbom > moretta.cdx.json",
     "INSTA_UPDATE=always MORETTA_UPDATE_DOCS=1 cargo nextest run -p moretta --test cli",
 ];
 

@@ -6,8 +6,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const AT_THE_ROOT: [&str; 6] =
-    ["README.md", "GUIDE.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "examples/adult/README.md"];
+const AT_THE_ROOT: [&str; 7] = [
+    "README.md",
+    "GUIDE.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "SECURITY.md",
+    "examples/adult/README.md",
+];
 
 /// The root of the repository. Asked at run time: clones that share a build directory may share the compiled test.
 pub fn root() -> PathBuf {

@@ -18,7 +18,10 @@ mod otf;
 pub mod widths;
 
 pub use self::built::{Builder, Built, DistinctValues};
-use super::tree::{Tree, TreeBuilder};
+use super::{
+    Decimal,
+    tree::{Tree, TreeBuilder},
+};
 
 /// Shortest decimal text of a number; whole numbers without a fraction.
 pub(crate) fn number_text(value: f64) -> String {
@@ -29,18 +32,17 @@ pub(crate) fn number_text(value: f64) -> String {
 /// Label of the half-open interval from `low` to `high`.
 ///
 /// If all values are whole numbers, `[20, 24]` is written instead of `[20, 25)`.
-pub(crate) fn interval_label(low: f64, high: f64, whole: bool) -> String {
-    if !whole {
-        format!("[{}, {})", number_text(low), number_text(high))
-    } else if high - low == 1.0 {
-        number_text(low)
-    } else {
-        format!("[{}, {}]", number_text(low), number_text(high - 1.0))
+pub(crate) fn interval_label(low: &Decimal, high: &Decimal, whole: bool) -> String {
+    match high.units(0).filter(|_| whole).map(|high| Decimal::of_units(high - 1, 0)) {
+        None => format!("[{low}, {high})"),
+        Some(last) if last == *low => low.to_string(),
+        Some(last) => format!("[{low}, {last}]"),
     }
 }
 
-pub(crate) fn all_whole(values: &[f64]) -> bool {
-    values.iter().all(|v| v.fract() == 0.0 && v.abs() < 9e15)
+/// Whether all are whole numbers of at most 38 digits.
+pub(crate) fn all_whole(values: &[Decimal]) -> bool {
+    values.iter().all(|value| value.units(0).is_some())
 }
 
 /// Builds a tree from levels of labels, coarsest first: `levels[level][code]` is the label above the value with that

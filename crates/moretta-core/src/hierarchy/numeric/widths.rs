@@ -5,82 +5,44 @@
 //! is a multiple of the one before (checked by the policy), so the levels nest.
 
 use super::{Tree, all_whole, from_levels, interval_label};
+use crate::hierarchy::Decimal;
 
 /// Whether `above` is a multiple of `below`, at least twice as large, so that levels of these widths nest.
-pub fn nests(below: f64, above: f64) -> bool {
-    let times = above / below;
-    // With tolerance: 0.3 is a multiple of 0.1, though not as floats.
-    times.is_finite() && times.round() >= 2.0 && (times - times.round()).abs() <= 1e-9 * times
+pub fn nests(below: &Decimal, above: &Decimal) -> bool {
+    let exponent = below.exponent().min(above.exponent());
+    match (below.units(exponent), above.units(exponent)) {
+        (Some(below), Some(above)) => below > 0 && above > below && above % below == 0,
+        _ => false,
+    }
 }
 
-/// Builds the tree over the distinct values in ascending order.
-pub fn build(values: &[f64], texts: &[Box<str>], widths: &[f64]) -> Tree {
+/// Builds the tree over the distinct values in ascending order. The error is the index of the first value that, in
+/// units of the last digit of a width, has more digits than can be computed with (38), and this width.
+pub fn build<'w>(values: &[Decimal], texts: &[Box<str>], widths: &'w [Decimal]) -> Result<Tree, (usize, &'w Decimal)> {
     let whole = all_whole(values) && all_whole(widths);
-    let labels = |width: &f64| {
-        let steps = Steps::of(*width);
-        let label = |value: &f64| {
-            let step = steps.around(*value);
-            interval_label(steps.start(step), steps.start(step + 1.0), whole)
+    let labels = |width: &'w Decimal| {
+        let label = |(index, value): (usize, &Decimal)| {
+            let (low, high) = around(value, width).ok_or((index, width))?;
+            Ok(interval_label(&low, &high, whole))
         };
-        values.iter().map(label).collect()
+        values.iter().enumerate().map(label).collect()
     };
-    from_levels(texts, &widths.iter().rev().map(labels).collect::<Vec<_>>())
+    let levels: Result<Vec<Vec<String>>, _> = widths.iter().rev().map(labels).collect();
+    Ok(from_levels(texts, &levels?))
 }
 
-/// Multiples of a width in exact decimals: those of 0.1 are 0.1, 0.2, 0.3 and not 0.30000000000000004.
-struct Steps {
-    width: f64,
-    /// The width as a whole number of `1 / scale`; the width itself if it is not a short decimal number.
-    units: f64,
-    scale: f64,
-}
-
-impl Steps {
-    fn of(width: f64) -> Self {
-        let mut scales = (0..=12).map(|digits| 10f64.powi(digits)).map(|scale| (scale, (width * scale).round()));
-        let decimal = scales.find(|(scale, units)| units / scale == width);
-        let (scale, units) = decimal.unwrap_or((1.0, width));
-        Self { width, units, scale }
-    }
-
-    /// Lower end of a step: the float nearest to the exact decimal number.
-    fn start(&self, step: f64) -> f64 {
-        step * self.units / self.scale
-    }
-
-    /// Step that contains a value, consistent with the printed ends.
-    fn around(&self, value: f64) -> f64 {
-        let mut step = (value / self.width).floor();
-        // The quotient may be off by one unit in the last place; beyond 2^53 steps, neighboring steps are the same
-        // float.
-        if value < self.start(step) {
-            step -= 1.0;
-        } else if value >= self.start(step + 1.0) && self.start(step + 1.0) > self.start(step) {
-            step += 1.0;
-        }
-        step
-    }
+/// The multiples of a width around a value: the greatest that is not above it, and the next.
+fn around(value: &Decimal, width: &Decimal) -> Option<(Decimal, Decimal)> {
+    let exponent = width.exponent();
+    let (units, width) = (value.floor_units(exponent)?, width.units(exponent)?);
+    let low = units.checked_sub(units.checked_rem_euclid(width)?)?;
+    Some((Decimal::of_units(low, exponent), Decimal::of_units(low.checked_add(width)?, exponent)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hierarchy::file;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn every_value_is_inside_what_prints(steps in -100_000i64..100_000, width in 0usize..9, off in 0u8..3) {
-            let width = [0.1, 0.2, 0.05, 0.01, 0.3, 0.7, 0.001, 2.5, 1.0 / 3.0][width];
-            let value = [steps as f64 * width, (steps as f64 * width * 1e6).round() / 1e6, steps as f64 / 10.0][off as usize];
-            let tree = build(&[value], &[value.to_string().into()], &[width]);
-            let label = tree.label(tree.parent(tree.leaf(0)).unwrap());
-            if let Some((low, high)) = label.strip_prefix('[').and_then(|l| l.strip_suffix(')')).and_then(|l| l.split_once(", ")) {
-                let (low, high): (f64, f64) = (low.parse().unwrap(), high.parse().unwrap());
-                prop_assert!(low <= value && value < high, "{value} in {label}");
-            }
-        }
-    }
 
     #[test]
     fn tenths_print_as_tenths() {
@@ -90,9 +52,32 @@ mod tests {
         );
     }
 
+    fn decimals(values: &[f64]) -> Vec<Decimal> {
+        values.iter().map(|value| Decimal::of_float(*value).unwrap()).collect()
+    }
+
     fn rows(values: &[f64], widths: &[f64]) -> Vec<String> {
         let texts: Vec<Box<str>> = values.iter().map(|v| v.to_string().into()).collect();
-        file::write(&build(values, &texts, widths)).lines().map(str::to_owned).collect()
+        let tree = build(&decimals(values), &texts, &decimals(widths)).unwrap();
+        file::write(&tree).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn widths_nest_exactly() {
+        let nest = |below: f64, above: f64| nests(&decimals(&[below])[0], &decimals(&[above])[0]);
+        assert!(nest(0.1, 0.3) && nest(5.0, 10.0) && nest(1e300, 2e300) && nest(5e-324, 1e-323));
+        assert!(!nest(5.0, 5.0) && !nest(10.0, 5.0) && !nest(1.0 / 3.0, 1.0) && !nest(2.0, 5.0));
+    }
+
+    #[test]
+    fn a_value_with_too_many_digits_for_its_width_is_refused() {
+        let found = |value: f64, width: f64| {
+            let (values, widths) = (decimals(&[1.0, value]), decimals(&[width]));
+            let texts: Vec<Box<str>> = values.iter().map(|v| v.to_string().into()).collect();
+            build(&values, &texts, &widths).map(|tree| tree.len()).map_err(|(index, _)| index)
+        };
+        assert_eq!([found(1e300, 5.0), found(-1e30, 1e-10)], [Err(1), Err(1)]);
+        assert!(found(-1e-300, 5.0).is_ok() && found(3.0, 1e300).is_ok() && found(1e300, 1e290).is_ok());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The keys of a column's table.
-pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing"];
+pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing", "fold"];
 
 const ROLES: &[(&str, Role)] = &[
     ("identifier", Role::Identifier),
@@ -27,8 +27,8 @@ const MISSING: &[(&str, MissingRule)] =
 /// Keys that a column of this role may have.
 fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
-        Role::QuasiIdentifier => COLUMN,
-        Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing"],
+        Role::QuasiIdentifier => &["role", "type", "format", "hierarchy", "weight", "missing"],
+        Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing", "fold"],
         Role::Identifier | Role::Insensitive => &["role"],
     }
 }
@@ -90,6 +90,7 @@ fn column(entry: &Entry) -> Result<ColumnPolicy, PolicyError> {
         hierarchy,
         weight: weight(&fields)?,
         missing: missing(&fields, role)?,
+        fold: fold(&fields)?,
     })
 }
 
@@ -122,4 +123,14 @@ fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> 
         }
         (rule, _) => Ok(rule.unwrap_or_default()),
     }
+}
+
+fn fold(fields: &Fields<'_>) -> Result<bool, PolicyError> {
+    let right = "true (the default: texts that differ only in blanks, case, Unicode form or the spelling of a number \
+                 count as one value) or false";
+    let fold = fields.read("fold", right, |value| match value {
+        Value::Bool(fold) => Some(*fold),
+        _ => None,
+    })?;
+    Ok(fold.unwrap_or(true))
 }

@@ -1,9 +1,9 @@
 //! The key `hierarchy` of a column: how its values are generalized.
 
 use crate::{
-    document::{Entry, Fields, Item, PolicyError, TomlTable, Value, as_number, holds, list, wrong},
+    document::{Entry, Fields, Item, PolicyError, TomlTable, Value, holds, list, wrong},
     hierarchy::{
-        DateLevel, HierarchyChoice,
+        DateLevel, Decimal, HierarchyChoice,
         numeric::{Builder, Built, widths::nests},
     },
     schema::Kind,
@@ -164,21 +164,21 @@ fn built(method: &str, fields: &Fields<'_>) -> Result<HierarchyChoice, PolicyErr
     Ok(HierarchyChoice::Built(Built { builder, levels }))
 }
 
-fn widths(item: &Item) -> Result<Vec<f64>, PolicyError> {
+fn widths(item: &Item) -> Result<Vec<Decimal>, PolicyError> {
     let right = "a list of numbers above 0, each a multiple of the one before and larger, e.g. [5, 10, 20]";
     let widths = numbers("widths", item, right, 1)?;
-    let mut last: Option<f64> = None;
+    let mut last: Option<&Decimal> = None;
     for (width, item) in &widths {
         match last {
-            _ if *width <= 0.0 => return Err(holds("widths", item, right)),
-            Some(last) if !nests(last, *width) => return Err(out_of_order("widths", item, last, right)),
-            _ => last = Some(*width),
+            _ if !width.is_positive() => return Err(holds("widths", item, right)),
+            Some(last) if !nests(last, width) => return Err(out_of_order("widths", item, last, right)),
+            _ => last = Some(width),
         }
     }
     Ok(widths.into_iter().map(|(width, _)| width).collect())
 }
 
-fn bins(item: &Item) -> Result<Vec<f64>, PolicyError> {
+fn bins(item: &Item) -> Result<Vec<Decimal>, PolicyError> {
     let right =
         "a list of at least two numbers, the edges of the bins, each larger than the one before, e.g. [0, 18, 65, 120]";
     let edges = numbers("bins", item, right, 2)?;
@@ -235,9 +235,13 @@ fn items<'t>(key: &str, item: &'t Item, right: &str, min: usize) -> Result<&'t [
     }
 }
 
-fn numbers<'t>(key: &str, item: &'t Item, right: &str, min: usize) -> Result<Vec<(f64, &'t Item)>, PolicyError> {
-    let number =
-        |item: &'t Item| as_number(&item.value).map(|number| (number, item)).ok_or_else(|| holds(key, item, right));
+fn numbers<'t>(key: &str, item: &'t Item, right: &str, min: usize) -> Result<Vec<(Decimal, &'t Item)>, PolicyError> {
+    let exact = |item: &Item| match item.value {
+        Value::Integer(integer) => Some(Decimal::from(integer)),
+        Value::Float(float) => Decimal::of_float(float),
+        _ => None,
+    };
+    let number = |item: &'t Item| exact(item).map(|number| (number, item)).ok_or_else(|| holds(key, item, right));
     items(key, item, right, min)?.iter().map(number).collect()
 }
 

@@ -66,9 +66,10 @@ fn the_whole_policy_is_read() {
         hierarchy: HierarchyChoice::File(text("age.csv")),
         weight: 2.0,
         missing: MissingRule::Category,
+        fold: true,
     };
     assert_eq!(policy.columns[0], age);
-    assert_eq!(policy.column("zip").unwrap().hierarchy, HierarchyChoice::Widths(vec![5.0, 10.0, 20.0]));
+    assert_eq!(policy.column("zip").unwrap().hierarchy, HierarchyChoice::Widths(vec![5.into(), 10.into(), 20.into()]));
     let job = ColumnPolicy {
         name: text("job"),
         role: Role::QuasiIdentifier,
@@ -77,6 +78,7 @@ fn the_whole_policy_is_read() {
         hierarchy: HierarchyChoice::Default,
         weight: 1.0,
         missing: MissingRule::Error,
+        fold: true,
     };
     assert_eq!(policy.column("job"), Some(&job));
     assert_eq!(policy.column("nobody"), None);
@@ -142,6 +144,9 @@ fn the_other_choices_are_read() {
         (20, "[[measure]]\nname = \"rm\"\n[[measure]]\nname = \"rm\"\ndispersion = \"deviation\"\nweight = 0.25"),
         (20, "[[measure]]\nname = \"ncp\"\n[[measure]]\nname = \"cm\"\nweight = 3\n[[measure]]\nname = \"lm\""),
         (34, "role = \"class\""),
+        (34, "role = \"class\"\nfold = false"),
+        (34, "role = \"sensitive\"\nfold = true"),
+        (23, "hierarchy = { bins = [-9223372036854775808, 9007199254740993, 9223372036854775807] }"),
         (23, "hierarchy = \"free\""),
         (23, "hierarchy = { bins = [-1.5, 0, 1e3] }"),
         (23, "hierarchy = { widths = [0.1, 0.3, 0.9] }"),
@@ -433,6 +438,7 @@ const TOKENS: &[&str] = &[
     "costs",
     "column",
     "weight",
+    "fold",
     "\"lm\"",
     "name",
     "[columns.",

@@ -7,7 +7,7 @@ use super::{Distance, TCloseness};
 use crate::{
     privacy::PrivacyModel,
     testing::conformance::{
-        Conformance, Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Shape, Verdict, is_missing,
+        Conformance, Dice, Printed, PrintedColumn, ROUNDING, RandomColumns, Shape, Verdict, folded, is_missing,
     },
 };
 
@@ -39,7 +39,8 @@ fn in_order(column: &PrintedColumn<'_>) -> Vec<(String, Vec<String>)> {
         Shape::Tree(paths) => {
             // A missing value is a leaf of the hierarchy only if some cell is written as that leaf.
             let known = paths.iter().filter(|path| occurring.contains(&path[0]));
-            let known = known.filter(|path| !is_missing(&path[0]) || column.texts.contains(&path[0].as_str()));
+            let known =
+                known.filter(|path| !is_missing(&path[0]) || column.texts.iter().any(|text| folded(text) == path[0]));
             known.map(|path| (path[0].clone(), path.clone())).collect()
         }
         _ => {

@@ -1,5 +1,7 @@
 //! For the conformance suite: random templates for a policy, and a naive check of a printed release.
 
+use std::cmp::Reverse;
+
 use super::{Template, TemplateValues};
 use crate::{
     privacy::PrivacyModel,
@@ -21,7 +23,10 @@ fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
         dice.shuffle(&mut values);
         values.truncate(1 + dice.below(2));
         values.dedup();
-        format!("values = {values:?}")
+        // Any spelling names the value.
+        let spelled = |value: &String| if column.fold { column.spelling(dice, value) } else { value.clone() };
+        let values: Vec<String> = values.iter().map(spelled).collect();
+        format!("values = {}", toml::Value::from(values))
     };
     let limit = dice.one(&[0.9, 0.75, 0.6, 0.5, 0.34]);
     Some(format!(
@@ -47,14 +52,15 @@ fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     guarded.into_iter().map(verdict).collect()
 }
 
-/// The `floor(share * n)` least frequent of the n values; ties are broken by the shortest spelling.
+/// The `floor(share * n)` least frequent of the n values; ties are broken by the most frequent spelling.
 fn rarest(column: &PrintedColumn<'_>, share: f64) -> Vec<String> {
     let everything = column.everything();
     let counts = column.counts(&everything);
     let text = |value: &str| {
         let spellings =
             column.texts.iter().zip(&column.values).filter(|(_, known)| *known == value).map(|(text, _)| *text);
-        spellings.min_by_key(|text| (text.len(), *text)).unwrap_or("").to_owned()
+        let records = |text: &str| column.texts.iter().filter(|known| **known == text).count();
+        spellings.min_by_key(|text| (Reverse(records(text)), text.len(), *text)).unwrap_or("").to_owned()
     };
     let mut order: Vec<(usize, String, &str)> =
         counts.iter().map(|(value, count)| (*count, text(value), *value)).collect();

@@ -24,6 +24,7 @@ use crate::{
     ids::{AttributeId, ColumnId},
     profile::{Profile, Tables},
     suggest::nearest,
+    text::shown,
 };
 
 /// A limit on the confidence of inferring sensitive values.
@@ -59,6 +60,8 @@ pub struct TemplateFacts {
     pub template: Arc<Template>,
     /// The value that must not be inferred.
     pub value: String,
+    /// The value in reports: itself if the policy lists it. The rarest values come from the data and are numbered.
+    pub named: String,
 }
 
 impl Serialize for TemplateFacts {
@@ -67,10 +70,25 @@ impl Serialize for TemplateFacts {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("given", given)?;
         map.serialize_entry("column", column)?;
-        map.serialize_entry("value", &self.value)?;
+        map.serialize_entry("value", &self.named)?;
         map.serialize_entry("max_confidence", max_confidence)?;
         map.end()
     }
+}
+
+impl TemplateFacts {
+    /// The model in reports, without values that come from the data. [`BoundModel::describe`] names them, for the data
+    /// holder.
+    pub fn description(&self) -> Description {
+        description(&self.template, &self.named)
+    }
+}
+
+fn description(template: &Template, value: &str) -> Description {
+    let Template { given, column, max_confidence, .. } = template;
+    let value = if value.is_empty() { "\"\"" } else { value };
+    let limit = format!("{} -> {column} = {value}, at most {max_confidence}", given.join(", "));
+    Description::new(ENTRY.key, "confidence", limit)
 }
 
 struct BoundTemplate {
@@ -88,8 +106,8 @@ impl Template {
         let mut scope = Vec::new();
         for name in &self.given {
             let column = profile.columns().iter().position(|column| column.name == *name);
-            let column =
-                column.ok_or_else(|| ModelError(format!("`{name}` is not a quasi-identifier of this table")))?;
+            let column = column
+                .ok_or_else(|| ModelError(format!("`{}` is not a quasi-identifier of this table", shown(name))))?;
             scope.push(ColumnId::from_index(column));
         }
         scope.sort_unstable();
@@ -159,9 +177,15 @@ impl PrivacyModel for Template {
         let (scope, attribute) = self.columns(tables.table)?;
         let known = &tables.table.attributes()[attribute.index()];
         let (template, mut bound) = (Arc::new(self.clone()), BoundModels::default());
-        for value in self.values_in(tables.table)? {
+        let values = self.values_in(tables.table)?;
+        let count = values.len();
+        for (number, value) in (1..).zip(values) {
             let (code, scope) = (known.code(&value), scope.clone());
-            let facts = TemplateFacts { template: Arc::clone(&template), value };
+            let named = match self.values {
+                TemplateValues::Listed(_) => value.clone(),
+                TemplateValues::Rarest(_) => format!("rare value {number} of {count}"),
+            };
+            let facts = TemplateFacts { template: Arc::clone(&template), value, named };
             bound.of_groups.push(Box::new(BoundTemplate { facts, code, attribute, scope }));
         }
         Ok(bound)
@@ -171,8 +195,8 @@ impl PrivacyModel for Template {
     fn check_table(&self, table: &Profile) -> Result<(), ModelError> {
         match &self.values {
             TemplateValues::Rarest(share) if self.values_in(table)?.is_empty() => {
-                let column = &self.column;
-                let known = table.attributes()[attribute_named(table, column)?.index()].values.len();
+                let known = table.attributes()[attribute_named(table, &self.column)?.index()].values.len();
+                let column = shown(&self.column);
                 let message =
                     format!("template on `{column}`: `rarest = {share}` of its {known} values is none; raise it");
                 Err(ModelError(message))
@@ -186,8 +210,8 @@ impl PrivacyModel for Template {
         let TemplateValues::Listed(values) = &self.values else { return Ok(()) };
         let Some(unknown) = values.iter().find(|value| attribute.code(value).is_none()) else { return Ok(()) };
         let near = nearest(unknown, attribute.values.iter().map(|value| &**value));
-        let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-        let column = &self.column;
+        let hint = near.map_or(String::new(), |near| format!("; did you mean `{}`?", shown(near)));
+        let (unknown, column) = (shown(unknown), shown(&self.column));
         Err(ModelError(format!("a template guards `{unknown}`, which does not occur in column `{column}`{hint}")))
     }
 
@@ -211,10 +235,7 @@ impl BoundTemplate {
 
 impl BoundModel for BoundTemplate {
     fn describe(&self) -> Description {
-        let Template { given, column, max_confidence, .. } = &*self.facts.template;
-        let value = if self.facts.value.is_empty() { "\"\"" } else { &self.facts.value };
-        let limit = format!("{} -> {column} = {value}, at most {max_confidence}", given.join(", "));
-        Description::new(ENTRY.key, "confidence", limit)
+        description(&self.facts.template, &self.facts.value)
     }
 
     fn scope(&self) -> &[ColumnId] {

@@ -41,7 +41,7 @@ pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
     let mut templates: HashMap<GuardedValue, Vec<KnownTemplate<'_>>> = HashMap::new();
     for (index, model) in models.iter().enumerate() {
         let facts = model.facts();
-        let Some(TemplateFacts { template, value }) = facts.get() else { continue };
+        let Some(TemplateFacts { template, value, .. }) = facts.get() else { continue };
         let code = model.limits().unwrap_or_default().into_iter().find_map(|limit| match limit {
             Limit::Share { value, .. } => Some(value),
             Limit::Records(_) => None,

@@ -54,12 +54,15 @@ use self::{
 };
 pub use super::information::Criterion;
 use super::{
-    AcceptedObjectives, GeneralizationPath, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
-    Unsupported, ValidPoint, check_possible, taxonomy::Taxonomy,
+    AcceptedObjectives, GeneralizationPath, Method, MethodEntry, Observer, Outcome, Parameter, SearchError,
+    SearchMemory, Stop, Task, Unsupported, ValidPoint, check_possible,
+    size::{self, TaskSize},
+    taxonomy::Taxonomy,
 };
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId},
+    memory::hash_table,
     objective::LossMetric,
     privacy,
     profile::{Column, Profile},
@@ -149,6 +152,28 @@ impl Method for BottomUpGeneralization {
             Some(reason) => Err(Unsupported { method: NAME, reason: reason.to_owned(), instead: Some("mondrian") }),
             None => Ok(()),
         }
+    }
+
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task).with_whole_tuples();
+        let TaskSize { tuples, variants, columns, values, nodes, .. } = size;
+        let bits: u32 =
+            task.profile.columns().iter().map(|column| size::nodes(&column.domain).max(1).ilog2() + 1).sum();
+        // Words and hashes of the vids, their table and lists; the lists of the vids below each node.
+        let vids = tuples * (8 * (2 + u64::from(bits) / 64) + 32 + 12) + hash_table(tuples * 3 / 2, 4);
+        let carriers = 24 * nodes + 4 * columns * tuples + 32 * values;
+        let index = vids + carriers + 56 * nodes;
+        // Losses and tuples by code; a state has a group of each tuple, and each chain has three.
+        let classes = if self.measure(task) == Criterion::Class { 16 } else { 0 };
+        let context =
+            nodes * 9 + columns * 4 * tuples + 12 * values + 4 * classes.min(variants / tuples.max(1) + 2) * tuples;
+        let state = 4 * values + 4 * tuples + size.groups * (24 + 28 + 24 * classes.min(2));
+        let chains = (3 * size.threads.min(refine::CHAINS) + 2) * (state + size::CELL * values);
+        let refining = if self.0.take_back { context + chains + size.threads * size.grouping() } else { 0 };
+        let path = 96 * nodes / 2;
+        let kept = TaskSize::halving_trees(task) + 2 * size::CELL * values + path;
+        let peak = kept + size.everything().max(index).max(refining);
+        SearchMemory { peak, groups: None }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {

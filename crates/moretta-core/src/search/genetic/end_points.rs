@@ -12,6 +12,7 @@ use crate::{
     schema::Kind,
     search::taxonomy::records_before,
     suggest::nearest,
+    text::shown,
 };
 
 /// End point in a policy: a number, or a date as text.
@@ -33,11 +34,12 @@ pub(super) fn codes(profile: &Profile, params: &GeneticParams) -> Result<Vec<Vec
             Some(_) => "which has a hierarchy; they are for free numbers and dates (`hierarchy = \"free\"`)".to_owned(),
             None => {
                 let names = profile.columns().iter().map(|column| column.name.as_str());
-                let near = nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                let near =
+                    nearest(name, names).map_or(String::new(), |near| format!("; did you mean `{}`?", shown(near)));
                 format!("which is not a quasi-identifier{near}")
             }
         };
-        return Err(format!("`end-points` names `{name}`, {reason}"));
+        return Err(format!("`end-points` names `{}`, {reason}", shown(name)));
     }
     let column_codes = |(index, column): (usize, &Column)| {
         let domain = &column.domain;
@@ -67,12 +69,13 @@ fn fixed(name: &str, domain: &Domain, points: &[EndPoint]) -> Result<Vec<u32>, S
     let mut ends = Vec::new();
     for point in points {
         let is_of_kind = |number: &f64| number.is_finite() && domain.kind() == Kind::Number;
-        let (value, shown) = match point {
+        let (value, text) = match point {
             EndPoint::Number(number) => (Some(*number).filter(is_of_kind), number.to_string()),
-            EndPoint::Text(text) => (domain.read_number(text), format!("\"{text}\"")),
+            EndPoint::Text(text) => (domain.read_number(text), format!("\"{}\"", shown(text))),
         };
+        let name = shown(name);
         let value =
-            value.ok_or_else(|| format!("`end-points` of `{name}` has {shown}, which is not a value of its type"))?;
+            value.ok_or_else(|| format!("`end-points` of `{name}` has {text}, which is not a value of its type"))?;
         let is_within = |&code: &u32| domain.number(code).is_some_and(|number| number <= value);
         let num_within = (0..num_numbers(domain)).take_while(is_within).count() as u32;
         // A point below or above all values separates nothing.

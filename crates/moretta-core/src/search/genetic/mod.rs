@@ -61,15 +61,18 @@ use self::{
     segment::Segment,
 };
 use super::{
-    AcceptedObjectives, CancelOnly, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task,
-    Unsupported,
+    AcceptedObjectives, CancelOnly, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop,
+    Task, Unsupported,
     bottom_up_generalization::{BottomUpGeneralization, BottomUpParams, Criterion},
     check_possible,
+    size::{CELL, TaskSize},
 };
 use crate::{
     hierarchy::Cell,
+    memory::{block, hash_table},
     objective::{LossMetric, Objective, ObjectiveKind},
     policy::{MethodChoice, PolicyError},
+    profile::Column,
     recoding::{Cut, Recoding},
 };
 
@@ -158,6 +161,8 @@ fn build(choice: &MethodChoice, objectives: &[Objective]) -> Result<Box<dyn Meth
 
 /// Upper limit of `population`, which bounds the memory.
 const MAX_POPULATION: u32 = 100_000;
+/// Bytes of an evaluator's tables of keys while they grow: the old one of 8 MiB and the new one of 16.
+const EVALUATOR_BYTES: u64 = 24 << 20;
 /// Iterations per search round of bottom-up generalization when it computes seeds. Not tuned.
 const ITERATIONS_PER_ROUND: u64 = 1000;
 
@@ -235,6 +240,27 @@ impl Genetic {
 impl Method for Genetic {
     fn supports(&self, task: &Task<'_>) -> Result<(), Unsupported> {
         self.context(task).map(drop)
+    }
+
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task).with_whole_tuples();
+        let free = |column: &Column| (column.domain.len() as u64).min(u64::from(self.params.points.get()));
+        let bits_of =
+            |column: &Column| column.domain.tree().map_or_else(|| free(column), |_| column.domain.len() as u64);
+        let bits: u64 = task.profile.columns().iter().map(bits_of).sum();
+        let population = u64::from(self.params.population.get()) * (block(bits / 8 + 8) + 64);
+        // Rows with their records, combinations and counts; sorting takes more than the rest of them.
+        let rows = size.tuples * 56 + size.variants * 16;
+        let sorting = 36 * size.tuples;
+        let evaluator = 8 * size.tuples + size.groups * 24 + 24 * size.values + EVALUATOR_BYTES;
+        let seeds =
+            if self.params.seeds { BottomUpGeneralization(BottomUpParams::default()).memory(task).peak } else { 0 };
+        // On large tables the work budget ends the search before the iterations do.
+        let iterations = self.params.iterations.saturating_mul(ROWS_PER_CHILD) / size.tuples.max(ROWS_PER_CHILD);
+        let fingerprints = hash_table(iterations.min(1 << 20), 16);
+        let cells = 3 * CELL * size.values;
+        let peak = population + fingerprints + cells + 2 * rows + (size.threads * evaluator).max(sorting) + seeds;
+        SearchMemory { peak, groups: None }
     }
 
     /// The groups of every cut are checked, and the result is checked again before it is returned.

@@ -34,11 +34,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use self::clusters::{BlockClusters, cluster_block};
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
+    check_possible,
     cluster::outcome,
     local::{LossTable, assign_leftovers},
     mondrian, precision,
     rng::hash_seed,
+    size::TaskSize,
 };
 use crate::{objective::LossMetric, profile::Profile};
 
@@ -82,6 +84,24 @@ pub struct KMemberParams {
 pub struct KMember(pub KMemberParams);
 
 impl Method for KMember {
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task);
+        let block_records = self.0.block.unwrap_or_else(|| default_block(task.profile));
+        // A block has fewer than twice its minimum of records, if it can be split.
+        let undivided = block_records == 0 || 2 * block_records >= size.records;
+        let (block_tuples, blocks_at_once) =
+            if undivided { (size.tuples, 1) } else { ((2 * block_records).min(size.tuples), size.threads) };
+        // Codes, remaining records, the tree over the points, and the queue.
+        let of_block = block_tuples * (4 * size.columns + 60) + size.box_tree(block_tuples) / 2;
+        // One by one, records of several variants of a tuple are members of their own.
+        let members = if size.variants > size.tuples { size.records } else { size.members() + size.groups };
+        let clusters = size.clusters(size.groups, members);
+        let blocks = size.everything() * 3 / 2;
+        let searching = clusters + (blocks_at_once * of_block).max(size.outcome());
+        let peak = size.splits().max(blocks + searching) + LossTable::bytes(task.profile);
+        SearchMemory { peak, groups: Some(size.groups) }
+    }
+
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let everything = task.profile.everything();

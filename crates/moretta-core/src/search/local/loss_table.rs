@@ -60,6 +60,12 @@ impl<'a> LossTable<'a> {
         Self { columns: profile.columns().iter().map(column).collect() }
     }
 
+    /// Bytes of the heap that a table for the profile takes.
+    pub(in crate::search) fn bytes(profile: &Profile) -> u64 {
+        let tabled = profile.columns().iter().map(|column| column.domain.len()).filter(|&len| len <= MAX_TABLED_VALUES);
+        tabled.map(|len| (8 * len * len) as u64).sum()
+    }
+
     pub(in crate::search) fn columns(&self) -> usize {
         self.columns.len()
     }

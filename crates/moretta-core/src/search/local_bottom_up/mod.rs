@@ -30,10 +30,12 @@ use serde::{Deserialize, Serialize};
 
 use self::divide::divide;
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
+    check_possible,
     cluster::{Cluster, outcome},
     local::{GroupMerger, GroupRequirements, LossTable, polish},
     precision,
+    size::TaskSize,
 };
 use crate::objective::LossMetric;
 
@@ -69,6 +71,15 @@ impl Default for LocalBottomUpParams {
 pub struct LocalBottomUp(pub LocalBottomUpParams);
 
 impl Method for LocalBottomUp {
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task);
+        let start = size.clusters(size.tuples, size.variants) + 24 * size.tuples + size.box_tree(size.tuples);
+        let polish = if self.0.polish { size.polish(size.tuples, size.groups) } else { 0 };
+        let end = size.clusters(size.groups, size.members()) + size.outcome();
+        let peak = size.everything() + start.max(polish).max(end) + LossTable::bytes(task.profile);
+        SearchMemory { peak, groups: Some(size.groups) }
+    }
+
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let loss_table = LossTable::new(task.profile, self.0.loss);

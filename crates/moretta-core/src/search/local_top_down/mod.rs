@@ -32,10 +32,12 @@ use serde::{Deserialize, Serialize};
 
 use self::split::SplitResult;
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
+    check_possible,
     cluster::{Cluster, outcome},
     local::{GroupMerger, GroupRequirements, LossTable, polish},
     precision,
+    size::TaskSize,
 };
 use crate::objective::LossMetric;
 
@@ -84,15 +86,38 @@ const MIN_BLOCK_GROUPS: u64 = 2_000;
 #[derive(Debug, Clone, Copy)]
 pub struct LocalTopDown(pub LocalTopDownParams);
 
+impl LocalTopDown {
+    /// Maximum records per block, where splits allow.
+    fn block_records(&self, task: &Task<'_>) -> u64 {
+        let default_block = || BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records);
+        match self.0.block.unwrap_or_else(default_block) {
+            0 => u64::MAX,
+            block => block,
+        }
+    }
+}
+
 impl Method for LocalTopDown {
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task).with_whole_tuples();
+        let block_tuples = self.block_records(task).min(size.tuples);
+        let blocks_at_once = size.threads.min(size.tuples.div_ceil(block_tuples.max(1)));
+        let block_groups = size.groups * block_tuples / size.tuples.max(1);
+        // About as many parts violate the models as satisfy them.
+        let parts = (2 * size.groups).min(size.tuples);
+        let clusters = size.clusters(parts, size.members());
+        let merging = size.box_tree(2 * block_groups).max(size.polish(block_tuples, block_groups));
+        let peak = clusters
+            + (blocks_at_once * merging).max(size.outcome()).max(16 * size.tuples)
+            + LossTable::bytes(task.profile);
+        SearchMemory { peak, groups: Some(size.groups) }
+    }
+
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let params = self.0;
         let loss_table = LossTable::new(task.profile, params.loss);
-        let default_block = || BLOCK_RECORDS.max(MIN_BLOCK_GROUPS * GroupRequirements::of(task).min_records);
-        let block = params.block.unwrap_or_else(default_block);
-        let block = if block == 0 { u64::MAX } else { block };
-        let SplitResult { blocks, splits, stop } = split::split(task, &loss_table, block, observer);
+        let SplitResult { blocks, splits, stop } = split::split(task, &loss_table, self.block_records(task), observer);
         let num_blocks = blocks.len() as u64;
         let of_blocks: Vec<(Vec<Cluster>, [u64; 6])> = blocks
             .into_par_iter()

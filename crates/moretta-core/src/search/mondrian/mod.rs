@@ -44,9 +44,11 @@ use rayon::{Scope, prelude::*};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop, Task,
+    check_possible,
     cluster::{Cluster, outcome, ranges_of},
     rng::hash_seed,
+    size::TaskSize,
 };
 use crate::profile::{Column, VariantCount};
 
@@ -109,6 +111,14 @@ struct MondrianSearch<'a> {
 }
 
 impl Method for Mondrian {
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task);
+        let size = if self.0.relaxed { size } else { size.with_whole_tuples() };
+        let clusters = size.clusters(size.groups, size.members()) + 24 * size.groups;
+        let peak = size.splits().max(clusters + size.outcome());
+        SearchMemory { peak, groups: Some(size.groups) }
+    }
+
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let search = MondrianSearch::new(task, self.0, observer, 1);

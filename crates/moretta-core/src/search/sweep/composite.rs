@@ -19,6 +19,45 @@ const MAX_CODES: usize = 4096;
 /// Maximum of codes times levels of a composite of several columns (16 MiB of hashes and losses).
 const MAX_ENTRIES: usize = 1 << 20;
 
+/// Bytes per code of a level: hash and loss.
+const ENTRY_BYTES: u64 = 16;
+
+/// Number of codes and of levels of columns with these numbers of values and levels, combined.
+fn combined(columns: impl Iterator<Item = (usize, usize)>) -> (usize, usize) {
+    columns.fold((1, 1), |all, column| (all.0.saturating_mul(column.0), all.1.saturating_mul(column.1)))
+}
+
+/// Combines columns, of which the numbers of values and levels are given, and returns the indices of each composite's
+/// columns.
+fn combine(columns: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let mut composites: Vec<Vec<usize>> = Vec::new();
+    for column in 0..columns.len() {
+        let fits = |composite: &&mut Vec<usize>| {
+            let (codes, levels) = combined(composite.iter().chain([&column]).map(|&member| columns[member]));
+            codes <= MAX_CODES && codes.saturating_mul(levels) <= MAX_ENTRIES
+        };
+        match composites.iter_mut().find(fits) {
+            Some(composite) => composite.push(column),
+            None => composites.push(vec![column]),
+        }
+    }
+    composites
+}
+
+/// Estimates the bytes of the levels of all composite columns, from the numbers of values and levels of each column.
+/// Which columns are prefix columns is not known yet. Without them the others may combine in another way, so one more
+/// composite of the maximum size is added.
+pub(super) fn level_bytes(mut columns: Vec<(usize, usize)>) -> u64 {
+    columns.sort_by_key(|column| std::cmp::Reverse(*column));
+    let composites = combine(&columns);
+    let entries = |members: &Vec<usize>| {
+        let (codes, levels) = combined(members.iter().map(|&member| columns[member]));
+        codes.saturating_mul(levels) as u64
+    };
+    let another = if composites.len() > 1 { MAX_ENTRIES as u64 } else { 0 };
+    ENTRY_BYTES * (composites.iter().map(entries).sum::<u64>() + another)
+}
+
 /// The columns behind the prefix columns, combined.
 pub(super) struct CompositeColumns {
     /// By composite column: the indices of its columns in the context.
@@ -32,19 +71,10 @@ impl CompositeColumns {
         let num_values = |column: usize| profile.columns()[columns[column].index].domain.len();
         let mut by_values: Vec<usize> = (prefix_len..columns.len()).collect();
         by_values.sort_by_key(|&column| (std::cmp::Reverse(num_values(column)), column));
-        let mut members: Vec<Vec<usize>> = Vec::new();
-        for column in by_values {
-            let fits = |composite: &&mut Vec<usize>| {
-                let all = || composite.iter().chain([&column]);
-                let codes = all().map(|&member| num_values(member)).fold(1, usize::saturating_mul);
-                let levels = all().map(|&member| columns[member].levels.len()).fold(1, usize::saturating_mul);
-                codes <= MAX_CODES && codes.saturating_mul(levels) <= MAX_ENTRIES
-            };
-            match members.iter_mut().find(fits) {
-                Some(composite) => composite.push(column),
-                None => members.push(vec![column]),
-            }
-        }
+        let sizes: Vec<_> =
+            by_values.iter().map(|&column| (num_values(column), columns[column].levels.len())).collect();
+        let in_context = |composite: Vec<usize>| composite.into_iter().map(|index| by_values[index]).collect();
+        let members: Vec<Vec<usize>> = combine(&sizes).into_iter().map(in_context).collect();
         let code = |tuple: usize, composite: &Vec<usize>| {
             composite.iter().fold(0, |code, &column| code * num_values(column) as u32 + columns[column].codes[tuple])
         };

@@ -21,6 +21,19 @@ use crate::{
 /// tuple. Affects speed only.
 const MAX_PREFIXES: usize = 20;
 
+/// Estimates the bytes of one pass over `tuples` tuples with `vectors` level vectors, whose groupings run on `threads`
+/// threads.
+pub(super) fn pass_bytes(tuples: u64, columns: u64, vectors: u64, threads: u64) -> u64 {
+    let tables = vectors.min(MAX_PREFIXES as u64);
+    // With one column, each table has about half the entries of the one before.
+    let entries = tuples * if columns == 1 { 2 } else { tables };
+    // By entry of a table: hash, loss, records and composite codes; by tuple: its entry.
+    let tables = entries * (24 + 4 * columns.min(3)) + tables * tuples * 4;
+    // By entry: hash, counting filter, candidate and number.
+    let groupers = threads.max(1) * tuples * 64;
+    tables + groupers + 24 * tuples
+}
+
 pub(super) struct SweepContext<'a> {
     pub task: &'a Task<'a>,
     pub loss_table: LossTable<'a>,

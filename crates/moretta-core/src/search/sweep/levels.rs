@@ -4,8 +4,9 @@
 //! leaf is at a smaller depth. The mean loss of a level is the mean over all records; that of a level vector is the sum
 //! over columns.
 
+use super::composite;
 use crate::{
-    hierarchy::Tree,
+    hierarchy::{Domain, Tree},
     ids::NodeId,
     objective::LossMetric,
     profile::Profile,
@@ -50,6 +51,39 @@ pub(super) fn levels_of_columns(profile: &Profile, loss: LossMetric, max_vectors
     };
     taxonomies.iter().enumerate().map(column).collect()
 }
+
+/// Estimated size of the levels of all columns.
+pub(super) struct LevelsSize {
+    /// Bytes of the levels of the columns. All passes share them.
+    pub columns: u64,
+    /// Bytes of the levels of composite columns, which each pass builds.
+    pub composites: u64,
+    /// Number of level vectors.
+    pub vectors: u64,
+}
+
+/// Estimates the size of the levels.
+pub(super) fn size(profile: &Profile, max_vectors: usize) -> LevelsSize {
+    let domains = || profile.columns().iter().map(|column| &column.domain);
+    let depths = |domain: &Domain| match domain.tree() {
+        Some(tree) => tree.nodes().map(|node| tree.depth(node)).max().unwrap_or(0) as usize + 1,
+        // A tree of halves is deeper where a value has many records.
+        None => domain.len().max(1).ilog2() as usize + 3,
+    };
+    let mut levels: Vec<usize> = domains().map(depths).collect();
+    let vectors = |levels: &[usize]| levels.iter().map(|&count| count as u128).fold(1, u128::saturating_mul);
+    while vectors(&levels) > max_vectors as u128
+        && let Some(most) = levels.iter_mut().max().filter(|most| **most > 1)
+    {
+        *most -= 1;
+    }
+    let column = |(levels, domain): (&usize, &Domain)| *levels as u64 * LEVEL_BYTES * domain.len() as u64;
+    let composites = composite::level_bytes(domains().map(Domain::len).zip(levels.iter().copied()).collect());
+    LevelsSize { columns: levels.iter().zip(domains()).map(column).sum(), composites, vectors: vectors(&levels) as u64 }
+}
+
+/// Bytes per value of a level.
+const LEVEL_BYTES: u64 = 16;
 
 fn num_vectors(depths: &[Vec<usize>]) -> u128 {
     depths.iter().map(|depths| depths.len() as u128).fold(1, u128::saturating_mul)

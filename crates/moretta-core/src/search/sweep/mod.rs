@@ -57,10 +57,12 @@ use serde::{Deserialize, Serialize};
 
 use self::{context::SweepContext, pass::SweepResult};
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop, Task,
+    check_possible,
     cluster::{Cluster, members_of, outcome},
     local::{GroupMerger, GroupRequirements, LossTable, assign_leftovers, polish, split_rest},
     mondrian, precision,
+    size::TaskSize,
 };
 use crate::{ids::TupleId, objective::LossMetric, profile::VariantCount};
 
@@ -135,6 +137,27 @@ impl Default for SweepParams {
 pub struct Sweep(pub SweepParams);
 
 impl Method for Sweep {
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task).with_whole_tuples();
+        let min_records = self.0.block.unwrap_or_else(|| default_block(task));
+        let undivided = min_records == 0 || size.records < 2 * min_records;
+        let (block_tuples, blocks_at_once) =
+            if undivided { (size.tuples, 1) } else { ((2 * min_records).min(size.tuples), size.threads) };
+        let levels = levels::size(task.profile, self.0.vectors as usize);
+        let codes = 8 * size.columns * size.tuples;
+        let threads = size.threads / blocks_at_once;
+        let pass = context::pass_bytes(block_tuples, size.columns, levels.vectors, threads) + levels.composites;
+        let passes = blocks_at_once * pass;
+        let levels = levels.columns + TaskSize::halving_trees(task);
+        let groups = size.groups * 40 + 8 * size.tuples;
+        let clusters = size.clusters(size.groups, size.members());
+        let polish = if self.polishes(task) { size.polish(size.tuples, size.groups) } else { clusters };
+        let end = clusters.max(polish).max(clusters + size.outcome());
+        let blocks = if undivided { 0 } else { size.splits() };
+        let peak = levels + codes + blocks.max(groups + passes.max(end)) + LossTable::bytes(task.profile);
+        SearchMemory { peak, groups: Some(size.groups) }
+    }
+
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
         check_possible(task)?;
         let profile = task.profile;
@@ -155,8 +178,7 @@ impl Method for Sweep {
         } else {
             merge_leftovers(task, loss_table, &mut clusters, &leftovers, observer)
         };
-        let polishes = params.polish.unwrap_or_else(|| profile.columns().iter().any(|c| c.domain.tree().is_none()));
-        let polished = polishes.then(|| polish(task, loss_table, &mut clusters, u64::MAX, observer));
+        let polished = self.polishes(task).then(|| polish(task, loss_table, &mut clusters, u64::MAX, observer));
         let mut work = vec![
             ("blocks", blocks.len() as u64),
             ("vectors", context.num_vectors() as u64),
@@ -174,6 +196,12 @@ impl Method for Sweep {
 }
 
 impl Sweep {
+    /// Whether records move between groups in the end.
+    fn polishes(&self, task: &Task<'_>) -> bool {
+        let has_free_numbers = || task.profile.columns().iter().any(|column| column.domain.tree().is_none());
+        self.0.polish.unwrap_or_else(has_free_numbers)
+    }
+
     /// Returns the tuples of each block.
     fn blocks(&self, task: &Task<'_>, observer: &dyn Observer) -> Vec<Vec<TupleId>> {
         let profile = task.profile;

@@ -164,6 +164,8 @@ impl CodeCounts {
         let mut classes = self.classes[from..to].to_vec();
         classes.sort_unstable();
         crate::text::merge_counts(&mut classes);
+        // Kept for each candidate: the entries of all codes would be quadratic in the values.
+        classes.shrink_to_fit();
         ClassCounts { count, entropy: entropy_of(&classes), classes }
     }
 }
@@ -407,8 +409,8 @@ impl<'a> CandidateSet<'a> {
             scored.push(((gain / super::TIE).round(), code));
         }
         scored.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
-        scored.drain(..scored.len().saturating_sub(self.tries));
-        scored.into_iter().map(|(_, code)| code).collect()
+        // A new vector: collecting from `into_iter` would keep the allocation of all points for each candidate.
+        scored[scored.len().saturating_sub(self.tries)..].iter().map(|(_, code)| *code).collect()
     }
 
     fn close(&mut self, id: u32) {

@@ -48,11 +48,12 @@ use self::{
 };
 pub use super::information::Criterion;
 use super::{
-    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, Stop, Task, Unsupported,
-    check_possible,
+    AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop, Task,
+    Unsupported, check_possible, size::TaskSize,
 };
 use crate::{
     hierarchy::Cell,
+    profile::Column,
     recoding::{Cut, Recoding},
 };
 
@@ -106,6 +107,9 @@ pub struct TopDownDisclosure(pub TopDownParams);
 /// Maximum estimated memory of the counts, in bytes: a table that needs more is refused before the search starts.
 const MAX_BYTES: u64 = 8 << 30;
 
+/// Estimated bytes of a candidate with its source, its records by class, its score and its step.
+const CANDIDATE_BYTES: u64 = 450;
+
 /// Scores that differ by at most this are equal: it covers rounding errors.
 const TIE: f64 = 1e-12;
 
@@ -135,6 +139,21 @@ impl Method for TopDownDisclosure {
 
     fn anytime(&self) -> bool {
         true
+    }
+
+    fn memory(&self, task: &Task<'_>) -> SearchMemory {
+        let size = TaskSize::of(task).with_whole_tuples();
+        let constraints = Constraints::of(task);
+        // Candidates of a free column are intervals: two for each that is disclosed. Others are values.
+        let columns = task.profile.columns().iter();
+        let of_column = |column: &Column| match column.domain.tree() {
+            Some(tree) => tree.len() as u64,
+            None => (2 * size.groups).min(2 * column.domain.len() as u64),
+        };
+        let candidates: u64 = columns.map(of_column).sum();
+        let rows = constraints.bytes(task.profile) + 24 * size.tuples;
+        let peak = size.everything() + rows + 60 * size.values + CANDIDATE_BYTES * candidates;
+        SearchMemory { peak, groups: None }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {

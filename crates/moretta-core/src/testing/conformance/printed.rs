@@ -88,13 +88,24 @@ pub struct PrintedColumn<'a> {
     pub values: Vec<String>,
 }
 
-/// The canonical text of a value: equal numbers and dates have the same one, and so do all texts of a missing value.
+/// The canonical text of a value: equal numbers and dates have the same one, and so do spellings of a category, unless
+/// the policy distinguishes them, and all texts of a missing value.
 fn canonical(spec: &ColumnSpec, text: &str) -> String {
+    let spelled = spec.spelled && spec.fold;
     match spec.shape.number(text) {
         _ if is_missing(text) => "?".to_owned(),
         Some(number) if spec.shape.is_ordered() => format!("{number}"),
+        _ if spelled && spec.missing == "category" && is_missing(&folded(text)) => "?".to_owned(),
+        _ if spelled => folded(text),
         _ => text.to_owned(),
     }
+}
+
+/// One text for all spellings of a value that [`ColumnSpec::spelling`] makes.
+pub fn folded(text: &str) -> String {
+    let words: Vec<&str> = text.split([' ', '\t', '\u{a0}']).filter(|word| !word.is_empty()).collect();
+    let folded = words.join(" ").to_lowercase().replace("e\u{301}", "\u{e9}");
+    folded.parse::<f64>().map_or(folded, |number| format!("{number}"))
 }
 
 impl PrintedColumn<'_> {

@@ -62,6 +62,10 @@ pub struct ColumnSpec {
     pub pool: Vec<String>,
     /// Whether the policy declares the type.
     pub declared: bool,
+    /// Whether values are spelled in several ways: in categories of sensitive and class columns.
+    pub spelled: bool,
+    /// The policy's `fold`: whether spellings count as one value.
+    pub fold: bool,
 }
 
 /// The texts of a missing value.
@@ -124,28 +128,37 @@ impl ColumnSpec {
         let missing = *dice.one(&["error", "error", "category", "suppress"]);
         let weight = *dice.one(&[1.0, 1.0, 2.0, 0.5]);
         let declared = missing != "error" || dice.chance(50);
-        Self { name: format!("q{index}"), shape, missing, weight, pool, declared }
+        Self { name: format!("q{index}"), shape, missing, weight, pool, declared, spelled: false, fold: true }
     }
 
     /// A random sensitive or class column.
     pub fn attribute(dice: &mut Dice, name: &str) -> Self {
-        let (shape, pool) = match dice.below(4) {
-            0 => flat(dice),
-            1 => tree(dice),
-            2 => (Shape::Free, numbers(dice, 4)),
-            _ => (Shape::Calendar(""), dates(dice)),
+        let ((shape, pool), codes) = match dice.below(5) {
+            0 => (words(dice), false),
+            1 => (tree(dice), false),
+            2 => ((Shape::Free, numbers(dice, 4)), false),
+            3 => (codes(dice), true),
+            _ => ((Shape::Calendar(""), dates(dice)), false),
         };
         let missing = *dice.one(&["error", "error", "category"]);
-        let declared = missing != "error" || dice.chance(50);
-        Self { name: name.to_owned(), shape, missing, weight: 1.0, pool, declared }
+        // Undeclared codes that are all numbers would be a column of numbers.
+        let declared = codes || missing != "error" || dice.chance(50);
+        let spelled = matches!(shape, Shape::Flat | Shape::Tree(_));
+        // Without folding, the hierarchy would lack the other spellings.
+        let fold = shape != Shape::Flat || !dice.chance(20);
+        Self { name: name.to_owned(), shape, missing, weight: 1.0, pool, declared, spelled, fold }
     }
 
     /// A random cell.
     pub fn cell(&self, dice: &mut Dice) -> String {
         if self.missing != "error" && dice.chance(15) {
-            return (*dice.one(&MISSING)).to_owned();
+            let text = *dice.one(&MISSING);
+            return self.spelling(dice, text);
         }
         let text = dice.one(&self.pool).clone();
+        if self.spelled {
+            return self.spelling(dice, &text);
+        }
         // The same number in another spelling. A column with `0e0` is recognized as numbers only if it is declared.
         match dice.below(8) {
             1 if self.shape.is_number() && self.declared => format!("+{text}"),
@@ -156,6 +169,22 @@ impl ColumnSpec {
             1 if self.shape.is_date() => text.replace('T', " "),
             2 if self.shape.is_date() && text.contains('T') => format!("{text}:00Z"),
             _ => text,
+        }
+    }
+
+    /// A random spelling of a value, if the column has several.
+    pub fn spelling(&self, dice: &mut Dice, text: &str) -> String {
+        let number = text.parse::<f64>().is_ok();
+        match if self.spelled { dice.below(12) } else { 0 } {
+            1 => format!(" {text}"),
+            2 => format!("{text}\u{a0}"),
+            3 => text.to_uppercase(),
+            4 => text.replace(' ', "\t "),
+            5 => text.replace('\u{e9}', "e\u{301}"),
+            6 if number => format!("0{text}"),
+            7 if number => format!("+{text}e0"),
+            8 if number && !text.contains('.') => format!("{text}.0 "),
+            _ => text.to_owned(),
         }
     }
 
@@ -178,6 +207,9 @@ impl ColumnSpec {
             Shape::Prefix(lengths) => lines += &format!("hierarchy = {{ prefix = {lengths:?} }}\n"),
             Shape::Calendar(levels) if !levels.is_empty() => lines += &format!("hierarchy = {{ dates = {levels} }}\n"),
             Shape::Flat | Shape::Free | Shape::Calendar(_) => {}
+        }
+        if !self.fold {
+            lines += "fold = false\n";
         }
         if self.weight != 1.0 {
             lines += &format!("weight = {:?}\n", self.weight);
@@ -208,6 +240,18 @@ impl ColumnSpec {
 fn flat(dice: &mut Dice) -> (Shape, Vec<String>) {
     let values = 1 + dice.below(6);
     (Shape::Flat, ["a", "b", "c", "d", "e f", "g"][..values].iter().map(|v| (*v).to_owned()).collect())
+}
+
+/// Categories with blanks and accents.
+fn words(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let values = 1 + dice.below(6);
+    (Shape::Flat, ["a", "b", "caf\u{e9}", "d", "e f", "g"][..values].iter().map(|v| (*v).to_owned()).collect())
+}
+
+/// Numbers and other codes, in a column of categories.
+fn codes(dice: &mut Dice) -> (Shape, Vec<String>) {
+    let values = 1 + dice.below(5);
+    (Shape::Flat, ["1", "n/a", "10", "1.5", "2"][..values].iter().map(|v| (*v).to_owned()).collect())
 }
 
 /// A tree with leaves at any depth, chains of only children, and sometimes a leaf for the missing value.

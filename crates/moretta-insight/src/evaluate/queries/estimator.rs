@@ -9,6 +9,7 @@ use moretta_core::{
     profile::Profile,
     released::{Covered, Released},
     schema::Kind,
+    text::shown,
 };
 
 use super::{Aggregate, Condition, Query};
@@ -47,7 +48,7 @@ enum CoveredValues {
 
 /// A released label that covers no value of the original.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("column `{column}`: `{label}` is not a label of any value of the original")]
+#[error("column `{}`: `{}` is not a label of any value of the original", shown(.column), shown(.label))]
 pub struct UnreadableLabel {
     /// Name of the column.
     pub column: String,

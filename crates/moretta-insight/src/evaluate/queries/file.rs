@@ -18,6 +18,7 @@ use moretta_core::{
     profile::Profile,
     schema::Kind,
     suggest::nearest,
+    text::shown,
 };
 use toml::{Table, Value};
 
@@ -58,13 +59,13 @@ pub enum QueryFileProblem {
     #[error("there is no query; write `[[query]]`, below it `count = true` and `where = {{ age = [20, 40] }}`")]
     None,
     /// A key at the top other than `query`.
-    #[error("`{key}` is not known; the file is a list of queries, each under `[[query]]`")]
+    #[error("`{}` is not known; the file is a list of queries, each under `[[query]]`", shown(.key))]
     Top {
         /// The unknown key.
         key: String,
     },
     /// A key of a query that does not exist.
-    #[error("`{key}` is not known; a query has `count = true` or `sum = \"COLUMN\"`, and `where`")]
+    #[error("`{}` is not known; a query has `count = true` or `sum = \"COLUMN\"`, and `where`", shown(.key))]
     Key {
         /// The unknown key.
         key: String,
@@ -76,7 +77,7 @@ pub enum QueryFileProblem {
     #[error("`where` must be a table of conditions: `where = {{ age = [20, 40], sex = \"female\" }}`")]
     Where,
     /// A column that is no quasi-identifier.
-    #[error("`{column}` is not a quasi-identifier of the policy; {}", one_of(.near, .known))]
+    #[error("`{}` is not a quasi-identifier of the policy; {}", shown(.column), one_of(.near, .known))]
     Column {
         /// Name of the column.
         column: String,
@@ -86,7 +87,7 @@ pub enum QueryFileProblem {
         known: Vec<String>,
     },
     /// A sum over a column that is not numeric.
-    #[error("column `{column}` has no numbers to sum; {}", one_of(&None, .known))]
+    #[error("column `{}` has no numbers to sum; {}", shown(.column), one_of(&None, .known))]
     NoNumbers {
         /// Name of the column.
         column: String,
@@ -94,7 +95,7 @@ pub enum QueryFileProblem {
         known: Vec<String>,
     },
     /// A condition on numbers or dates that is no range.
-    #[error("column `{column}`: write two {}", ends(*.kind, .column))]
+    #[error("column `{}`: write two {}", shown(.column), ends(*.kind, .column))]
     NoRange {
         /// Name of the column.
         column: String,
@@ -102,15 +103,16 @@ pub enum QueryFileProblem {
         kind: Kind,
     },
     /// A condition on categories that is no text.
-    #[error("column `{column}`: write one value, or one inner node of its hierarchy, in quotes: `{column} = \"...\"`")]
+    #[error("column `{0}`: write one value, or one inner node of its hierarchy, in quotes: `{0} = \"...\"`", shown(.column))]
     NoName {
         /// Name of the column.
         column: String,
     },
     /// A name that is neither a value nor a node of the column.
     #[error(
-        "column `{column}`: `{value}` is not a value of the original or an inner node of the hierarchy{}",
-        .near.as_ref().map_or(String::new(), |near| format!("; did you mean `{near}`?"))
+        "column `{}`: `{}` is not a value of the original or an inner node of the hierarchy{}",
+        shown(.column), shown(.value),
+        .near.as_ref().map_or(String::new(), |near| format!("; did you mean `{}`?", shown(near)))
     )]
     NoValue {
         /// Name of the column.
@@ -125,15 +127,15 @@ pub enum QueryFileProblem {
 fn ends(kind: Kind, column: &str) -> String {
     match kind {
         Kind::Date => "dates as the table writes them, the earlier one first, both inclusive".to_owned(),
-        _ => format!("numbers, the lower one first, both inclusive: `{column} = [20, 40]`"),
+        _ => format!("numbers, the lower one first, both inclusive: `{} = [20, 40]`", shown(column)),
     }
 }
 
 fn one_of(near: &Option<String>, known: &[String]) -> String {
     match near {
-        Some(near) => format!("did you mean `{near}`?"),
+        Some(near) => format!("did you mean `{}`?", shown(near)),
         None if known.is_empty() => "no quasi-identifier has".to_owned(),
-        None => format!("use one of: {}", known.join(", ")),
+        None => format!("use one of: {}", known.iter().map(|name| shown(name)).collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{
         Builder::{self, Bins, Chu, Dates, EqualFrequency, EqualWidth, Han, Iotf, Otf, Prefix, Widths},
         CalendarLevel, HierarchyBuild, Resources,
     },
+    stdout::{print, print_data},
     summary,
 };
 
@@ -35,11 +36,10 @@ pub fn run(arguments: HierarchyBuild) -> Result<(), FlowError> {
     let output = OutputFile { path: output, overwrite };
     let request = BuildHierarchy { input, column, missing, reading, choice, output };
     let tree = run_request(&Resources::default(), |session| session.build_hierarchy(&request))?;
-    summary::print(&match &request.output.path {
-        None => file::write(&tree),
-        Some(output) => format!("wrote {}: {}\n", output.display(), described(&tree)),
-    });
-    Ok(())
+    match &request.output.path {
+        None => print_data(&file::write(&tree)),
+        Some(output) => print(&format!("wrote {}: {}\n", summary::file_name(output), described(&tree))),
+    }
 }
 
 fn kind(arguments: &HierarchyBuild) -> Kind {

@@ -9,13 +9,14 @@ use moretta_core::{
         Tree,
         draw::{self, DrawOptions, Finding, Near},
     },
-    text::{count, counted},
+    text::{count, counted, shown},
 };
 use moretta_flow::{CheckHierarchy, CheckedHierarchy, FlowError, OutputFile, read_hierarchy};
 
 use super::run_request;
 use crate::{
     arguments::{Hierarchy, HierarchyCheck, HierarchyShow, Resources},
+    stdout::print,
     summary,
 };
 
@@ -53,7 +54,7 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
     };
     let deepest = draw::summary(&tree).levels as u32 - 1;
     let folded = options.max_depth < deepest && arguments.depth.is_none();
-    let mut title = format!("{}: {}", arguments.file.display(), described(&tree));
+    let mut title = format!("{}: {}", summary::file_name(&arguments.file), described(&tree));
     if folded {
         title += &format!(", drawn down to {} of {deepest} levels below *", options.max_depth);
     }
@@ -62,14 +63,13 @@ fn show(arguments: &HierarchyShow) -> Result<(), FlowError> {
         None => said += &draw::text(&tree, &options),
         Some(output) => {
             picture.write(|| draw::svg(&tree, &options, &title))?;
-            said += &format!("wrote {}\n", output.display());
+            said += &format!("wrote {}\n", summary::file_name(output));
         }
     }
     if folded {
         said += "use --depth to show more levels\n";
     }
-    summary::print(&said);
-    Ok(())
+    print(&said)
 }
 
 fn check(arguments: HierarchyCheck) -> Result<(), FlowError> {
@@ -77,28 +77,29 @@ fn check(arguments: HierarchyCheck) -> Result<(), FlowError> {
     let request = CheckHierarchy { file, input, column, missing };
     let checked = run_request(&Resources::default(), |session| session.check_hierarchy(&request))?;
     let CheckedHierarchy { column: name, values, tree, findings } = checked;
-    let file = request.file.display();
+    let (file, name) = (summary::file_name(&request.file), shown(&name));
     let unused = findings.iter().filter(|finding| matches!(finding, Finding::NeverOccurs { .. })).count();
     let lacking = findings.len() - unused;
-    summary::print(&format!(
+    print(&format!(
         "{}: {}; {} of {} values of `{name}` have a row; {} unused\n",
         file,
         described(&tree),
         count((values - lacking) as u64),
         count(values as u64),
         counted(unused as u64, "row is", "rows are"),
-    ));
+    ))?;
     for finding in findings.iter().filter(|finding| matches!(finding, Finding::NoLeaf { .. })).take(SHOWN) {
         let Finding::NoLeaf { value, records, near } = finding else { continue };
         let hint = match near {
             Near::Nothing => String::new(),
             Near::Inner => "; in the hierarchy it is a group, not a value".to_owned(),
-            Near::Leaf(leaf) => format!("; did you mean `{leaf}`?"),
+            Near::Leaf(leaf) => format!("; did you mean `{}`?", shown(leaf)),
         };
-        summary::print(&format!("  no row for `{value}` ({}){hint}\n", counted(*records, "record", "records")));
+        let (value, records) = (shown(value), counted(*records, "record", "records"));
+        print(&format!("  no row for `{value}` ({records}){hint}\n"))?;
     }
     if lacking > SHOWN {
-        summary::print(&format!("  and {} more values without a row\n", count((lacking - SHOWN) as u64)));
+        print(&format!("  and {} more values without a row\n", count((lacking - SHOWN) as u64)))?;
     }
     if lacking > 0 {
         let lacking = counted(lacking as u64, "value", "values");

@@ -1,0 +1,376 @@
+//! The memory limit of a job: a request that would exceed it is refused before its search.
+//!
+//! Each step of a request holds some structures; [`Estimate::heap`] adds up the bytes of those that exist at the same
+//! time. Counts and profile exist already and are measured; methods estimate their search ([`Method::memory`]), the core
+//! what follows it ([`ReleaseMemory`]), the engine its passes ([`EngineOptions`]). The step with the most bytes decides.
+//!
+//! ```text
+//! step           counts  profile  recoding  released  and
+//! reading           x                                 dictionaries and rows of each thread
+//! profile           x       x                         sorting
+//! search            x       x                         the method's own
+//! verification      x       x        x         x      labels, groups
+//! path              x       x        x         x      a coarser profile and its release
+//! writing           x       x        x         x      labels; then dictionaries and rows instead of the counts
+//! reading back              x        x         x      the same for the file
+//! ```
+//!
+//! The limit holds for the process ([`Estimate::needed`]), which also has its program and stacks, and memory that the
+//! allocator keeps. Searches that grow with the data in a way that no estimate foresees are stopped ([`Guard`]).
+
+use std::{
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    time::Instant,
+};
+
+use moretta_core::{
+    counts::{CountedColumn, Counts},
+    engine::{Engine, EngineFault, Records, Sample},
+    policy::{BoundPolicy, MethodChoice},
+    profile::Profile,
+    release_memory::{ReleaseMemory, RowSize},
+    search::{METHODS, Method, MethodEntry, Task, check_supported, method_of},
+};
+use moretta_engine::{EngineError, EngineOptions, PROCESS_BYTES, resident_memory_bytes};
+use moretta_insight::tradeoff::PATH_METHOD;
+
+use crate::{error::FlowError, policy::LoadedPolicy, session::Session};
+
+/// Smallest limit, in bytes: the program itself takes almost half of it.
+pub const MIN_MEMORY: u64 = 32_000_000;
+
+/// Records that are read again if counting needs more memory than the limit, to estimate the memory of the request.
+const SAMPLE_RECORDS: usize = 20_000;
+
+/// Buffers of the second pass take at most this part of the limit: a quarter.
+const BUFFER_SHARE: u64 = 4;
+
+/// Maximum bytes of these buffers with the default options and two threads.
+const MAX_BUFFERS: u64 = 200_000_000;
+
+/// Bytes of a process with this heap: the program, and a sixth of the heap that the allocator keeps or cannot use;
+/// measured (docs/results/memory.md).
+fn process_bytes(heap: u64) -> u64 {
+    PROCESS_BYTES + heap + heap / 6
+}
+
+/// Work of a request after its search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It writes a release of about `bytes` bytes, in a format that needs `format_bytes`, and measures the points of a
+    /// generalization path if `path`.
+    Release { path: bool, bytes: u64, format_bytes: u64 },
+    /// It measures the result, and each point of a generalization path.
+    Path,
+    /// It measures the result, and searches again on a part of the records.
+    Test,
+}
+
+/// Size of a release whose size is not known.
+const UNKNOWN_BYTES: u64 = 1 << 40;
+
+impl Purpose {
+    /// A release of all records of an engine.
+    pub(crate) fn release<E: Engine>(engine: &E, target: &E::Target, path: bool) -> Self {
+        let bytes = engine.text_bytes().unwrap_or(UNKNOWN_BYTES);
+        Self::Release { path, bytes, format_bytes: engine.format_bytes(target) }
+    }
+}
+
+/// Estimates the memory of a request.
+#[derive(Clone)]
+pub(crate) struct Estimate<'a> {
+    pub bound: &'a BoundPolicy<'a>,
+    pub counts: &'a Counts,
+    pub purpose: Purpose,
+    pub options: EngineOptions,
+}
+
+impl Estimate<'_> {
+    /// Bytes of the heap at the peak of the step that needs most, if the limit is `limit`.
+    fn heap(&self, method: &dyn Method, limit: u64) -> u64 {
+        let Self { bound, counts, purpose, .. } = *self;
+        let options = self.options.clone().within(limit);
+        let profile = bound.profile();
+        let (rows, records) = (RowSize::of(counts), profile.records());
+        let (counts_bytes, profile_bytes) = (counts.bytes(), profile.bytes());
+        let search = method.memory(&Task::of(bound, 0));
+        let release = ReleaseMemory::of(bound, counts, &search);
+        let table = counts_bytes + profile_bytes;
+        // A search that is repeated with a larger k keeps its best result and verifies each.
+        let is_repeated =
+            !bound.table_models().is_empty() || bound.models().iter().any(|model| !model.is_closed_under_union());
+        let repeated = if is_repeated { 2 * release.recoding + release.verify } else { 0 };
+        let reading = options.count_bytes(&rows, records);
+        let building = table + 36 * rows.rows + 16 * rows.values;
+        let searching = table + search.peak + repeated;
+        let verifying = table + release.recoding + release.verify;
+        let measuring = table + release.recoding + release.released + release.verify + profile_bytes;
+        let steps = match purpose {
+            Purpose::Release { path, bytes, format_bytes } => {
+                let kept = profile_bytes + release.recoding + release.released;
+                let making = counts_bytes + release.making_rewrite;
+                let writing = release.rewrite + options.rewrite_bytes(&release, bytes) + format_bytes.min(2 * bytes);
+                let reading_back = options.count_bytes(&release.file, records).max(release.read_back);
+                [kept + making.max(writing).max(reading_back), if path { measuring } else { 0 }]
+            }
+            Purpose::Path => [measuring, 0],
+            Purpose::Test => [table + searching, 2 * table + verifying],
+        };
+        [reading, building, searching, verifying].into_iter().chain(steps).max().unwrap_or(0)
+    }
+
+    /// Bytes of the process that suffice for the method. Buffers grow with the limit, so the result is a fixed point.
+    pub(crate) fn needed(&self, method: &dyn Method) -> u64 {
+        let mut needed = MIN_MEMORY;
+        for _ in 0..8 {
+            needed = needed.max(process_bytes(self.heap(method, needed)));
+        }
+        needed
+    }
+
+    /// The method that needs least of those that can serve the policy, and what it needs.
+    fn least(&self) -> Option<(&'static str, u64)> {
+        let task = Task::of(self.bound, 0);
+        let serves = |entry: &'static MethodEntry| {
+            let method = built(entry).filter(|method| check_supported(&**method, entry.name, &task).is_ok())?;
+            Some((entry.name, self.needed(&*method)))
+        };
+        METHODS.iter().filter_map(serves).min_by_key(|(_, needed)| *needed)
+    }
+}
+
+impl Session<'_> {
+    /// Refuses a search that would exceed the memory limit.
+    pub(crate) fn check_memory(
+        &self,
+        bound: &BoundPolicy<'_>,
+        counts: &Counts,
+        purpose: Purpose,
+    ) -> Result<(), FlowError> {
+        let Some(limit) = self.memory_limit() else { return Ok(()) };
+        refused(bound, counts, purpose, &self.engine_options(), limit)
+            .map_or(Ok(()), |text| Err(FlowError::usage(text)))
+    }
+
+    /// Refuses a table whose counts and profile would exceed the memory limit.
+    pub(crate) fn check_profile_memory(&self, counts: &Counts) -> Result<(), FlowError> {
+        let Some(limit) = self.memory_limit() else { return Ok(()) };
+        let rows = RowSize::of(counts);
+        // About as much as the counts again, and sorting; then groups of all rows.
+        let heap = 2 * counts.bytes() + rows.rows * (36 + 4 * rows.columns) + 40 * rows.values;
+        let needed = process_bytes(heap);
+        if needed <= limit {
+            return Ok(());
+        }
+        let message = format!(
+            "to read this table takes about {}, and --memory is {}; use --memory {} or more",
+            size(needed, " "),
+            size(limit, " "),
+            size(needed, "")
+        );
+        Err(FlowError::usage(message))
+    }
+
+    /// Explains that counting exceeded the memory limit: what the request needs, estimated from its first records.
+    pub(crate) fn counting_refused(&self, loaded: &LoadedPolicy, table: &dyn Records, fault: EngineFault) -> FlowError {
+        let EngineFault::Failed { error, .. } = &fault else { return fault.into() };
+        let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
+        let rows = account.distinct_rows as f64 / account.read;
+        match self.needed_by_sample(loaded, table, rows, account.limit) {
+            Some(needed) => FlowError::usage(format!("{account}; use --memory {}", size(needed, ""))),
+            None => FlowError::usage(account.to_string()),
+        }
+    }
+
+    /// Replaces the figure of a table that is refused before its profile by one for the whole request.
+    pub(crate) fn with_figure(
+        &self,
+        loaded: &LoadedPolicy,
+        table: &dyn Records,
+        counts: &Counts,
+        refused: FlowError,
+    ) -> FlowError {
+        let limit = self.memory_limit().unwrap_or(u64::MAX);
+        let needed = self.needed_by_sample(loaded, table, counts.rows() as f64, limit);
+        needed.map_or(refused, |needed| FlowError::usage(needs(&loaded.policy.method.name, needed, limit)))
+    }
+
+    /// Estimates the memory of a release of a table of `rows` distinct rows from its first records.
+    fn needed_by_sample(&self, loaded: &LoadedPolicy, table: &dyn Records, rows: f64, limit: u64) -> Option<u64> {
+        let policy = &loaded.policy;
+        let method = method_of(policy).ok()?;
+        let sample = table.sample(SAMPLE_RECORDS).ok()?;
+        // Heap and rows of the first records of the sample.
+        let estimated = |records: usize| {
+            let counts = sample_counts(&sample, records, &Profile::grouped_columns(policy))?;
+            let profile = Profile::build(policy, &loaded.hierarchies, &counts).ok()?;
+            let bound = BoundPolicy::new(policy, &profile).ok()?;
+            let purpose = Purpose::Release { path: false, bytes: 0, format_bytes: 0 };
+            let estimate = Estimate { bound: &bound, counts: &counts, purpose, options: self.engine_options() };
+            Some((estimate.heap(&*method, limit) as f64, counts.rows() as f64))
+        };
+        let (half, whole) = (estimated(sample.rows.len() / 2)?, estimated(sample.rows.len())?);
+        // The bytes per row are extrapolated to all rows; bytes that do not depend on rows are in both estimates.
+        let per_row = (whole.0 - half.0) / (whole.1 - half.1).max(1.0);
+        let heap = whole.0 + per_row * (rows - whole.1).max(0.0);
+        let needed = process_bytes(heap as u64);
+        // An eighth for what the first records do not show.
+        Some(needed + needed / 8 + (needed / BUFFER_SHARE).min(MAX_BUFFERS))
+    }
+}
+
+/// Says why a search is refused: what it needs, and a method that needs less. `None` if the limit suffices.
+pub(crate) fn refused(
+    bound: &BoundPolicy<'_>,
+    counts: &Counts,
+    purpose: Purpose,
+    options: &EngineOptions,
+    limit: u64,
+) -> Option<String> {
+    let estimate = Estimate { bound, counts, purpose, options: options.clone() };
+    // Only one method has a generalization path; it serves policies with another method, too.
+    let (name, method) = match purpose {
+        Purpose::Path => (PATH_METHOD, built(METHODS.iter().find(|entry| entry.name == PATH_METHOD)?)?),
+        _ => (bound.policy().method.name.as_str(), method_of(bound.policy()).ok()?),
+    };
+    let needed = estimate.needed(&*method);
+    if needed <= limit {
+        return None;
+    }
+    let instead = match estimate.least() {
+        Some((other, less)) if other != name && less < needed && purpose != Purpose::Path => {
+            format!(", or the method `{other}`, which needs {}", size(less, " "))
+        }
+        _ => String::new(),
+    };
+    Some(needs(name, needed, limit) + &instead)
+}
+
+/// Message for a table that needs more memory than the limit.
+fn needs(method: &str, needed: u64, limit: u64) -> String {
+    format!(
+        "this table needs about {} with the method `{method}`, and --memory is {}; use --memory {}",
+        size(needed, " "),
+        size(limit, " "),
+        size(needed, "")
+    )
+}
+
+/// A method with its default parameters.
+fn built(entry: &MethodEntry) -> Option<Box<dyn Method>> {
+    (entry.build)(&MethodChoice::new(entry.name, Default::default()), &entry.default_objectives()).ok()
+}
+
+/// Formats a number of bytes, rounded up to two or three digits, with `gap` before the unit.
+fn size(bytes: u64, gap: &str) -> String {
+    match bytes {
+        0..1_000_000_000 => format!("{}{gap}MB", bytes.div_ceil(1_000_000)),
+        _ => format!("{:.1}{gap}GB", (bytes as f64 / 1e8).ceil() / 10.0),
+    }
+}
+
+/// Counts of the first `records` records of a sample.
+fn sample_counts(sample: &Sample, records: usize, names: &[String]) -> Option<Counts> {
+    let index = |name: &String| sample.columns.iter().position(|column| column == name);
+    let indices: Vec<usize> = names.iter().map(index).collect::<Option<_>>()?;
+    let mut rows: Vec<Vec<&str>> =
+        sample.rows[..records].iter().map(|row| indices.iter().map(|&index| row[index].as_str()).collect()).collect();
+    rows.sort_unstable();
+    let mut counts = Counts { records: rows.len() as u64, ..Counts::default() };
+    for (position, name) in names.iter().enumerate() {
+        let mut values: Vec<&str> = rows.iter().map(|row| row[position]).collect();
+        values.sort_unstable();
+        values.dedup();
+        let values = values.into_iter().map(Into::into).collect();
+        counts.columns.push(CountedColumn { name: name.clone(), values, first_records: None });
+    }
+    for same in rows.chunk_by(|a, b| a == b) {
+        let code =
+            |(text, column): (&&str, &CountedColumn)| column.values.binary_search_by(|value| (**value).cmp(text)).ok();
+        let codes: Option<Vec<usize>> = same[0].iter().zip(&counts.columns).map(code).collect();
+        counts.codes.extend(codes?.into_iter().map(|code| code as u32));
+        counts.counts.push(same.len() as u64);
+    }
+    Some(counts)
+}
+
+/// Finds out whether the process exceeds the memory limit by a quarter, because an estimate was too low. It looks at
+/// the memory at most every [`Guard::INTERVAL`] milliseconds.
+pub(crate) struct Guard {
+    /// `None` is no limit.
+    limit: Option<u64>,
+    start: Instant,
+    /// Milliseconds after `start` at which it looks again.
+    next: AtomicU64,
+    exceeded: AtomicBool,
+}
+
+impl Guard {
+    const INTERVAL: u64 = 20;
+
+    pub(crate) fn new(limit: Option<u64>) -> Self {
+        Self { limit, start: Instant::now(), next: AtomicU64::new(0), exceeded: AtomicBool::new(false) }
+    }
+
+    /// Whether the limit is or was exceeded.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        let Some(limit) = self.limit else { return false };
+        let now = self.start.elapsed().as_millis() as u64;
+        if now >= self.next.load(Relaxed) {
+            self.next.store(now + Self::INTERVAL, Relaxed);
+            let is_above = |resident: u64| resident > limit / 4 * 5;
+            self.exceeded.fetch_or(resident_memory_bytes().is_some_and(is_above), Relaxed);
+        }
+        self.exceeded.load(Relaxed)
+    }
+
+    /// Returns an error if the limit was exceeded.
+    pub(crate) fn check(&self) -> Result<(), FlowError> {
+        match self.limit.filter(|_| self.exceeded.load(Relaxed)) {
+            Some(limit) => Err(FlowError::usage(format!(
+                "the search needs more than the {} that --memory allows, and the estimate before it was too low; nothing \
+                 was written: use --memory {} or another method",
+                size(limit, " "),
+                size(2 * limit, "")
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_records_are_counted() {
+        let row = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let sample = Sample { columns: row("a,b,c"), rows: ["2,x,1", "1,x,1", "2,x,2", "1,y,1"].map(row).to_vec() };
+        let counts = sample_counts(&sample, 3, &row("b,a")).unwrap();
+        let rows: Vec<(Vec<&str>, u64)> =
+            (0..counts.rows()).map(|row| (counts.texts(row).collect(), counts.counts[row])).collect();
+        assert_eq!(rows, [(vec!["x", "1"], 1), (vec!["x", "2"], 2)]);
+        assert_eq!(counts.records, 3);
+        assert!(sample_counts(&sample, 3, &row("b,z")).is_none());
+    }
+
+    #[test]
+    fn a_guard_sees_an_exceeded_limit() {
+        if cfg!(target_os = "linux") {
+            let guard = Guard::new(Some(1_000_000));
+            assert!(guard.is_exceeded());
+            assert!(guard.check().unwrap_err().message.contains("more than the 1 MB that --memory allows"));
+        }
+        for limit in [None, Some(1 << 50)] {
+            let guard = Guard::new(limit);
+            assert!(!guard.is_exceeded() && guard.check().is_ok());
+        }
+    }
+
+    #[test]
+    fn figures_are_rounded_up() {
+        assert_eq!(size(31_000_001, ""), "32MB");
+        assert_eq!(size(1_910_000_000, " "), "2.0 GB");
+    }
+}

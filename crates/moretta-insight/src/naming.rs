@@ -1,0 +1,96 @@
+//! The values and nodes that a document may name.
+//!
+//! Reports, pages, charts and tables of results may be published with a release. A value that few records carry can
+//! identify a person whom the release protects, even if the document says nothing else about it. So a document names a
+//! value, or a node of a hierarchy, only if at least `max(k, 10)` records of the original table carry it.
+//!
+//! The ends of an interval that was built from the data are values too: such an interval is named only if its two ends
+//! may be named. Ends that the policy sets (`widths`, `bins`) and periods of the calendar depend on no record.
+//!
+//! Cost: one pass over the values of each column; then O(1) per name.
+
+use moretta_core::{
+    hierarchy::{Cell, Domain, HierarchyChoice, interval_ends},
+    ids::ColumnId,
+    policy::Policy,
+    privacy::{Description, ModelFacts, TemplateFacts},
+    profile::Profile,
+};
+
+/// Minimum records behind a name, however small k is. Not tuned.
+const MIN_RECORDS: u64 = 10;
+
+/// Text for a value or node that too few records carry.
+const RARE: &str = "a rare value";
+/// Text for an interval whose ends are values of few records.
+const INTERVAL: &str = "an interval";
+
+/// Minimum records of the original table that carry a value or node which a document names.
+pub fn floor(policy: &Policy) -> u64 {
+    policy.privacy.k().unwrap_or(0).max(MIN_RECORDS)
+}
+
+/// The description of a model in a document: without values that come from the data, which `described` names for the
+/// data holder.
+pub fn description(facts: &ModelFacts, described: Description) -> Description {
+    facts.get().map_or(described, TemplateFacts::description)
+}
+
+/// Names of the cells of a table's quasi-identifiers.
+#[derive(Debug)]
+pub struct Naming<'a> {
+    policy: &'a Policy,
+    profile: &'a Profile,
+    floor: u64,
+    /// By column and code, the records of all smaller codes; the last element is the total.
+    records_before: Vec<Vec<u64>>,
+}
+
+impl<'a> Naming<'a> {
+    /// `profile` is that of the original table.
+    pub fn new(policy: &'a Policy, profile: &'a Profile) -> Self {
+        let column = |column: usize| {
+            let records = profile.code_records(ColumnId::from_index(column));
+            let sums = records.iter().scan(0, |sum, records| {
+                *sum += records;
+                Some(*sum)
+            });
+            std::iter::once(0).chain(sums).collect()
+        };
+        let records_before = (0..profile.columns().len()).map(column).collect();
+        Self { policy, profile, floor: floor(policy), records_before }
+    }
+
+    /// The label of a cell if a document may name it; otherwise words that do not.
+    pub fn cell(&self, column: ColumnId, cell: Cell) -> String {
+        let described = &self.profile.columns()[column.index()];
+        let domain = &described.domain;
+        if domain.is_star(cell) {
+            return domain.label(cell);
+        }
+        // Without a hierarchy, the ends of an interval are always values of the table.
+        if domain.tree().is_none() {
+            return INTERVAL.to_owned();
+        }
+        if self.records(column, cell.first, cell.last) < self.floor {
+            return RARE.to_owned();
+        }
+        let label = domain.label(cell);
+        let choice = self.policy.column(&described.name).map(|column| &column.hierarchy);
+        let set_by_policy = matches!(choice, Some(HierarchyChoice::Widths(_) | HierarchyChoice::Bins(_)));
+        if set_by_policy || !self.has_rare_end(column, domain, cell, &label) { label } else { INTERVAL.to_owned() }
+    }
+
+    /// Whether an end of an interval's label is a value that too few records carry.
+    fn has_rare_end(&self, column: ColumnId, domain: &Domain, cell: Cell, label: &str) -> bool {
+        let Some((low, high)) = interval_ends(label) else { return false };
+        let is_rare = |code: u32, end: &str| domain.text(code) == end && self.records(column, code, code) < self.floor;
+        is_rare(cell.first, low) || is_rare(cell.last, high)
+    }
+
+    /// Records of the original table whose code is in a range.
+    fn records(&self, column: ColumnId, first: u32, last: u32) -> u64 {
+        let before = &self.records_before[column.index()];
+        before[last as usize + 1] - before[first as usize]
+    }
+}
