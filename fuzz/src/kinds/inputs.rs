@@ -1,0 +1,133 @@
+//! Cases with a mutated text file: policy, hierarchy, recoding, CSV table, queries, release.
+
+use std::{fs, path::Path};
+
+use super::{Inputs, Skipped};
+use crate::{
+    csv::DELIMITERS,
+    job::{Job, Notes, RECODING, REPORTS},
+    mutate::Format,
+    rng::Rng,
+    stock::Stock,
+};
+
+const TABLE: &str = "table.csv";
+const RELEASE: &str = "earlier.csv";
+/// Copy of the release, which is not mutated.
+const INTACT: &str = "intact.csv";
+const QUERIES: &str = "queries.toml";
+
+/// Writes a random stock with a random delimiter.
+fn stock(rng: &mut Rng, folder: &Path) -> Result<Stock, Skipped> {
+    let stock = Stock::any(rng);
+    let delimiter = if rng.chance(70) { ',' } else { *rng.one(&DELIMITERS) };
+    stock.write(folder, delimiter).map_err(|_| Skipped)?;
+    Ok(stock)
+}
+
+/// A request for a release, with report and recoding in a third of the cases.
+pub fn anonymize(rng: &mut Rng, input: &'static str, output: &'static str) -> Job {
+    Job::Anonymize { input, output, seed: rng.next() >> 11, threads: 1, extras: rng.chance(30), earlier: None }
+}
+
+fn inputs(stock: Stock, target: &str, format: Format, splice: Vec<u8>, jobs: Vec<Job>) -> Inputs {
+    Inputs { target: target.to_owned(), format, splice, jobs, table: stock.table, tables: vec![TABLE, RELEASE, INTACT] }
+}
+
+pub fn policy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
+    let stock = stock(rng, folder)?;
+    let splice = Stock::any(rng).policy.into_bytes();
+    let jobs = match rng.below(6) {
+        0 => vec![Job::Check { released: TABLE }],
+        1 => vec![Job::Inferences { input: TABLE }],
+        2 => vec![Job::Frontier { input: TABLE }],
+        _ => vec![anonymize(rng, TABLE, "out.csv")],
+    };
+    Ok(inputs(stock, "policy.toml", Format::Toml, splice, jobs))
+}
+
+pub fn hierarchy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
+    let stock = stock(rng, folder)?;
+    let column = stock.tree_column.clone().ok_or(Skipped)?;
+    let file = format!("{column}.csv");
+    let splice = stock.hierarchies.iter().find(|(name, _)| *name != file).map(|(_, text)| text.clone());
+    let jobs = match rng.below(3) {
+        0 => vec![Job::CheckHierarchy { file: file.clone(), input: TABLE, column }],
+        _ => vec![anonymize(rng, TABLE, "out.csv")],
+    };
+    Ok(inputs(stock, &file, Format::Csv, splice.unwrap_or_default().into_bytes(), jobs))
+}
+
+pub fn csv(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
+    let stock = stock(rng, folder)?;
+    let splice = crate::csv::print(&Stock::any(rng).table, ',').into_bytes();
+    let column = stock.number_column.clone();
+    let jobs = match rng.below(8) {
+        0 => vec![Job::Init { input: TABLE }],
+        1 => vec![Job::Inferences { input: TABLE }],
+        2 => vec![Job::BuildHierarchy { input: TABLE, column }],
+        3 => vec![Job::Check { released: TABLE }],
+        4 => stock
+            .tree_column
+            .iter()
+            .map(|column| Job::CheckHierarchy { file: format!("{column}.csv"), input: TABLE, column: column.clone() })
+            .collect(),
+        _ => vec![anonymize(rng, TABLE, "out.csv")],
+    };
+    Ok(inputs(stock, TABLE, Format::Csv, splice, jobs))
+}
+
+/// Makes a release of the stock under another name, and leaves the recoding if `recoding`.
+fn released(rng: &mut Rng, folder: &Path, recoding: bool) -> Result<Stock, Skipped> {
+    let stock = stock(rng, folder)?;
+    let job = Job::Anonymize { input: TABLE, output: RELEASE, seed: 1, threads: 1, extras: true, earlier: None };
+    job.run(folder, &Notes::default()).map_err(|_| Skipped)?;
+    let unneeded = REPORTS.into_iter().chain((!recoding).then_some(RECODING));
+    unneeded.for_each(|name| drop(fs::remove_file(folder.join(name))));
+    Ok(stock)
+}
+
+pub fn recoding(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
+    let stock = released(rng, folder, true)?;
+    let splice = fs::read(folder.join(RECODING)).map_err(|_| Skipped)?;
+    let jobs = vec![Job::Apply { input: TABLE, output: "out.csv" }];
+    Ok(inputs(stock, RECODING, Format::Json, splice, jobs))
+}
+
+pub fn queries(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
+    let stock = released(rng, folder, false)?;
+    let mut text = String::new();
+    for _ in 0..1 + rng.below(4) {
+        text += "[[query]]\n";
+        text += &match rng.chance(60) {
+            true => "count = true\n".to_owned(),
+            false => format!("sum = \"{}\"\n", stock.number_column),
+        };
+        let column = rng.below(stock.table[0].len());
+        let (name, value) = (&stock.table[0][column], &rng.clone().one(&stock.table[1..])[column]);
+        text += &match value.parse::<f64>() {
+            Ok(number) => format!("where = {{ {name} = [{}, {}] }}\n", number - 1.0, number + 9.0),
+            Err(_) => format!("where = {{ {name} = {value:?} }}\n"),
+        };
+    }
+    fs::write(folder.join(QUERIES), &text).map_err(|_| Skipped)?;
+    let jobs = vec![Job::Queries { original: TABLE, released: RELEASE, queries: Some(QUERIES) }];
+    Ok(inputs(stock, QUERIES, Format::Toml, text.into_bytes(), jobs))
+}
+
+pub fn release(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
+    let stock = released(rng, folder, false)?;
+    let splice = fs::read(folder.join(TABLE)).map_err(|_| Skipped)?;
+    fs::copy(folder.join(RELEASE), folder.join(INTACT)).map_err(|_| Skipped)?;
+    let jobs = match rng.below(8) {
+        0 => vec![Job::Measure { original: TABLE, released: RELEASE }],
+        1 => vec![Job::Queries { original: TABLE, released: RELEASE, queries: None }],
+        2 => vec![Job::Linkage { releases: [INTACT, RELEASE], original: rng.chance(50).then_some(TABLE) }],
+        3 => {
+            let (seed, earlier) = (rng.next() >> 11, Some(RELEASE));
+            vec![Job::Anonymize { input: TABLE, output: "out.csv", seed, threads: 1, extras: false, earlier }]
+        }
+        _ => vec![Job::Check { released: RELEASE }],
+    };
+    Ok(inputs(stock, RELEASE, Format::Csv, splice, jobs))
+}
