@@ -7,6 +7,8 @@ use std::{fmt, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
+use crate::text;
+
 /// Receives the progress of a job and can ask it to stop.
 pub trait Observer: Sync {
     /// A stage begins; the progress that follows belongs to it.
@@ -201,23 +203,28 @@ pub enum Note {
 /// Message for a table without a class column, whose classification error cannot be measured.
 pub const NO_CLASS: &str = "no column has the role `class`, so no classifier can be trained";
 
+fn names(columns: &[String]) -> String {
+    columns.iter().map(|name| text::shown(name)).collect::<Vec<_>>().join("`, `")
+}
+
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unguarded(columns) => write!(
                 f,
                 "no privacy model protects the sensitive values of `{}`: all records of a group may share one value",
-                columns.join("`, `")
+                names(columns)
             ),
             Self::TakenAsUnknown(columns) => write!(
                 f,
                 "every privacy model assumes that attackers do not know `{}`: nothing protects these quasi-identifiers",
-                columns.join("`, `")
+                names(columns)
             ),
             Self::Folded { column, spellings, values } => write!(
                 f,
-                "`{column}`: {spellings} spellings count as {values} values, because they differ only in blanks, case, \
-                 Unicode form or the spelling of numbers; set `fold = false` for the column if they are different values"
+                "`{}`: {spellings} spellings count as {values} values, because they differ only in blanks, case, \
+                 Unicode form or the spelling of numbers; set `fold = false` for the column if they are different values",
+                text::shown(column)
             ),
             Self::Unconfirmed(lines) => {
                 write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark")

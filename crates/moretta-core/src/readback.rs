@@ -35,7 +35,8 @@ pub fn compare_with_verified(verified: &Verified<'_>, file: &Profile) -> Result<
         return Err(Mismatch("the number of records differs"));
     }
     let values = |profile: &Profile| profile.attributes().iter().map(|a| a.values.clone()).collect::<Vec<_>>();
-    if values(original) != values(file) {
+    let spellings = |profile: &Profile| profile.attributes().iter().map(|a| a.spellings().to_vec()).collect::<Vec<_>>();
+    if values(original) != values(file) || spellings(original) != spellings(file) {
         return Err(Mismatch("the sensitive or class values differ"));
     }
     if released.groups() != file.tuples() {
@@ -203,6 +204,11 @@ fn braced(text: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{
+        recoding::{Cut, Recoding},
+        testing::{TestTable, counts},
+        verify::verify_against,
+    };
 
     /// The texts that may be released in a column with this declaration.
     fn accepted<'t>(declared: &str, texts: &[&'t str]) -> Vec<&'t str> {
@@ -210,6 +216,26 @@ mod tests {
         let policy = Policy::parse(&text, &crate::search::method_names()).unwrap();
         let forms = ReleasedForms::new(&policy, &policy.columns[0], None);
         texts.iter().copied().filter(|text| forms.accept(text)).collect()
+    }
+
+    /// Spellings of one value count as one for the models, but a release has the texts of its original.
+    #[test]
+    fn a_file_with_another_spelling_is_refused() {
+        let policy = "privacy.k = 2\n[columns]\na.role = \"quasi-identifier\"\ns.role = \"sensitive\"";
+        let table = TestTable::new(policy, &[], &[("1,HIV", 2), ("1,hiv", 1), ("1,flu", 1)]);
+        let cut = Recoding::Global(Cut::whole(&table.profile));
+        let verified = verify_against(&table.profile, cut, &table.models, &table.policy, 0).unwrap();
+        let compared = |rows: &[(&str, u64)]| {
+            let counts = counts(&table.policy, rows);
+            compare_with_verified(
+                &verified,
+                &Profile::of_release(&table.policy, &Hierarchies::default(), &counts).unwrap(),
+            )
+        };
+        assert_eq!(compared(&[("1,HIV", 2), ("1,hiv", 1), ("1,flu", 1)]), Ok(()));
+        for other in [&[("1,HIV", 2), ("1,Hiv", 1), ("1,flu", 1)][..], &[("1,HIV", 3), ("1,flu", 1)]] {
+            assert_eq!(compared(other), Err(Mismatch("the sensitive or class values differ")));
+        }
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn push_escaped(out: &mut String, character: char) {
 
 /// Whether a character controls the terminal or the direction of text, breaks the line, or has no width. Joiners
 /// (U+200C, U+200D) are none of these: some scripts need them.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}')

@@ -3,7 +3,7 @@
 //! [`verify`] trusts nothing that the search computed. From the profile and the recoding alone it checks that
 //!
 //! 1. every cell covers the values that it replaces (`check_cut`, `check_local`), and a cell that prints an interval
-//!    contains them as numbers (`check_intervals`);
+//!    contains them as numbers (`check_labels`);
 //! 2. every record is released exactly once, and no more are suppressed than the policy allows;
 //! 3. every privacy model holds in every group, where groups are formed by the labels that will be printed.
 //!
@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 
 use crate::{
-    hierarchy::Cell,
+    hierarchy::{Cell, HierarchyChoice},
     ids::{ColumnId, TupleId, VariantId},
     policy::{BoundPolicy, Policy},
     privacy::{BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelFacts, Sentence, redundant},
@@ -389,7 +389,7 @@ fn verify_with<'a>(
         Recoding::Local(groups) => check_local(profile, groups)?,
     }
     let released = Released::of_recoding(profile, &recoding, &policy.release);
-    check_intervals(profile, &released)?;
+    check_labels(policy, profile, &released)?;
     let found: u64 = (0..released.groups()).map(|group| released.records(group)).sum();
     if found != profile.records() {
         return Err(VerifyError::Records { found, expected: profile.records() });
@@ -473,12 +473,19 @@ fn check_local(profile: &Profile, groups: &LocalRecoding) -> Result<(), VerifyEr
     Ok(())
 }
 
-/// Checks that every printed interval contains the values that it replaces: the label is parsed and compared exactly,
-/// whatever its cell says. Codes are in ascending order, so the first and the last under a label suffice.
-fn check_intervals(profile: &Profile, released: &Released) -> Result<(), VerifyError> {
-    for (index, column) in profile.columns().iter().enumerate().filter(|(_, column)| column.domain.kind().is_ordered())
-    {
+/// Checks that every printed interval contains the values that it replaces, and that every printed number is that
+/// value: the label is parsed and compared exactly, whatever its cell says. Codes are in ascending order, so the first
+/// and the last under a label suffice.
+fn check_labels(policy: &Policy, profile: &Profile, released: &Released) -> Result<(), VerifyError> {
+    let columns = policy.quasi_identifiers().zip(profile.columns()).enumerate();
+    for (index, (declared, column)) in columns.filter(|(_, (_, column))| column.domain.kind().is_ordered()) {
         let domain = &column.domain;
+        // A mean is no value of its group, and a hierarchy file may name a node by a number.
+        let has_own_names = matches!(declared.hierarchy, HierarchyChoice::File(_));
+        let prints_values = !policy.release.prints_group_values(domain.kind()) && !has_own_names;
+        let is_wrong = |label: &str, code: u32| {
+            domain.excludes(label, code) || prints_values && domain.is_other_number(label, code)
+        };
         let mut codes: Vec<Option<(u32, u32)>> = vec![None; released.labels(index).len()];
         for group in 0..released.groups() {
             let known = &mut codes[released.label_of(group, index) as usize];
@@ -490,7 +497,7 @@ fn check_intervals(profile: &Profile, released: &Released) -> Result<(), VerifyE
         }
         let labels = released.labels(index).iter().zip(codes);
         let mut ends = labels.filter_map(|(label, codes)| Some((label, codes?)));
-        if ends.any(|(label, (first, last))| domain.excludes(label, first) || domain.excludes(label, last)) {
+        if ends.any(|(label, (first, last))| is_wrong(label, first) || is_wrong(label, last)) {
             return Err(not_covered(profile, index));
         }
     }
@@ -501,10 +508,11 @@ fn check_intervals(profile: &Profile, released: &Released) -> Result<(), VerifyE
 mod tests {
     use proptest::prelude::*;
 
-    use super::{MAX_NAMED_GROUPS, VerifyError, WorstGroups, check_against, verify_against};
+    use super::{MAX_NAMED_GROUPS, VerifyError, WorstGroups, check_against, check_labels, verify_against};
     use crate::{
         ids::ColumnId,
         recoding::{Cut, Recoding},
+        released::Released,
         testing::TestTable,
     };
 
@@ -519,6 +527,24 @@ mod tests {
         assert_eq!(verified(&table), Ok(()));
         table.profile.domain_mut(ColumnId(0)).falsify(2, "0.5");
         assert_eq!(verified(&table), Err(VerifyError::NotCovered { column: "a".to_owned() }));
+    }
+
+    #[test]
+    fn a_printed_number_that_is_not_its_value_is_refused() {
+        let table = |release: &str, hierarchy: &str| {
+            let policy = format!("privacy.k = 2\n{release}[columns.a]\nrole = \"quasi-identifier\"\n{hierarchy}");
+            TestTable::new(&policy, &[], &[("1", 2), ("2", 2)])
+        };
+        let verified = |table: &TestTable| {
+            let cut = Recoding::Global(Cut::identity(&table.profile));
+            let released = Released::of_recoding(&table.profile, &cut, &table.policy.release);
+            let mut falsified = table.profile.clone();
+            falsified.domain_mut(ColumnId(0)).falsify(1, "2.5");
+            [&table.profile, &falsified].map(|profile| check_labels(&table.policy, profile, &released))
+        };
+        let wrong = Err(VerifyError::NotCovered { column: "a".to_owned() });
+        assert_eq!(verified(&table("", "")), [Ok(()), wrong]);
+        assert_eq!(verified(&table("[release]\nnumbers = \"mean\"\n", "")), [Ok(()), Ok(())]);
     }
 
     #[test]

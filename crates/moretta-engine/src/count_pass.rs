@@ -26,7 +26,7 @@ use crate::{
     dictionary::Dictionary,
     error::{EngineError, OutOfMemory},
     local::EngineOptions,
-    memory::MemoryBudget,
+    memory::{MemoryBudget, memory_to_count},
     row_counter::RowCounter,
     scan::{PieceBatch, PieceMode, RecordNumbers, ScanRequest, scan},
     source::Source,
@@ -102,7 +102,7 @@ impl PartialCounts {
             limit,
             read,
             distinct_rows,
-            needed: (budget.used() as f64 / read) as u64,
+            needed: memory_to_count((budget.used() as f64 / read) as u64),
             column: names.get(widest).cloned().unwrap_or_default(),
             distinct_values: self.dictionaries.get(widest).map_or(0, |dictionary| dictionary.len() as u64),
         })))

@@ -275,6 +275,9 @@ pub enum Fault {
         /// Number of the field, from 1.
         field: usize,
     },
+    /// A record of a release that begins with `#` outside quotes. Some readers skip it as a comment.
+    #[error("a record that begins with `#` outside quotes, which some readers skip as a comment: quote the field")]
+    CommentLine,
     /// A NUL byte. Some readers end a text there.
     #[error("a NUL byte, which is no text: save the file as UTF-8 and remove NUL bytes")]
     Nul,
@@ -286,9 +289,9 @@ pub enum Fault {
 /// State of the first pass when it exceeded its memory limit, with an estimate of the memory it needs.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "the distinct rows do not fit into {}: {} of them after {:.0} % of the input; to count all of it takes about {}; \
-     `{}` has {} distinct values",
-    bytes(*limit, " "), count(*distinct_rows), read * 100.0, bytes(*needed, " "), shown(column), count(*distinct_values)
+    "the distinct rows do not fit into {}: the limit was reached after {:.0} % of the input; to count all of it takes \
+     about {}; `{}` has at least {} distinct values",
+    bytes(*limit, " "), read * 100.0, bytes(*needed, " "), shown(column), count(*distinct_values)
 )]
 pub struct OutOfMemory {
     /// Memory limit of the process in bytes.
@@ -297,7 +300,7 @@ pub struct OutOfMemory {
     pub read: f64,
     /// Upper bound of the distinct rows read so far: the sum over all threads.
     pub distinct_rows: u64,
-    /// Estimated bytes for the whole input: the bytes in use divided by `read`.
+    /// Memory limit that suffices to count the whole input, estimated from the bytes in use and `read`.
     pub needed: u64,
     /// Name of the column with the most distinct values.
     pub column: String,
@@ -426,8 +429,8 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "the distinct rows do not fit into 400 MB: 3,000,001 of them after 37 % of the input; to count all of it \
-             takes about 1.1 GB; `postcode` has 812,334 distinct values"
+            "the distinct rows do not fit into 400 MB: the limit was reached after 37 % of the input; to count all of \
+             it takes about 1.1 GB; `postcode` has at least 812,334 distinct values"
         );
     }
 }

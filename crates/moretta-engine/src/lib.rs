@@ -79,4 +79,4 @@ pub use memory::{PROCESS_BYTES, peak_memory_bytes, resident_memory_bytes};
 pub use parquet::catches_panics;
 pub use source::{Source, same_file};
 pub use staged::StagedFile;
-pub use target::{Pending, Target, hold_signals, remove_pending_files, write_pending};
+pub use target::{Pending, Target, hold_signals, publish_all, remove_pending_files, write_pending};

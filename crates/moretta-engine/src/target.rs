@@ -138,6 +138,14 @@ pub fn write_pending(path: impl Into<PathBuf>, content: &[u8], overwrite: bool) 
     Ok(pending)
 }
 
+/// Renames files that belong together to their targets, unless one of these exists and may not be overwritten. A signal
+/// waits until all have their names and permissions.
+pub fn publish_all(files: Vec<Pending>) -> Result<(), EngineError> {
+    let _held = hold_signals();
+    files.iter().try_for_each(Pending::check_free)?;
+    files.into_iter().try_for_each(Pending::persist)
+}
+
 /// Temporary file that is to be renamed to its target. Dropping it removes the file.
 #[derive(Debug)]
 pub struct Pending {

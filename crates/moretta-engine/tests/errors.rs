@@ -135,7 +135,7 @@ fn memory_is_bounded() {
     };
     assert_eq!((account.column.as_str(), account.limit), ("id", limit));
     assert!(account.read > 0.01 && account.read < 0.9 && account.needed > 500_000, "{account:?}");
-    let options = EngineOptions { memory: Some(PROCESS_BYTES + account.needed * 4), ..options };
+    let options = EngineOptions { memory: Some(account.needed), ..options };
     assert_eq!(engine(&path, &options).group_and_count(&column_names, &NoObserver).expect("counts").rows(), 50_000);
 }
 

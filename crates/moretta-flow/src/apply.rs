@@ -132,9 +132,9 @@ fn check_release(release: &ReleaseFile, recoding: &Path) -> Result<(), FlowError
     }
     let (release, saved) = (path.display(), recoding.display());
     let message = format!(
-        "it is the recoding of another release than {release}, whose SHA-256 is not the recorded one; make both again \
-         with `anonymize --output {release} --recoding {saved} --overwrite`; or, if the release was changed on purpose, \
-         move the recoding to another folder"
+        "it is the recoding of another release than {release}, whose SHA-256 is not the recorded one; if the release \
+         was replaced on purpose, move the recoding to another folder; otherwise make both again with `anonymize \
+         --output {release} --recoding {saved} --overwrite`"
     );
     Err(FlowError::of_file(ErrorKind::Policy, saved, message))
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use moretta_engine::{Format, LocalEngine, same_file, write_pending};
+use moretta_engine::{Format, LocalEngine, publish_all, same_file, write_pending};
 
 use crate::error::FlowError;
 
@@ -63,7 +63,7 @@ impl OutputFile {
     /// Writes the text, if there is a path.
     pub fn write(&self, text: impl FnOnce() -> String) -> Result<(), FlowError> {
         match &self.path {
-            Some(path) => Ok(write_pending(path, text().as_bytes(), self.overwrite)?.persist()?),
+            Some(path) => Ok(publish_all(vec![write_pending(path, text().as_bytes(), self.overwrite)?])?),
             None => Ok(()),
         }
     }

@@ -39,7 +39,7 @@ impl Session<'_> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             check_sensitive(&loaded.policy, &loaded.name)?;
-            let engine = self.open_release(&request.input, &loaded.policy.input)?;
+            let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";
             request.output.format(&[OutputFormat::Csv], rule)?;
             request.output.check(&loaded.files, &[&engine])?;

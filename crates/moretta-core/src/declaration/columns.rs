@@ -46,7 +46,8 @@ impl<'c> Columns<'c> {
                 let fitting = self.all.iter().filter(|column| fits(column.role)).map(|column| column.name.as_str());
                 let help = match nearest(name, fitting) {
                     Some(near) => format!("did you mean `{}`?", shown(near)),
-                    None => format!("add [columns.{}], or name {right}", toml_key(name)),
+                    None if name_shown == name => format!("add [columns.{}], or name {right}", toml_key(name)),
+                    None => format!("name {right}"),
                 };
                 Err(PolicyError::new(span, message).help(help))
             }

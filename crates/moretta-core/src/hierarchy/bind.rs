@@ -444,6 +444,14 @@ mod tests {
         let (domain, codes) = with(&tree).unwrap();
         assert_eq!(codes, [2, 1, 0]);
         assert_eq!(domain.label(domain.cover(0, 1)), "xmas");
+        // An upper end without a time of day includes the whole day.
+        let times = |label: &str| {
+            let tree = file::parse(&format!("1984-12-31T12:30;{label};*\n1984-01-01;{label};*")).unwrap();
+            let choice = HierarchyChoice::File("f.csv".into());
+            bind(&["1984-12-31T12:30", "1984-01-01"], Kind::Date, &choice, Some(&tree), MissingRule::Error).is_ok()
+        };
+        let labels = ["[1984-01-01, 1984-12-31]", "[1984-01-01, 1984-12-31)", "[1984-01-01, 1984-12-31T12:00]"];
+        assert_eq!(labels.map(times), [true, false, false]);
         let error = with(&file::parse("Easter;*").unwrap()).unwrap_err();
         assert!(error.to_string().starts_with("column `c`, hierarchy: `Easter` is not a date"), "{error}");
     }

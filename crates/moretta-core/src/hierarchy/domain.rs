@@ -121,6 +121,12 @@ pub enum DomainProblem {
         /// Text of the cell.
         value: String,
     },
+    /// Two ends of released intervals that are the same 64-bit float.
+    #[error("`{}` has too many digits to compare releases without the original; use `--original`", shown(.value))]
+    TooManyDigitsInLabel {
+        /// Text of the end.
+        value: String,
+    },
     /// A value without a leaf.
     #[error("`{}` is not in the hierarchy; add a row for it, or correct the value", shown(.value))]
     NotInHierarchy {
@@ -139,7 +145,8 @@ pub enum DomainProblem {
     },
     /// A number with too many digits, before or after the point, beside the width of an interval.
     #[error(
-        "`{value}` is too large to be put exactly into intervals of width {width}; use wider ones, or `hierarchy = \"free\"`"
+        "`{}` is too large to be put exactly into intervals of width {width}; use wider ones, or `hierarchy = \"free\"`",
+        shown(.value)
     )]
     TooLargeForWidth {
         /// Text of the cell.
@@ -184,7 +191,9 @@ pub enum DomainProblem {
     },
     /// Two hierarchy leaves that are spellings of one value.
     #[error(
-        "the hierarchy's `{other}` and `{value}` count as one value; remove one of them, or set `fold = false` for the column if they differ"
+        "the hierarchy's `{}` and `{}` count as one value; remove one of them, or set `fold = false` for the column if they differ",
+        shown(.other),
+        shown(.value)
     )]
     SpelledTwice {
         /// Label of the second leaf.
@@ -203,7 +212,9 @@ pub enum DomainProblem {
     },
     /// A node over numbers whose label is an interval that excludes one of its values.
     #[error(
-        "the hierarchy's `{label}` does not contain its value `{value}`; correct the row, or declare the column `type = \"category\"`"
+        "the hierarchy's `{}` does not contain its value `{}`; correct the row, or declare the column `type = \"category\"`",
+        shown(.label),
+        shown(.value)
     )]
     NotContained {
         /// Label of the node.
@@ -289,6 +300,14 @@ impl Domain {
     /// nothing.
     pub(crate) fn excludes(&self, label: &str, code: u32) -> bool {
         self.parser.interval_contains(label, self.text(code)) == Some(false)
+    }
+
+    /// Whether a label is a number and a leaf is another one, compared exactly.
+    pub(crate) fn is_other_number(&self, label: &str, code: u32) -> bool {
+        let text = self.text(code);
+        let are_numbers =
+            self.kind() == Kind::Number && [label, text].iter().all(|text| self.parser.number(text).is_ok());
+        are_numbers && self.parser.compare(label, text).is_ne()
     }
 
     /// Changes the text of a leaf, which makes labels wrong.

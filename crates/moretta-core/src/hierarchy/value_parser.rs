@@ -71,7 +71,13 @@ impl ValueParser {
         if !self.kind.is_ordered() || self.number(low).is_err() || self.number(high).is_err() {
             return None;
         }
+        // An upper end without a time of day includes the whole day.
+        let same_day = || match (self.moment(value), self.moment(high)) {
+            (Some(value), Some(high)) => !high.has_time() && value.day() == high.day(),
+            _ => false,
+        };
         let below_high = self.compare(value, high);
-        Some(self.compare(low, value).is_le() && (below_high.is_lt() || closed && below_high.is_eq()))
+        let up_to_high = below_high.is_lt() || closed && (below_high.is_eq() || self.kind == Kind::Date && same_day());
+        Some(self.compare(low, value).is_le() && up_to_high)
     }
 }

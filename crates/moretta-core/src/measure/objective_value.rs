@@ -1,6 +1,6 @@
 //! Values of objectives in a release, and costs of misclassification by code.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use super::{MeasureContext, cm, rm};
 use crate::{
@@ -38,7 +38,10 @@ impl Objective {
                 let hint = near.map_or(String::new(), |near| format!("; did you mean `{}`?", shown(near)));
                 let (value, column) = (shown(value), shown(column));
                 format!("`costs` of [measure] names `{value}`, which does not occur in column `{column}`{hint}")
-            }),
+            }).or_else(|| costs.named_twice(attribute).map(|value| {
+                let (value, column) = (shown(value), shown(column));
+                format!("`costs` of [measure] names `{value}` twice, in two spellings that are one value of column `{column}`")
+            })),
             ObjectiveKind::Regression { .. } => attribute.numbers.is_none().then(|| {
                 format!(
                     "measure \"rm\" is for numbers, and not all values of column `{}` are; \"cm\" is for classes",
@@ -66,6 +69,19 @@ impl Costs {
             bound.suppressed = (0..classes as u32).map(|class| bound.max_cost(class, classes)).collect();
         }
         bound
+    }
+
+    /// A value that the costs name in two spellings.
+    fn named_twice(&self, attribute: &Attribute) -> Option<&str> {
+        let lists = std::iter::once(self.0.keys().collect::<Vec<_>>());
+        let lists = lists.chain(self.0.values().map(|costs| costs.keys().collect()));
+        lists
+            .into_iter()
+            .find_map(|names| {
+                let mut known = HashSet::new();
+                names.into_iter().find(|name| attribute.code(name).is_some_and(|code| !known.insert(code)))
+            })
+            .map(String::as_str)
     }
 
     /// First value named by the costs that does not occur in the column.

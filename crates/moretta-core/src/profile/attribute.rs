@@ -11,7 +11,7 @@ use crate::{
     hierarchy::{DomainError, DomainProblem, Tree, ValueParser},
     memory,
     observer::Note,
-    schema::{Kind, MissingRule, Role},
+    schema::{Kind, Role},
 };
 
 /// A sensitive or class column of a profile. It is released unchanged, so its values are plain texts.
@@ -32,13 +32,15 @@ pub struct Attribute {
     spelling: Spelling,
     /// Number of distinct texts and of values, missing ones aside, if texts were folded.
     folded: Option<(usize, usize)>,
+    /// Every text with its records, sorted, if texts were folded; otherwise empty.
+    spellings: Vec<(Box<str>, u64)>,
     /// Code by key, for every text that occurs or means a missing value.
     codes: HashMap<Box<str>, u32>,
 }
 
 /// Which texts of a column are one value, apart from numbers and dates in a column of such.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Spelling {
+pub(super) enum Spelling {
     /// Every text is a value.
     Exact,
     /// Spellings of one value count as one.
@@ -46,8 +48,14 @@ enum Spelling {
 }
 
 impl Spelling {
+    /// Which texts a column's declaration takes together; in a quasi-identifier none.
+    pub(super) fn of(declared: &ColumnPolicy) -> Self {
+        let is_kept = matches!(declared.role, Role::Sensitive | Role::Class);
+        if declared.fold && is_kept { Self::Folded } else { Self::Exact }
+    }
+
     /// Texts with the same key are one value.
-    fn key(self, text: &str) -> Cow<'_, str> {
+    pub(super) fn key(self, text: &str) -> Cow<'_, str> {
         match self {
             Self::Exact => Cow::Borrowed(text),
             Self::Folded => Cow::Owned(fold(text)),
@@ -67,7 +75,14 @@ impl Attribute {
         let codes = memory::hash_table(self.codes.len() as u64, 24);
         let known = memory::texts(self.codes.keys().map(|text| &**text)) - 16 * self.codes.len() as u64;
         let tree = self.tree.as_ref().map_or(0, Tree::bytes);
-        memory::texts(self.values.iter().map(|text| &**text)) + 8 * values + codes + known + tree
+        let spellings = memory::texts(self.spellings.iter().map(|(text, _)| &**text)) + 8 * self.spellings.len() as u64;
+        memory::texts(self.values.iter().map(|text| &**text)) + 8 * values + codes + known + spellings + tree
+    }
+
+    /// Every text with its records, sorted, if several are spellings of one value; otherwise empty, because the values
+    /// are the texts.
+    pub(crate) fn spellings(&self) -> &[(Box<str>, u64)] {
+        &self.spellings
     }
 
     /// Parser of the column's texts.
@@ -103,18 +118,19 @@ impl Attribute {
         let kind = declared.kind.or(by_tree).unwrap_or_else(|| infer_kind(declared, counted, missing));
         let parser = declared.parser(kind);
         // A number or a date that can be parsed has no spelling that is not recognized as such.
-        let spelling = if declared.fold && kind == Kind::Category { Spelling::Folded } else { Spelling::Exact };
+        let spelling = if kind == Kind::Category { Spelling::of(declared) } else { Spelling::Exact };
         let missing_keys: Vec<Cow<'_, str>> = policy.input().missing.iter().map(|text| spelling.key(text)).collect();
         let classes = match kind {
             Kind::Number | Kind::Date => Classes::of_numbers(counted, missing, &parser)?,
             Kind::Category => {
                 let keys: Vec<Cow<'_, str>> = counted.values.iter().map(|text| spelling.key(text)).collect();
-                // Spellings of a missing text are missing too, if the column may have missing values.
-                let like_missing = |key| declared.missing == MissingRule::Category && missing_keys.contains(key);
-                Classes::of_keys(&keys, |raw| missing[raw] || like_missing(&keys[raw]))
+                Classes::of_keys(&keys, |raw| missing[raw])
             }
         };
-        let mut representatives = classes.representatives(counted, records);
+        // Counting the records per text costs a pass over the rows, so it is done only if there is a choice.
+        let has_choice = classes.len < counted.values.len();
+        let records = if has_choice { records() } else { vec![0; counted.values.len()] };
+        let mut representatives = classes.representatives(counted, &records);
         let (mut order, mut pruned): (Vec<usize>, _) = ((0..representatives.len()).collect(), None);
         match (kind, tree) {
             (Kind::Number | Kind::Date, _) => {}
@@ -155,7 +171,12 @@ impl Attribute {
         let folded = (spelling == Spelling::Folded).then(|| classes.spellings_and_values());
         let folded = folded.filter(|(spellings, values)| spellings > values);
         let (name, role) = (declared.name.clone(), declared.role);
-        Ok((Self { name, role, values, numbers, tree: pruned, parser, spelling, folded, codes }, map))
+        let mut spellings: Vec<(Box<str>, u64)> = Vec::new();
+        if folded.is_some() {
+            spellings.extend(counted.values.iter().cloned().zip(records));
+            spellings.sort_unstable();
+        }
+        Ok((Self { name, role, values, numbers, tree: pruned, parser, spelling, folded, spellings, codes }, map))
     }
 }
 
@@ -199,10 +220,8 @@ impl Classes {
     }
 
     /// Raw code of the spelling that represents each class: the most frequent one; of several, the shortest.
-    fn representatives(&self, counted: &CountedColumn, records: impl FnOnce() -> Vec<u64>) -> Vec<usize> {
+    fn representatives(&self, counted: &CountedColumn, records: &[u64]) -> Vec<usize> {
         let mut representatives: Vec<Option<usize>> = vec![None; self.len];
-        // Counting the records per text costs a pass over the rows, so it is done only if there is a choice.
-        let records = if self.len < self.of_raw.len() { records() } else { vec![0; self.of_raw.len()] };
         let rank = |raw: usize| (Reverse(records[raw]), counted.values[raw].len(), &counted.values[raw]);
         for (raw, &class) in self.of_raw.iter().enumerate() {
             let known = &mut representatives[class];
@@ -281,6 +300,23 @@ mod tests {
     };
 
     const COLUMNS: &str = "[columns.a]\nrole = \"quasi-identifier\"\n[columns.s]\nrole = \"sensitive\"\n";
+
+    /// Blanks beside a missing text would make a group diverse.
+    #[test]
+    fn a_spelling_of_a_missing_text_is_missing() {
+        let bound = |declared: &str, rows: &[(&str, u64)]| {
+            let text = format!("version = 1\nprivacy.k = 2\n{COLUMNS}{declared}");
+            let policy = Policy::parse(&text, &method_names()).unwrap();
+            let counts = counts(&policy, rows);
+            let profile = Profile::build(&policy, &Hierarchies::default(), &counts);
+            profile.map(|profile| profile.attributes()[0].values.len()).map_err(|error| error.problem)
+        };
+        let rows = [("1,HIV", 2), ("1, ", 1), ("1, ?", 1)];
+        assert_eq!(bound("", &rows), Err(DomainProblem::Missing { records: 2 }));
+        assert_eq!(bound("missing = \"category\"\n", &rows), Ok(2));
+        assert_eq!(bound("fold = false\n", &rows), Ok(3));
+        assert_eq!(bound("", &[("1,5", 2), ("1, ", 1)]), Err(DomainProblem::Missing { records: 1 }));
+    }
 
     #[test]
     fn the_most_frequent_spelling_represents_a_value() {

@@ -5,18 +5,18 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::hierarchy::Decimal;
+use crate::{hierarchy::Decimal, text::is_invisible};
 
 /// Text that all spellings of a value share. It identifies the value and is never shown.
 ///
-/// - Blanks: those at the ends are removed, inner runs become one space; zero-width blanks are removed everywhere.
+/// - Blanks: those at the ends are removed, inner runs become one space; invisible characters are removed everywhere.
 /// - Numbers: `1000`, `1000.0`, `01000`, `+1000` and `1e3` are one number, compared exactly.
 /// - Case and Unicode form: canonical caseless matching. Upper case in between lower case takes the letters together
 ///   that have no counterpart of one letter (`ß` and `SS`), as case folding does.
 ///
 /// Compatibility forms (NFKC) stay different: they take `x²` and `x2` together, which mean different things.
 pub(super) fn fold(text: &str) -> String {
-    let visible: String = text.chars().filter(|char| !is_zero_width(*char)).collect();
+    let visible: String = text.chars().filter(|char| char.is_whitespace() || !is_ignorable(*char)).collect();
     let mut folded = String::with_capacity(visible.len());
     for word in visible.split_whitespace() {
         if !folded.is_empty() {
@@ -34,9 +34,9 @@ pub(super) fn fold(text: &str) -> String {
     }
 }
 
-/// Zero width space, word joiner and zero width no-break space, which is also the byte order mark.
-fn is_zero_width(char: char) -> bool {
-    matches!(char, '\u{200b}' | '\u{2060}' | '\u{feff}')
+/// Whether a character cannot be seen by itself, so that texts with and without it look the same.
+fn is_ignorable(char: char) -> bool {
+    is_invisible(char) || matches!(char, '\u{34f}' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 #[cfg(test)]
@@ -46,7 +46,19 @@ mod tests {
     #[test]
     fn spellings_of_one_value() {
         let spellings: [&[&str]; 9] = [
-            &["HIV", "hiv", " HIV", "HIV ", "\u{a0}Hiv\t", "\u{feff}HIV", "H\u{200b}IV", "HIV\u{3000}"],
+            &[
+                "HIV",
+                "hiv",
+                " HIV",
+                "HIV ",
+                "\u{a0}Hiv\t",
+                "\u{feff}HIV",
+                "H\u{200b}IV",
+                "HIV\u{3000}",
+                "HIV\u{200e}",
+                "H\u{ad}IV",
+                "H\u{200d}IV\u{fe0f}",
+            ],
             &["type 2", "Type  2", "type\u{a0}2", "TYPE \u{2007} 2\n"],
             &["caf\u{e9}", "cafe\u{301}", "CAF\u{c9}", "Cafe\u{301} "],
             &["1000", "1000.0", "01000", "+1000", "1e3", "1E+3", " 1000", "10e2"],

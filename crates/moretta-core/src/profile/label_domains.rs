@@ -23,8 +23,8 @@ use crate::{
     counts::{CountedColumn, Counts},
     declaration::{ColumnPolicy, Declaration},
     hierarchy::{
-        DateLevel, DomainError, Hierarchies, HierarchyChoice, ROOT_LABEL, ValueParser, calendar, printed_interval,
-        set_leaves,
+        DateLevel, DomainError, DomainProblem, Hierarchies, HierarchyChoice, ROOT_LABEL, ValueParser, calendar,
+        printed_interval, set_leaves,
     },
     schema::{Kind, MissingRule, Role},
 };
@@ -70,7 +70,12 @@ impl Profile {
             columns.push(declared);
         }
         let counts = Counts { columns: counted, ..Counts::default() };
-        Self::build(&QuasiIdentifiers { columns, policy }, hierarchies, &counts)
+        Self::build(&QuasiIdentifiers { columns, policy }, hierarchies, &counts).map_err(|mut error| {
+            if let DomainProblem::TooManyDigits { value } = error.problem {
+                error.problem = DomainProblem::TooManyDigitsInLabel { value };
+            }
+            error
+        })
     }
 }
 

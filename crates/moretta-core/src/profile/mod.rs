@@ -12,12 +12,15 @@ mod label_domains;
 mod order;
 mod tables;
 
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 pub use self::attribute::Attribute;
 pub(crate) use self::order::sorted_rows;
 pub use self::tables::{SecondTable, Tables};
 
+use hashbrown::HashSet;
+
+use self::attribute::Spelling;
 use crate::{
     counts::{CountedColumn, Counts},
     dates::Moment,
@@ -329,8 +332,10 @@ fn missing_values(
     position: usize,
 ) -> Result<Vec<bool>, DomainError> {
     let counted = &counts.columns[position];
-    let missing: Vec<bool> =
-        counted.values.iter().map(|value| policy.input().missing.iter().any(|text| **text == **value)).collect();
+    // A spelling of a missing text in a sensitive or class column is no value either: it would count as diversity.
+    let spelling = Spelling::of(declared);
+    let missing: HashSet<Cow<'_, str>> = policy.input().missing.iter().map(|text| spelling.key(text)).collect();
+    let missing: Vec<bool> = counted.values.iter().map(|value| missing.contains(&spelling.key(value))).collect();
     if declared.missing == MissingRule::Error
         && let Some(raw) = first_by_record(counted, |raw| missing[raw])
     {

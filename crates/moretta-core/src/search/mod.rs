@@ -34,7 +34,7 @@ use crate::{
     measure::objectives,
     objective::{LossMetric, Objective, ObjectiveKind},
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
-    privacy::{BoundModel, Group},
+    privacy::{BoundModel, Group, TemplateFacts},
     profile::{Profile, VariantCount},
     recoding::{Cut, Recoding, Step, suppressed_within},
     suggest::nearest,
@@ -374,8 +374,14 @@ fn check_possible(task: &Task<'_>) -> Result<(), SearchError> {
     let group = Group::new(task.profile, &everything);
     let broken = task.models.iter().filter(|model| !model.holds(&group));
     let proven = broken.clone().any(|model| model.is_closed_under_union());
+    // The rarest values come from the data. A message may show one of them; several are numbered.
+    let several = broken.clone().nth(1).is_some();
+    let name = |model: &dyn BoundModel| match model.facts().get::<TemplateFacts>() {
+        Some(template) if several => template.description(),
+        _ => model.describe(),
+    };
     let mut broken: Vec<(String, String)> =
-        broken.map(|model| (model.describe().to_string(), model.figure(&group).text)).collect();
+        broken.map(|model| (name(&**model).to_string(), model.figure(&group).text)).collect();
     // A model over many sets of columns is bound once per set, with the same figure for the whole table.
     broken.dedup_by(|next, kept| next.0 == kept.0);
     if broken.is_empty() {

@@ -26,7 +26,11 @@ pub(crate) fn to_portable(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(match array.data_type() {
         DataType::Date64 => {
             let days = |value: i64| (value % MILLISECONDS_PER_DAY == 0).then_some(value / MILLISECONDS_PER_DAY);
-            Arc::new(convert::<Date64Type, Date32Type>(array, |value| days(value)?.try_into().ok(), "a time of day")?)
+            Arc::new(convert::<Date64Type, Date32Type>(
+                array,
+                |value| days(value)?.try_into().ok(),
+                "a time of day, or a year out of range",
+            )?)
         }
         DataType::Time32(TimeUnit::Second) => Arc::new(convert::<Time32SecondType, Time32MillisecondType>(
             array,
@@ -40,6 +44,26 @@ pub(crate) fn to_portable(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
         }
         _ => ArrayRef::clone(array),
     })
+}
+
+/// The first type inside a nested type that only readers of the embedded Arrow schema know; `None` if there is none.
+/// Nested arrays are not converted, so that such a column cannot be released.
+pub(crate) fn unportable_part(data_type: &DataType) -> Option<&DataType> {
+    match data_type {
+        DataType::List(field)
+        | DataType::LargeList(field)
+        | DataType::ListView(field)
+        | DataType::LargeListView(field)
+        | DataType::FixedSizeList(field, _)
+        | DataType::Map(field, _) => unportable(field.data_type()),
+        DataType::Struct(fields) => fields.iter().find_map(|field| unportable(field.data_type())),
+        _ => None,
+    }
+}
+
+/// A type that is to be converted, or the first such part of it.
+fn unportable(data_type: &DataType) -> Option<&DataType> {
+    if portable_type(data_type) == *data_type { unportable_part(data_type) } else { Some(data_type) }
 }
 
 /// Converts each value; `fault` says what a value has if it cannot be converted.
@@ -56,6 +80,7 @@ fn convert<From: ArrowPrimitiveType, To: ArrowPrimitiveType>(
 mod tests {
     use super::*;
     use arrow_array::{Date32Array, Date64Array, Time32SecondArray, TimestampSecondArray};
+    use arrow_schema::Field;
 
     use crate::arrow::text;
 
@@ -82,6 +107,23 @@ mod tests {
         }
         let same: ArrayRef = Arc::new(Date32Array::from(vec![1]));
         assert_eq!(&to_portable(&same).expect("same"), &same);
+    }
+
+    #[test]
+    fn parts_of_nested_types_are_found() {
+        let list = |part: DataType| DataType::List(Arc::new(Field::new("item", part, true)));
+        let fields = |part: DataType| {
+            DataType::Struct(vec![Field::new("a", DataType::Int32, true), Field::new("b", part, true)].into())
+        };
+        assert_eq!(unportable_part(&list(DataType::Date64)), Some(&DataType::Date64));
+        assert_eq!(unportable_part(&fields(list(DataType::Date64))), Some(&DataType::Date64));
+        assert_eq!(
+            unportable_part(&list(fields(DataType::Time32(TimeUnit::Second)))),
+            Some(&DataType::Time32(TimeUnit::Second))
+        );
+        for portable in [list(DataType::Date32), fields(DataType::Utf8), DataType::Utf8, DataType::Date64] {
+            assert_eq!(unportable_part(&portable), None, "{portable}");
+        }
     }
 
     #[test]

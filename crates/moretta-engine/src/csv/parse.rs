@@ -97,7 +97,7 @@ impl FieldOffsets {
         // Every CR that does not end a line is in a cell, quoted or not.
         let cr_in_cells = memchr::memchr_iter(b'\r', block).count() > self.line_end_crs;
         self.may_have_odd_cells = cr_in_cells || write::may_have_odd_starts(block, shape.dialect);
-        if shape.release && (cr_in_cells || shape.width == 1) {
+        if shape.release && (self.may_have_odd_cells || shape.width == 1) {
             // These records are before the one that is malformed for another reason.
             found = self.find_ambiguous(block, shape).map_or(found, Err);
         }
@@ -125,6 +125,7 @@ impl FieldOffsets {
             let mut fields = (0..self.width).map(|column| self.raw(block, record, column));
             let fault = match fields.position(unquoted_cr) {
                 Some(column) => Fault::BareCr { field: column + 1 },
+                None if self.raw(block, record, 0).trim_ascii_start().starts_with(b"#") => Fault::CommentLine,
                 None if self.width == 1 && self.raw(block, record, 0).trim_ascii().is_empty() => {
                     Fault::BlankLine { expected: 1 }
                 }

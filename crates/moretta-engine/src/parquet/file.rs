@@ -26,7 +26,12 @@ use parquet::{
     file::metadata::{ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, RowGroupMetaData},
 };
 
-use super::{guard::decode, pages::CheckedRowGroup, ranges::RecordRange, types};
+use super::{
+    guard::{INDEX_OVERFLOW, decode},
+    pages::CheckedRowGroup,
+    ranges::RecordRange,
+    types,
+};
 use crate::{
     error::EngineError,
     source::{column_difference, repeated_columns},
@@ -151,12 +156,19 @@ impl ParquetFile {
     /// The reason of an error of the decoder if it is that an array cannot hold all texts.
     fn too_much_text(&self, error: EngineError, records: usize) -> EngineError {
         match &error {
-            EngineError::Parquet { message, .. } if message.to_lowercase().contains("overflow") => {
+            EngineError::Parquet { message, .. } if is_offset_overflow(message) => {
                 EngineError::TooMuchText { path: self.path.clone(), records }
             }
             _ => error,
         }
     }
+}
+
+/// Whether an error of the decoder says that the offsets of an array of texts overflow. (An integer that overflows is
+/// damage.)
+fn is_offset_overflow(message: &str) -> bool {
+    let message = message.to_lowercase();
+    message.contains(INDEX_OVERFLOW) || message.contains("offset overflow")
 }
 
 /// Whether the claims of a footer about a row group are possible in a file of `bytes` bytes.

@@ -40,7 +40,7 @@ pub(crate) fn decode<T, E: Display>(path: &Path, step: impl FnOnce() -> Result<T
 }
 
 /// Panic of the decoder if an array cannot hold all texts.
-const INDEX_OVERFLOW: &str = "index overflow decoding byte array";
+pub(crate) const INDEX_OVERFLOW: &str = "index overflow decoding byte array";
 
 fn message(panic: &(dyn std::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -28,7 +28,7 @@ struct PageHeader {
     page_type: i64,
     uncompressed: i64,
     compressed: i64,
-    /// Values of a dictionary or data page.
+    /// Values of a dictionary or data page; the largest number if there are several headers of either.
     values: i64,
 }
 
@@ -51,8 +51,12 @@ pub(crate) fn are_possible(file: &File, chunk: &ColumnChunkMetaData) -> bool {
         let mut input = ThriftReader { bytes: (&mut reader).take(end - offset) };
         let Some(header) = input.page_header() else { return false };
         offset = end - input.bytes.limit();
-        let fits = header.compressed as u64 <= end - offset && header.uncompressed <= max_uncompressed(chunk, &header);
-        let possible_values = if header.page_type == DICTIONARY_PAGE { header.uncompressed } else { values_left };
+        let max_bytes = max_uncompressed(chunk.compression(), &header);
+        // The decoder does not use the claimed size of a page that is not compressed, so it may be anything.
+        let is_possible = header.uncompressed <= max_bytes || chunk.compression() == Compression::UNCOMPRESSED;
+        let fits = header.compressed as u64 <= end - offset && is_possible;
+        let max_values = header.uncompressed.min(max_bytes);
+        let possible_values = if header.page_type == DICTIONARY_PAGE { max_values } else { values_left };
         if !fits || header.values > possible_values {
             return false;
         }
@@ -65,12 +69,11 @@ pub(crate) fn are_possible(file: &File, chunk: &ColumnChunkMetaData) -> bool {
 }
 
 /// Maximum bytes that a page can have after decompression, by the format of its codec.
-fn max_uncompressed(chunk: &ColumnChunkMetaData, header: &PageHeader) -> i64 {
+fn max_uncompressed(codec: Compression, header: &PageHeader) -> i64 {
     /// For short pages, whose ratio is that of their frame.
     const SLACK: i64 = 1 << 10;
-    let ratio = match chunk.compression() {
-        // The decoder does not read the size of pages that are not compressed.
-        Compression::UNCOMPRESSED => return i64::MAX,
+    let ratio = match codec {
+        Compression::UNCOMPRESSED => return header.compressed,
         // A copy of up to 64 bytes takes 3 bytes.
         Compression::SNAPPY => 22,
         // A byte extends a match by 255 bytes.
@@ -100,7 +103,8 @@ impl<R: Read> ThriftReader<R> {
                     let mut inner = 0;
                     while let Some(kind) = self.field(&mut inner)? {
                         match (inner, kind) {
-                            (1, 5) => header.values = self.zigzag()?,
+                            // A damaged page may have headers of several kinds, and the decoder chooses one.
+                            (1, 5) => header.values = header.values.max(self.zigzag()?),
                             _ => self.skip(kind, 1)?,
                         }
                     }
@@ -209,8 +213,21 @@ mod tests {
         let dictionary = [0x15, 4, 0x15, 8, 0x15, 8, 0x4C, 0x15, 6, 0, 0x19, 0x21, 1, 2, 0x05, 0xC8, 0x01, 0, 0];
         let expected = PageHeader { page_type: 2, uncompressed: 4, compressed: 4, values: 3 };
         assert_eq!(read(&dictionary), Some(expected));
+        // A dictionary page with two headers: the larger number counts, whatever their order.
+        for [first, second] in [[6, 100], [100, 6]] {
+            let two = [0x15, 4, 0x15, 8, 0x15, 8, 0x4C, 0x15, first, 0, 0x1C, 0x15, second, 0, 0];
+            assert_eq!(read(&two).map(|header| header.values), Some(50));
+        }
         // A negative size; structs nested too deep.
         assert_eq!(read(&[0x15, 0, 0x15, 1, 0x15, 8, 0x2C, 0x15, 2, 0, 0]), None);
         assert_eq!(read(&[0x1C; 100]), None);
+    }
+
+    /// Whatever an uncompressed page claims, it has no more bytes than it takes in the file.
+    #[test]
+    fn a_page_that_is_not_compressed_does_not_grow() {
+        let header = PageHeader { page_type: 2, uncompressed: 2_000_000_000, compressed: 8, values: 2_000_000_000 };
+        assert_eq!(max_uncompressed(Compression::UNCOMPRESSED, &header), 8);
+        assert_eq!(max_uncompressed(Compression::SNAPPY, &header), 8 * 22 + 1024);
     }
 }

@@ -182,7 +182,7 @@ fn write_shuffled(renderer: &Renderer<'_>, header_bytes: u64, observer: &dyn Obs
     let buffer_limit = ((8 << 20) / buckets).clamp(4 << 10, 256 << 10);
     let states = (0..job.options.threads).map(|_| ScatterState {
         rendered: Rendered::default(),
-        keys: SortKeys::new(job.seed),
+        keys: SortKeys::new(job.seed, job.sort_key_stream),
         buffers: (0..buckets).map(|_| Vec::new()).collect(),
         sizes: vec![0; buckets],
     });

@@ -55,6 +55,8 @@ pub(crate) struct Job<'a> {
     copied: Vec<usize>,
     order: RecordOrder,
     seed: Seed,
+    /// Stream of the sort keys of shuffled records.
+    sort_key_stream: u64,
     /// Writes cells as CSV.
     writer: CellWriter,
     pending: Pending,
@@ -118,7 +120,9 @@ pub(crate) fn run(
         OutColumn::Label(_) => None,
     };
     let copied = plan.columns.iter().filter_map(copied_column).collect();
-    let job = Job { source, options, plan, copied, order: rewrite.order, seed: rewrite.seed, writer, pending };
+    let sort_key_stream = if rewrite.order == RecordOrder::Shuffled { random::sort_key_stream(rewrite) } else { 0 };
+    let (order, seed) = (rewrite.order, rewrite.seed);
+    let job = Job { source, options, plan, copied, order, seed, sort_key_stream, writer, pending };
     let records = (target.format.entry().write)(&job, observer).map_err(|error| source.reason(error))?;
     job.plan.check_all_read()?;
     source.check_unchanged()?;

@@ -22,7 +22,7 @@ use arrow_select::{
     concat::concat_batches,
     take::{take, take_record_batch},
 };
-use moretta_core::{counts::RecordOrder, observer::Observer};
+use moretta_core::{counts::RecordOrder, observer::Observer, text::shown};
 use parquet::{
     arrow::ArrowWriter,
     basic::{Compression, ZstdLevel},
@@ -106,7 +106,18 @@ struct BatchBuilder<'a> {
 }
 
 impl<'a> BatchBuilder<'a> {
-    fn new(job: &'a Job<'a>) -> Self {
+    fn new(job: &'a Job<'a>) -> Result<Self, EngineError> {
+        for (column, name) in job.plan.columns.iter().zip(&job.plan.names) {
+            let (OutColumn::Copy(column), Some(schema)) = (column, job.source.scan().schema()) else { continue };
+            if let Some(part) = portable::unportable_part(schema.field(*column).data_type()) {
+                let message = format!(
+                    "column `{}` has {part} inside a nested type, which most readers take for numbers; convert it, or \
+                     give the column the role `identifier`",
+                    shown(name)
+                );
+                return Err(EngineError::Parquet { path: job.source.first_path(), message });
+            }
+        }
         let field = |(column, name): (&OutColumn, &String)| match (column, job.source.scan().schema()) {
             (OutColumn::Copy(column), Some(schema)) => {
                 let field = schema.field(*column);
@@ -124,7 +135,7 @@ impl<'a> BatchBuilder<'a> {
         let fields: Vec<Field> = job.plan.columns.iter().zip(&job.plan.names).map(field).collect();
         let labels = job.plan.labels().map(|labels| Arc::new(StringArray::from_iter_values(labels)) as ArrayRef);
         let labels = labels.collect();
-        BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels }
+        Ok(BatchBuilder { job, schema: Arc::new(Schema::new(fields)), labels })
     }
 
     fn build(&self, piece: &DecidedPiece<'_>) -> Result<RecordBatch, EngineError> {
@@ -149,7 +160,7 @@ impl<'a> BatchBuilder<'a> {
 
 /// Writes all records and returns their number.
 pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, EngineError> {
-    let batch_builder = BatchBuilder::new(job);
+    let batch_builder = BatchBuilder::new(job)?;
     let writer = Sequencer::new(EncodingWriter::new(job, Arc::clone(&batch_builder.schema))?);
     let path = job.pending.path();
     let states = vec![(); job.options.threads];
@@ -165,7 +176,7 @@ pub(crate) fn write(job: &Job<'_>, observer: &dyn Observer) -> Result<u64, Engin
             let spill = job.spill();
             let first = PhaseObserver { observer, phase: 0 };
             let shuffle = ParquetShuffle::new(job, &batch_builder);
-            let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed)).collect();
+            let states = (0..job.options.threads).map(|_| SortKeys::new(job.seed, job.sort_key_stream)).collect();
             let (_, records) = for_each_piece(job, states, &first, &[], |keys: &mut SortKeys, piece| {
                 let batch = batch_builder.build(&piece)?;
                 let keys: Vec<u64> = keys.starting_at(piece.records_before).take(piece.records.len()).collect();

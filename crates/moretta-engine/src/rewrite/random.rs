@@ -1,11 +1,13 @@
 //! Everything that depends on the seed: the order of shuffled records, and which records of a split row go to which
 //! group.
 //!
-//! Guarantee: both come from the ChaCha8 stream cipher with the seed ([`Seed::cipher`]), and depend only on the number of the record (or
-//! on its row and its number within the row), never on threads or blocks. As far as ChaCha8 is secure, an attacker
-//! without the seed learns nothing about the order of the input from that of the output.
+//! Guarantee: both come from the ChaCha8 stream cipher with the seed ([`Seed::cipher`]), and depend only on the rewrite
+//! and the number of the record (or on its row and its number within the row), never on threads or blocks. As far as
+//! ChaCha8 is secure, an attacker without the seed learns nothing about the order of the input from that of the output.
+//! Two different releases of one table with the same seed have unrelated orders: otherwise their records could be
+//! linked by their positions.
 //!
-//! How: record `n` is sorted by the `n`-th 64-bit word of one stream. Each row has a stream of its own for a
+//! How: record `n` is sorted by the `n`-th 64-bit word of a stream that the rewrite determines. Each row has a stream of its own for a
 //! permutation of `0..total`, which is computed for one record at a time without storing it: by a shuffle if the row
 //! has few records, else by a Feistel network with cycle walking (Black and Rogaway, "Ciphers with Arbitrary Finite
 //! Domains", CT-RSA 2002):
@@ -18,11 +20,15 @@
 //! Cost: one cipher block per 8 sort keys. A permuted number costs O(total) for at most 24 records, else 8 words of the
 //! stream and less than 4 applications of the network on average.
 
-use moretta_core::seed::Seed;
+use moretta_core::{
+    counts::{Change, Rewrite},
+    seed::Seed,
+};
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
+use sha2::{Digest, Sha256};
 
-/// Stream of the sort keys; row `r` has stream `r`.
-const SORT_KEY_STREAM: u64 = u64::MAX;
+/// Bit of the streams of sort keys; row `r` has stream `r`, which is smaller.
+const SORT_KEY_STREAMS: u64 = 1 << 63;
 
 /// Maximum records of a row that are permuted by a shuffle; above, the Feistel network is faster. Not tuned.
 const MAX_SHUFFLED: u64 = 24;
@@ -30,15 +36,51 @@ const MAX_SHUFFLED: u64 = 24;
 /// Rounds of the Feistel network, each with its own key.
 const FEISTEL_ROUNDS: usize = 8;
 
+/// Stream of the sort keys of a release, from a digest of everything that distinguishes it from other releases of the
+/// same records.
+pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
+    let mut digest = Sha256::new();
+    let texts = |digest: &mut Sha256, texts: &mut dyn Iterator<Item = &str>| {
+        texts.for_each(|text| {
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
+        });
+        // No text has this length, so that lists cannot be confused.
+        digest.update(u64::MAX.to_le_bytes());
+    };
+    let numbers = |digest: &mut Sha256, numbers: &[u32]| {
+        numbers.iter().for_each(|number| digest.update(number.to_le_bytes()));
+    };
+    texts(&mut digest, &mut rewrite.dropped.iter().map(String::as_str));
+    texts(&mut digest, &mut rewrite.key.iter().filter(|column| column.rewritten).map(|column| column.name.as_str()));
+    let labels = match &rewrite.change {
+        Change::Map { labels, suppressed } => {
+            numbers(&mut digest, suppressed);
+            labels
+        }
+        Change::Shares { offsets, shares, labels, .. } => {
+            numbers(&mut digest, offsets);
+            shares.iter().for_each(|share| {
+                digest.update(share.group.to_le_bytes());
+                digest.update(share.records.to_le_bytes());
+            });
+            labels
+        }
+    };
+    labels.iter().for_each(|column| texts(&mut digest, &mut column.iter().map(|label| &**label)));
+    let bytes = digest.finalize();
+    u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte])) | SORT_KEY_STREAMS
+}
+
 /// Sort keys of the records.
 #[derive(Debug)]
 pub(crate) struct SortKeys(ChaCha8Rng);
 
 impl SortKeys {
-    /// The sort keys of a seed.
-    pub(crate) fn new(seed: Seed) -> Self {
+    /// The sort keys of a seed and a release ([`sort_key_stream`]).
+    pub(crate) fn new(seed: Seed, stream: u64) -> Self {
         let mut random = seed.cipher();
-        random.set_stream(SORT_KEY_STREAM);
+        random.set_stream(stream);
         Self(random)
     }
 
@@ -116,7 +158,27 @@ fn mix(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use moretta_core::counts::{KeyColumn, RecordOrder};
+
     use super::*;
+
+    /// Otherwise records of two releases with one seed could be linked by their positions.
+    #[test]
+    fn different_releases_have_different_streams() {
+        let rewrite = |label: &str, dropped: &str| Rewrite {
+            key: vec![KeyColumn { name: "age".to_owned(), values: vec!["1".into()], rewritten: true }],
+            change: Change::Map { labels: vec![vec![label.into()]], suppressed: Vec::new() },
+            dropped: vec![dropped.to_owned()],
+            order: RecordOrder::Shuffled,
+            seed: Seed::Number(1),
+        };
+        let streams = [("1", "name"), ("[1, 2]", "name"), ("1", "id")].map(|(label, dropped)| {
+            assert_eq!(sort_key_stream(&rewrite(label, dropped)), sort_key_stream(&rewrite(label, dropped)));
+            sort_key_stream(&rewrite(label, dropped))
+        });
+        assert!(streams[0] != streams[1] && streams[0] != streams[2] && streams[1] != streams[2]);
+        assert!(streams.iter().all(|stream| *stream >= SORT_KEY_STREAMS));
+    }
 
     #[test]
     fn positions_are_permutations() {
@@ -143,14 +205,14 @@ mod tests {
 
     #[test]
     fn keys_depend_on_the_record_alone() {
-        let mut keys = SortKeys::new(Seed::Number(5));
+        let mut keys = SortKeys::new(Seed::Number(5), SORT_KEY_STREAMS);
         let all: Vec<u64> = keys.starting_at(0).take(200).collect();
         for first in [0, 1, 7, 8, 31, 64, 100] {
             let some: Vec<u64> = keys.starting_at(first).take(50).collect();
             assert_eq!(some, all[first as usize..first as usize + 50]);
         }
         for other in [Seed::Number(6), Seed::Key([5; 16])] {
-            assert_ne!(all, SortKeys::new(other).starting_at(0).take(200).collect::<Vec<_>>());
+            assert_ne!(all, SortKeys::new(other, SORT_KEY_STREAMS).starting_at(0).take(200).collect::<Vec<_>>());
         }
     }
 }

@@ -60,7 +60,9 @@ pub fn parse_as_others(text: &str, delimiter: char) -> TextTable {
         }
     }
     records.push(&text[start..]);
-    records.retain(|record| !record.trim().is_empty() && !record.trim_start().starts_with('#'));
+    let is_blank = |character: char| character.is_whitespace() && character != delimiter;
+    let skipped = |record: &str| matches!(record.trim_start_matches(is_blank).chars().next(), None | Some('#'));
+    records.retain(|record| !skipped(record));
     records.iter().flat_map(|record| parse(&format!("{record}\n"), delimiter)).collect()
 }
 

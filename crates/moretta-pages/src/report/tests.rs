@@ -156,6 +156,7 @@ fn assert_sound(page: &str, report: &Report) {
     }
     let seed = report.seed.for_search();
     assert!(!page.contains(&seed.to_string()) && !text(page).contains(&crate::numbers::count(seed)));
+    assert!(!page.contains(&report.seed.to_string()), "the seed is confidential");
     let ids: Vec<&str> = page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     assert!((1..ids.len()).all(|i| !ids[..i].contains(&ids[i])), "an id comes twice: {ids:?}");
     for referred in page.split("labelledby=\"").skip(1).flat_map(|rest| rest.split('"').next().unwrap().split(' ')) {

@@ -3,7 +3,7 @@
 use std::{fs, io::IsTerminal, path::Path, time::Instant};
 
 use moretta_core::observer::{CancelOnly, Observer};
-use moretta_engine::write_pending;
+use moretta_engine::{publish_all, write_pending};
 use moretta_flow::FlowError;
 use moretta_papers::{
     PAPERS, Paper,
@@ -115,8 +115,7 @@ fn write(files: &[File], arguments: &Reproduce) -> Result<(), FlowError> {
     fs::create_dir_all(folder).map_err(|error| FlowError::io("create", folder, &error))?;
     let pending = |(name, text): &File| write_pending(folder.join(name), text.as_bytes(), arguments.overwrite);
     let pending = files.iter().map(pending).collect::<Result<Vec<_>, _>>()?;
-    pending.into_iter().try_for_each(|file| file.persist())?;
-    Ok(())
+    Ok(publish_all(pending)?)
 }
 
 fn said(documents: &[Document], folder: &Path) -> String {

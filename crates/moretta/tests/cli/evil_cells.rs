@@ -54,6 +54,35 @@ const CASES: &[Case] = &[
         code: 2,
     },
     Case {
+        name: "too large for a width",
+        prepare: |f, e| {
+            f.edit("policy.toml", "type = \"number\"", "type = \"number\"\nhierarchy = { widths = [5] }");
+            // A number cannot have control characters, but it can be long.
+            f.edit("people.csv", "Dan,51", &format!("Dan,1{}.{}5", "0".repeat(60), "0".repeat(e.len().max(400))));
+        },
+        arguments: ANONYMIZE,
+        code: 2,
+    },
+    Case {
+        name: "one value twice in a hierarchy",
+        prepare: |f, e| {
+            f.edit("policy.toml", "role = \"sensitive\"", "role = \"sensitive\"\nhierarchy = \"d.csv\"");
+            f.write("d.csv", format!("\"a{e}\";*\n\"A{e}\";*\n"));
+        },
+        arguments: ANONYMIZE,
+        code: 2,
+    },
+    Case {
+        name: "an undeclared name in a model",
+        prepare: |f, e| {
+            let column =
+                format!("[[privacy.l-diversity]]\ncolumn = '{}'\nl = 2\n\n[columns.name]", e.replace('\u{1b}', "x"));
+            f.edit("policy.toml", "[columns.name]", &column);
+        },
+        arguments: ANONYMIZE,
+        code: 2,
+    },
+    Case {
         name: "not a released form",
         prepare: |f, e| put(f, "people.csv", "m,53713", "m,\"", e, "\""),
         arguments: CHECK,

@@ -21,6 +21,9 @@ const COMMANDS: &[&str] = &[
     "check bare -p policy.toml",
     "inferences bare -p policy.toml -o o.csv",
     "inferences bare -p policy.toml --json",
+    "linkage out.csv bare -p policy.toml",
+    "linkage out.csv out.csv -p policy.toml --original bare",
+    "anonymize people.csv -p policy.toml -o o.csv --earlier bare",
     "measure bare out.csv -p policy.toml",
     "measure people.csv bare -p policy.toml",
     "queries bare out.csv -p policy.toml",
@@ -70,7 +73,7 @@ fn no_command_shows_a_record_that_stands_where_the_header_should_be() {
     for (number, person) in PERSONS.iter().enumerate() {
         let file = format!("bare{number}.csv");
         folder.write(&file, format!("{person}{records}"));
-        for command in COMMANDS.iter().filter(|command| number != 2 || !command.contains("--column")) {
+        for command in COMMANDS {
             assert_silent(&folder, &command.replace("bare", &file), CELLS);
         }
         for command in MISTAKEN {

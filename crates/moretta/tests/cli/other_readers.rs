@@ -22,6 +22,17 @@ fn a_bare_cr_of_the_input_is_quoted_in_the_release() {
         "age,note,diagnosis\n29,ok,flu\n29,\"fine\r87\",HIV\n29,\"'-\",flu\n41,\"#a\",flu\n41,b,cold\n41,c,cold\n";
     assert_eq!(folder.read("out.csv"), expected);
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
+    // An original is read as it is.
+    folder.ok(&["inferences", "people.csv", "-p", "policy.toml"]);
+}
+
+#[test]
+fn a_record_of_a_release_that_looks_like_a_comment_is_refused() {
+    let folder = folder();
+    folder.write("r.csv", "age,note,diagnosis\n29,a,flu\n 29,a,cold\n#29,a,flu\n");
+    let run = folder.run(&["check", "r.csv", "-p", "policy.toml"]);
+    assert_eq!(run.code, 2, "{}", run.stderr);
+    assert!(run.stderr.contains("r.csv, record 3 (line 4): a record that begins with `#`"), "{}", run.stderr);
 }
 
 #[test]
@@ -31,7 +42,6 @@ fn a_bare_cr_of_a_release_is_refused_by_every_command_that_reads_one() {
         &["check", "people.csv", "-p", "policy.toml"][..],
         &["measure", "people.csv", "people.csv", "-p", "policy.toml"],
         &["queries", "people.csv", "people.csv", "-p", "policy.toml"],
-        &["inferences", "people.csv", "-p", "policy.toml"],
         &["linkage", "people.csv", "people.csv", "-p", "policy.toml"],
         &["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv", "--earlier", "people.csv"],
     ] {
