@@ -86,7 +86,7 @@ impl Session<'_> {
 
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        self.check_memory(&bound, &counts, Purpose::release(&engine, &target, false))?;
+        self.check_memory(&bound, &counts, (Purpose::release(&engine, &target, false), &[]))?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));
         let verified = verified.map_err(|error| explain(error, &saved, &profile))?;
         let seed = seed(request.seed)?;

@@ -309,7 +309,7 @@ fn run(input: &JobInput<'_>, job: &Job, observer: &dyn Observer) -> Result<JobRe
     }
     // A policy that does not fit the table is refused by the run.
     if let (Some(limit), Ok(bound)) = (input.memory, BoundPolicy::new(&policy, profile))
-        && let Some(reason) = memory::refused(&bound, &input.counts, Purpose::Test, &input.options, limit)
+        && let Some(reason) = memory::refused(&bound, &input.counts, (Purpose::Test, &[]), &input.options, limit)
     {
         return Ok(Err(Refused::open(reason)));
     }

@@ -91,7 +91,7 @@ impl Session<'_> {
             let (counts, whole) = self.original(&loaded, &engine)?;
             // Checks the models on the whole table; each split binds its own.
             let bound = BoundPolicy::new(&loaded.policy, &whole)?;
-            self.check_memory(&bound, &counts, Purpose::Test)?;
+            self.check_memory(&bound, &counts, (Purpose::Test, &[]))?;
             // 53 bits, because JSON readers keep whole numbers up to 2^53. Nothing secret depends on this seed.
             let drawn = || random_bytes().map(|bytes| u64::from_le_bytes(bytes) >> 11);
             let seed = request.seed.map_or_else(drawn, Ok)?;

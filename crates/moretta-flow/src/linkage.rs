@@ -3,18 +3,21 @@
 use std::path::PathBuf;
 
 use moretta_core::{
+    counts::{Counts, RecordOrder},
     engine::{FaultLocation, Records, Staged},
+    hierarchy::Hierarchies,
     observer::{Note, Stage},
-    policy::BoundPolicy,
+    policy::{BoundPolicy, InputOptions, Policy},
     profile::{Profile, Tables},
     publish::ReadBack,
     text::listed,
 };
 use moretta_engine::LocalEngine;
-use moretta_insight::linkage::{self, Linkage, LinkageError, ReleasedTable, linking_policy};
+use moretta_insight::linkage::{self, Linkage, LinkageError, LinkedSize, ReleasedTable, linking_policy};
 
 use crate::{
     error::{ErrorKind, FlowError},
+    memory::release_refused,
     policy::LoadedPolicy,
     preflight,
     session::Session,
@@ -44,20 +47,36 @@ impl Session<'_> {
     /// Counts what an attacker learns who holds all of the releases.
     pub fn linkage(&self, request: &LinkReleases) -> Result<Linkage, FlowError> {
         self.install(|| {
-            let loaded = linking(&LoadedPolicy::read(&request.policy)?);
+            let loaded = LoadedPolicy::read(&request.policy)?;
             let opened = request.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
             let opened: Vec<LocalEngine> = opened.collect::<Result<_, _>>()?;
-            let original = match &request.original {
-                Some(input) => Some(self.people(&loaded, &self.open(input, &loaded.policy.input)?)?),
-                None => None,
-            };
-            let read = opened.iter().map(|release| self.linkable(&loaded, release));
-            let releases: Vec<ReleasedTable> = read.collect::<Result<_, _>>()?;
-            self.linked(&loaded, original.as_ref(), &releases)
+            let original = request.original.as_ref().map(|input| self.open(input, &loaded.policy.input)).transpose()?;
+            let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
+            let linking = linking_policy(&loaded.policy);
+            match original {
+                Some(original) => {
+                    let table = self.people(&loaded, &original)?;
+                    let bound = BoundPolicy::with_tables(&loaded.policy, Tables { table: &table, others: &others })?;
+                    let mut linked = LinkedReleases::new(self, &linking, &bound, (opened.len(), 0));
+                    opened.iter().try_for_each(|release| linked.read(release, release.name()))?;
+                    linked.people()
+                }
+                None => {
+                    let first = opened.first().ok_or_else(|| FlowError::usage("there is no release to link"))?;
+                    let counts = self.linkable(&linking, first, opened.len())?;
+                    let table = Profile::of_release(&linking, &loaded.hierarchies, &counts);
+                    let table = table.map_err(|error| FlowError::domain(&first.name(), &error))?;
+                    let bound = BoundPolicy::with_tables(&linking, Tables { table: &table, others: &others })?;
+                    let mut linked = LinkedReleases::new(self, &linking, &bound, (opened.len(), 0));
+                    linked.add(first.name(), counts)?;
+                    opened[1..].iter().try_for_each(|release| linked.read(release, release.name()))?;
+                    linked.regions(&loaded.hierarchies)
+                }
+            }
         })
     }
 
-    /// Reads the original. Objectives are not checked: insensitive columns are in the place of classes here.
+    /// Reads the original. Objectives are not checked: nothing is searched.
     fn people(&self, loaded: &LoadedPolicy, original: &LocalEngine) -> Result<Profile, FlowError> {
         let counts = self.counts(&loaded.policy, original)?;
         let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts);
@@ -66,77 +85,172 @@ impl Session<'_> {
         Ok(profile)
     }
 
-    /// Reads a release to be linked.
-    fn linkable(&self, loaded: &LoadedPolicy, release: &dyn Records) -> Result<ReleasedTable, FlowError> {
-        let profile = self.released(loaded, release, Stage::Reading)?;
-        Ok(ReleasedTable { name: release.name(), profile })
-    }
-
-    fn linked(
-        &self,
-        loaded: &LoadedPolicy,
-        original: Option<&Profile>,
-        releases: &[ReleasedTable],
-    ) -> Result<Linkage, FlowError> {
-        let LoadedPolicy { policy, hierarchies, folder, .. } = loaded;
-        let others = self.second_tables(policy, hierarchies, folder)?;
-        let table = original.or(releases.first().map(|release| &release.profile));
-        let table = table.ok_or_else(|| FlowError::usage("there is no release to link"))?;
-        let bound = BoundPolicy::with_tables(policy, Tables { table, others: &others })?;
-        self.observer.stage(Stage::Linking);
-        let linkage = match original {
-            Some(_) => linkage::people(&bound, releases, self.observer),
-            None => linkage::regions(&bound, hierarchies, releases, self.observer),
-        };
-        linkage.map_err(|error| explain(error, releases))
+    /// Counts the columns of a release, one of several that are to be linked.
+    fn linkable(&self, linking: &Policy, file: &dyn Records, releases: usize) -> Result<Counts, FlowError> {
+        linking.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
+        self.observer.stage(Stage::Reading);
+        let counts = file.count(&Profile::grouped_columns(linking), self.observer);
+        let counts = counts.map_err(|fault| release_refused(fault, releases))?;
+        self.check_profile_memory(&counts)?;
+        Ok(counts)
     }
 }
 
-/// The original and its earlier releases, read before the search: a release that cannot be linked is refused early.
-pub(crate) struct EarlierReleases {
-    loaded: LoadedPolicy,
-    original: Profile,
+/// Releases that are read one after the other and then linked, within the memory limit.
+struct LinkedReleases<'a> {
+    session: &'a Session<'a>,
+    linking: &'a Policy,
+    bound: &'a BoundPolicy<'a>,
+    /// Number of releases when all are read.
+    expected: usize,
+    /// Bytes that the request holds beside the releases and the profile of the models.
+    beside: u64,
     releases: Vec<ReleasedTable>,
+}
+
+impl<'a> LinkedReleases<'a> {
+    fn new(
+        session: &'a Session<'a>,
+        linking: &'a Policy,
+        bound: &'a BoundPolicy<'a>,
+        (expected, beside): (usize, u64),
+    ) -> Self {
+        Self { session, linking, bound, expected, beside, releases: Vec::new() }
+    }
+
+    fn read(&mut self, file: &dyn Records, name: String) -> Result<(), FlowError> {
+        self.check_memory()?;
+        let counts = self.session.linkable(self.linking, file, self.expected)?;
+        self.add(name, counts)
+    }
+
+    fn add(&mut self, name: String, counts: Counts) -> Result<(), FlowError> {
+        let release = ReleasedTable::new(name.clone(), self.linking, &counts);
+        self.releases.push(release.map_err(|error| FlowError::domain(&name, &error))?);
+        self.check_memory()
+    }
+
+    fn sizes(&self) -> Vec<LinkedSize> {
+        self.releases.iter().map(LinkedSize::of).collect()
+    }
+
+    fn check_memory(&self) -> Result<(), FlowError> {
+        let (sizes, expected) = (self.sizes(), self.expected.max(self.releases.len()));
+        self.session.check_linking_memory(self.bound, (&sizes, expected), self.beside)
+    }
+
+    fn people(&self) -> Result<Linkage, FlowError> {
+        self.session.observer.stage(Stage::Linking);
+        linkage::people(self.bound, &self.releases, self.session.observer).map_err(|error| self.explain(error))
+    }
+
+    fn regions(&self, hierarchies: &Hierarchies) -> Result<Linkage, FlowError> {
+        self.session.observer.stage(Stage::Linking);
+        let max_steps = self.session.max_regions(self.bound, &self.sizes());
+        let linkage = linkage::regions(self.bound, hierarchies, &self.releases, max_steps, self.session.observer);
+        linkage.map_err(|error| self.explain(error))
+    }
+
+    /// Names the release at fault.
+    fn explain(&self, error: LinkageError) -> FlowError {
+        let kind = match error {
+            LinkageError::Interrupted => return FlowError::interrupted(),
+            LinkageError::TableModel(_) | LinkageError::OneNumber { .. } => ErrorKind::Policy,
+            LinkageError::TooManyRegions { .. } => ErrorKind::Usage,
+            _ => ErrorKind::Input,
+        };
+        let Some(file) = error.release().map(|index| self.releases[index].name.clone()) else {
+            return FlowError::new(kind, error.to_string());
+        };
+        let mut place = FaultLocation::file(file.clone());
+        if let LinkageError::Label { column, record, .. } = &error {
+            place = FaultLocation { record: *record, column: Some(column.clone()), ..place };
+        }
+        FlowError { kind, place: Some(place), message: format!("{file}: {error}") }
+    }
+}
+
+/// The files of earlier releases.
+pub(crate) struct EarlierFiles {
+    opened: Vec<LocalEngine>,
     warn: bool,
+    /// Name of the new release.
+    name: String,
+}
+
+impl EarlierFiles {
+    /// `None` if there is no earlier release.
+    pub(crate) fn open(
+        session: &Session<'_>,
+        Earlier { releases, warn }: &Earlier,
+        input: &InputOptions,
+        name: String,
+    ) -> Result<Option<Self>, FlowError> {
+        let opened = releases.iter().map(|release| session.open_release(release, input)).collect::<Result<_, _>>()?;
+        Ok(Some(Self { opened, warn: *warn, name }).filter(|files| !files.opened.is_empty()))
+    }
+
+    /// All files that are read.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
+        self.opened.iter().flat_map(|release| release.source().paths()).map(PathBuf::from)
+    }
+
+    /// Refuses the order of the input: if an earlier release has it too, the same row of both is the same person. A file
+    /// does not show whether it was shuffled.
+    pub(crate) fn check_order(&self, session: &Session<'_>, order: RecordOrder) -> Result<(), FlowError> {
+        if order != RecordOrder::Input {
+            return Ok(());
+        }
+        let found = "the records keep the order of the input, which links each of them to its record in an earlier \
+                     release with the same order";
+        if self.warn {
+            session.observer.note(&Note::Linkable(found.to_owned()));
+            return Ok(());
+        }
+        Err(FlowError::usage(format!(
+            "{found}; leave out `--keep-order` (or `order = \"input\"` in [release]), or publish this release only if no \
+             recipient can have both (`--if-linkable warn`)"
+        )))
+    }
+}
+
+/// The earlier releases of a table, read before the search: a release that cannot be linked is refused early.
+pub(crate) struct EarlierReleases<'a> {
+    linked: LinkedReleases<'a>,
+    warn: bool,
+    name: &'a str,
     /// Whether the earlier releases alone satisfy the policy.
     hold: bool,
 }
 
-impl EarlierReleases {
-    /// `None` if there is no earlier release.
+impl<'a> EarlierReleases<'a> {
+    /// `bound` is bound to the original; `beside` is the memory that the request holds beside its profile.
     pub(crate) fn read(
-        session: &Session<'_>,
-        earlier: &Earlier,
-        opened: &[LocalEngine],
-        (loaded, original): (&LoadedPolicy, &LocalEngine),
-    ) -> Result<Option<Self>, FlowError> {
-        if opened.is_empty() {
-            return Ok(None);
-        }
-        let loaded = linking(loaded);
-        let original = session.people(&loaded, original)?;
-        let releases = opened.iter().map(|release| session.linkable(&loaded, release)).collect::<Result<_, _>>()?;
-        let mut earlier = Self { loaded, original, releases, warn: earlier.warn, hold: false };
-        earlier.hold = session.linked(&earlier.loaded, Some(&earlier.original), &earlier.releases)?.holds;
-        Ok(Some(earlier))
+        session: &'a Session<'a>,
+        files: &'a EarlierFiles,
+        linking: &'a Policy,
+        (bound, beside): (&'a BoundPolicy<'a>, u64),
+    ) -> Result<Self, FlowError> {
+        let mut linked = LinkedReleases::new(session, linking, bound, (files.opened.len(), beside));
+        files.opened.iter().try_for_each(|release| linked.read(release, release.name()))?;
+        let hold = linked.people()?.holds;
+        Ok(Self { linked, warn: files.warn, name: &files.name, hold })
+    }
+
+    pub(crate) fn sizes(&self) -> Vec<LinkedSize> {
+        self.linked.sizes()
     }
 
     /// Judges a release that was read back together with the earlier ones; an error if it must not be published.
-    pub(crate) fn judge<S: Staged>(
-        mut self,
-        session: &Session<'_>,
-        release: &ReadBack<S>,
-        name: String,
-    ) -> Result<Linkage, FlowError> {
-        let records = release.open()?;
-        let new = session.linkable(&self.loaded, &*records)?;
-        self.releases.push(ReleasedTable { name, ..new });
-        let linkage = session.linked(&self.loaded, Some(&self.original), &self.releases)?;
+    pub(crate) fn judge<S: Staged>(mut self, release: &ReadBack<S>) -> Result<Linkage, FlowError> {
+        let session = self.linked.session;
+        let earlier: Vec<String> = self.linked.releases.iter().map(|release| release.name.clone()).collect();
+        (self.linked.expected, self.linked.beside) = (earlier.len() + 1, 0);
+        self.linked.read(&*release.open()?, self.name.to_owned())?;
+        let linkage = self.linked.people()?;
         if linkage.holds {
             return Ok(linkage);
         }
-        let earlier: Vec<&str> =
-            linkage.releases[..linkage.releases.len() - 1].iter().map(|r| r.file.as_str()).collect();
         let already = if self.hold { "" } else { " (the earlier ones alone do not satisfy the policy)" };
         let found = format!("together with {}, {}{already}", listed(&earlier), linkage.violations());
         if self.warn {
@@ -148,26 +262,4 @@ impl EarlierReleases {
              no recipient can have both (`--if-linkable warn`)"
         )))
     }
-}
-
-fn linking(loaded: &LoadedPolicy) -> LoadedPolicy {
-    LoadedPolicy { policy: linking_policy(&loaded.policy), ..loaded.clone() }
-}
-
-/// Names the release at fault.
-fn explain(error: LinkageError, releases: &[ReleasedTable]) -> FlowError {
-    let kind = match error {
-        LinkageError::Interrupted => return FlowError::interrupted(),
-        LinkageError::TableModel(_) | LinkageError::OneNumber { .. } => ErrorKind::Policy,
-        LinkageError::TooManyRegions => ErrorKind::Usage,
-        _ => ErrorKind::Input,
-    };
-    let Some(file) = error.release().map(|index| releases[index].name.clone()) else {
-        return FlowError::new(kind, error.to_string());
-    };
-    let mut place = FaultLocation::file(file.clone());
-    if let LinkageError::Label { column, record, .. } = &error {
-        place = FaultLocation { record: *record, column: Some(column.clone()), ..place };
-    }
-    FlowError { kind, place: Some(place), message: format!("{file}: {error}") }
 }

@@ -13,7 +13,10 @@
 //! path              x       x        x         x      a coarser profile and its release
 //! writing           x       x        x         x      labels; then dictionaries and rows instead of the counts
 //! reading back              x        x         x      the same for the file
+//! linking                   x                         the same for the file; then trees and combinations of all releases
 //! ```
+//!
+//! Profiles of earlier releases, which the new one is linked with, exist from the search to the end.
 //!
 //! The limit holds for the process ([`Estimate::needed`]), which also has its program and stacks, and memory that the
 //! allocator keeps. Searches that grow with the data in a way that no estimate foresees are stopped ([`Guard`]).
@@ -30,9 +33,13 @@ use moretta_core::{
     profile::Profile,
     release_memory::{ReleaseMemory, RowSize},
     search::{METHODS, Method, MethodEntry, Task, check_supported, method_of},
+    text::counted,
 };
 use moretta_engine::{EngineError, EngineOptions, PROCESS_BYTES, resident_memory_bytes};
-use moretta_insight::tradeoff::PATH_METHOD;
+use moretta_insight::{
+    linkage::{LinkedSize, MAX_STEPS, REGION_BYTES, linking_bytes},
+    tradeoff::PATH_METHOD,
+};
 
 use crate::{error::FlowError, policy::LoadedPolicy, session::Session};
 
@@ -83,13 +90,15 @@ pub(crate) struct Estimate<'a> {
     pub bound: &'a BoundPolicy<'a>,
     pub counts: &'a Counts,
     pub purpose: Purpose,
+    /// Earlier releases that the new one is linked with.
+    pub earlier: &'a [LinkedSize],
     pub options: EngineOptions,
 }
 
 impl Estimate<'_> {
     /// Bytes of the heap at the peak of the step that needs most, if the limit is `limit`.
     fn heap(&self, method: &dyn Method, limit: u64) -> u64 {
-        let Self { bound, counts, purpose, .. } = *self;
+        let Self { bound, counts, purpose, earlier, .. } = *self;
         let options = self.options.clone().within(limit);
         let profile = bound.profile();
         let (rows, records) = (RowSize::of(counts), profile.records());
@@ -117,7 +126,10 @@ impl Estimate<'_> {
             Purpose::Path => [measuring, 0],
             Purpose::Test => [table + searching, 2 * table + verifying],
         };
-        [reading, building, searching, verifying].into_iter().chain(steps).max().unwrap_or(0)
+        let beside: u64 = earlier.iter().map(|release| release.profile).sum();
+        let steps = [searching, verifying].into_iter().chain(steps).map(|step| step + beside);
+        let linking = if earlier.is_empty() { 0 } else { linking_heap(bound, (earlier, earlier.len() + 1), &options) };
+        steps.chain([reading, building, linking]).max().unwrap_or(0)
     }
 
     /// Bytes of the process that suffice for the method. Buffers grow with the limit, so the result is a fixed point.
@@ -146,11 +158,42 @@ impl Session<'_> {
         &self,
         bound: &BoundPolicy<'_>,
         counts: &Counts,
-        purpose: Purpose,
+        purpose: (Purpose, &[LinkedSize]),
     ) -> Result<(), FlowError> {
         let Some(limit) = self.memory_limit() else { return Ok(()) };
         refused(bound, counts, purpose, &self.engine_options(), limit)
             .map_or(Ok(()), |text| Err(FlowError::usage(text)))
+    }
+
+    /// Refuses to link releases if that would exceed the memory limit. Of `expected` releases, some were read; the
+    /// others are expected to be as large. `beside` are bytes that the request holds until then.
+    pub(crate) fn check_linking_memory(
+        &self,
+        bound: &BoundPolicy<'_>,
+        (read, expected): (&[LinkedSize], usize),
+        beside: u64,
+    ) -> Result<(), FlowError> {
+        let Some(limit) = self.memory_limit() else { return Ok(()) };
+        let heap = linking_heap(bound, (read, expected), &self.engine_options().within(limit));
+        let needed = process_bytes(beside + heap);
+        if needed <= limit {
+            return Ok(());
+        }
+        Err(FlowError::usage(format!(
+            "to link {} takes about {}, and --memory is {}; use --memory {} or more",
+            counted(expected as u64, "release", "releases"),
+            size(needed, " "),
+            size(limit, " "),
+            size(needed, "")
+        )))
+    }
+
+    /// Maximum number of intersections of boxes that the memory limit leaves room for.
+    pub(crate) fn max_regions(&self, bound: &BoundPolicy<'_>, releases: &[LinkedSize]) -> u64 {
+        let Some(limit) = self.memory_limit() else { return MAX_STEPS };
+        let needed = process_bytes(linking_heap(bound, (releases, releases.len()), &self.engine_options()));
+        // The first 100,000 take 3 MB, which no estimate is as precise as.
+        (limit.saturating_sub(needed) / REGION_BYTES).clamp(100_000, MAX_STEPS)
     }
 
     /// Refuses a table whose counts and profile would exceed the memory limit.
@@ -207,7 +250,8 @@ impl Session<'_> {
             let profile = Profile::build(policy, &loaded.hierarchies, &counts).ok()?;
             let bound = BoundPolicy::new(policy, &profile).ok()?;
             let purpose = Purpose::Release { path: false, bytes: 0, format_bytes: 0 };
-            let estimate = Estimate { bound: &bound, counts: &counts, purpose, options: self.engine_options() };
+            let options = self.engine_options();
+            let estimate = Estimate { bound: &bound, counts: &counts, purpose, earlier: &[], options };
             Some((estimate.heap(&*method, limit) as f64, counts.rows() as f64))
         };
         let (half, whole) = (estimated(sample.rows.len() / 2)?, estimated(sample.rows.len())?);
@@ -224,11 +268,11 @@ impl Session<'_> {
 pub(crate) fn refused(
     bound: &BoundPolicy<'_>,
     counts: &Counts,
-    purpose: Purpose,
+    (purpose, earlier): (Purpose, &[LinkedSize]),
     options: &EngineOptions,
     limit: u64,
 ) -> Option<String> {
-    let estimate = Estimate { bound, counts, purpose, options: options.clone() };
+    let estimate = Estimate { bound, counts, purpose, earlier, options: options.clone() };
     // Only one method has a generalization path; it serves policies with another method, too.
     let (name, method) = match purpose {
         Purpose::Path => (PATH_METHOD, built(METHODS.iter().find(|entry| entry.name == PATH_METHOD)?)?),
@@ -245,6 +289,27 @@ pub(crate) fn refused(
         _ => String::new(),
     };
     Some(needs(name, needed, limit) + &instead)
+}
+
+/// Bytes of the heap while releases are read and linked, with the profile of the models.
+fn linking_heap(bound: &BoundPolicy<'_>, (read, expected): (&[LinkedSize], usize), options: &EngineOptions) -> u64 {
+    let largest = read.iter().copied().max_by_key(|release| release.profile);
+    let next = largest.unwrap_or_else(|| LinkedSize::estimated(bound));
+    let mut all = read.to_vec();
+    all.resize(expected.max(read.len()), next);
+    let profiles = bound.profile().bytes() + all.iter().map(|release| release.profile).sum::<u64>();
+    let counting = options.count_bytes(&next.rows, bound.profile().records());
+    let reading = if expected > read.len() { next.reading().max(counting) } else { 0 };
+    profiles + reading.max(linking_bytes(bound, &all))
+}
+
+/// Explains that counting one of several releases exceeded the memory limit. Each is expected to need as much.
+pub(crate) fn release_refused(fault: EngineFault, releases: usize) -> FlowError {
+    let EngineFault::Failed { error, .. } = &fault else { return fault.into() };
+    let Some(EngineError::OutOfMemory(account)) = error.downcast_ref() else { return fault.into() };
+    let needed =
+        PROCESS_BYTES + (account.limit as f64 / account.read.max(0.01)) as u64 + releases as u64 * account.needed / 2;
+    FlowError::usage(format!("{account}; use --memory {}", size(needed, "")))
 }
 
 /// Message for a table that needs more memory than the limit.

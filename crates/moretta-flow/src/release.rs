@@ -28,6 +28,7 @@ use moretta_engine::{
     EngineError, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes, write_pending,
 };
 use moretta_insight::{
+    linkage::linking_policy,
     report::{Report, Seconds},
     tradeoff,
 };
@@ -35,7 +36,7 @@ use moretta_insight::{
 use crate::{
     error::FlowError,
     files::{OutputFormat, check_beside, check_outputs},
-    linkage::{Earlier, EarlierReleases},
+    linkage::{Earlier, EarlierFiles, EarlierReleases},
     memory::{Guard, Purpose},
     policy::LoadedPolicy,
     preflight,
@@ -118,19 +119,15 @@ impl Session<'_> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
-            let earlier =
-                request.earlier.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
-            let earlier: Vec<LocalEngine> = earlier.collect::<Result<_, _>>()?;
+            let name = request.output.release.display().to_string();
+            let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy.input, name)?;
             let mut reads = loaded.files.clone();
-            reads.extend(earlier.iter().flat_map(|release| release.source().paths()).map(PathBuf::from));
+            reads.extend(earlier.iter().flat_map(EarlierFiles::paths));
             let target = check_files(&request.output, request.recoding.as_deref(), &reads, &engine)?;
-            let earlier = EarlierReleases::read(self, &request.earlier, &earlier, (&loaded, &engine))?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
-            let (Release { mut report, recoding }, release) = self.prepare(&engine, &loaded, &target, &options)?;
-            if let Some(earlier) = earlier {
-                report.linkage = Some(earlier.judge(self, &release, request.output.release.display().to_string())?);
-            }
+            let (Release { report, recoding }, release) =
+                self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options)?;
             publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
             Ok(report)
         })
@@ -145,22 +142,24 @@ impl Session<'_> {
         options: &ReleaseOptions,
     ) -> Result<Release, FlowError> {
         self.install(|| {
-            let (release, records) = self.prepare(engine, loaded, target, options)?;
+            let (release, records) = self.prepare(engine, loaded, (target, None), options)?;
             records.publish()?;
             Ok(release)
         })
     }
 
-    /// Reads, searches, verifies, writes and reads back. The second result is to be published.
+    /// Reads, searches, verifies, writes, reads back, and judges the release together with earlier ones. The second
+    /// result is to be published.
     fn prepare<E: Engine>(
         &self,
         engine: &E,
         loaded: &LoadedPolicy,
-        target: &E::Target,
+        (target, earlier): (&E::Target, Option<&EarlierFiles>),
         options: &ReleaseOptions,
     ) -> Result<(Release, ReadBack<E::Staged>), FlowError> {
         let mut stopwatch = Stopwatch::start();
         let order = order(engine, &loaded.policy, options.keep_order)?;
+        earlier.map_or(Ok(()), |files| files.check_order(self, order))?;
         let (counts, profile) = self.original(loaded, engine)?;
         let profile_seconds = stopwatch.lap();
 
@@ -168,7 +167,11 @@ impl Session<'_> {
         let seed = seed(options.seed)?;
         let others = self.second_tables(policy, &loaded.hierarchies, &loaded.folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        self.check_memory(&bound, &counts, Purpose::release(engine, target, options.path))?;
+        let linking = linking_policy(policy);
+        let earlier = earlier.map(|files| EarlierReleases::read(self, files, &linking, (&bound, counts.bytes())));
+        let earlier = earlier.transpose()?;
+        let linked = earlier.as_ref().map_or(Vec::new(), EarlierReleases::sizes);
+        self.check_memory(&bound, &counts, (Purpose::release(engine, target, options.path), &linked))?;
         // `moretta frontier` uses the same seed, so that the steps are the same.
         let path_seed = if options.at.is_some() { options.seed.map_or(0, Seed::for_search) } else { seed.for_search() };
         let task = Task::of(&bound, path_seed);
@@ -201,6 +204,11 @@ impl Session<'_> {
         let release = self.write(input, &verified, &mut report, stopwatch)?;
         if let Some(saved) = &mut recoding {
             saved.release.clone_from(&report.release);
+        }
+        drop(verified);
+        if let Some(earlier) = earlier {
+            report.linkage = Some(earlier.judge(&release)?);
+            report.peak_memory_bytes = self.alone().then(peak_memory_bytes).flatten();
         }
         Ok((Release { report, recoding }, release))
     }

@@ -45,7 +45,7 @@ impl Session<'_> {
             let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
             let bound = BoundPolicy::with_tables(&loaded.policy, Tables { table: &profile, others: &others })?;
             preflight::path(&bound)?;
-            self.check_memory(&bound, &counts, Purpose::Path)?;
+            self.check_memory(&bound, &counts, (Purpose::Path, &[]))?;
             drop(counts);
             self.observer.stage(Stage::Searching);
             let found = TradeOff::find(&loaded.policy, &Task::of(&bound, request.seed), self.observer)?;

@@ -153,7 +153,8 @@ pub struct Anonymize {
     pub time_limit: Option<Duration>,
     /// Earlier releases of the same records; refuse a release that violates the policy together with them
     ///
-    /// An attacker who has several releases of one table learns more than from each. `moretta linkage` counts it.
+    /// An attacker who has several releases of one table learns more than from each. `moretta linkage` counts it. The
+    /// order of the input is refused, too, because it links the records.
     #[arg(long, value_name = "RELEASE", num_args = 1..)]
     pub earlier: Vec<String>,
     /// Refuse the release, or publish it with a note, if the policy is violated together with earlier ones [default: refuse]
@@ -205,8 +206,9 @@ pub struct Linkage {
 const LINKAGE_HELP: &str = "\
 The attacker knows the quasi-identifiers of a person and has all releases. In each release the person can be any \
 record whose cells contain these values. Only records whose sensitive, class and insensitive values occur among these \
-in every release remain: the joint group, which must satisfy the policy. Releases of different records (of another \
-year, for instance) are refused. No person and no value is printed.";
+in every release remain: the joint group, which must satisfy the policy, with suppressed records and without. The \
+records of each release are assumed to be in random order. Releases of different records (of another year, for \
+instance) are refused. No person and no value is printed.";
 
 #[derive(Debug, Args)]
 pub struct Measure {

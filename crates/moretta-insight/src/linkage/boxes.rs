@@ -71,7 +71,11 @@ impl CodeSet {
 }
 
 /// Maximum groups of a leaf. Affects speed only; not tuned.
-const LEAF_GROUPS: usize = 8;
+pub(super) const LEAF_GROUPS: usize = 8;
+
+/// Bytes of a cell and of a node.
+pub(super) const CODE_SET_BYTES: u64 = size_of::<CodeSet>() as u64;
+pub(super) const BOX_NODE_BYTES: u64 = size_of::<BoxNode>() as u64;
 
 /// The boxes of all groups of a release in some columns.
 #[derive(Debug)]

@@ -21,18 +21,25 @@
 //!   may overlap, and a suppressed record (`*`) is a candidate of every person, so candidates can come from several
 //!   groups.
 //! - Sensitive, class and insensitive columns are copied unchanged. So a candidate of one release can be the target only
-//!   if every other release has a candidate with the same combination of copied values.
+//!   if every other release has a candidate with the same combination of copied texts.
 //! - The *joint group* of a target is the multiset intersection of its candidates over all releases: each combination of
 //!   copied values, as often as in the release where it is rarest among the candidates. In the example: HIV, once. No
 //!   more people than that can be candidates in all releases. For a single release with disjoint boxes, it is the
 //!   target's group.
-//! - The policy's models judge the joint group of every target, as they judge the groups of one release. A model that
-//!   assumes fewer columns to be known (a template, LKC-privacy) gets joint groups by these columns only.
-//! - A sensitive value is *certain* if all records of the joint group have it.
+//! - Few people are suppressed, so an attacker may ignore suppressed records and is right about all other people. So each
+//!   target has a second joint group without them; with them where a release has no other candidate, because the target
+//!   must be suppressed there. It does not count if it is empty.
+//! - The policy's models judge both joint groups of every target, as they judge the groups of one release; both must
+//!   satisfy them. A model that assumes fewer columns to be known (a template, LKC-privacy) gets joint groups by these
+//!   columns only.
+//! - A sensitive value is *certain* if all records of one of the joint groups have it.
 //!
 //! A joint group contains the target's own record and, as a bound, everyone who may share it: attackers who also reason
 //! about who else must be in which group may learn more. So a joint group with fewer than k records or l values is a
 //! violation, and the absence of violations is no proof. Shares (templates, t-closeness) are those of the joint group.
+//!
+//! The order of the records is not considered: a profile has none. Releases in the order of their original have the same
+//! person in the same row, and no joint group protects them.
 //!
 //! # Targets
 //!
@@ -50,6 +57,7 @@
 mod boxes;
 mod copied;
 mod joint;
+mod memory;
 mod people;
 mod regions;
 mod tally;
@@ -57,18 +65,20 @@ mod tally;
 mod tests;
 
 use moretta_core::{
-    hierarchy::DomainError,
+    counts::Counts,
+    hierarchy::{DomainError, Hierarchies},
     policy::{ColumnPolicy, Numbers, Policy},
     privacy::{Description, ModelFacts},
     profile::Profile,
-    schema::{MissingRule, Role},
+    schema::{Kind, MissingRule, Role},
     text::{at_record, count, listed, shown},
 };
 use serde::{Serialize, Serializer};
 
 pub use self::{
+    memory::{LinkedSize, linking_bytes},
     people::people,
-    regions::{MAX_STEPS, regions},
+    regions::{MAX_STEPS, REGION_BYTES, regions},
 };
 
 /// A released file.
@@ -76,8 +86,22 @@ pub use self::{
 pub struct ReleasedTable {
     /// Name of the file.
     pub name: String,
-    /// Its profile ([`Profile::of_release`]) under the [`linking_policy`].
-    pub profile: Profile,
+    /// Its profile, in which every text of a copied column is a value.
+    pub(crate) profile: Profile,
+}
+
+impl ReleasedTable {
+    /// A release from the counts of its columns under the [`linking_policy`].
+    pub fn new(name: String, linking: &Policy, counts: &Counts) -> Result<Self, DomainError> {
+        let mut exact = linking.clone();
+        // No text is missing here: `NA` and an empty cell are two texts that link records.
+        exact.input.missing.clear();
+        for column in exact.columns.iter_mut().filter(|column| column.role != Role::QuasiIdentifier) {
+            (column.kind, column.fold, column.missing) = (Some(Kind::Category), false, MissingRule::Category);
+        }
+        let profile = Profile::of_release(&exact, &Hierarchies::default(), counts)?;
+        Ok(Self { name, profile })
+    }
 }
 
 /// Knowledge of an attacker who holds several releases.
@@ -104,8 +128,10 @@ impl Linkage {
     pub fn violations(&self) -> String {
         let total = self.targets.counted(self.total);
         let violated = |model: &&JointResult| !model.holds;
-        let model =
-            |model: &JointResult| format!("{} is violated for {} of {total}", model.model, count(model.violating));
+        let model = |model: &JointResult| {
+            let judged = self.targets.counted(model.total);
+            format!("{} is violated for {} of {judged}", model.model, count(model.violating))
+        };
         let certain = |column: &&CertainValues| column.together > 0;
         let value = |column: &CertainValues| {
             format!("`{}` becomes certain for {} of {total}", column.column, count(column.together))
@@ -114,6 +140,14 @@ impl Linkage {
         listed(&models.chain(self.certain.iter().filter(certain).map(value)).collect::<Vec<_>>())
     }
 }
+
+/// Assumption of every result, as a clause.
+pub const RANDOM_ORDER: &str = "the records of each release are assumed to be in random order: two releases in the order \
+    of the original have the same person in the same row";
+
+/// Limits of a result without violations, as a clause.
+pub const NO_PROOF: &str = "that no violation was found is no proof: an attacker who knows more than the \
+    quasi-identifiers, who reasons about the other people in the groups, or who guesses by shares may learn more";
 
 /// One of the releases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -166,8 +200,10 @@ pub struct JointResult {
     pub model: Description,
     /// Whether every joint group satisfies the model.
     pub holds: bool,
-    /// Targets whose joint group violates it. Regions count once for each set of columns that a model assumes known.
+    /// Targets that violate it. Regions count once for each set of columns that a model assumes known.
     pub violating: u64,
+    /// Targets that were judged. Regions differ between models, because they depend on the columns that are known.
+    pub total: u64,
     /// Figure of the worst joint group, in words.
     pub worst: String,
     /// The same as a number; `None` if the model's definition has none.
@@ -237,8 +273,11 @@ pub enum LinkageError {
     #[error("there are no records")]
     Empty,
     /// Too many intersections.
-    #[error("the boxes intersect in more than {} ways; with --original, people are counted instead", count(MAX_STEPS))]
-    TooManyRegions,
+    #[error("the boxes intersect in more than {} ways; with --original, people are counted instead", count(*max_steps))]
+    TooManyRegions {
+        /// Maximum number of them.
+        max_steps: u64,
+    },
     /// The values of the releases contradict the policy.
     #[error(transparent)]
     Domain(#[from] DomainError),
@@ -259,8 +298,8 @@ impl LinkageError {
     }
 }
 
-/// The policy under which releases are read to be linked: insensitive columns are counted too, because they are copied
-/// and link records as sensitive columns do.
+/// The policy under which releases are counted to be linked: insensitive columns are counted too, because they are
+/// copied and link records as sensitive columns do.
 pub fn linking_policy(policy: &Policy) -> Policy {
     let counted = |column: &ColumnPolicy| match column.role {
         Role::Insensitive => ColumnPolicy {

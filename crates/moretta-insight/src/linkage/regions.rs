@@ -13,7 +13,7 @@
 use hashbrown::{DefaultHashBuilder, HashSet};
 use moretta_core::{hierarchy::Hierarchies, observer::Observer, policy::BoundPolicy, profile::Profile};
 use rayon::prelude::*;
-use std::hash::BuildHasher;
+use std::{collections::BTreeMap, hash::BuildHasher};
 
 use super::{
     Linkage, LinkageError, ReleasedTable, Targets,
@@ -30,23 +30,17 @@ pub const MAX_STEPS: u64 = 5_000_000;
 /// Regions judged together. Affects speed only.
 const CHUNK: usize = 4096;
 
-/// Counts what an attacker learns about a person in each region. The policy (a
-/// [`linking_policy`](super::linking_policy)) is bound to the first release.
+/// Bytes of the heap per intersection, at most: the hash of a region in a table that may be half empty while it grows.
+pub const REGION_BYTES: u64 = 32;
+
+/// Counts what an attacker learns about a person in each region, of at most `max_steps` intersections ([`MAX_STEPS`],
+/// or fewer if the memory is limited). The policy (a [`linking_policy`](super::linking_policy)) is bound to the first
+/// release.
 pub fn regions(
     bound: &BoundPolicy<'_>,
     hierarchies: &Hierarchies,
     releases: &[ReleasedTable],
-    observer: &dyn Observer,
-) -> Result<Linkage, LinkageError> {
-    regions_within(MAX_STEPS, bound, hierarchies, releases, observer)
-}
-
-/// Like [`regions`], with another maximum number of intersections.
-pub(super) fn regions_within(
     max_steps: u64,
-    bound: &BoundPolicy<'_>,
-    hierarchies: &Hierarchies,
-    releases: &[ReleasedTable],
     observer: &dyn Observer,
 ) -> Result<Linkage, LinkageError> {
     if bound.profile().records() == 0 {
@@ -56,34 +50,40 @@ pub(super) fn regions_within(
     let domains = Profile::of_labels(bound.policy(), hierarchies, &profiles)?;
     check_numbers(bound.policy(), &domains)?;
     let mut tally = Tally::new(bound)?;
-    let copied = CopiedValues::new(bound.profile());
-    let read = |(index, release)| ReadRelease::new(index, release, &domains, &copied);
-    let read: Vec<ReadRelease> = releases.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+    let copied = CopiedValues::new(bound.profile(), releases)?;
+    let read = |(index, release)| ReadRelease::new(index, release, &domains);
+    let read: Vec<ReadRelease<'_>> = releases.iter().enumerate().map(read).collect::<Result<_, _>>()?;
     let (scopes, sensitive) = (scopes(bound), sensitive(bound.profile()));
     let (mut steps, mut total) = (max_steps, 0);
     for (index, (columns, models)) in scopes.iter().enumerate() {
         let sensitive = if index == 0 { &sensitive[..] } else { &[] };
-        let scope = Scope::new(columns, &read, (bound.models(), models.clone()), sensitive, &copied);
+        let scope = Scope::new(columns, &read, (bound.models(), models), sensitive, &copied);
         let hasher = DefaultHashBuilder::default();
         let mut walk = Walk {
             scope: &scope,
             tally: &mut tally,
             observer,
+            max_steps,
             steps,
             hasher,
             known: HashSet::new(),
             waiting: Vec::new(),
+            violating: BTreeMap::new(),
         };
         let groups = scope.releases[0].boxes.len();
         for group in 0..groups as u32 {
             observer.progress((index * groups + group as usize) as u64, (scopes.len() * groups) as u64);
             let release = &scope.releases[0];
-            walk.descend(1, release.boxes.of_group(group).to_vec(), release.values[group as usize].clone())?;
+            walk.descend(1, release.boxes.of_group(group).to_vec(), release.of_group(group).into_owned())?;
         }
         walk.judge();
+        let (judged, violating) = (walk.known.len() as u64, walk.violating);
         steps = walk.steps;
         if index == 0 {
-            total = walk.known.len() as u64;
+            total = judged;
+        }
+        for entry in tally.entries_of(&scope) {
+            tally.judged(entry, violating.get(&entry).copied().unwrap_or(0), judged);
         }
     }
     Ok(tally.finish(Targets::Regions, total, releases))
@@ -93,6 +93,7 @@ struct Walk<'a, 't> {
     scope: &'a Scope<'a>,
     tally: &'a mut Tally<'t>,
     observer: &'a dyn Observer,
+    max_steps: u64,
     /// Number of intersections that are still allowed.
     steps: u64,
     hasher: DefaultHashBuilder,
@@ -100,6 +101,8 @@ struct Walk<'a, 't> {
     known: HashSet<u64>,
     /// Regions to be judged.
     waiting: Vec<Vec<CodeSet>>,
+    /// Regions that violate each entry of the tally.
+    violating: BTreeMap<usize, u64>,
 }
 
 impl Walk<'_, '_> {
@@ -120,8 +123,8 @@ impl Walk<'_, '_> {
             return Err(LinkageError::Interrupted);
         }
         for (group, part) in release.boxes.across(&region) {
-            self.steps = self.steps.checked_sub(1).ok_or(LinkageError::TooManyRegions)?;
-            let common = intersection(&values, &release.values[group as usize]);
+            self.steps = self.steps.checked_sub(1).ok_or(LinkageError::TooManyRegions { max_steps: self.max_steps })?;
+            let common = intersection(&values, &release.of_group(group));
             if !common.is_empty() {
                 self.descend(depth + 1, part, common)?;
             }
@@ -130,23 +133,17 @@ impl Walk<'_, '_> {
     }
 
     fn judge(&mut self) {
-        let scope = self.scope;
-        let candidates = |region: &Vec<CodeSet>| -> Vec<Vec<u32>> {
-            scope.releases.iter().map(|release| release.boxes.covering(region)).collect()
-        };
-        let waiting = std::mem::take(&mut self.waiting);
+        let (scope, tally) = (self.scope, &mut *self.tally);
         let judge = |region: &Vec<CodeSet>| {
-            let groups = candidates(region);
-            scope.judge(&groups, &scope.joint(&groups))
+            let groups: Vec<Vec<u32>> = scope.releases.iter().map(|release| release.boxes.covering(region)).collect();
+            scope.judge(&groups, |model| tally.margin(model))
         };
-        let verdicts: Vec<Verdict> = waiting.par_iter().map(judge).collect();
-        for (region, verdict) in waiting.iter().zip(&verdicts) {
-            self.tally.add(scope, verdict, 1, || scope.joint(&candidates(region)));
-            for (model, (_, holds)) in scope.models.iter().zip(&verdict.models) {
-                if !holds {
-                    self.tally.violate(self.tally.entries[*model], 1);
-                }
+        let verdicts: Vec<Verdict> = std::mem::take(&mut self.waiting).par_iter().map(judge).collect();
+        for verdict in verdicts {
+            for entry in tally.violated(scope, &verdict) {
+                *self.violating.entry(entry).or_default() += 1;
             }
+            tally.add(scope, verdict, 1);
         }
     }
 }

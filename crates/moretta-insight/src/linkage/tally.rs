@@ -1,26 +1,28 @@
 //! Results of all models while joint groups are judged.
 
+use std::collections::BTreeSet;
+
 use moretta_core::{
     ids::{AttributeId, ColumnId},
     policy::BoundPolicy,
-    privacy::Group,
     profile::Profile,
     schema::Role,
 };
 
 use super::{
     CertainValues, JointResult, Linkage, LinkageError, LinkedRelease, ReleasedTable, Targets,
-    joint::{Combinations, Scope, Verdict},
+    joint::{Scope, Verdict},
 };
 use crate::naming;
 
 /// The result under construction. Targets are added in order, so that it does not depend on the number of threads.
 pub(super) struct Tally<'a> {
     bound: &'a BoundPolicy<'a>,
-    models: Vec<JointResult>,
+    pub(super) models: Vec<JointResult>,
+    /// Smallest margin by entry of `models`.
     margins: Vec<f64>,
     /// Entry of `models` for each bound model: parts of one model share an entry.
-    pub(super) entries: Vec<usize>,
+    entries: Vec<usize>,
     certain: Vec<CertainValues>,
     smallest: Option<u64>,
 }
@@ -37,7 +39,15 @@ impl<'a> Tally<'a> {
             let same = |last: &JointResult| after_part && model.is_part() && last.model == description;
             if !models.last().is_some_and(same) {
                 let (worst, facts) = (String::new(), model.facts());
-                models.push(JointResult { model: description, holds: true, violating: 0, worst, figure: None, facts });
+                models.push(JointResult {
+                    model: description,
+                    holds: true,
+                    violating: 0,
+                    total: 0,
+                    worst,
+                    figure: None,
+                    facts,
+                });
             }
             after_part = model.is_part();
             entries.push(models.len() - 1);
@@ -50,14 +60,28 @@ impl<'a> Tally<'a> {
         Ok(Self { bound, margins: vec![f64::INFINITY; models.len()], models, entries, certain, smallest: None })
     }
 
-    /// Adds the verdict on targets that have the same joint group.
-    pub(super) fn add(&mut self, scope: &Scope<'_>, verdict: &Verdict, targets: u64, joint: impl Fn() -> Combinations) {
-        for (model, (margin, _)) in scope.models.iter().zip(&verdict.models) {
+    /// Smallest margin of a bound model, and of the other parts of its model, so far.
+    pub(super) fn margin(&self, model: usize) -> f64 {
+        self.margins[self.entries[model]]
+    }
+
+    /// Entries of the models of a scope.
+    pub(super) fn entries_of(&self, scope: &Scope<'_>) -> BTreeSet<usize> {
+        scope.models.iter().map(|model| self.entries[*model]).collect()
+    }
+
+    /// Entries of the models that a verdict finds violated.
+    pub(super) fn violated(&self, scope: &Scope<'_>, verdict: &Verdict) -> BTreeSet<usize> {
+        let models = scope.models.iter().zip(&verdict.models).filter(|(_, verdict)| !verdict.holds);
+        models.map(|(model, _)| self.entries[*model]).collect()
+    }
+
+    /// Adds the verdict on targets that have the same joint groups.
+    pub(super) fn add(&mut self, scope: &Scope<'_>, verdict: Verdict, targets: u64) {
+        for (model, verdict) in scope.models.iter().zip(verdict.models) {
             let entry = self.entries[*model];
-            if *margin < self.margins[entry] {
-                self.margins[entry] = *margin;
-                let members = scope.members(&joint());
-                let figure = self.bound.models()[*model].figure(&Group::new(self.bound.profile(), &members));
+            if let Some((margin, figure)) = verdict.worst.filter(|(margin, _)| *margin < self.margins[entry]) {
+                self.margins[entry] = margin;
                 self.models[entry].worst = figure.text;
                 self.models[entry].figure = Some(figure.value).filter(|value| value.is_finite());
             }
@@ -71,10 +95,12 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds targets that violate the model of an entry.
-    pub(super) fn violate(&mut self, entry: usize, targets: u64) {
-        self.models[entry].violating += targets;
-        self.models[entry].holds &= targets == 0;
+    /// Adds targets that were judged by the model of an entry, and those of them that violate it.
+    pub(super) fn judged(&mut self, entry: usize, violating: u64, targets: u64) {
+        let model = &mut self.models[entry];
+        model.violating += violating;
+        model.total += targets;
+        model.holds &= violating == 0;
     }
 
     pub(super) fn finish(self, targets: Targets, total: u64, releases: &[ReleasedTable]) -> Linkage {

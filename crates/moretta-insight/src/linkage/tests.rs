@@ -17,7 +17,7 @@ use super::{
     Linkage, LinkageError, ReleasedTable,
     boxes::{Boxes, CodeSet},
     people, regions,
-    regions::regions_within,
+    regions::MAX_STEPS,
 };
 
 const POLICY: &str = r#"version = 1
@@ -61,10 +61,8 @@ fn counts(policy: &Policy, rows: &[Row]) -> Counts {
 fn link(original: Option<&[Row]>, releases: &[Vec<Row>]) -> Linkage {
     let policy = Policy::parse(POLICY, &method_names()).unwrap();
     let hierarchies: Hierarchies = [("zip".to_owned(), file::parse(ZIP).unwrap())].into_iter().collect();
-    let table = |rows: &Vec<Row>| ReleasedTable {
-        name: String::new(),
-        profile: Profile::of_release(&policy, &hierarchies, &counts(&policy, rows)).unwrap(),
-    };
+    let first = counts(&policy, &releases[0]);
+    let table = |rows: &Vec<Row>| ReleasedTable::new(String::new(), &policy, &counts(&policy, rows)).unwrap();
     let releases: Vec<ReleasedTable> = releases.iter().map(table).collect();
     match original {
         Some(rows) => {
@@ -72,8 +70,9 @@ fn link(original: Option<&[Row]>, releases: &[Vec<Row>]) -> Linkage {
             people(&BoundPolicy::new(&policy, &original).unwrap(), &releases, &NoObserver).unwrap()
         }
         None => {
-            let bound = BoundPolicy::new(&policy, &releases[0].profile).unwrap();
-            regions(&bound, &hierarchies, &releases, &NoObserver).unwrap()
+            let first = Profile::of_release(&policy, &hierarchies, &first).unwrap();
+            let bound = BoundPolicy::new(&policy, &first).unwrap();
+            regions(&bound, &hierarchies, &releases, MAX_STEPS, &NoObserver).unwrap()
         }
     }
 }
@@ -124,21 +123,26 @@ fn naive_regions(releases: &[Vec<Row>]) -> [u64; 5] {
     let distinct: BTreeSet<Region> = found.into_iter().map(|(region, _)| region).collect();
     let mut counted = [distinct.len() as u64, u64::MAX, 0, 0, 0];
     for region in &distinct {
-        let candidates = groups.iter().map(|release| {
+        let candidates = |release: &BTreeMap<Region, Multiset>, suppressed: bool| {
             let mut all = Multiset::new();
             for (cells, own) in release {
-                if cells.iter().zip(region).all(|(cell, part)| part.is_subset(cell)) {
+                let is_suppressed = cells.iter().map(BTreeSet::len).eq([100, 4]);
+                if cells.iter().zip(region).all(|(cell, part)| part.is_subset(cell)) && (suppressed || !is_suppressed) {
                     own.iter().for_each(|(value, n)| *all.entry(value.clone()).or_default() += n);
                 }
             }
             all
-        });
-        let joint = candidates.reduce(|a, b| intersection(&a, &b)).unwrap();
-        let records: u64 = joint.values().sum();
-        counted[1] = counted[1].min(records);
-        counted[2] += u64::from(records < 3);
-        counted[3] += u64::from(joint.len() < 2);
-        counted[4] += u64::from(joint.len() == 1);
+        };
+        let without = |release| Some(candidates(release, false)).filter(|found| !found.is_empty());
+        let joint = groups.iter().map(|release| candidates(release, true)).reduce(|a, b| intersection(&a, &b)).unwrap();
+        let other = groups.iter().map(|release| without(release).unwrap_or_else(|| candidates(release, true)));
+        let other = other.reduce(|a, b| intersection(&a, &b)).filter(|other| !other.is_empty());
+        let both = [Some(joint), other];
+        let any = |wrong: &dyn Fn(&Multiset) -> bool| u64::from(both.iter().flatten().any(wrong));
+        counted[1] = both.iter().flatten().map(|joint| joint.values().sum()).chain([counted[1]]).min().unwrap();
+        counted[2] += any(&|joint| joint.values().sum::<u64>() < 3);
+        counted[3] += any(&|joint| joint.len() < 2);
+        counted[4] += any(&|joint| joint.len() == 1);
     }
     counted
 }
@@ -176,16 +180,34 @@ fn too_many_intersections_are_refused() {
     let policy = Policy::parse(POLICY, &method_names()).unwrap();
     let hierarchies: Hierarchies = [("zip".to_owned(), file::parse(ZIP).unwrap())].into_iter().collect();
     let row = |age: &str, disease: &str| [age.to_owned(), "A".to_owned(), disease.to_owned()];
-    let rows = vec![row("[20, 29]", "flu"), row("[30, 39]", "flu")];
-    let table = || ReleasedTable {
-        name: String::new(),
-        profile: Profile::of_release(&policy, &hierarchies, &counts(&policy, &rows)).unwrap(),
-    };
-    let releases = [table(), table()];
-    let bound = BoundPolicy::new(&policy, &releases[0].profile).unwrap();
-    let within = |steps| regions_within(steps, &bound, &hierarchies, &releases, &NoObserver);
+    let counts = counts(&policy, &[row("[20, 29]", "flu"), row("[30, 39]", "flu")]);
+    let table = || ReleasedTable::new(String::new(), &policy, &counts).unwrap();
+    let (releases, first) = ([table(), table()], Profile::of_release(&policy, &hierarchies, &counts).unwrap());
+    let bound = BoundPolicy::new(&policy, &first).unwrap();
+    let within = |steps| regions(&bound, &hierarchies, &releases, steps, &NoObserver);
     assert_eq!(within(2).unwrap().total, 2);
-    assert_eq!(within(1), Err(LinkageError::TooManyRegions));
+    assert_eq!(within(1), Err(LinkageError::TooManyRegions { max_steps: 1 }));
+}
+
+#[test]
+fn a_total_for_each_model() {
+    // Regions by zip alone are fewer than by age and zip, and a template has several parts.
+    let template = "[[privacy.template]]\ngiven = [\"age\"]\ncolumn = \"disease\"\nvalues = [\"flu\", \"HIV\"]\n\
+        max-confidence = 0.1\n[columns]\n";
+    let policy = Policy::parse(&POLICY.replace("[columns]\n", template), &method_names()).unwrap();
+    let hierarchies: Hierarchies = [("zip".to_owned(), file::parse(ZIP).unwrap())].into_iter().collect();
+    let row = |age: &str, zip: &str, disease: &str| [age.to_owned(), zip.to_owned(), disease.to_owned()];
+    let rows = [row("20", "A", "flu"), row("20", "B", "HIV"), row("30", "A", "flu"), row("30", "B", "flu")];
+    let counts = counts(&policy, &rows);
+    let table = || ReleasedTable::new(String::new(), &policy, &counts).unwrap();
+    let first = Profile::of_release(&policy, &hierarchies, &counts).unwrap();
+    let bound = BoundPolicy::new(&policy, &first).unwrap();
+    let found = regions(&bound, &hierarchies, &[table(), table()], MAX_STEPS, &NoObserver).unwrap();
+    let of = |model: &super::JointResult| (model.violating, model.total);
+    assert_eq!(found.total, 4);
+    // k, the two values of the template, l.
+    assert_eq!(found.models.iter().map(of).collect::<Vec<_>>(), [(4, 4), (2, 2), (1, 2), (4, 4)]);
+    assert!(found.violations().contains("is violated for 1 of 2 regions"), "{}", found.violations());
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use moretta_core::{
     text::counted,
 };
 use moretta_insight::{
-    linkage::{JointResult, Linkage},
+    linkage::{JointResult, Linkage, NO_PROOF, RANDOM_ORDER},
     report::{ModelResult, Privacy, Report, TemplateResult},
 };
 
@@ -43,29 +43,33 @@ fn one_release(linkage: Option<&Linkage>) -> Markup {
              narrow down the groups of a person and may learn a sensitive value. Give every recipient the same file, or \
              check a further release with " code { "moretta anonymize --earlier" } "."
         }
-        @if let Some(linkage) = linkage { (scrolling("Earlier releases", linkage_table(linkage))) }
+        @if let Some(linkage) = linkage {
+            (scrolling("Earlier releases", linkage_table(linkage)))
+            p.sentence { "Note: " (RANDOM_ORDER) "." }
+            @if linkage.holds { p.sentence { "Note: " (NO_PROOF) "." } }
+        }
     }
 }
 
 fn linkage_table(linkage: &Linkage) -> Markup {
     let earlier = counted(linkage.releases.len() as u64 - 1, "earlier release", "earlier releases");
-    let of = |number: u64| format!("{} of {}", count(number), linkage.targets.counted(linkage.total));
+    let of = |number: u64, total: u64| format!("{} of {}", count(number), linkage.targets.counted(total));
     html! {
         table {
             caption { "Together with " (earlier) }
             (head(&[text("Guarantee"), text("Required"), text("Violated for"), text("Worst figure"), text("Verdict")]))
             tbody {
-                @for JointResult { model, holds, violating, worst, .. } in &linkage.models { tr {
+                @for JointResult { model, holds, violating, total, worst, .. } in &linkage.models { tr {
                     th scope="row" { (model.name) }
                     td { bdi { (model.limit) } }
-                    td { (of(*violating)) }
+                    td { (of(*violating, *total)) }
                     td { bdi { (with_separators(worst)) } }
                     td.outcome { (outcome(*holds)) }
                 } }
                 @for column in &linkage.certain { tr {
                     th scope="row" { "certain values" }
                     td { (describe::name(&column.column)) }
-                    td { (of(column.together)) }
+                    td { (of(column.together, linkage.total)) }
                     td {}
                     td {}
                 } }

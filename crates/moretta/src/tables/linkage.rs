@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use moretta_core::text::{count, counted, one_line, shown};
-use moretta_insight::linkage::{JointResult, Linkage, Targets};
+use moretta_insight::linkage::{JointResult, Linkage, NO_PROOF, RANDOM_ORDER, Targets};
 
 use crate::summary::{BAD, GOOD, records};
 
@@ -24,11 +24,11 @@ pub fn text(linkage: &Linkage) -> String {
     text
 }
 
-/// Returns a line for each model and each sensitive column.
+/// Returns a line for each model and each sensitive column, and the notes on all results.
 pub fn lines(linkage: &Linkage) -> String {
-    let total = linkage.targets.counted(linkage.total);
     let mut text = String::new();
-    for JointResult { model, holds, violating, worst, .. } in &linkage.models {
+    for JointResult { model, holds, violating, total, worst, .. } in &linkage.models {
+        let total = linkage.targets.counted(*total);
         let (model, worst) = (one_line(&model.to_string()), one_line(worst));
         let _ = match holds {
             true => writeln!(text, "  {GOOD}ok{GOOD:#}     {model}: worst joint group has {worst}"),
@@ -41,6 +41,7 @@ pub fn lines(linkage: &Linkage) -> String {
             }
         };
     }
+    let total = linkage.targets.counted(linkage.total);
     let _ = writeln!(text, "  joint  the smallest joint group has {}", records(linkage.smallest_joint_group));
     for column in &linkage.certain {
         let (together, alone) = (count(column.together), count(column.alone));
@@ -49,6 +50,10 @@ pub fn lines(linkage: &Linkage) -> String {
             "  values `{}` is certain for {together} of {total} ({alone} from a single release)",
             shown(&column.column)
         );
+    }
+    let _ = writeln!(text, "  note   {RANDOM_ORDER}");
+    if linkage.holds {
+        let _ = writeln!(text, "  note   {NO_PROOF}");
     }
     text
 }

@@ -1,5 +1,6 @@
 //! `moretta linkage` and `anonymize --earlier`: counts equal those of a naive twin, refusals, and what is printed.
 
+mod attacker;
 mod twin;
 
 use std::fmt::Write as _;
@@ -100,11 +101,12 @@ fn four_releases_of_2000_people() {
         assert_eq!(folder.run(&["check", file, "--policy", "policy.toml"]).code, 0);
     }
     let roles = demo_roles(&folder);
-    for releases in [&files[..2], &files[..]] {
+    // Wide bounds around 31 and 109, so that a better search may change the groups but not hide the attack.
+    for (releases, certain) in [(&files[..2], 15..=60), (&files[..], 60..=240)] {
         let (code, found) = linkage(&folder, releases, &["--original", "people.csv"]);
         let twin = twin_of(&folder, releases, &roles, &[Limit::Records(4), Limit::Distinct(3)]);
         assert_eq!(counted(&found), twin);
-        assert!(code == 1 && twin.alone == 0 && twin.together > 0, "{twin:?}");
+        assert!(code == 1 && twin.alone == 0 && certain.contains(&twin.together), "{twin:?}");
     }
     // The second release is refused, and nothing is written.
     let before = folder.files();
@@ -112,6 +114,44 @@ fn four_releases_of_2000_people() {
     assert_eq!(refused.code, 1);
     assert!(refused.stderr.contains("nothing was written: together with 1.csv, k-anonymity"), "{}", refused.stderr);
     assert!(refused.stdout.is_empty() && folder.files() == before);
+}
+
+/// Replaces the known cells of one record in a hundred by `*`.
+fn suppress(folder: &Folder, file: &str, known: usize, seed: u64) {
+    let mut dice = Dice(seed);
+    let mut rows = people::rows(&folder.read(file));
+    for row in rows[1..].iter_mut().filter(|_| dice.below(100) == 0) {
+        row[..known].fill("*".to_owned());
+    }
+    let cell = |cell: &String| if cell.contains(',') { format!("\"{cell}\"") } else { cell.clone() };
+    let line = |row: &Vec<String>| row.iter().map(cell).collect::<Vec<_>>().join(",") + "\n";
+    folder.write(file, rows.iter().map(line).collect::<String>());
+}
+
+#[test]
+fn suppressed_records_hide_no_violation() {
+    let folder = demo(1000);
+    let (files, limits) = (["1.csv", "2.csv"], [Limit::Records(4), Limit::Distinct(3)]);
+    for (file, seed) in files.iter().zip(["1", "2"]) {
+        assert_eq!(release(&folder, "policy.toml", file, &["--seed", seed]).code, 0);
+    }
+    let roles = demo_roles(&folder);
+    let claimed = || {
+        let texts = files.map(|file| folder.read(file));
+        let claims = attacker::claims(&folder.read("people.csv"), &texts, &roles);
+        let (code, found) = linkage(&folder, &files, &["--original", "people.csv"]);
+        let found = counted(&found);
+        assert_eq!(found, twin_of(&folder, &files, &roles, &limits));
+        assert!(code == 1 && found.together >= claims.right, "{found:?} {claims:?}");
+        (claims, found)
+    };
+    let (before, found_before) = claimed();
+    assert!(before.right >= 10 && before.wrong == 0, "{before:?}");
+    files.iter().zip(5..).for_each(|(file, seed)| suppress(&folder, file, 4, seed));
+    let (after, found) = claimed();
+    // The attacker loses only people who are suppressed in one of the releases.
+    assert!(after.right >= before.right * 9 / 10, "{before:?} {after:?}");
+    assert!(found.violating[0] >= found_before.violating[0] * 9 / 10, "{found_before:?} {found:?}");
 }
 
 #[test]
@@ -311,7 +351,9 @@ fn earlier_releases_warn_on_request_and_are_in_the_report() {
     let (_, found) = linkage(&folder, &["1.csv", "2.csv"], &["--original", "people.csv"]);
     assert_eq!(report["linkage"], found);
     let page = folder.read("r.html");
-    assert!(page.contains("Together with 1 earlier release") && page.contains("One release per table"), "{page}");
+    for said in ["Together with 1 earlier release", "One release per table", "assumed to be in random order"] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
     let alone = release(&folder, "policy.toml", "3.csv", &["--report", "s.json", "--report", "s.html"]);
     assert_eq!(alone.code, 0);
     let report: Value = serde_json::from_str(&folder.read("s.json")).unwrap();
@@ -373,4 +415,68 @@ fn an_insensitive_column_links_records() {
         folder.edit(file, ",b", ",a").edit(file, ",c", ",a").edit(file, ",d", ",a");
     }
     assert_eq!(linkage(&folder, &["1.csv", "2.csv"], &["--original", "people.csv"]).0, 0);
+}
+
+#[test]
+fn spellings_link_records() {
+    let folder = Folder::empty();
+    folder.write("policy.toml", TWO).write("people.csv", "age,disease\n20,HIV\n30,flu\n40,hiv\n50,flu \n");
+    folder.write("1.csv", "age,disease\n\"[20, 30]\",HIV\n\"[20, 30]\",flu\n\"[40, 50]\",hiv\n\"[40, 50]\",flu \n");
+    folder.write("2.csv", "age,disease\n\"[30, 40]\",flu\n\"[30, 40]\",hiv\n\"[20, 50]\",HIV\n\"[20, 50]\",flu \n");
+    let link = |more: &[&str]| linkage(&folder, &["1.csv", "2.csv"], more);
+    let (code, found) = link(&["--original", "people.csv"]);
+    // The boxes of a person of 30 in the second release are both, those of one of 20 only one.
+    assert_eq!(
+        (code, counted(&found)),
+        (1, Counted { total: 4, smallest: 1, alone: 0, together: 2, violating: vec![2, 2] })
+    );
+    assert_eq!(link(&[]).0, 1);
+    // A program has changed the spelling of the second release: then only the values link its records.
+    folder.edit("2.csv", "HIV", "hiv").edit("2.csv", "flu ", "flu");
+    assert_eq!((link(&["--original", "people.csv"]).0, link(&[]).0), (0, 0));
+    folder.edit("2.csv", "hiv\n\"[20, 50]\",hiv", "hiv\n\"[20, 50]\",flu");
+    let run = folder.run(&["linkage", "1.csv", "2.csv", "-p", "policy.toml"]);
+    assert!(run.code == 2 && run.stderr.contains("2.csv: its sensitive, class and insensitive"), "{}", run.stderr);
+}
+
+#[test]
+fn numbers_that_another_program_wrote_are_linked_by_value() {
+    let folder = Folder::empty();
+    let policy =
+        TWO.replace("disease.role = \"sensitive\"", "disease.role = \"sensitive\"\nroom.role = \"insensitive\"");
+    folder.write("policy.toml", policy).write("people.csv", "age,disease,room\n20,1,7\n30,2,7\n40,1,8\n50,2,8\n");
+    let release = "age,disease,room\n\"[20, 30]\",1,7\n\"[20, 30]\",2,7\n\"[40, 50]\",1,8\n\"[40, 50]\",2,8\n";
+    folder.write("1.csv", release).write("2.csv", release.replace(",1,", ",1.0,").replace(",7\n", ",7.0\n"));
+    for more in [&["--original", "people.csv"][..], &[]] {
+        let (code, found) = linkage(&folder, &["1.csv", "2.csv"], more);
+        assert_eq!((code, &found["smallest_joint_group"]), (0, &2.into()), "{more:?}");
+    }
+}
+
+#[test]
+fn the_order_of_the_input_is_refused_beside_earlier_releases() {
+    let folder = example();
+    let make = ["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv"];
+    folder.ok(&[&make[..], &["--keep-order"]].concat());
+    folder.write("input.toml", format!("{TWO}[release]\norder = \"input\"\n"));
+    let before = folder.files();
+    for (policy, more) in [("policy.toml", &["--keep-order"][..]), ("input.toml", &[])] {
+        let make = ["anonymize", "people.csv", "-p", policy, "-o", "new.csv", "--earlier", "out.csv"];
+        let refused = folder.run(&[&make[..], more].concat());
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("error: the records keep the order of the input, which links each"),
+            "{refused:?}"
+        );
+        assert!(refused.stdout.is_empty() && folder.files() == before);
+    }
+    // The same recoding in another order is fine, and so is the order on request.
+    let again = ["anonymize", "people.csv", "-p", "policy.toml", "-o", "new.csv", "--earlier", "out.csv"];
+    let shuffled = folder.ok(&[&again[..], &["--overwrite"]].concat());
+    for note in ["note   the records of each release are assumed to be in random order", "note   that no violation"] {
+        assert!(shuffled.contains(note), "{shuffled}");
+    }
+    let warned = folder.run(&[&again[..], &["--overwrite", "--keep-order", "--if-linkable", "warn"]].concat());
+    assert_eq!(warned.code, 0, "{}", warned.stderr);
+    assert!(warned.stderr.contains("note: the records keep the order of the input"), "{}", warned.stderr);
 }

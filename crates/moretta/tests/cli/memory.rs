@@ -1,5 +1,7 @@
 //! `--memory` bounds the process: a run is refused before its search with a figure that suffices, or keeps the limit.
 
+use std::{process::Stdio, time::Duration};
+
 use serde_json::Value;
 
 use crate::folder::Folder;
@@ -111,4 +113,55 @@ fn other_commands_keep_the_limit_too() {
     }
     let least = folder.run(&["check", "table.csv", "-p", "policy.toml", "--memory", "31MB"]);
     assert!(least.code == 2 && least.stderr.contains("at least 32MB"), "{}", least.stderr);
+}
+
+/// Runs a command and returns the peak memory of its process; `None` if the system does not report it.
+fn run_with_peak(folder: &Folder, arguments: &[&str]) -> (crate::folder::Run, Option<f64>) {
+    let mut child = folder.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (status, mut peak) = (format!("/proc/{}/status", child.id()), None);
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<f64>().ok());
+        peak = kilobytes.map(|kilobytes| kilobytes * 1024.0).or(peak);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    (crate::folder::Run { code: output.status.code().unwrap_or(-1), stdout, stderr }, peak)
+}
+
+#[test]
+fn linked_releases_keep_the_limit_or_are_refused_with_a_figure_that_does() {
+    let folder = folder("mondrian");
+    for (file, k) in [("1.csv", "4"), ("2.csv", "5"), ("3.csv", "6")] {
+        folder.write("other.toml", folder.read("policy.toml").replace("privacy.k = 5", &format!("privacy.k = {k}")));
+        folder.ok(&["anonymize", "table.csv", "-p", "other.toml", "-o", file, "--seed", k]);
+    }
+    let releases = ["1.csv", "2.csv", "3.csv"];
+    let linkage = [&["linkage", "-p", "policy.toml", "--json"], &releases[..]].concat();
+    let people = [&linkage[..], &["--original", "table.csv"]].concat();
+    let anonymize =
+        ["anonymize", "table.csv", "-p", "policy.toml", "-o", "out.csv", "--json", "--seed", "7", "--overwrite"];
+    let earlier = [&anonymize[..], &["--if-linkable", "warn", "--earlier"], &releases[..]].concat();
+    for arguments in [linkage, people, earlier] {
+        let limited =
+            |limit: &str| run_with_peak(&folder, &[&arguments[..1], &["--memory", limit], &arguments[1..]].concat());
+        let mut limit = "32MB".to_owned();
+        let (mut run, mut peak) = limited(&limit);
+        assert!(run.code == 2 && !folder.path("out.csv").exists(), "{arguments:?}: {}", run.stderr);
+        // The first figure is estimated before all releases are read.
+        for _ in 0..2 {
+            if run.code == 2 {
+                limit = figure(&run.stderr);
+                (run, peak) = limited(&limit);
+            }
+        }
+        assert!(run.code < 2, "{arguments:?} with {limit}: {}", run.stderr);
+        if let Some(peak) = peak {
+            let share = peak / (limit.trim_end_matches("MB").parse::<f64>().unwrap() * 1e6);
+            assert!((0.2..=MAX_SHARE).contains(&share), "{arguments:?}: {peak} of {limit} is {share:.2}");
+        }
+    }
 }

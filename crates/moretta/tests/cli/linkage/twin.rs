@@ -93,19 +93,19 @@ pub struct Counted {
     pub violating: Vec<u64>,
 }
 
-struct Table {
+pub(super) struct Table {
     columns: Vec<String>,
-    rows: Vec<Vec<String>>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    fn new(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         let mut rows = rows(text);
         let columns = rows.remove(0);
         Self { columns, rows }
     }
 
-    fn values(&self, column: &str) -> Vec<&str> {
+    pub(super) fn values(&self, column: &str) -> Vec<&str> {
         let at = self.columns.iter().position(|name| name == column).unwrap();
         self.rows.iter().map(|row| row[at].as_str()).collect()
     }
@@ -118,6 +118,8 @@ struct Release {
     /// By known column: which person's value each record's cell contains.
     matches: Vec<Matches>,
     copied: Vec<Vec<String>>,
+    /// By record: whether every known column is `*`.
+    suppressed: Vec<bool>,
 }
 
 /// Distinct values and cells of a column, and which cell contains which value.
@@ -151,22 +153,27 @@ impl Release {
         let columns: Vec<Vec<&str>> = roles.copied.iter().map(|name| release.values(name)).collect();
         let copied = |row: usize| columns.iter().map(|column| column[row].to_owned()).collect();
         let matches = roles.known.iter().map(column).collect();
-        Self { matches, copied: (0..release.rows.len()).map(copied).collect() }
+        let known: Vec<Vec<&str>> = roles.known.iter().map(|(name, _)| release.values(name)).collect();
+        let suppressed = |row: usize| known.iter().all(|column| column[row] == "*");
+        let records = 0..release.rows.len();
+        Self { matches, copied: records.clone().map(copied).collect(), suppressed: records.map(suppressed).collect() }
     }
 
-    /// Copied values of the records that may be a person's, if the attacker knows these columns.
-    fn candidates(&self, person: usize, known: &[usize]) -> Multiset {
+    /// Copied values of the records that may be a person's, if the attacker knows these columns. Without suppressed
+    /// records, unless there is no other.
+    fn candidates(&self, person: usize, known: &[usize], suppressed: bool) -> Multiset {
         let fits = |record: &usize| {
-            known.iter().all(|column| {
-                let Matches { values, cells, contains } = &self.matches[*column];
-                contains[cells[*record]][values[person]]
-            })
+            (suppressed || !self.suppressed[*record])
+                && known.iter().all(|column| {
+                    let Matches { values, cells, contains } = &self.matches[*column];
+                    contains[cells[*record]][values[person]]
+                })
         };
         let mut found = Multiset::new();
         for record in (0..self.copied.len()).filter(fits) {
             *found.entry(self.copied[record].clone()).or_default() += 1;
         }
-        found
+        if found.is_empty() && !suppressed { self.candidates(person, known, true) } else { found }
     }
 }
 
@@ -182,29 +189,37 @@ pub fn count(original: &str, releases: &[String], roles: &Roles<'_>, limits: &[L
     let mut counted =
         Counted { total: people as u64, smallest: u64::MAX, alone: 0, together: 0, violating: vec![0; limits.len()] };
     for person in 0..people {
-        let joint = |known: &[usize]| {
-            let mut all = releases.iter().map(|release| release.candidates(person, known));
+        let joint = |known: &[usize], suppressed: bool| {
+            let mut all = releases.iter().map(|release| release.candidates(person, known, suppressed));
             let first = all.next().unwrap();
             all.fold(first, |joint, other| {
                 let common = joint.into_iter().filter_map(|(values, n)| Some((n.min(*other.get(&values)?), values)));
-                common.map(|(n, values)| (values, n)).collect()
+                common.map(|(n, values)| (values, n)).collect::<Multiset>()
             })
         };
-        let found = joint(&all);
-        let records: u64 = found.values().sum();
-        counted.smallest = counted.smallest.min(records);
-        counted.together += u64::from(distinct(&found) == 1);
-        let alone = |release: &Release| distinct(&release.candidates(person, &all)) == 1;
-        counted.alone += u64::from(releases.iter().any(alone));
+        // Both joint groups; the second does not count if it is empty.
+        let joints = |known: &[usize]| {
+            let other = Some(joint(known, false)).filter(|other| !other.is_empty());
+            [Some(joint(known, true)), other].into_iter().flatten().collect::<Vec<_>>()
+        };
+        let found = joints(&all);
+        let records = |joint: &Multiset| joint.values().sum::<u64>();
+        counted.smallest = found.iter().map(records).chain([counted.smallest]).min().unwrap();
+        let together = found.iter().any(|joint| distinct(joint) == 1);
+        counted.together += u64::from(together);
+        let certain = |release: &Release, suppressed| distinct(&release.candidates(person, &all, suppressed)) == 1;
+        let alone = releases.iter().any(|release| certain(release, true) || certain(release, false));
+        counted.alone += u64::from(alone && together);
         for (limit, violating) in limits.iter().zip(&mut counted.violating) {
             let violated = match limit {
-                Limit::Records(k) => records < *k,
-                Limit::Distinct(l) => distinct(&found) < *l,
+                Limit::Records(k) => found.iter().any(|joint| records(joint) < *k),
+                Limit::Distinct(l) => found.iter().any(|joint| distinct(joint) < *l),
                 Limit::Confidence(given, value, most) => {
                     let known = |name: &&str| roles.known.iter().position(|(known, _)| known == name).unwrap();
-                    let found = joint(&given.iter().map(known).collect::<Vec<_>>());
-                    let with = found.iter().filter(|(values, _)| values[sensitive] == *value).map(|(_, n)| n);
-                    with.sum::<u64>() as f64 / found.values().sum::<u64>() as f64 > *most + 1e-9
+                    joints(&given.iter().map(known).collect::<Vec<_>>()).iter().any(|joint| {
+                        let with = joint.iter().filter(|(values, _)| values[sensitive] == *value).map(|(_, n)| n);
+                        with.sum::<u64>() as f64 / records(joint) as f64 > *most + 1e-9
+                    })
                 }
             };
             *violating += u64::from(violated);
