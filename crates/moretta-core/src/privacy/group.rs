@@ -18,6 +18,12 @@ pub struct Group<'a> {
     labels: Option<&'a dyn Fn(ColumnId) -> Option<&'a str>>,
 }
 
+#[cfg(test)]
+thread_local! {
+    /// Members that this thread read for histograms, for tests of costs.
+    pub(crate) static MEMBERS_COUNTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
 /// Pairs of value code and records, sorted by code; values without records are left out.
 pub type Histogram = Vec<(u32, u64)>;
 
@@ -60,6 +66,8 @@ impl<'a> Group<'a> {
     }
 
     fn count(&self, attribute: AttributeId) -> Histogram {
+        #[cfg(test)]
+        MEMBERS_COUNTED.set(MEMBERS_COUNTED.get() + self.members.len() as u64);
         let values = self.profile.attributes()[attribute.index()].values.len();
         if values <= 4 * self.members.len() + 64 {
             let mut dense = vec![0u64; values];
@@ -84,6 +92,55 @@ impl<'a> Group<'a> {
     /// The share of records with one value of a sensitive or class column.
     pub fn share_of(&self, attribute: AttributeId, value: u32) -> f64 {
         self.records_with(attribute, value) as f64 / self.records.max(1) as f64
+    }
+}
+
+/// A group that gains members between judgements. Histograms that a model has asked for are kept up to date, so that
+/// members are counted once, however often the group is judged.
+pub(crate) struct GrowingGroup<'a> {
+    profile: &'a Profile,
+    members: Vec<VariantCount>,
+    records: u64,
+    /// As in [`Group`].
+    histograms: Box<[OnceCell<Histogram>]>,
+}
+
+impl<'a> GrowingGroup<'a> {
+    pub(crate) fn new(profile: &'a Profile) -> Self {
+        let histograms = profile.attributes().iter().map(|_| OnceCell::new()).collect();
+        Self { profile, members: Vec::new(), records: 0, histograms }
+    }
+
+    /// Adds the members that `append` appends.
+    pub(crate) fn extend(&mut self, append: impl FnOnce(&mut Vec<VariantCount>)) {
+        let before = self.members.len();
+        append(&mut self.members);
+        let added = &self.members[before..];
+        self.records += added.iter().map(|member| member.records).sum::<u64>();
+        for (attribute, histogram) in self.histograms.iter_mut().enumerate() {
+            let Some(histogram) = histogram.get_mut() else { continue };
+            for member in added {
+                let value = self.profile.value(member.variant, AttributeId::from_index(attribute));
+                match histogram.binary_search_by_key(&value, |(code, _)| *code) {
+                    Ok(at) => histogram[at].1 += member.records,
+                    Err(at) => histogram.insert(at, (value, member.records)),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn judge<R>(&mut self, judge: impl FnOnce(&Group<'_>) -> R) -> R {
+        let histograms = OnceCell::from(std::mem::take(&mut self.histograms));
+        let Self { profile, ref members, records, .. } = *self;
+        let group = Group { profile, members, records, histograms, labels: None };
+        let result = judge(&group);
+        self.histograms = group.histograms.into_inner().unwrap_or_default();
+        result
+    }
+
+    /// Number of distinct values in the histograms that are kept: the cost of a judgement.
+    pub(crate) fn values(&self) -> usize {
+        self.histograms.iter().filter_map(OnceCell::get).map(Vec::len).sum()
     }
 }
 

@@ -40,6 +40,9 @@ mod tests;
 pub use self::delta_disclosure::DeltaDisclosure;
 use self::facts::to_json;
 pub use self::facts::{Description, Figure, ModelFacts};
+pub(crate) use self::group::GrowingGroup;
+#[cfg(test)]
+pub(crate) use self::group::MEMBERS_COUNTED;
 pub use self::group::{Group, GroupSizes, Histogram};
 pub use self::k_anonymity::KAnonymity;
 pub use self::l_diversity::{LDiversity, LDiversityKind};

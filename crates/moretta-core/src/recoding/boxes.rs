@@ -79,7 +79,7 @@ pub(crate) fn assign_to_boxes(
             assigned[tuple.index()] = Some(chosen);
         }
         let mut kept = assigned.clone();
-        suppress_violating_groups(profile, models, prints, &mut kept, u64::MAX);
+        suppress_violating_groups(profile, models, prints, &mut kept);
         let violating: HashSet<usize> =
             assigned.iter().zip(&kept).filter(|(_, kept)| kept.is_none()).filter_map(|(group, _)| *group).collect();
         let elsewhere =

@@ -18,12 +18,16 @@
 mod boxes;
 mod step;
 mod suppress;
+mod suppressor;
 
 pub use self::step::{Action, Step};
 pub use self::suppress::suppressed_by;
+#[cfg(test)]
+pub(crate) use self::suppressor::WORK as SUPPRESSION_WORK;
 pub(crate) use self::{
     boxes::{BoxIndex, assign_to_boxes},
-    suppress::{PrintedCell, suppress_violating_groups, suppressed_within},
+    suppress::{PrintedCell, TupleGroups, suppress_violating_groups, suppressed_within},
+    suppressor::{Constraints, GroupedCounts, SparseCounts, Suppression},
 };
 
 use crate::{

@@ -1,14 +1,17 @@
 //! Finds the tuples to suppress so that the privacy models hold under a given recoding.
 
-use std::collections::BTreeSet;
+use std::hash::{BuildHasher, Hash};
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::Cut;
+use super::{
+    Cut,
+    suppressor::{Constraints, GroupedCounts, SparseCounts, Suppression},
+};
 use crate::{
     hierarchy::Cell,
     ids::TupleId,
-    privacy::{BoundModel, Group},
+    privacy::BoundModel,
     profile::{Profile, VariantCount},
 };
 
@@ -19,227 +22,134 @@ pub(crate) type PrintedCell = (Cell, Option<usize>);
 /// Tuples to suppress so that every model holds under the cells of a cut, also for the group of suppressed records.
 /// `cut.suppressed` is ignored.
 pub fn suppressed_by(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cut) -> Vec<TupleId> {
-    suppressed_within(profile, models, cut, u64::MAX).unwrap_or_default()
+    suppressed_within(&Constraints::new(profile, models), cut, u64::MAX).unwrap_or_default()
 }
 
 /// Like [`suppressed_by`]; `None` if the tuples have more than `max_records` records.
-pub(crate) fn suppressed_within(
-    profile: &Profile,
-    models: &[Box<dyn BoundModel>],
-    cut: &Cut,
-    max_records: u64,
-) -> Option<Vec<TupleId>> {
-    let tuples = (0..profile.tuples() as u32).map(TupleId);
-    let print = |tuple: TupleId, key: &mut Vec<PrintedCell>| {
-        let cells = profile.codes(tuple).iter().zip(&cut.cells);
-        key.extend(cells.map(|(&code, cells)| (cells[code as usize], None)));
+pub(crate) fn suppressed_within(constraints: &Constraints<'_>, cut: &Cut, max_records: u64) -> Option<Vec<TupleId>> {
+    let profile = constraints.profile;
+    let cell = |tuple: u32, column: usize| cut.cells[column][profile.codes(TupleId(tuple))[column] as usize];
+    let columns: Vec<usize> = (0..cut.cells.len()).collect();
+    let (of_tuple, first_tuples) = numbered(profile.tuples(), &columns, cell);
+    let sets = |columns: &[usize]| {
+        numbered(first_tuples.len(), columns, |group, column| cell(first_tuples[group as usize], column)).0
     };
-    let (groups, keys) = numbered(tuples, print);
-    let mut assigned: Vec<Option<usize>> = groups.into_iter().map(Some).collect();
-    if !suppress_violating_groups(profile, models, &keys, &mut assigned, max_records) {
-        return None;
-    }
-    Some((0u32..).zip(assigned).filter(|(_, group)| group.is_none()).map(|(tuple, _)| TupleId(tuple)).collect())
+    let set_of_group = constraints.scopes.iter().map(|scope| {
+        // Groups differ in at least one column.
+        (!constraints.knows_all_columns(scope)).then(|| sets(&scope.columns))
+    });
+    let groups = TupleGroups { set_of_group: set_of_group.collect(), of_tuple, num_groups: first_tuples.len() };
+    let suppressed = groups.suppress(constraints, None, max_records).suppressed?;
+    let tuples = (0u32..).map(TupleId).zip(groups.of_tuple);
+    Some(tuples.filter(|(_, group)| suppressed[*group as usize]).map(|(tuple, _)| tuple).collect())
 }
 
-/// Numbers equal keys, in the order of first occurrence. Returns the number of each item, and the keys.
-fn numbered<T>(
-    items: impl Iterator<Item = T>,
-    mut print: impl FnMut(T, &mut Vec<PrintedCell>),
-) -> (Vec<usize>, Vec<Vec<PrintedCell>>) {
-    let mut numbers: HashMap<Vec<PrintedCell>, usize> = HashMap::new();
-    let mut key: Vec<PrintedCell> = Vec::new();
-    let number = |item| {
-        key.clear();
-        print(item, &mut key);
-        let next = numbers.len();
-        *numbers.entry_ref(&key[..]).or_insert(next)
+/// Numbers items with equal labels in some columns, in the order of first occurrence. Returns the number of each item,
+/// and the first item of each number.
+fn numbered<L: Hash + Eq>(items: usize, columns: &[usize], label: impl Fn(u32, usize) -> L) -> (Vec<u32>, Vec<u32>) {
+    let (hasher, mut numbers) = (DefaultHashBuilder::default(), HashTable::new());
+    let mut firsts: Vec<u32> = Vec::new();
+    let hash = |item: u32| {
+        let mut state = hasher.build_hasher();
+        columns.iter().for_each(|&column| label(item, column).hash(&mut state));
+        std::hash::Hasher::finish(&state)
     };
-    let of_items = items.map(number).collect();
-    let mut keys = vec![Vec::new(); numbers.len()];
-    for (key, number) in numbers {
-        keys[number] = key;
-    }
-    (of_items, keys)
+    let number = |item: u32| {
+        let is_equal = |&other: &u32| {
+            let other = firsts[other as usize];
+            columns.iter().all(|&column| label(item, column) == label(other, column))
+        };
+        let next = firsts.len() as u32;
+        let number =
+            *numbers.entry(hash(item), is_equal, |&number| hash(firsts[number as usize])).or_insert(next).get();
+        if number == next {
+            firsts.push(item);
+        }
+        number
+    };
+    let of_items = (0..items as u32).map(number).collect();
+    (of_items, firsts)
 }
 
 /// Suppresses groups that violate a model, and, while the suppressed records themselves violate one, the smallest of
 /// the other groups. `keys` are the label keys of each group; `assigned` is each tuple's group, `None` if it is
-/// suppressed. Returns whether at most `max_records` are suppressed; if not, `assigned` is not changed.
-///
-/// A model judges groups of records with equal labels in its own columns: a template on a few columns merges groups
-/// that differ only in the others. Such a set of groups is judged again only after one of its groups was suppressed.
+/// suppressed.
 pub(crate) fn suppress_violating_groups<K: AsRef<[PrintedCell]>>(
     profile: &Profile,
     models: &[Box<dyn BoundModel>],
     keys: &[K],
     assigned: &mut [Option<usize>],
-    max_records: u64,
-) -> bool {
-    let mut suppressor = Suppressor::new(profile, models, keys, assigned);
-    let exceeds = |suppressor: &Suppressor<'_>| suppressor.suppressed_records > max_records;
-    suppressor.suppress_violating();
-    let groups = 0..keys.len();
-    let mut largest_first: Vec<(u64, usize)> = groups.map(|group| (suppressor.records(group), group)).collect();
-    largest_first.sort_unstable_by(|a, b| b.cmp(a));
-    while !exceeds(&suppressor) && !suppressor.satisfies(&suppressor.suppressed) {
-        let Some((_, group)) = largest_first.pop() else { break };
-        if suppressor.is_open[group] {
-            suppressor.suppress(group);
-            suppressor.suppress_violating();
-        }
-    }
-    if exceeds(&suppressor) {
-        return false;
-    }
+) {
+    let constraints = Constraints::new(profile, models);
+    // The tuples that are suppressed already are one more group, which is in no set with others.
+    let closed = keys.len();
+    let set_of_group = constraints.scopes.iter().map(|scope| {
+        let label = |group: u32, column: usize| keys[group as usize].as_ref()[column];
+        let (mut sets, firsts) = numbered(keys.len(), &scope.columns, label);
+        sets.push(firsts.len() as u32);
+        Some(sets)
+    });
+    let of_tuple = assigned.iter().map(|group| group.unwrap_or(closed) as u32);
+    let groups =
+        TupleGroups { set_of_group: set_of_group.collect(), of_tuple: of_tuple.collect(), num_groups: closed + 1 };
+    let suppressed = groups.suppress(&constraints, Some(closed), u64::MAX).suppressed.unwrap_or_default();
     for group in assigned.iter_mut() {
-        *group = group.filter(|&group| suppressor.is_open[group]);
-    }
-    true
-}
-
-struct Suppressor<'a> {
-    profile: &'a Profile,
-    models: &'a [Box<dyn BoundModel>],
-    /// Members of all groups, group by group.
-    members: Vec<VariantCount>,
-    /// The members of group `g` are `members[offsets[g]..offsets[g + 1]]`.
-    offsets: Vec<usize>,
-    /// By group, whether it has records and is not suppressed.
-    is_open: Vec<bool>,
-    scopes: Vec<ScopedSets<'a>>,
-    suppressed: Vec<VariantCount>,
-    suppressed_records: u64,
-}
-
-/// Groups with equal labels in the columns of some models, as sets.
-struct ScopedSets<'a> {
-    models: Vec<&'a dyn BoundModel>,
-    /// By group.
-    set_of_group: Vec<usize>,
-    /// Groups of each set.
-    sets: Vec<Vec<usize>>,
-    /// Sets that have to be judged, in ascending order, each once.
-    unjudged: BTreeSet<usize>,
-}
-
-impl<'a> Suppressor<'a> {
-    fn new<K: AsRef<[PrintedCell]>>(
-        profile: &'a Profile,
-        models: &'a [Box<dyn BoundModel>],
-        keys: &[K],
-        assigned: &[Option<usize>],
-    ) -> Self {
-        let mut by_group: Vec<(usize, TupleId)> = Vec::with_capacity(assigned.len());
-        let mut suppressed = Vec::new();
-        for (tuple, group) in (0u32..).map(TupleId).zip(assigned) {
-            match group {
-                Some(group) => by_group.push((*group, tuple)),
-                None => suppressed.extend(profile.members_of(tuple)),
-            }
-        }
-        by_group.sort_unstable();
-        let (mut members, mut offsets) = (Vec::with_capacity(profile.variants()), vec![0; keys.len() + 1]);
-        for (group, tuple) in by_group {
-            members.extend(profile.members_of(tuple));
-            offsets[group + 1] = members.len();
-        }
-        // A group without tuples ends where the one before it does.
-        (1..offsets.len()).for_each(|group| offsets[group] = offsets[group].max(offsets[group - 1]));
-        let is_open = offsets.windows(2).map(|range| range[0] < range[1]).collect();
-        let mut scopes: Vec<ScopedSets<'a>> = Vec::new();
-        for model in models {
-            match scopes.iter_mut().find(|sets| sets.models[0].scope() == model.scope()) {
-                Some(sets) => sets.models.push(&**model),
-                None => scopes.push(ScopedSets::new(&**model, keys)),
-            }
-        }
-        let suppressed_records = suppressed.iter().map(|member: &VariantCount| member.records).sum();
-        Self { profile, models, members, offsets, is_open, scopes, suppressed, suppressed_records }
-    }
-
-    fn members_of(&self, group: usize) -> &[VariantCount] {
-        if self.is_open[group] { &self.members[self.offsets[group]..self.offsets[group + 1]] } else { &[] }
-    }
-
-    fn records(&self, group: usize) -> u64 {
-        self.members_of(group).iter().map(|member| member.records).sum()
-    }
-
-    fn satisfies(&self, members: &[VariantCount]) -> bool {
-        let group = Group::new(self.profile, members);
-        members.is_empty() || self.models.iter().all(|model| model.holds(&group))
-    }
-
-    fn suppress(&mut self, group: usize) {
-        self.suppressed_records += self.records(group);
-        self.suppressed.extend_from_slice(&self.members[self.offsets[group]..self.offsets[group + 1]]);
-        self.is_open[group] = false;
-        for sets in &mut self.scopes {
-            sets.unjudged.insert(sets.set_of_group[group]);
-        }
-    }
-
-    /// Repeats until every model holds in all groups: a suppression for one model may violate another.
-    fn suppress_violating(&mut self) {
-        loop {
-            let mut scopes = std::mem::take(&mut self.scopes);
-            let mut violating: Vec<usize> = scopes
-                .iter_mut()
-                .flat_map(|sets| sets.take_violating(self))
-                .filter(|&group| self.is_open[group])
-                .collect();
-            self.scopes = scopes;
-            if violating.is_empty() {
-                return;
-            }
-            violating.sort_unstable();
-            violating.dedup();
-            violating.into_iter().for_each(|group| self.suppress(group));
-        }
+        *group = group.filter(|&group| !suppressed[group]);
     }
 }
 
-impl<'a> ScopedSets<'a> {
-    fn new<K: AsRef<[PrintedCell]>>(model: &'a dyn BoundModel, keys: &[K]) -> Self {
-        let print = |group: usize, key: &mut Vec<PrintedCell>| {
-            key.extend(model.scope().iter().map(|column| keys[group].as_ref()[column.index()]));
+/// Groups of tuples.
+pub(crate) struct TupleGroups {
+    /// As in [`GroupedCounts`].
+    pub set_of_group: Vec<Option<Vec<u32>>>,
+    pub of_tuple: Vec<u32>,
+    pub num_groups: usize,
+}
+
+impl TupleGroups {
+    /// Chooses the groups to suppress; see [`GroupedCounts::suppress`].
+    pub(crate) fn suppress(
+        &self,
+        constraints: &Constraints<'_>,
+        closed: Option<usize>,
+        max_records: u64,
+    ) -> Suppression {
+        let Self { set_of_group, of_tuple, num_groups } = self;
+        let num_groups = *num_groups;
+        let profile = constraints.profile;
+        let mut sizes = vec![0; num_groups];
+        let tuples = || (0u32..).map(TupleId).zip(of_tuple);
+        tuples().for_each(|(tuple, &group)| sizes[group as usize] += profile.tuple_records(tuple));
+        let guarded = constraints.guarded_variants().map(|(variant, guard)| {
+            (of_tuple[profile.tuple_of(variant).index()], guard, profile.variant_records(variant))
+        });
+        let guarded = SparseCounts::new(num_groups, guarded);
+        let mut by_group: Vec<(u32, TupleId)> = Vec::new();
+        if constraints.by_record {
+            by_group.extend(of_tuple.iter().copied().zip((0u32..).map(TupleId)));
+            by_group.sort_unstable();
+        }
+        let members = |group: usize, members: &mut Vec<VariantCount>| {
+            let first = by_group.partition_point(|(other, _)| (*other as usize) < group);
+            let tuples = by_group[first..].iter().take_while(|(other, _)| *other as usize == group);
+            tuples.for_each(|&(_, tuple)| members.extend(profile.members_of(tuple)));
         };
-        let (set_of_group, distinct) = numbered(0..keys.len(), print);
-        let mut sets = vec![Vec::new(); distinct.len()];
-        set_of_group.iter().enumerate().for_each(|(group, &set)| sets[set].push(group));
-        Self { models: vec![model], set_of_group, unjudged: (0..sets.len()).collect(), sets }
-    }
-
-    /// Judges the sets that have to be judged. Returns the groups of those that violate a model.
-    fn take_violating(&mut self, suppressor: &Suppressor<'_>) -> Vec<usize> {
-        let (mut members, mut violating) = (Vec::new(), Vec::new());
-        for set in std::mem::take(&mut self.unjudged) {
-            members.clear();
-            self.sets[set].iter().for_each(|&group| members.extend_from_slice(suppressor.members_of(group)));
-            let group = Group::new(suppressor.profile, &members);
-            if !members.is_empty() && !self.models.iter().all(|model| model.holds(&group)) {
-                violating.extend(&self.sets[set]);
-            }
-        }
-        violating
+        let ranks = || (0..num_groups as u32).collect();
+        let groups = GroupedCounts { sizes: &sizes, guarded, set_of_group, members: &members, ranks: &ranks };
+        groups.suppress(constraints, closed, max_records)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
-    };
-
     use proptest::prelude::*;
 
     use super::*;
     use crate::{
-        ids::ColumnId,
-        privacy::{Description, Figure, ModelFacts},
-        testing::TestTable,
+        ids::{AttributeId, ColumnId},
+        privacy::{Description, Figure, Group, MEMBERS_COUNTED, ModelFacts},
+        recoding::suppressor::WORK,
+        testing::{NearShares, TestTable},
     };
 
     #[test]
@@ -257,17 +167,32 @@ mod tests {
         // The last tuple is suppressed, and its single record needs two more. The first group dilutes the confidence of
         // the second, so both are suppressed.
         let mut assigned = [Some(0), Some(1), Some(2), None];
-        suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned, u64::MAX);
+        suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [None, None, Some(2), None]);
         // Without a suppressed tuple, the template on `a` does not judge (1, 2) alone.
         let mut assigned = [Some(0), Some(1), Some(2), Some(2)];
-        suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned, u64::MAX);
+        suppress_violating_groups(&table.profile, &table.models, &keys, &mut assigned);
         assert_eq!(assigned, [Some(0), Some(1), Some(2), Some(2)]);
     }
 
-    const POLICY: &str = "[privacy]\nk = 2\n[[privacy.template]]\ngiven = [\"a\"]\ncolumn = \"s\"\nvalues = [\"0\"]\n\
-                          max-confidence = 0.5\n[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 2\n[columns]\n\
-                          a.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\ns.role = \"sensitive\"";
+    const COLUMNS: &str = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\n\
+                           s.role = \"sensitive\"\n";
+
+    /// Models of all kinds: on counts and on members, with several limits on one value and with scopes that overlap.
+    const PRIVACY: [&str; 5] = [
+        "k = 2\n[[privacy.template]]\ngiven = [\"a\"]\ncolumn = \"s\"\nvalues = [\"0\"]\nmax-confidence = 0.5\n\
+         [[privacy.l-diversity]]\ncolumn = \"s\"\nl = 2\n",
+        "[[privacy.template]]\ngiven = [\"a\", \"b\"]\ncolumn = \"s\"\nvalues = [\"0\", \"1\"]\nmax-confidence = 0.6\n",
+        "[[privacy.template]]\ngiven = [\"a\"]\ncolumn = \"s\"\nvalues = [\"0\"]\nmax-confidence = 0.5\n\
+         [[privacy.template]]\ngiven = [\"b\"]\ncolumn = \"s\"\nvalues = [\"0\", \"1\"]\nmax-confidence = 0.45\n",
+        "lkc = { l = 1, k = 2, c = 0.7 }\n",
+        "t-closeness = [{ column = \"s\", t = 0.4, distance = \"equal\" }]\n",
+    ];
+
+    fn table(privacy: &str, rows: &[(String, u64)]) -> TestTable {
+        let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
+        TestTable::new(&format!("[privacy]\n{privacy}{COLUMNS}"), &[], &rows)
+    }
 
     /// Judges every model in all groups after every suppression.
     fn naive(profile: &Profile, models: &[Box<dyn BoundModel>], cut: &Cut) -> Vec<TupleId> {
@@ -323,24 +248,34 @@ mod tests {
         #[test]
         fn sets_that_did_not_change_need_not_be_judged_again(
             rows in prop::collection::vec((0u8..6, 0u8..3, 0u8..4, 1u64..4), 1..40), limit in 0u64..40,
+            privacy in 0..PRIVACY.len(), near in prop::collection::vec((1usize..4, 1usize..4, 2u64..9), 0..2),
+            by_members in prop::option::of(1usize..4),
         ) {
-            let texts: Vec<(String, u64)> = rows.iter().map(|(a, b, s, n)| (format!("{a},{b},{s}"), *n)).collect();
-            let rows: Vec<(&str, u64)> = texts.iter().map(|(text, records)| (text.as_str(), *records)).collect();
-            let table = TestTable::new(POLICY, &[], &rows);
+            let rows: Vec<(String, u64)> = rows.iter().map(|(a, b, s, n)| (format!("{a},{b},{s}"), *n)).collect();
+            let mut table = table(PRIVACY[privacy], &rows);
+            let scope = |bits: usize| (0..2).filter(|bit| bits >> bit & 1 == 1).map(ColumnId::from_index).collect();
+            for (columns, values, factor) in near {
+                table.models.push(Box::new(NearShares::new(&table.profile, scope(columns), "s", values, factor)));
+            }
+            if let Some(columns) = by_members {
+                table.models.push(Box::new(AtMostHalf(scope(columns))));
+            }
             let (profile, cut) = (&table.profile, Cut::identity(&table.profile));
             let expected = naive(profile, &table.models, &cut);
             let records: u64 = expected.iter().map(|&tuple| profile.tuple_records(tuple)).sum();
             prop_assert_eq!(&suppressed_by(profile, &table.models, &cut), &expected);
-            prop_assert_eq!(suppressed_within(profile, &table.models, &cut, limit), (records <= limit).then_some(expected));
+            let constraints = Constraints::new(profile, &table.models);
+            let within = suppressed_within(&constraints, &cut, limit);
+            prop_assert_eq!(within, (records <= limit).then_some(expected));
         }
     }
 
-    /// Counts how often it judges a group; groups of at least 50 records satisfy it.
-    struct Counting(Vec<ColumnId>, Arc<AtomicUsize>);
+    /// A template for the first value (at most half) that judges members, not counts.
+    struct AtMostHalf(Vec<ColumnId>);
 
-    impl BoundModel for Counting {
+    impl BoundModel for AtMostHalf {
         fn describe(&self) -> Description {
-            Description::new("counting", "counting", "1")
+            Description::new("at-most-half", "at most half", "1")
         }
         fn scope(&self) -> &[ColumnId] {
             &self.0
@@ -349,28 +284,38 @@ mod tests {
             true
         }
         fn margin(&self, group: &Group<'_>) -> f64 {
-            self.1.fetch_add(1, Relaxed);
-            group.records() as f64 - 50.0
+            0.5 - group.share_of(AttributeId(0), 0)
         }
         fn figure(&self, _: &Group<'_>) -> Figure {
-            Figure::new(0.0, "records")
+            Figure::new(0.0, "share")
         }
         fn facts(&self) -> ModelFacts {
             ModelFacts::new(0)
         }
     }
 
-    /// One group of one record violates the model, and the suppressed records need those of another group.
+    /// 20 groups of 10 records violate the model, and the suppressed records need those of 200 more groups, one by one.
+    /// All groups are one set by `b`, which changes with each of them.
     #[test]
     fn work_is_linear_in_the_groups() {
-        let mut rows: Vec<(String, u64)> = (0..300).map(|value| (format!("{value},0,x"), 50)).collect();
-        rows.push(("300,0,x".to_owned(), 1));
-        let rows: Vec<(&str, u64)> = rows.iter().map(|(text, records)| (text.as_str(), *records)).collect();
-        let table = TestTable::new(POLICY, &[], &rows);
-        let judged = Arc::new(AtomicUsize::new(0));
-        let models: Vec<Box<dyn BoundModel>> = vec![Box::new(Counting(vec![ColumnId(0)], Arc::clone(&judged)))];
-        let cut = Cut::identity(&table.profile);
-        assert_eq!(suppressed_by(&table.profile, &models, &cut).len(), 2);
-        assert!(judged.load(Relaxed) <= 301 + 4, "{}", judged.load(Relaxed));
+        let violating = (0..20).map(|value| (format!("{value},0,x"), 10));
+        let others = (20..620).map(|value| (format!("{value},0,y"), 1));
+        let rows: Vec<(String, u64)> = violating.chain(others).collect();
+        let template = |given: &str| {
+            format!("[[privacy.template]]\ngiven = [{given}]\ncolumn = \"s\"\nvalues = [\"x\"]\nmax-confidence = 0.5\n")
+        };
+        let mut table = table(&(template("\"a\"") + &template("\"b\"")), &rows);
+        let cost = |table: &TestTable| {
+            let before = (WORK.get(), MEMBERS_COUNTED.get());
+            let suppressed = suppressed_by(&table.profile, &table.models, &Cut::identity(&table.profile));
+            assert_eq!(suppressed.len(), 220);
+            (WORK.get() - before.0, MEMBERS_COUNTED.get() - before.1)
+        };
+        let (work, members) = cost(&table);
+        assert!(work < 10 * 620 && members == 0, "{work} {members}");
+        // A model that judges members reads those of each group once, and those of the suppressed records once.
+        table.models = vec![Box::new(AtMostHalf(vec![ColumnId(0), ColumnId(1)]))];
+        let (work, members) = cost(&table);
+        assert!(work < 10 * 620 && members <= 620 + 20, "{work} {members}");
     }
 }

@@ -349,7 +349,7 @@ impl Saved {
         }
         let print = |(column, cell): (usize, &Cell)| (self.as_printed(&profile.columns()[column], *cell), None);
         let prints: Vec<Vec<_>> = keys.iter().map(|key| key.iter().enumerate().map(print).collect()).collect();
-        suppress_violating_groups(profile, models, &prints, &mut assigned, u64::MAX);
+        suppress_violating_groups(profile, models, &prints, &mut assigned);
         let suppressed = (0u32..).zip(&assigned).filter(|(_, group)| group.is_none()).map(|(t, _)| TupleId(t));
         Recoding::Global(Cut { cells, suppressed: suppressed.collect() })
     }

@@ -36,7 +36,7 @@ use crate::{
     policy::{BoundPolicy, MeasureChoice, MethodChoice, Policy, PolicyError},
     privacy::{BoundModel, Group, TemplateFacts},
     profile::{Profile, VariantCount},
-    recoding::{Cut, Recoding, Step, suppressed_within},
+    recoding::{Constraints, Cut, Recoding, Step, suppressed_within},
     suggest::nearest,
 };
 
@@ -62,7 +62,7 @@ impl<'a> Task<'a> {
 
     /// Returns the tuples to suppress under a cut; `None` if they have more records than the policy allows.
     fn suppressed(&self, cut: &Cut) -> Option<Vec<TupleId>> {
-        suppressed_within(self.profile, self.models, cut, self.max_suppressed)
+        suppressed_within(&Constraints::new(self.profile, self.models), cut, self.max_suppressed)
     }
 
     /// Whether some records, as one group, satisfy every model.

@@ -31,7 +31,7 @@ use super::{
 use crate::{
     ids::ColumnId,
     privacy::only_k,
-    recoding::{Action, Cut, Step},
+    recoding::{Action, Constraints, Cut, Step, suppressed_within},
     search::{Observer, Stop, Task, taxonomy::Taxonomy},
 };
 
@@ -55,6 +55,7 @@ pub(super) struct Climb<'a> {
     index: Index,
     scoped: Vec<ScopedGroups<'a>>,
     candidates: Candidates,
+    constraints: Constraints<'a>,
     /// The current recoding.
     pub cut: Cut,
     pub path: Vec<Step>,
@@ -80,6 +81,7 @@ impl<'a> Climb<'a> {
             index,
             scoped: ScopedGroups::of_models(task.profile, taxonomies, others),
             candidates,
+            constraints: Constraints::new(task.profile, task.models),
             cut: Cut::identity(task.profile),
             path: Vec::new(),
             work: ClimbCounters::default(),
@@ -119,7 +121,7 @@ impl<'a> Climb<'a> {
         {
             return false;
         }
-        let Some(suppressed) = self.task.suppressed(&self.cut) else { return false };
+        let Some(suppressed) = suppressed_within(&self.constraints, &self.cut, max_suppressed) else { return false };
         self.cut.suppressed = suppressed;
         true
     }

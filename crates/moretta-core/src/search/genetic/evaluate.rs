@@ -21,14 +21,14 @@ use rayon::prelude::*;
 
 use super::{
     chromosome::Chromosome,
-    constraints::Constraints,
+    constraints::suppressed_groups,
     merged_tuples::{MergedTuples, TargetCounts},
     objective::{BoundObjective, TargetKind},
     recoded_column::RecodedColumn,
     row_groups::{RowGroups, marked_sum},
     segment::Segment,
 };
-use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile};
+use crate::{hierarchy::Cell, measure::BoundCosts, profile::Profile, recoding::Constraints};
 
 /// Data shared by all evaluations.
 pub(super) struct EvaluationContext<'a> {
@@ -38,6 +38,8 @@ pub(super) struct EvaluationContext<'a> {
     pub bits: usize,
     pub objective: BoundObjective,
     pub constraints: Constraints<'a>,
+    /// Maximum suppressed records.
+    pub max_suppressed: u64,
 }
 
 /// Quality of a cut; smaller is better.
@@ -158,7 +160,7 @@ impl Evaluator {
     /// Scores the loaded cells. Each cell must be a union of runs of the merged tuples.
     pub(super) fn evaluate(&mut self, context: &EvaluationContext<'_>, merged: &MergedTuples) -> Score {
         self.groups.group(merged, &self.recoded);
-        self.suppressed = context.constraints.suppressed_groups(merged, &self.groups, &self.recoded);
+        self.suppressed = suppressed_groups(&context.constraints, merged, &self.groups, &self.recoded);
         let suppressed_records = marked_sum(&self.groups.sizes, &self.suppressed);
         self.mark_fully_generalized(context, merged);
         let suppressed_or_starred = marked_sum(&self.groups.sizes, &self.suppressed);
@@ -182,7 +184,7 @@ impl Evaluator {
             };
             value += target.weight * target_loss;
         }
-        Score { excess: suppressed_records.saturating_sub(context.constraints.max_suppressed), value, precision_loss }
+        Score { excess: suppressed_records.saturating_sub(context.max_suppressed), value, precision_loss }
     }
 
     /// Marks the groups with `*` in every quasi-identifier as suppressed: both are released alike.

@@ -52,7 +52,6 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     chromosome::Chromosome,
-    constraints::Constraints,
     evaluate::EvaluationContext,
     evolve::{Evolution, ROWS_PER_CHILD},
     merged_tuples::MergedTuples,
@@ -73,7 +72,7 @@ use crate::{
     objective::{LossMetric, Objective, ObjectiveKind},
     policy::{MethodChoice, PolicyError},
     profile::Column,
-    recoding::{Cut, Recoding},
+    recoding::{Constraints, Cut, Recoding},
 };
 
 const NAME: &str = "genetic";
@@ -188,7 +187,9 @@ impl Genetic {
             bits = segment.bits.end;
             segments.push(segment);
         }
-        Ok(EvaluationContext { profile: task.profile, segments, bits, objective, constraints: Constraints::new(task) })
+        let constraints = Constraints::new(task.profile, task.models);
+        let Task { profile, max_suppressed, .. } = *task;
+        Ok(EvaluationContext { profile, segments, bits, objective, constraints, max_suppressed })
     }
 
     /// Runs bottom-up generalization for the objective with the largest weight; `None` if it fails, or if a model is

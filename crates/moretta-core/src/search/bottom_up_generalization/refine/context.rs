@@ -8,7 +8,7 @@ use crate::{
     ids::{NodeId, TupleId},
     privacy::{BoundModel, only_k},
     profile::Profile,
-    recoding::Cut,
+    recoding::{Constraints, Cut, Suppression, TupleGroups, suppressed_within},
     search::{
         Task,
         bottom_up_generalization::scoped::by_scope,
@@ -44,7 +44,7 @@ const MAX_CLASSES: usize = 16;
 /// Data that all states of the refinement share.
 pub(super) struct RefineContext<'a> {
     pub profile: &'a Profile,
-    task: Task<'a>,
+    constraints: Constraints<'a>,
     pub taxonomies: &'a [Taxonomy<'a>],
     /// Suppression budget of the policy, in records.
     pub max_suppressed: u64,
@@ -78,7 +78,7 @@ impl<'a> RefineContext<'a> {
         let (classes, class_records) = if objective.class { class_records(task.profile) } else { (0, Vec::new()) };
         Self {
             profile: task.profile,
-            task: *task,
+            constraints: Constraints::new(task.profile, task.models),
             taxonomies,
             max_suppressed: task.max_suppressed,
             k,
@@ -146,7 +146,26 @@ impl<'a> RefineContext<'a> {
     /// The cut with these nodes and the necessary suppression; `None` if that exceeds the budget.
     pub(super) fn satisfying_cut(&self, nodes: &[Vec<NodeId>]) -> Option<Cut> {
         let cut = self.cut(nodes);
-        Some(Cut { suppressed: self.task.suppressed(&cut)?, ..cut })
+        Some(Cut { suppressed: suppressed_within(&self.constraints, &cut, self.max_suppressed)?, ..cut })
+    }
+
+    /// The groups to suppress under the cut with these nodes: the decision of [`RefineContext::satisfying_cut`], with
+    /// the faster grouping of the searches.
+    pub(super) fn suppression(&self, nodes: &[Vec<NodeId>]) -> Suppression {
+        let node = |tuple: u32, column: usize| nodes[column][self.codes(tuple)[column] as usize].0;
+        let sizes: Vec<usize> = self.losses.iter().map(Vec::len).collect();
+        let Groups { of_row: of_tuple, first_rows } =
+            group_rows(self.profile.tuples(), &sizes, |tuple, column| node(tuple as u32, column));
+        let sets = |columns: &[usize]| {
+            let sizes: Vec<usize> = columns.iter().map(|&column| sizes[column]).collect();
+            group_rows(first_rows.len(), &sizes, |group, index| node(first_rows[group], columns[index])).of_row
+        };
+        let set_of_group = self.constraints.scopes.iter().map(|scope| {
+            // Groups differ in at least one column.
+            (!self.constraints.knows_all_columns(scope)).then(|| sets(&scope.columns))
+        });
+        let groups = TupleGroups { set_of_group: set_of_group.collect(), of_tuple, num_groups: first_rows.len() };
+        groups.suppress(&self.constraints, None, self.max_suppressed)
     }
 
     /// Losses of all records under a cut.

@@ -9,6 +9,7 @@ use crate::{
     ids::{NodeId, TupleId},
     privacy::Group,
     profile::VariantCount,
+    recoding::Suppression,
     search::{cluster::members_of, grouping::group_rows},
 };
 
@@ -28,12 +29,12 @@ impl CutState<'_> {
     }
 
     fn all_groups_satisfy(&mut self, reversal: Reversal) -> bool {
-        self.work += SUPPRESS_WORK * self.context.profile.variants() as u64;
         let before = self.nodes[reversal.column].clone();
         self.reverted_children(reversal).into_iter().for_each(|child| self.generalize(reversal.column, child));
-        let holds = self.context.satisfying_cut(&self.nodes).is_some();
+        let Suppression { suppressed, work } = self.context.suppression(&self.nodes);
+        self.work += work.max(SUPPRESS_WORK * self.context.profile.variants() as u64);
         self.nodes[reversal.column] = before;
-        holds
+        suppressed.is_some()
     }
 
     fn changed_groups_satisfy(&mut self, reversal: Reversal) -> bool {

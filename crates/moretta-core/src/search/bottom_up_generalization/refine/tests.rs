@@ -12,7 +12,8 @@ use crate::{
     hierarchy::Cell,
     ids::{NodeId, TupleId},
     measure::{MeasureContext, Measures},
-    recoding::{Cut, Recoding},
+    privacy::MEMBERS_COUNTED,
+    recoding::{Cut, Recoding, SUPPRESSION_WORK},
     search::{
         Method, NoObserver, Task,
         bottom_up_generalization::{
@@ -86,12 +87,14 @@ proptest! {
     }
 
     #[test]
-    fn judging_the_groups_that_change_is_judging_all(recipe in recipes(), choices in prop::collection::vec(any::<u32>(), 40)) {
+    fn judging_the_groups_that_change_is_judging_all(
+        recipe in recipes(), choices in prop::collection::vec(any::<u32>(), 40), max_suppressed in prop_oneof![Just(0u64), 1u64..20],
+    ) {
         let models = "privacy.l-diversity = [{ column = \"class\", l = 2, kind = \"distinct\" }]\nprivacy.template = [{ given = \
                       [\"q0\"], column = \"class\", values = [\"c0\"], max-confidence = 0.7 }]\n";
         let table = table_with(&recipe, false, models);
         let taxonomies = Taxonomy::of_columns(&table.profile);
-        let context = RefineContext::new(&task(&table, 0), &taxonomies, refine_objective(&table, &taxonomies, true));
+        let context = RefineContext::new(&task(&table, max_suppressed), &taxonomies, refine_objective(&table, &taxonomies, true));
         let mut state = CutState::new(&context, roots(&table));
         if context.satisfying_cut(&state.nodes).is_none() {
             return Ok(());
@@ -166,6 +169,39 @@ proptest! {
         let verified = verify_against(&table.profile, refined.recoding, &table.models, &table.policy, max_suppressed);
         prop_assert!(verified.is_ok(), "{:?}", verified.err());
     }
+}
+
+/// The whole search reads every group a few times per suppression, and its counters contain that: suppression is less
+/// than half of the work charged, and no members are counted that are not charged.
+#[test]
+fn the_work_of_suppression_is_linear_and_charged() {
+    let next = |state: &mut u64| {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 33) % 12
+    };
+    let mut state = 1;
+    let rows: Vec<String> = (0..400)
+        .map(|_| {
+            let cells: Vec<String> = (0..3).map(|_| next(&mut state).to_string()).collect();
+            format!("{},{}", cells.join(","), next(&mut state) % 4)
+        })
+        .collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    let policy = "privacy.template = [{ given = [\"a\", \"b\", \"c\"], column = \"s\", values = [\"0\"], max-confidence = \
+                  0.4 }]\ncolumns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"\n\
+                  columns.c.role = \"quasi-identifier\"\ncolumns.s.role = \"sensitive\"";
+    let table = TestTable::new(policy, &[], &rows);
+    let method = BottomUpGeneralization(BottomUpParams { search: 20, ..BottomUpParams::default() });
+    // One thread, because the counters are by thread.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (outcome, suppression, members) = pool.install(|| {
+        let outcome = method.search(&task(&table, 200), &NoObserver);
+        (outcome, SUPPRESSION_WORK.get(), MEMBERS_COUNTED.get())
+    });
+    let charged = outcome.work.iter().find(|(name, _)| *name == "tuples_touched").unwrap().1;
+    let Recoding::Global(cut) = outcome.recoding else { panic!("a cut") };
+    assert!(!cut.suppressed.is_empty() && suppression > 0);
+    assert!(suppression < charged / 2 && members < charged, "{suppression} {members} of {charged}");
 }
 
 /// Tuples in groups below k.

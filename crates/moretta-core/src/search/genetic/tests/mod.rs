@@ -13,7 +13,7 @@ use super::{Genetic, GeneticParams, evaluate::Evaluator, merged_tuples::MergedTu
 use crate::{
     measure::MeasureContext,
     objective::{LossMetric, Objective, ObjectiveKind},
-    recoding::{Cut, Recoding},
+    recoding::{Cut, Recoding, SUPPRESSION_WORK},
     search::{Method, NoObserver, Observer, Stop, Task},
     testing::{After, POINTS, TestTable},
     verify::verify_against,
@@ -154,6 +154,32 @@ fn a_search_stopped_at_any_time_returns_a_valid_release() {
         verify_against(&table.profile, outcome.recoding, &table.models, &table.policy, 2).unwrap();
     }
     assert!(stopped >= 5);
+}
+
+/// Each evaluation reads every group a few times, also if nearly all groups are suppressed, most of them one by one.
+#[test]
+fn the_work_of_suppression_is_linear() {
+    // One value of `s` in three is guarded, and hardly any group of the first cuts has three records.
+    let rows: Vec<String> = (0..600u32)
+        .map(|row| row.wrapping_mul(2_654_435_761) >> 8)
+        .map(|random| format!("{},{},{},{}", random % 19, random / 19 % 23, random / 437 % 17, random / 7429 % 3))
+        .collect();
+    let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+    let policy = "privacy.template = [{ given = [\"a\", \"b\", \"c\"], column = \"s\", values = [\"0\"], max-confidence = \
+                  0.4 }, { given = [\"c\"], column = \"s\", values = [\"0\", \"1\"], max-confidence = 0.5 }]\n\
+                  columns.a.role = \"quasi-identifier\"\ncolumns.b.role = \"quasi-identifier\"\n\
+                  columns.c.role = \"quasi-identifier\"\ncolumns.s.role = \"sensitive\"";
+    let table = TestTable::new(policy, &[], &rows);
+    let method = genetic(GeneticParams { iterations: 300, ..plain() }, ObjectiveKind::Precision(LossMetric::Lm));
+    // One thread, because the counter is by thread.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let (outcome, suppression) = pool.install(|| {
+        let outcome = method.run(&task(&table, 180, 1), &NoObserver).unwrap();
+        (outcome, SUPPRESSION_WORK.get())
+    });
+    let evaluations = outcome.work.iter().find(|(name, _)| *name == "evaluations").unwrap().1;
+    let per_record = suppression as f64 / (evaluations * 600) as f64;
+    assert!(evaluations > 200 && (1.0..12.0).contains(&per_record), "{evaluations} {per_record}");
 }
 
 #[test]
