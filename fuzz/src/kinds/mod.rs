@@ -46,7 +46,7 @@ pub struct Inputs {
     pub tables: Vec<&'static str>,
 }
 
-/// All kinds. With these shares, measured on two cores, `tables` takes about a quarter of the time, `policy`, `csv` and
+/// All kinds. With these shares, measured on two cores, `tables` takes about a third of the time, `policy`, `csv` and
 /// `parquet` an eighth each, the others less.
 pub const KINDS: &[Kind] = &[
     Kind { name: "policy", share: 20, source: Source::Mutated(inputs::policy) },
