@@ -17,8 +17,8 @@ use crate::{
 
 /// Share of the cases with mutated files, in percent, that run as command lines of the program.
 const THROUGH_PROGRAM: usize = 4;
-/// Bound on the resident memory of this process during a case, in kilobytes.
-const MAX_MEMORY_KB: u64 = 500_000;
+/// Bound on the resident memory of a worker during a case, in kilobytes. Not tuned.
+pub const MAX_MEMORY_KB: u64 = 500_000;
 
 /// Outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct Case<'a> {
     pub folder: &'a Path,
     /// The program, if it may be run.
     pub program: Option<&'a PathBuf>,
+    /// Bound on the resident memory of this process, in kilobytes.
+    pub max_memory_kb: u64,
 }
 
 impl Case<'_> {
@@ -75,8 +77,8 @@ impl Case<'_> {
             Err(_) => Outcome::Panic(LAST_PANIC.lock().map(|last| last.clone()).unwrap_or_default()),
         };
         match (&outcome, peak_memory_kb()) {
-            (Outcome::Passed { .. }, Some(peak)) if peak > MAX_MEMORY_KB => {
-                Outcome::Violation(format!("memory above {} MB\n{} MB", MAX_MEMORY_KB / 1000, peak / 1000))
+            (Outcome::Passed { .. }, Some(peak)) if peak > self.max_memory_kb => {
+                Outcome::Violation(format!("memory above {} MB\n{} MB", self.max_memory_kb / 1000, peak / 1000))
             }
             _ => outcome,
         }

@@ -17,7 +17,6 @@ use std::{
 
 use crate::{
     case::{Case, Outcome},
-    kinds::Source,
     mutate::mutate,
     rng::Rng,
 };
@@ -121,11 +120,8 @@ impl Guide {
         Ok(Self { counters: Counters::open()?, kept: BTreeMap::new(), cases: 0 })
     }
 
-    /// Runs a case: a mutant of a kept file, or of the valid file of a stock.
+    /// Runs a case of a kind with a mutated file: a mutant of a kept file, or of the valid file of a stock.
     pub fn run(&mut self, case: &Case<'_>) -> Outcome {
-        if matches!(case.kind.source, Source::Generated(_)) {
-            return Outcome::Skipped;
-        }
         let mut rng = Rng::new("guided", case.seed);
         let stock = rng.below(STOCKS) as u64;
         let kept = self.kept.entry((case.kind.name, stock)).or_default();

@@ -9,18 +9,23 @@ use std::{
 use moretta_core::{
     hierarchy::{
         HierarchyChoice, ValueParser,
+        draw::{self, DrawOptions},
         numeric::{Builder, Built},
     },
     observer::{Note, Observer},
     schema::Kind,
 };
 use moretta_flow::{
-    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Earlier, FindTradeOff, FlowError, Inferences, Init,
-    LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions, Resources, Session,
+    Anonymize, Apply, BuildHierarchy, Check, CheckHierarchy, Compare, Earlier, Evaluate, FindTradeOff, FlowError,
+    Inferences, Init, LinkReleases, Measure, Output, OutputFile, Queries, ReleaseOptions, Resources, Session,
+    SplitOptions, read_hierarchy,
 };
 
 /// Limit of a search. A mutated policy may ask for billions of iterations; without a limit that would be no fault.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
+
+/// Few splits, because each needs a search.
+const SPLITS: SplitOptions = SplitOptions { folds: Some(2), hold_out: None };
 
 /// A request. File names are relative to the folder of the case.
 #[derive(Debug, Clone)]
@@ -33,6 +38,7 @@ pub enum Job {
         output: &'static str,
         seed: u64,
         threads: u16,
+        keep_order: bool,
         extras: bool,
         earlier: Option<&'static str>,
     },
@@ -44,14 +50,20 @@ pub enum Job {
     Measure { original: &'static str, released: &'static str },
     /// Answers the queries of a file, or random ones.
     Queries { original: &'static str, released: &'static str, queries: Option<&'static str> },
-    /// Applies the saved recoding `recoding.json`.
-    Apply { input: &'static str, output: &'static str },
+    /// Applies the saved recoding `recoding.json`, with a report if `extras`.
+    Apply { input: &'static str, output: &'static str, keep_order: bool, extras: bool },
     /// Lists inferences.
     Inferences { input: &'static str },
     /// Follows a generalization path.
     Frontier { input: &'static str },
+    /// Trains and tests a classifier.
+    Evaluate { input: &'static str },
+    /// Compares two methods.
+    Compare { input: &'static str, methods: [&'static str; 2] },
     /// Builds a hierarchy over numbers.
     BuildHierarchy { input: &'static str, column: String },
+    /// Draws a hierarchy file.
+    ShowHierarchy { file: String },
     /// Compares a hierarchy file with a column.
     CheckHierarchy { file: String, input: &'static str, column: String },
 }
@@ -100,10 +112,19 @@ impl Job {
         }
     }
 
+    /// The table that the release is made from.
+    pub fn released_table(&self) -> Option<&'static str> {
+        match self {
+            Self::Anonymize { input, .. } | Self::Apply { input, .. } => Some(input),
+            _ => None,
+        }
+    }
+
     /// All files that the request may write.
     pub fn writes(&self) -> Vec<&'static str> {
         let extras: &[&str] = match self {
             Self::Anonymize { extras: true, .. } => &[RECODING, REPORTS[0], REPORTS[1]],
+            Self::Apply { extras: true, .. } => &REPORTS,
             _ => &[],
         };
         self.output().into_iter().chain(extras.iter().copied()).collect()
@@ -114,6 +135,7 @@ impl Job {
         let path = |name: &str| folder.join(name);
         let input = |name: &str| path(name).display().to_string();
         let policy = path(POLICY);
+        let reports = |extras: bool| if extras { REPORTS.map(path).to_vec() } else { Vec::new() };
         let threads = match self {
             Self::Anonymize { threads, .. } => *threads,
             _ => 1,
@@ -123,17 +145,16 @@ impl Job {
             Self::Init { input: name } => {
                 session.init(&Init { input: input(name), output: OutputFile::default() }).map(|_| Answer::Done)
             }
-            Self::Anonymize { input: name, output, seed, extras, earlier, .. } => {
-                let reports = if *extras { REPORTS.iter().map(|name| path(name)).collect() } else { Vec::new() };
+            Self::Anonymize { input: name, output, seed, keep_order, extras, earlier, .. } => {
                 let request = Anonymize {
                     input: input(name),
                     policy,
-                    output: Output { release: path(output), reports, overwrite: false },
+                    output: Output { release: path(output), reports: reports(*extras), overwrite: false },
                     recoding: extras.then(|| path(RECODING)),
                     earlier: Earlier { releases: earlier.iter().map(|name| input(name)).collect(), warn: true },
                     options: ReleaseOptions {
                         seed: Some((*seed).into()),
-                        keep_order: true,
+                        keep_order: *keep_order,
                         time_limit: Some(TIME_LIMIT),
                         ..ReleaseOptions::default()
                     },
@@ -166,13 +187,13 @@ impl Job {
                 };
                 session.queries(&request).map(|_| Answer::Done)
             }
-            Self::Apply { input: name, output } => {
+            Self::Apply { input: name, output, keep_order, extras } => {
                 let request = Apply {
                     input: input(name),
                     recoding: path(RECODING),
-                    output: Output { release: path(output), reports: Vec::new(), overwrite: false },
+                    output: Output { release: path(output), reports: reports(*extras), overwrite: false },
                     seed: Some(1.into()),
-                    keep_order: true,
+                    keep_order: *keep_order,
                     compare: false,
                     time_limit: None,
                 };
@@ -187,6 +208,27 @@ impl Job {
                 let request = FindTradeOff { input: input(name), policy, seed: 1, output: OutputFile::default() };
                 session.find_trade_off(&request).map(|_| Answer::Done)
             }
+            Self::Evaluate { input: name } => {
+                let (seed, time_limit) = (Some(1), Some(TIME_LIMIT));
+                let request =
+                    Evaluate { input: input(name), policy, test: None, split_options: SPLITS, seed, time_limit };
+                session.evaluate(&request).map(|_| Answer::Done)
+            }
+            Self::Compare { input: name, methods } => {
+                let request = Compare {
+                    input: input(name),
+                    policy,
+                    methods: methods.map(str::to_owned).to_vec(),
+                    k: Vec::new(),
+                    test: None,
+                    split_options: SPLITS,
+                    queries: 5,
+                    seed: 1,
+                    time_limit: Some(TIME_LIMIT),
+                    output: OutputFile::default(),
+                };
+                session.compare(&request).map(|_| Answer::Done)
+            }
             Self::BuildHierarchy { input: name, column } => {
                 let request = BuildHierarchy {
                     input: input(name),
@@ -197,6 +239,12 @@ impl Job {
                     output: OutputFile::default(),
                 };
                 session.build_hierarchy(&request).map(|_| Answer::Done)
+            }
+            Self::ShowHierarchy { file } => {
+                let tree = read_hierarchy(&path(file))?;
+                let options = DrawOptions::fitting(&tree, 12);
+                drop((draw::text(&tree, &options), draw::svg(&tree, &options, file)));
+                Ok(Answer::Done)
             }
             Self::CheckHierarchy { file, input: name, column } => {
                 let request = CheckHierarchy {
@@ -214,15 +262,21 @@ impl Job {
     pub fn arguments(&self) -> Vec<String> {
         let limit = format!("{}s", TIME_LIMIT.as_secs());
         let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let printed = |keep_order: bool, extras: bool| {
+            let order = if keep_order { words(&["--keep-order"]) } else { Vec::new() };
+            let reports: &[&str] = if extras { &REPORTS } else { &[] };
+            order.into_iter().chain(reports.iter().flat_map(|name| words(&["--report", name]))).collect::<Vec<_>>()
+        };
         match self {
             Self::Init { input } => words(&["init", input]),
-            Self::Anonymize { input, output, seed, threads, extras, earlier } => {
+            Self::Anonymize { input, output, seed, threads, keep_order, extras, earlier } => {
                 let (seed, threads) = (seed.to_string(), threads.to_string());
-                let mut all = words(&["anonymize", input, "--policy", POLICY, "--output", output, "--keep-order"]);
+                let mut all = words(&["anonymize", input, "--policy", POLICY, "--output", output]);
                 all.extend(words(&["--seed", &seed, "--threads", &threads, "--time-limit", &limit]));
                 if *extras {
-                    all.extend(words(&["--recoding", RECODING, "--report", REPORTS[0], "--report", REPORTS[1]]));
+                    all.extend(words(&["--recoding", RECODING]));
                 }
+                all.extend(printed(*keep_order, *extras));
                 if let Some(release) = earlier {
                     all.extend(words(&["--earlier", release, "--if-linkable", "warn"]));
                 }
@@ -243,14 +297,25 @@ impl Job {
                 });
                 all
             }
-            Self::Apply { input, output } => {
-                words(&["apply", input, "--recoding", RECODING, "--output", output, "--seed", "1", "--keep-order"])
+            Self::Apply { input, output, keep_order, extras } => {
+                let mut all = words(&["apply", input, "--recoding", RECODING, "--output", output, "--seed", "1"]);
+                all.extend(printed(*keep_order, *extras));
+                all
             }
             Self::Inferences { input } => words(&["inferences", input, "--policy", POLICY]),
             Self::Frontier { input } => words(&["frontier", input, "--policy", POLICY]),
+            Self::Evaluate { input } => {
+                words(&["evaluate", input, "--policy", POLICY, "--folds", "2", "--seed", "1", "--time-limit", &limit])
+            }
+            Self::Compare { input, methods } => {
+                let mut all = words(&["compare", input, "--policy", POLICY, "--methods", &methods.join(",")]);
+                all.extend(words(&["--folds", "2", "--queries", "5", "--seed", "1", "--time-limit", &limit]));
+                all
+            }
             Self::BuildHierarchy { input, column } => {
                 words(&["hierarchy", "build", input, "--column", column, "--method", "iotf"])
             }
+            Self::ShowHierarchy { file } => words(&["hierarchy", "show", file]),
             Self::CheckHierarchy { file, input, column } => {
                 words(&["hierarchy", "check", file, input, "--column", column])
             }

@@ -3,22 +3,22 @@
 //! - A request ends with a result or with one error that is not internal; its message has a bounded length.
 //! - Messages and notes show at most one cell of the table.
 //! - After an error the folder is as before; after success only the requested files were added.
-//! - A release has groups of at least k records, counted in the printed text, and `check` accepts it.
+//! - A release satisfies its policy, and its page names no rare value ([`release`]).
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{fs, path::Path};
 
-use moretta_core::{policy::Policy, schema::Role, search::method_names};
 use moretta_flow::{ErrorKind, FlowError};
 
 use crate::{
     csv::{self, DELIMITERS, TextTable},
-    job::{Answer, Job, Notes, POLICY, listing},
+    job::{Answer, Job, Notes, listing},
+    release,
 };
 
 /// Bound on an error message in bytes: a policy's line, the list of its columns and an advice fit.
 const MAX_MESSAGE: usize = 4000;
 /// Minimum length in bytes of a cell that is searched for in messages; shorter ones occur there by chance.
-const MIN_CELL: usize = 5;
+pub const MIN_CELL: usize = 5;
 
 /// A broken rule, with the first line of its description as signature.
 pub type Violation = String;
@@ -107,52 +107,8 @@ pub fn in_process(job: &Job, folder: &Path, persons: &Persons) -> Result<bool, V
         error(problem, persons)?;
     }
     files(job, &before, folder, result.is_ok())?;
-    if let (Ok(_), Some(output)) = (&result, job.output()) {
-        release(folder, output, matches!(job, Job::Anonymize { .. }))?;
+    if result.is_ok() {
+        release::judge(job, folder)?;
     }
     Ok(!matches!(result, Err(_) | Ok(Answer::Checked(false))))
-}
-
-/// Judges a release: groups of at least k records in the printed text; accepted by `check` if the policy is a file.
-fn release(folder: &Path, output: &str, has_policy: bool) -> Result<(), Violation> {
-    if !has_policy {
-        return Ok(());
-    }
-    let policy = fs::read_to_string(folder.join(POLICY)).unwrap_or_default();
-    let policy = Policy::parse(&policy, &method_names()).map_err(|error| format!("policy of a release\n{error}"))?;
-    let names = |role: Role| -> Vec<String> {
-        policy.columns.iter().filter(|column| column.role == role).map(|column| column.name.clone()).collect()
-    };
-    let quasi = names(Role::QuasiIdentifier);
-    let usual = policy.input.quote == '"' && policy.input.delimiter.is_none_or(|sign| DELIMITERS.contains(&sign));
-    if output.ends_with(".csv") && usual {
-        let text = fs::read(folder.join(output)).map_err(|error| format!("no release\n{error}"))?;
-        let text = String::from_utf8(text).map_err(|_| "release is not UTF-8")?;
-        let table = csv::parse_any(&text, &quasi).ok_or("release is not a CSV table to RFC 4180 readers")?;
-        smallest_group(&table, &quasi, policy.privacy.k())?;
-        if let Some(name) = names(Role::Identifier).iter().find(|name| table[0].contains(name)) {
-            return Err(format!("identifier released\n{name}"));
-        }
-    }
-    let released = if output.ends_with(".csv") { "out.csv" } else { "out.parquet" };
-    match (Job::Check { released }).run(folder, &Notes::default()) {
-        Ok(Answer::Checked(true)) => Ok(()),
-        Ok(_) => Err("check finds that a release violates its policy".to_owned()),
-        Err(error) => Err(format!("check refuses a release\n{}", error.message)),
-    }
-}
-
-/// Checks that each combination of quasi-identifier texts occurs at least k times.
-fn smallest_group(table: &TextTable, quasi: &[String], k: Option<u64>) -> Result<(), Violation> {
-    let at: Vec<usize> = quasi.iter().filter_map(|name| table[0].iter().position(|known| known == name)).collect();
-    let mut groups: BTreeMap<Vec<&str>, u64> = BTreeMap::new();
-    for row in &table[1..] {
-        *groups.entry(at.iter().map(|&column| row[column].as_str()).collect()).or_default() += 1;
-    }
-    match groups.values().min() {
-        Some(smallest) if k.is_some_and(|k| *smallest < k) => {
-            Err(format!("release has a group below k\n{smallest} records, k = {k:?}"))
-        }
-        _ => Ok(()),
-    }
 }

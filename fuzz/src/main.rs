@@ -1,4 +1,5 @@
-//! The fuzzer: mutated inputs and random tables through every command and method, judged by a naive oracle.
+//! The fuzzer: mutated inputs and random tables through every command that reads files and every method, judged by a
+//! naive oracle.
 //!
 //! `fuzz/run` builds and starts it. A case is determined by its kind and its seed ([`kinds::KINDS`], [`rng::Rng`]):
 //! the kind writes valid files into a folder, mutates one of them, and runs requests on them in this process or as
@@ -28,6 +29,7 @@ mod program;
 #[path = "../../crates/moretta-core/tests/conformance/recipe.rs"]
 #[allow(dead_code, reason = "shared with the conformance suite")]
 mod recipe;
+mod release;
 mod rng;
 mod stock;
 mod supervisor;
@@ -44,7 +46,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use case::{Case, Outcome, record_panics, usual};
+use case::{Case, MAX_MEMORY_KB, Outcome, record_panics, usual};
 use worker::Work;
 
 const USAGE: &str = "usage: fuzz/run SECONDS [--seed N] [--kind KIND].. [--guided]
@@ -121,7 +123,8 @@ fn repeat(case: &str, arguments: &Arguments) -> bool {
         return false;
     }
     record_panics();
-    let case = Case { kind, seed, folder: &folder, program: arguments.work.program.as_ref() };
+    let program = arguments.work.program.as_ref();
+    let case = Case { kind, seed, folder: &folder, program, max_memory_kb: MAX_MEMORY_KB };
     let outcome = match arguments.with.as_ref().map(std::fs::read) {
         Some(Ok(bytes)) => case.run(&mut |_, _, data| data.clone_from(&bytes)),
         Some(Err(error)) => {

@@ -10,12 +10,13 @@ use std::{
 use crate::{
     job::{Job, listing},
     judge::{self, Persons, Violation},
+    release,
 };
 
 /// A command that takes longer is a hang. Shorter than the limit of a case, so that it is reported as one.
 const MAX_TIME: Duration = Duration::from_secs(15);
 
-/// Runs a request as a command line in the folder of the case and judges exit code, messages and files.
+/// Runs a request as a command line in the folder of the case and judges exit code, messages, files and release.
 pub fn run(program: &Path, job: &Job, folder: &Path, persons: &Persons) -> Result<(), Violation> {
     let before = listing(folder);
     // Outside the folder of the case, which must stay as it is.
@@ -45,7 +46,8 @@ pub fn run(program: &Path, job: &Job, folder: &Path, persons: &Persons) -> Resul
         _ if verdict => persons.check(&stderr)?,
         _ => judge::message(&stderr, persons)?,
     }
-    judge::files(job, &before, folder, code == Some(0))
+    judge::files(job, &before, folder, code == Some(0))?;
+    if code == Some(0) { release::judge(job, folder) } else { Ok(()) }
 }
 
 /// Waits for the program; returns its exit code, `None` after a signal.

@@ -56,7 +56,7 @@ impl Stock {
         let mut table = vec![names.map(str::to_owned).to_vec()];
         let jobs = ["baker", "cook", "nurse", "doctor", "clerk", "judge"];
         let illnesses = ["measles", "asthma", "diabetes", "influenza"];
-        for person in 0..2 + rng.below(40) {
+        for person in 0..12 + rng.below(40) {
             let born = format!("19{:02}-{:02}-{:02}", 20 + rng.below(80), 1 + rng.below(12), 1 + rng.below(28));
             table.push(vec![
                 format!("Nqx{person:03}w{}", rng.below(1000)),
@@ -69,16 +69,16 @@ impl Stock {
                 format!("Zkv{person:03}y{}", rng.below(1000)),
             ]);
         }
-        let mut policy = format!("version = 1\n[privacy]\nk = {}\n", 1 + rng.below(5));
+        let mut policy = format!("version = 1\n[privacy]\nk = {}\n", 2 + rng.below(4));
         if rng.chance(30) {
             policy += *rng.one(&["max-suppressed = 0.2\n", "max-suppressed = 1\n"]);
         }
         for section in [
             "[[privacy.l-diversity]]\ncolumn = \"illness\"\nl = 2\n",
             "[[privacy.l-diversity]]\ncolumn = \"illness\"\nl = 2\nkind = \"recursive\"\nc = 2.5\n",
-            "[[privacy.t-closeness]]\ncolumn = \"illness\"\nt = 0.5\n",
+            "[[privacy.t-closeness]]\ncolumn = \"illness\"\nt = 0.5\ndistance = \"equal\"\n",
             "[[privacy.template]]\ngiven = [\"job\"]\ncolumn = \"illness\"\nvalues = [\"asthma\"]\nmax-confidence = 0.8\n",
-            "[privacy.lkc]\nknown = 2\nk = 2\nmax-confidence = 0.9\n",
+            "[privacy.lkc]\nl = 2\nk = 2\nc = 0.9\n",
         ] {
             if rng.chance(20) {
                 policy += section;

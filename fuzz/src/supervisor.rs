@@ -30,7 +30,8 @@ struct Tally {
     panics: u64,
     violations: u64,
     hangs: u64,
-    slowest_ms: u64,
+    slowest_us: u64,
+    total_us: u64,
     peak_kb: u64,
 }
 
@@ -121,11 +122,12 @@ impl Run<'_> {
                 self.next_seed = seed.wrapping_add(1);
                 *running = Some((kind.to_owned(), seed));
             }
-            ["end", kind, seed, ms, peak, word, text] => {
+            ["end", kind, seed, micros, peak, word, text] => {
                 *running = None;
                 let tally = self.tallies.entry(kind.to_owned()).or_default();
-                let ms = ms.parse().unwrap_or(0);
-                tally.slowest_ms = tally.slowest_ms.max(ms);
+                let micros = micros.parse().unwrap_or(0);
+                tally.slowest_us = tally.slowest_us.max(micros);
+                tally.total_us += micros;
                 tally.peak_kb = tally.peak_kb.max(peak.parse().unwrap_or(0));
                 let seed = seed.parse().unwrap_or(0);
                 match word {
@@ -163,14 +165,14 @@ impl Run<'_> {
 
     fn print(&self) {
         println!("\nseeds {} to {}", self.work.seed, self.next_seed.wrapping_sub(1));
-        println!("kind         cases  skipped  program  panics  violations  hangs  slowest, s  peak, MB");
+        println!("kind         cases  skipped  program  panics  violations  hangs  slowest, s  total, s  peak, MB");
         let mut total = Tally::default();
         let row = |name: &str, tally: &Tally| {
-            let Tally { cases, skipped, program, panics, violations, hangs, slowest_ms, peak_kb } = tally;
-            let (slowest, peak) = (*slowest_ms as f64 / 1000.0, peak_kb / 1000);
+            let Tally { cases, skipped, program, panics, violations, hangs, slowest_us, total_us, peak_kb } = tally;
+            let (slowest, all, peak) = (*slowest_us as f64 / 1e6, *total_us as f64 / 1e6, peak_kb / 1000);
             println!(
                 "{name:10} {cases:7}  {skipped:7}  {program:7}  {panics:6}  {violations:10}  {hangs:5}  {slowest:10.2}  \
-                 {peak:8}"
+                 {all:8.1}  {peak:8}"
             );
         };
         for kind in KINDS.iter().map(|kind| kind.name).chain(["worker"]) {
@@ -183,7 +185,8 @@ impl Run<'_> {
                 panics: total.panics + tally.panics,
                 violations: total.violations + tally.violations,
                 hangs: total.hangs + tally.hangs,
-                slowest_ms: total.slowest_ms.max(tally.slowest_ms),
+                slowest_us: total.slowest_us.max(tally.slowest_us),
+                total_us: total.total_us + tally.total_us,
                 peak_kb: total.peak_kb.max(tally.peak_kb),
             };
         }

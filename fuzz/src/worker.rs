@@ -1,7 +1,6 @@
 //! A process that runs cases until its time is over and reports each on stdout. The supervisor survives its death.
 
 use std::{
-    collections::BTreeMap,
     fs,
     io::Write,
     path::{Path, PathBuf},
@@ -9,9 +8,9 @@ use std::{
 };
 
 use crate::{
-    case::{Case, Outcome, peak_memory_kb, record_panics, usual},
+    case::{Case, MAX_MEMORY_KB, Outcome, peak_memory_kb, record_panics, usual},
     guided::Guide,
-    kinds::{KINDS, Kind},
+    kinds::{KINDS, Kind, round},
 };
 
 /// Task of a worker.
@@ -31,12 +30,24 @@ pub struct Work {
     pub guided: bool,
 }
 
-/// Runs cases. Each kind gets its share of the time.
+impl Work {
+    /// The cases to run, in order: kind and seed of each. A function of the seed and the kinds alone, so that a run can
+    /// be repeated, and the worker after one that died goes on with the sequence.
+    pub fn cases(&self) -> impl Iterator<Item = (&'static Kind, u64)> + use<> {
+        let named = |kind: &&Kind| self.kinds.is_empty() || self.kinds.iter().any(|name| name == kind.name);
+        let kinds: Vec<&Kind> = KINDS.iter().filter(named).filter(|kind| !self.guided || kind.is_mutated()).collect();
+        let (round, seed) = (round(&kinds), self.seed);
+        let number = if round.is_empty() { 0 } else { u64::MAX };
+        (0..number).map(move |at| seed.wrapping_add(at)).map(move |seed| {
+            let place = seed % round.len() as u64;
+            (round[place as usize], seed)
+        })
+    }
+}
+
+/// Runs cases until the time is over, or one of them needed too much memory.
 pub fn run(work: &Work) {
-    record_panics();
     let end = Instant::now() + Duration::from_secs(work.seconds);
-    let kinds: Vec<&Kind> =
-        KINDS.iter().filter(|kind| work.kinds.is_empty() || work.kinds.iter().any(|name| name == kind.name)).collect();
     let mut guide = match work.guided.then(Guide::new).transpose() {
         Ok(guide) => guide,
         Err(problem) => {
@@ -44,34 +55,45 @@ pub fn run(work: &Work) {
             return;
         }
     };
-    let mut used: BTreeMap<&str, f64> = BTreeMap::new();
-    let mut seed = work.seed;
-    while Instant::now() < end {
-        let spent = |kind: &&&Kind| used.get(kind.name).copied().unwrap_or(0.0) / f64::from(kind.share);
-        let Some(kind) = kinds.iter().min_by(|a, b| spent(a).total_cmp(&spent(b))) else { return };
+    if work.cases().next().is_none() {
+        println!("no cases: --guided needs a kind with a mutated file");
+    }
+    record_panics();
+    run_cases(work, guide.as_mut(), MAX_MEMORY_KB, || Instant::now() < end);
+    if let Some(guide) = &guide {
+        guide.report();
+    }
+}
+
+/// Runs cases as long as `goes_on`. Returns their number.
+///
+/// Ends after a case that needed more than `max_memory_kb`: freed memory stays with the process, so that the next cases
+/// would be reported for the memory of this one. The supervisor starts a new process.
+pub fn run_cases(work: &Work, mut guide: Option<&mut Guide>, max_memory_kb: u64, goes_on: impl Fn() -> bool) -> usize {
+    let mut number = 0;
+    for (kind, seed) in work.cases().take_while(|_| goes_on()) {
+        number += 1;
         println!("start\t{}\t{seed}", kind.name);
         let folder = case_folder(&work.folder, kind.name, seed);
-        let start = Instant::now();
         if fs::create_dir_all(&folder).is_err() {
-            println!("fail\t{}\t{seed}\t0\t0\tviolation\tcannot create {}", kind.name, folder.display());
-            return;
+            println!("end\t{}\t{seed}\t0\t0\tviolation\tcannot create {}", kind.name, folder.display());
+            return number;
         }
-        let case = Case { kind, seed, folder: &folder, program: work.program.as_ref() };
+        let start = Instant::now();
+        let case = Case { kind, seed, folder: &folder, program: work.program.as_ref(), max_memory_kb };
         let outcome = match &mut guide {
             Some(guide) => guide.run(&case),
             None => case.run(&mut usual),
         };
-        let elapsed = start.elapsed();
-        *used.entry(kind.name).or_default() += elapsed.as_secs_f64();
-        let passed = report(kind.name, seed, &outcome, elapsed);
-        if passed {
+        let peak_kb = peak_memory_kb().unwrap_or(0);
+        if report(kind.name, seed, &outcome, start.elapsed(), peak_kb) {
             let _ = fs::remove_dir_all(&folder);
         }
-        seed = seed.wrapping_add(1);
+        if peak_kb > max_memory_kb {
+            return number;
+        }
     }
-    if let Some(guide) = &guide {
-        guide.report();
-    }
+    number
 }
 
 /// The folder of a case.
@@ -80,7 +102,7 @@ pub fn case_folder(work: &Path, kind: &str, seed: u64) -> PathBuf {
 }
 
 /// Reports the end of a case in one line. Returns whether it passed.
-fn report(kind: &str, seed: u64, outcome: &Outcome, elapsed: Duration) -> bool {
+fn report(kind: &str, seed: u64, outcome: &Outcome, elapsed: Duration, peak_kb: u64) -> bool {
     let (word, text) = match outcome {
         Outcome::Passed { through_program: true } => ("program", ""),
         Outcome::Passed { through_program: false } => ("passed", ""),
@@ -90,8 +112,7 @@ fn report(kind: &str, seed: u64, outcome: &Outcome, elapsed: Duration) -> bool {
         Outcome::Panic(text) => ("panic", text.as_str()),
     };
     let text = text.replace('\\', "\\\\").replace('\n', "\\n").replace(['\t', '\r'], " ");
-    let peak = peak_memory_kb().unwrap_or(0);
-    println!("end\t{kind}\t{seed}\t{}\t{peak}\t{word}\t{text}", elapsed.as_millis());
+    println!("end\t{kind}\t{seed}\t{}\t{peak_kb}\t{word}\t{text}", elapsed.as_micros());
     let _ = std::io::stdout().flush();
     text.is_empty()
 }

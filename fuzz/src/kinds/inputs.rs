@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use moretta_core::search::METHODS;
+
 use super::{Inputs, Skipped};
 use crate::{
     csv::DELIMITERS,
@@ -27,7 +29,13 @@ fn stock(rng: &mut Rng, folder: &Path) -> Result<Stock, Skipped> {
 
 /// A request for a release, with report and recoding in a third of the cases.
 pub fn anonymize(rng: &mut Rng, input: &'static str, output: &'static str) -> Job {
-    Job::Anonymize { input, output, seed: rng.next() >> 11, threads: 1, extras: rng.chance(30), earlier: None }
+    let (seed, keep_order, extras) = (rng.next() >> 11, rng.chance(50), rng.chance(30));
+    Job::Anonymize { input, output, seed, threads: 1, keep_order, extras, earlier: None }
+}
+
+/// A request that compares two methods.
+fn compare(rng: &mut Rng) -> Job {
+    Job::Compare { input: TABLE, methods: [rng.one(METHODS).name, rng.one(METHODS).name] }
 }
 
 fn inputs(stock: Stock, target: &str, format: Format, splice: Vec<u8>, jobs: Vec<Job>) -> Inputs {
@@ -37,10 +45,12 @@ fn inputs(stock: Stock, target: &str, format: Format, splice: Vec<u8>, jobs: Vec
 pub fn policy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let stock = stock(rng, folder)?;
     let splice = Stock::any(rng).policy.into_bytes();
-    let jobs = match rng.below(6) {
+    let jobs = match rng.below(10) {
         0 => vec![Job::Check { released: TABLE }],
         1 => vec![Job::Inferences { input: TABLE }],
         2 => vec![Job::Frontier { input: TABLE }],
+        3 => vec![Job::Evaluate { input: TABLE }],
+        4 => vec![compare(rng)],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
     Ok(inputs(stock, "policy.toml", Format::Toml, splice, jobs))
@@ -51,8 +61,9 @@ pub fn hierarchy(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let column = stock.tree_column.clone().ok_or(Skipped)?;
     let file = format!("{column}.csv");
     let splice = stock.hierarchies.iter().find(|(name, _)| *name != file).map(|(_, text)| text.clone());
-    let jobs = match rng.below(3) {
-        0 => vec![Job::CheckHierarchy { file: file.clone(), input: TABLE, column }],
+    let jobs = match rng.below(6) {
+        0 => vec![Job::ShowHierarchy { file: file.clone() }],
+        1 => vec![Job::CheckHierarchy { file: file.clone(), input: TABLE, column }],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
     Ok(inputs(stock, &file, Format::Csv, splice.unwrap_or_default().into_bytes(), jobs))
@@ -62,7 +73,7 @@ pub fn csv(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let stock = stock(rng, folder)?;
     let splice = crate::csv::print(&Stock::any(rng).table, ',').into_bytes();
     let column = stock.number_column.clone();
-    let jobs = match rng.below(8) {
+    let jobs = match rng.below(11) {
         0 => vec![Job::Init { input: TABLE }],
         1 => vec![Job::Inferences { input: TABLE }],
         2 => vec![Job::BuildHierarchy { input: TABLE, column }],
@@ -72,6 +83,8 @@ pub fn csv(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
             .iter()
             .map(|column| Job::CheckHierarchy { file: format!("{column}.csv"), input: TABLE, column: column.clone() })
             .collect(),
+        5 => vec![Job::Evaluate { input: TABLE }],
+        6 => vec![compare(rng)],
         _ => vec![anonymize(rng, TABLE, "out.csv")],
     };
     Ok(inputs(stock, TABLE, Format::Csv, splice, jobs))
@@ -80,7 +93,8 @@ pub fn csv(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
 /// Makes a release of the stock under another name, and leaves the recoding if `recoding`.
 fn released(rng: &mut Rng, folder: &Path, recoding: bool) -> Result<Stock, Skipped> {
     let stock = stock(rng, folder)?;
-    let job = Job::Anonymize { input: TABLE, output: RELEASE, seed: 1, threads: 1, extras: true, earlier: None };
+    let (keep_order, extras) = (rng.chance(50), true);
+    let job = Job::Anonymize { input: TABLE, output: RELEASE, seed: 1, threads: 1, keep_order, extras, earlier: None };
     job.run(folder, &Notes::default()).map_err(|_| Skipped)?;
     let unneeded = REPORTS.into_iter().chain((!recoding).then_some(RECODING));
     unneeded.for_each(|name| drop(fs::remove_file(folder.join(name))));
@@ -90,7 +104,8 @@ fn released(rng: &mut Rng, folder: &Path, recoding: bool) -> Result<Stock, Skipp
 pub fn recoding(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
     let stock = released(rng, folder, true)?;
     let splice = fs::read(folder.join(RECODING)).map_err(|_| Skipped)?;
-    let jobs = vec![Job::Apply { input: TABLE, output: "out.csv" }];
+    let (keep_order, extras) = (rng.chance(50), rng.chance(30));
+    let jobs = vec![Job::Apply { input: TABLE, output: "out.csv", keep_order, extras }];
     Ok(inputs(stock, RECODING, Format::Json, splice, jobs))
 }
 
@@ -124,8 +139,9 @@ pub fn release(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {
         1 => vec![Job::Queries { original: TABLE, released: RELEASE, queries: None }],
         2 => vec![Job::Linkage { releases: [INTACT, RELEASE], original: rng.chance(50).then_some(TABLE) }],
         3 => {
-            let (seed, earlier) = (rng.next() >> 11, Some(RELEASE));
-            vec![Job::Anonymize { input: TABLE, output: "out.csv", seed, threads: 1, extras: false, earlier }]
+            let (seed, keep_order, earlier) = (rng.next() >> 11, rng.chance(50), Some(RELEASE));
+            let (output, threads, extras) = ("out.csv", 1, false);
+            vec![Job::Anonymize { input: TABLE, output, seed, threads, keep_order, extras, earlier }]
         }
         _ => vec![Job::Check { released: RELEASE }],
     };

@@ -48,7 +48,8 @@ pub fn tables(rng: &mut Rng, folder: &Path) -> Result<(), Violation> {
 }
 
 fn anonymize(input: &'static str, output: &'static str, seed: u64, threads: u16) -> Job {
-    Job::Anonymize { input, output, seed, threads, extras: false, earlier: None }
+    // The naive verdicts compare each record with its original.
+    Job::Anonymize { input, output, seed, threads, keep_order: true, extras: false, earlier: None }
 }
 
 fn release(world: &World, stock: &Stock, folder: &Path, (input, seed): (&'static str, u64)) -> Result<(), Violation> {

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::bytes::{EXTREME, ODD};
+use super::{
+    bytes::{EXTREME, ODD},
+    copies,
+};
 use crate::rng::Rng;
 
 /// Changes one node of a JSON document. Returns `false` if the text is not JSON.
@@ -15,7 +18,7 @@ pub fn json(rng: &mut Rng, data: &mut Vec<u8>) -> bool {
         1 => rng.one(&EXTREME).parse::<f64>().map_or(Value::Null, |number| json!(number)),
         2 => json!(rng.next() as i64),
         3 => json!(rng.one(&ODD)),
-        4 => Value::Array(vec![node.clone(); *rng.one(&[0, 2, 300])]),
+        4 => Value::Array(vec![node.clone(); copies(*rng.one(&[0, 2, 300]), node.to_string().len())]),
         5 => json!({ (*rng.one(&ODD)): node.clone() }),
         6 => json!(rng.below(4)),
         _ => Value::Null,

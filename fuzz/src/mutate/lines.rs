@@ -1,5 +1,6 @@
 //! Mutations of files made of lines: drops, repeats, swaps, joins.
 
+use super::copies;
 use crate::rng::Rng;
 
 /// Changes whole lines. Returns `false` if the text has too few.
@@ -19,9 +20,9 @@ pub fn lines(rng: &mut Rng, data: &mut Vec<u8>) -> bool {
         }
         5 => lines.truncate(a),
         _ => {
-            let copies = *rng.one(&[2, 50, 500]);
             let line = lines[a].clone();
-            lines.splice(b..b, std::iter::repeat_n(line, copies));
+            let number = copies(*rng.one(&[2, 50, 500]), line.len());
+            lines.splice(b..b, std::iter::repeat_n(line, number));
         }
     }
     *data = lines.join(&b'\n');

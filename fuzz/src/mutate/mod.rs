@@ -21,10 +21,21 @@ pub enum Format {
     Binary,
 }
 
-/// Changes a file in one to four places; rarely not at all. Parts of `splice`, another file, may be copied into it.
+/// Bound on a mutated file in bytes. Larger ones find no other faults: they take the time of many cases, and their
+/// memory is no fault of the program.
+pub const MAX_BYTES: usize = 2_000_000;
+
+/// The number of copies of so many bytes that a mutated file may get: `wanted`, or as many as its bound allows.
+fn copies(wanted: usize, bytes: usize) -> usize {
+    wanted.min(MAX_BYTES / bytes.max(1))
+}
+
+/// Changes a file in one to four places; rarely not at all. Parts of `splice`, another file, may be copied into it. A
+/// change that makes it larger than [`MAX_BYTES`] is undone.
 pub fn mutate(rng: &mut Rng, format: Format, data: &mut Vec<u8>, splice: &[u8]) {
     let times = *rng.one(&[1, 1, 1, 1, 2, 2, 3, 4]);
     for _ in 0..times {
+        let before = data.clone();
         let changed = match format {
             _ if rng.chance(if format == Format::Binary { 100 } else { 15 }) => false,
             Format::Toml => toml::toml(rng, data),
@@ -36,6 +47,9 @@ pub fn mutate(rng: &mut Rng, format: Format, data: &mut Vec<u8>, splice: &[u8]) 
             _ if changed => {}
             Format::Binary => bytes::bytes(rng, data, splice),
             _ => bytes::text(rng, data, splice),
+        }
+        if data.len() > MAX_BYTES {
+            *data = before;
         }
     }
 }
