@@ -195,6 +195,11 @@ impl EarlierFiles {
         self.opened.iter().flat_map(|release| release.source().paths()).map(PathBuf::from)
     }
 
+    /// Expected sizes of the releases, which have not been read yet.
+    pub(crate) fn expected(&self, bound: &BoundPolicy<'_>) -> Vec<LinkedSize> {
+        vec![LinkedSize::estimated(bound); self.opened.len()]
+    }
+
     /// Refuses the order of the input: if an earlier release has it too, the same row of both is the same person. A file
     /// does not show whether it was shuffled.
     pub(crate) fn check_order(&self, session: &Session<'_>, order: RecordOrder) -> Result<(), FlowError> {
