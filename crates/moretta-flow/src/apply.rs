@@ -72,7 +72,7 @@ impl Session<'_> {
         let order = order(&engine, policy, request.keep_order)?;
 
         let mut stopwatch = Stopwatch::start();
-        let mut counts = self.counts(policy, &engine)?;
+        let mut counts = self.counts(policy, &engine, 0)?;
         // Built first: `saved.profile` adds values that occur only in the recoding.
         let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
         let in_input = |error| FlowError::domain(&request.input, &error);

@@ -140,7 +140,7 @@ impl Session<'_> {
 
     /// Counts the test records.
     pub(crate) fn test_counts(&self, test: &LocalEngine, policy: &Policy) -> Result<Counts, FlowError> {
-        let counts = self.counts(policy, test)?;
+        let counts = self.counts(policy, test, 0)?;
         match counts.records {
             0 => Err(FlowError::input(test.source().name(), EvaluateError::Empty { table: "test" })),
             _ => Ok(counts),

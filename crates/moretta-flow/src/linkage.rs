@@ -55,7 +55,7 @@ impl Session<'_> {
             let linking = linking_policy(&loaded.policy);
             match original {
                 Some(original) => {
-                    let table = self.people(&loaded, &original)?;
+                    let table = self.people(&loaded, &original, opened.len())?;
                     let bound = BoundPolicy::with_tables(&loaded.policy, Tables { table: &table, others: &others })?;
                     let mut linked = LinkedReleases::new(self, &linking, &bound, (opened.len(), 0));
                     opened.iter().try_for_each(|release| linked.read(release, release.name()))?;
@@ -77,8 +77,8 @@ impl Session<'_> {
     }
 
     /// Reads the original. Objectives are not checked: nothing is searched.
-    fn people(&self, loaded: &LoadedPolicy, original: &LocalEngine) -> Result<Profile, FlowError> {
-        let counts = self.counts(&loaded.policy, original)?;
+    fn people(&self, loaded: &LoadedPolicy, original: &LocalEngine, releases: usize) -> Result<Profile, FlowError> {
+        let counts = self.counts(&loaded.policy, original, releases)?;
         let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts);
         let profile = profile.map_err(|error| FlowError::domain(&original.name(), &error))?;
         preflight::model_values(&loaded.policy, &profile, &loaded.name)?;
@@ -91,7 +91,7 @@ impl Session<'_> {
         self.observer.stage(Stage::Reading);
         let counts = file.count(&Profile::grouped_columns(linking), self.observer);
         let counts = counts.map_err(|fault| release_refused(fault, releases))?;
-        self.check_profile_memory(&counts)?;
+        self.check_profile_memory(&counts, releases - 1)?;
         Ok(counts)
     }
 }
@@ -193,6 +193,11 @@ impl EarlierFiles {
     /// All files that are read.
     pub(crate) fn paths(&self) -> impl Iterator<Item = PathBuf> {
         self.opened.iter().flat_map(|release| release.source().paths()).map(PathBuf::from)
+    }
+
+    /// Expected sizes of the releases, which have not been read yet.
+    pub(crate) fn expected(&self, bound: &BoundPolicy<'_>) -> Vec<LinkedSize> {
+        vec![LinkedSize::estimated(bound); self.opened.len()]
     }
 
     /// Refuses the order of the input: if an earlier release has it too, the same row of both is the same person. A file

@@ -196,18 +196,20 @@ impl Session<'_> {
         (limit.saturating_sub(needed) / REGION_BYTES).clamp(100_000, MAX_STEPS)
     }
 
-    /// Refuses a table whose counts and profile would exceed the memory limit.
-    pub(crate) fn check_profile_memory(&self, counts: &Counts) -> Result<(), FlowError> {
+    /// Refuses a table whose counts and profile would exceed the memory limit. The figure in the message is for the table
+    /// and `others`, releases that the request links: each takes about three quarters of it.
+    pub(crate) fn check_profile_memory(&self, counts: &Counts, others: usize) -> Result<(), FlowError> {
         let Some(limit) = self.memory_limit() else { return Ok(()) };
         let rows = RowSize::of(counts);
         // About as much as the counts again, and sorting; then groups of all rows.
         let heap = 2 * counts.bytes() + rows.rows * (36 + 4 * rows.columns) + 40 * rows.values;
-        let needed = process_bytes(heap);
-        if needed <= limit {
+        if process_bytes(heap) <= limit {
             return Ok(());
         }
+        let needed = process_bytes(heap + heap / 4 * 3 * others as u64);
+        let work = if others == 0 { "to read this table" } else { "to read and link these tables" };
         let message = format!(
-            "to read this table takes about {}, and --memory is {}; use --memory {} or more",
+            "{work} takes about {}, and --memory is {}; use --memory {} or more",
             size(needed, " "),
             size(limit, " "),
             size(needed, "")

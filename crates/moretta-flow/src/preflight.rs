@@ -32,7 +32,7 @@ impl Session<'_> {
         self.observer.stage(Stage::Reading);
         let counts = table.count(&Profile::grouped_columns(&loaded.policy), self.observer);
         let counts = counts.map_err(|fault| self.counting_refused(loaded, table, fault))?;
-        self.check_profile_memory(&counts).map_err(|refused| self.with_figure(loaded, table, &counts, refused))?;
+        self.check_profile_memory(&counts, 0).map_err(|refused| self.with_figure(loaded, table, &counts, refused))?;
         let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts)
             .map_err(|error| FlowError::domain(&table.name(), &error))?;
         model_values(&loaded.policy, &profile, &loaded.name)?;
@@ -47,12 +47,12 @@ impl Session<'_> {
         profile.attributes().iter().filter_map(Attribute::folded).for_each(|note| self.observer.note(&note));
     }
 
-    /// Checks the header and counts the distinct rows of the policy's columns.
-    pub(crate) fn counts(&self, policy: &Policy, table: &dyn Records) -> Result<Counts, FlowError> {
+    /// Checks the header and counts the distinct rows of the policy's columns. `others` tables will be linked with it.
+    pub(crate) fn counts(&self, policy: &Policy, table: &dyn Records, others: usize) -> Result<Counts, FlowError> {
         check_columns(policy, table)?;
         self.observer.stage(Stage::Reading);
         let counts = table.count(&Profile::grouped_columns(policy), self.observer)?;
-        self.check_profile_memory(&counts)?;
+        self.check_profile_memory(&counts, others)?;
         Ok(counts)
     }
 
@@ -67,7 +67,7 @@ impl Session<'_> {
         policy.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
         self.observer.stage(stage);
         let counts = file.count(&Profile::grouped_columns(policy), self.observer)?;
-        self.check_profile_memory(&counts)?;
+        self.check_profile_memory(&counts, 0)?;
         let profile = Profile::of_release(policy, &loaded.hierarchies, &counts);
         profile.map_err(|error| FlowError::domain(&file.name(), &error))
     }

@@ -167,11 +167,13 @@ impl Session<'_> {
         let seed = seed(options.seed)?;
         let others = self.second_tables(policy, &loaded.hierarchies, &loaded.folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        let linking = linking_policy(policy);
+        let (linking, purpose) = (linking_policy(policy), Purpose::release(engine, target, options.path));
+        let expected = earlier.map_or(Vec::new(), |files| files.expected(&bound));
+        self.check_memory(&bound, &counts, (purpose, &expected))?;
         let earlier = earlier.map(|files| EarlierReleases::read(self, files, &linking, (&bound, counts.bytes())));
         let earlier = earlier.transpose()?;
-        let linked = earlier.as_ref().map_or(Vec::new(), EarlierReleases::sizes);
-        self.check_memory(&bound, &counts, (Purpose::release(engine, target, options.path), &linked))?;
+        // The sizes of earlier releases are known now.
+        earlier.as_ref().map_or(Ok(()), |read| self.check_memory(&bound, &counts, (purpose, &read.sizes())))?;
         // `moretta frontier` uses the same seed, so that the steps are the same.
         let path_seed = if options.at.is_some() { options.seed.map_or(0, Seed::for_search) } else { seed.for_search() };
         let task = Task::of(&bound, path_seed);
