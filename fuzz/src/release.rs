@@ -105,18 +105,30 @@ fn checked(session: &Session<'_>, loaded: &LoadedPolicy, released: &Path) -> Res
 /// same cells here and there.
 fn rare_cells(session: &Session<'_>, loaded: &LoadedPolicy, input: &Path, page: &str) -> Result<(), Violation> {
     let policy = &loaded.policy;
-    let named = serde_json::to_string(policy).unwrap_or_default();
+    let named = serde_json::to_string(policy).unwrap_or_default().to_lowercase();
     let input = input.display().to_string();
     let floor = policy.privacy.k().unwrap_or(0).max(MIN_RECORDS);
     let guarded = [Role::QuasiIdentifier, Role::Sensitive, Role::Class];
+    let engine = session.open(&input, &policy.input).map_err(|error| format!("no input\n{}", error.message))?;
+    let mut columns = Vec::new();
     for column in policy.columns.iter().filter(|column| guarded.contains(&column.role)) {
-        let engine = session.open(&input, &policy.input).map_err(|error| format!("no input\n{}", error.message))?;
         let Ok(counts) = engine.count(std::slice::from_ref(&column.name), &NoObserver) else { continue };
-        let text = |row: usize| -> &str { &counts.columns[0].values[counts.row(row)[0] as usize] };
-        let cells: Vec<(&str, u64)> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
+        let text = |row: usize| -> String { counts.columns[0].values[counts.row(row)[0] as usize].to_string() };
+        let cells: Vec<(String, u64)> = (0..counts.rows()).map(|row| (text(row), counts.counts[row])).collect();
+        columns.push((column, cells));
+    }
+    // A page may name a cell for another column in which it is frequent.
+    let frequent: BTreeSet<&str> = columns
+        .iter()
+        .flat_map(|(_, cells)| cells.iter().filter(|(_, records)| *records >= floor).map(|(cell, _)| cell.trim()))
+        .collect();
+    for (column, cells) in &columns {
+        let cells: Vec<(&str, u64)> = cells.iter().map(|(cell, records)| (cell.as_str(), *records)).collect();
         let inner = loaded.hierarchies.get(&column.name).map(inner_nodes).unwrap_or_default();
         let mut rare = rare(&cells, floor);
-        rare.retain(|cell| !named.contains(cell) && !inner.contains(*cell));
+        rare.retain(|cell| {
+            !named.contains(&cell.trim().to_lowercase()) && !inner.contains(*cell) && !frequent.contains(cell.trim())
+        });
         if let Some(cell) = rare.into_iter().find(|cell| names(page, cell)) {
             let shown = cell.chars().take(100).collect::<String>();
             return Err(format!("page names a cell of fewer than max(k, 10) records\n`{shown}` in {}", column.name));
@@ -160,8 +172,8 @@ pub fn shown_text(page: &str) -> String {
     signs.into_iter().fold(text, |text, (sign, plain)| text.replace(sign, plain))
 }
 
-/// Whether a text has the cell as a whole, and not as the end of a range of a histogram: these are round values or the
-/// last ones before, whatever the records have.
+/// Whether a text has the cell as a whole, and not as the end of an interval or of a range of a histogram: the latter
+/// are round values or the last ones before, whatever the records have.
 pub fn names(text: &str, cell: &str) -> bool {
     let cell = cell.trim();
     let joins = |sign: char| sign.is_alphanumeric() || "-.,_−".contains(sign);
@@ -176,6 +188,9 @@ pub fn names(text: &str, cell: &str) -> bool {
         let whole = ends && !before.ends_with(joins);
         let range = ["–", " or more", " or later", " to ", " – "].iter().any(|sign| after.starts_with(sign))
             || ["–", "up to ", "below ", " to "].iter().any(|sign| before.ends_with(sign));
-        whole && !range
+        // An interval is named if enough records are inside it, however many carry its ends.
+        let interval = before.ends_with('[') && after.starts_with(", ")
+            || before.ends_with(", ") && (after.starts_with(']') || after.starts_with(')'));
+        whole && !range && !interval
     })
 }

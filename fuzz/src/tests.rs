@@ -276,7 +276,9 @@ fn cells_are_recognized_in_a_page() {
     assert!(!release::names(&shown, "Nqx001") && !release::names(&shown, "Nqx002"), "not shown");
     for (text, named) in [
         ("the value 12345.", true),
-        ("[12345, 12399]", true),
+        ("[12345, 12399]", false),
+        ("[12000, 12345)", false),
+        ("[12345]", true),
         ("0.12345", false),
         ("12345.5 %", false),
         ("12345–12399", false),

@@ -70,7 +70,7 @@ impl RowGroups for CheckedRowGroup<'_> {
 }
 
 fn damaged(part: &str) -> ParquetError {
-    ParquetError::General(format!("damaged file: {part} has sizes that cannot be"))
+    ParquetError::General(format!("damaged file: {part} has impossible sizes"))
 }
 
 /// Iterator over the pages of one column chunk.
