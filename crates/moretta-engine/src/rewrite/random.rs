@@ -36,11 +36,12 @@ const MAX_SHUFFLED: u64 = 24;
 /// Rounds of the Feistel network, each with its own key.
 const FEISTEL_ROUNDS: usize = 8;
 
-/// Stream of the sort keys of a release, from a digest of everything that distinguishes it from other releases of the
-/// same records.
+/// Stream of the sort keys of a release, from a digest of what distinguishes it from other releases of the same records:
+/// dropped columns, labels, and the records of each group. The codes of values and rows depend on how threads divided
+/// the first pass, so the digest does not.
 pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
     let mut digest = Sha256::new();
-    let texts = |digest: &mut Sha256, texts: &mut dyn Iterator<Item = &str>| {
+    let mut texts = |texts: &mut dyn Iterator<Item = &str>| {
         texts.for_each(|text| {
             digest.update((text.len() as u64).to_le_bytes());
             digest.update(text);
@@ -48,26 +49,27 @@ pub(crate) fn sort_key_stream(rewrite: &Rewrite) -> u64 {
         // No text has this length, so that lists cannot be confused.
         digest.update(u64::MAX.to_le_bytes());
     };
-    let numbers = |digest: &mut Sha256, numbers: &[u32]| {
-        numbers.iter().for_each(|number| digest.update(number.to_le_bytes()));
-    };
-    texts(&mut digest, &mut rewrite.dropped.iter().map(String::as_str));
-    texts(&mut digest, &mut rewrite.key.iter().filter(|column| column.rewritten).map(|column| column.name.as_str()));
-    let labels = match &rewrite.change {
+    texts(&mut rewrite.dropped.iter().map(String::as_str));
+    let rewritten = || rewrite.key.iter().filter(|column| column.rewritten);
+    texts(&mut rewritten().map(|column| column.name.as_str()));
+    let mut records: Vec<u64> = Vec::new();
+    match &rewrite.change {
         Change::Map { labels, suppressed } => {
-            numbers(&mut digest, suppressed);
-            labels
+            for (column, labels) in rewritten().zip(labels) {
+                let mut pairs: Vec<(&str, &str)> =
+                    column.values.iter().zip(labels).map(|(value, label)| (&**value, &**label)).collect();
+                pairs.sort_unstable();
+                texts(&mut pairs.into_iter().flat_map(|(value, label)| [value, label]));
+            }
+            records.push(suppressed.len() as u64);
         }
-        Change::Shares { offsets, shares, labels, .. } => {
-            numbers(&mut digest, offsets);
-            shares.iter().for_each(|share| {
-                digest.update(share.group.to_le_bytes());
-                digest.update(share.records.to_le_bytes());
-            });
-            labels
+        Change::Shares { shares, labels, .. } => {
+            labels.iter().for_each(|column| texts(&mut column.iter().map(|label| &**label)));
+            records.resize(labels.first().map_or(0, Vec::len), 0);
+            shares.iter().for_each(|share| records[share.group as usize] += share.records);
         }
-    };
-    labels.iter().for_each(|column| texts(&mut digest, &mut column.iter().map(|label| &**label)));
+    }
+    records.iter().for_each(|records| digest.update(records.to_le_bytes()));
     let bytes = digest.finalize();
     u64::from_le_bytes(std::array::from_fn(|byte| bytes[byte])) | SORT_KEY_STREAMS
 }
@@ -158,7 +160,7 @@ fn mix(value: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use moretta_core::counts::{KeyColumn, RecordOrder};
+    use moretta_core::counts::{KeyColumn, RecordOrder, Share};
 
     use super::*;
 
@@ -178,6 +180,31 @@ mod tests {
         });
         assert!(streams[0] != streams[1] && streams[0] != streams[2] && streams[1] != streams[2]);
         assert!(streams.iter().all(|stream| *stream >= SORT_KEY_STREAMS));
+    }
+
+    /// Threads may number values and rows in another order; the release is the same.
+    #[test]
+    fn the_stream_does_not_depend_on_the_order_of_codes() {
+        let column = |values: [&str; 2]| {
+            vec![KeyColumn { name: "age".to_owned(), values: values.map(Into::into).to_vec(), rewritten: true }]
+        };
+        let rewrite = |key: Vec<KeyColumn>, change: Change| {
+            let (order, seed) = (RecordOrder::Shuffled, Seed::Number(1));
+            sort_key_stream(&Rewrite { key, change, dropped: Vec::new(), order, seed })
+        };
+        let map =
+            |labels: [&str; 2]| Change::Map { labels: vec![labels.map(Into::into).to_vec()], suppressed: Vec::new() };
+        assert_eq!(rewrite(column(["1", "2"]), map(["a", "b"])), rewrite(column(["2", "1"]), map(["b", "a"])));
+        assert_ne!(rewrite(column(["1", "2"]), map(["a", "b"])), rewrite(column(["1", "2"]), map(["b", "a"])));
+        let shares = |groups: [u32; 2], rows: [u32; 2]| Change::Shares {
+            rows: rows.to_vec(),
+            offsets: vec![0, 1, 2],
+            shares: groups.map(|group| Share { group, records: 1 + u64::from(group) }).to_vec(),
+            labels: vec![["a", "b"].map(Into::into).to_vec()],
+        };
+        let key = || column(["1", "2"]);
+        assert_eq!(rewrite(key(), shares([0, 1], [0, 1])), rewrite(key(), shares([1, 0], [1, 0])));
+        assert_ne!(rewrite(key(), shares([0, 1], [0, 1])), rewrite(key(), shares([0, 0], [0, 1])));
     }
 
     #[test]
