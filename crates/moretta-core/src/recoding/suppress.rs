@@ -123,7 +123,7 @@ impl TupleGroups {
         let guarded = constraints.guarded_variants().map(|(variant, guard)| {
             (of_tuple[profile.tuple_of(variant).index()], guard, profile.variant_records(variant))
         });
-        let guarded = SparseCounts::new(num_groups, guarded);
+        let guarded = SparseCounts::new(num_groups, constraints.guarded.len(), guarded);
         let mut by_group: Vec<(u32, TupleId)> = Vec::new();
         if constraints.by_record {
             by_group.extend(of_tuple.iter().copied().zip((0u32..).map(TupleId)));

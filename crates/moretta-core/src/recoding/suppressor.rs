@@ -170,6 +170,10 @@ impl CountLimits {
     }
 }
 
+/// Maximum number of guards whose counts are added up in a matrix: then one pass without a sort suffices. Genetic
+/// search with one template took 1.3 times as long without it.
+const MAX_DENSE_GUARDS: usize = 4;
+
 /// Records by row (a group or a set of groups) and guard, without the zeros of a matrix: there may be many guarded
 /// values, and a group has few of them.
 #[derive(Default)]
@@ -181,8 +185,29 @@ pub(crate) struct SparseCounts {
 }
 
 impl SparseCounts {
-    /// Adds up counts, given as (row, guard, records) in any order.
-    pub(crate) fn new(rows: usize, counted: impl Iterator<Item = (u32, u32, u64)> + Clone) -> Self {
+    /// Adds up counts of `guards` guards, given as (row, guard, records) in any order.
+    pub(crate) fn new(rows: usize, guards: usize, counted: impl Iterator<Item = (u32, u32, u64)> + Clone) -> Self {
+        if guards <= MAX_DENSE_GUARDS {
+            Self::by_matrix(rows, guards, counted)
+        } else {
+            Self::by_sorting(rows, counted)
+        }
+    }
+
+    fn by_matrix(rows: usize, guards: usize, counted: impl Iterator<Item = (u32, u32, u64)>) -> Self {
+        let mut matrix = vec![0; rows * guards];
+        counted.for_each(|(row, guard, records)| matrix[row as usize * guards + guard as usize] += records);
+        let (mut starts, mut counts) = (Vec::with_capacity(rows + 1), Vec::with_capacity(matrix.len()));
+        starts.push(0);
+        for row in 0..rows {
+            let counted = (0u32..).zip(&matrix[row * guards..(row + 1) * guards]);
+            counts.extend(counted.filter(|(_, records)| **records > 0).map(|(guard, records)| (guard, *records)));
+            starts.push(counts.len());
+        }
+        Self { starts, counts }
+    }
+
+    fn by_sorting(rows: usize, counted: impl Iterator<Item = (u32, u32, u64)> + Clone) -> Self {
         let mut ends = vec![0; rows + 1];
         counted.clone().for_each(|(row, ..)| ends[row as usize + 1] += 1);
         (0..rows).for_each(|row| ends[row + 1] += ends[row]);
@@ -314,7 +339,7 @@ struct GroupSets<'g> {
 }
 
 impl<'g> GroupSets<'g> {
-    fn new(of_group: &'g [u32], groups: &GroupedCounts<'_>) -> Self {
+    fn new(of_group: &'g [u32], groups: &GroupedCounts<'_>, num_guards: usize) -> Self {
         let num_sets = of_group.iter().max().map_or(0, |&last| last as usize + 1);
         let (mut records, mut starts) = (vec![0; num_sets], vec![0; num_sets + 1]);
         for (&set, size) in of_group.iter().zip(groups.sizes) {
@@ -330,7 +355,7 @@ impl<'g> GroupSets<'g> {
         let counts = |(group, &set): (usize, &u32)| {
             groups.guarded.row(group).iter().map(move |&(guard, records)| (set, guard, records))
         };
-        let guarded = SparseCounts::new(num_sets, of_group.iter().enumerate().flat_map(counts));
+        let guarded = SparseCounts::new(num_sets, num_guards, of_group.iter().enumerate().flat_map(counts));
         Self { of_group, starts, groups: sorted, records, guarded, is_unjudged: vec![true; num_sets] }
     }
 
@@ -341,9 +366,9 @@ impl<'g> GroupSets<'g> {
 
 impl<'g> Suppressor<'g> {
     fn new(constraints: &'g Constraints<'g>, groups: &'g GroupedCounts<'g>) -> Self {
-        let num_groups = groups.sizes.len();
+        let (num_groups, num_guards) = (groups.sizes.len(), constraints.guarded.len());
         let scope = |(constraints, of_group): (&'g ScopeConstraints<'g>, &'g Option<Vec<u32>>)| {
-            let sets = of_group.as_deref().map(|of_group| GroupSets::new(of_group, groups));
+            let sets = of_group.as_deref().map(|of_group| GroupSets::new(of_group, groups, num_guards));
             let num_sets = sets.as_ref().map_or(num_groups, |sets| sets.records.len());
             ScopeSets { constraints, sets, unjudged: (0..num_sets as u32).collect() }
         };
@@ -488,5 +513,24 @@ impl<'g> Suppressor<'g> {
         let holds = self.members.judge(|group| models().all(|model| model.holds(group)));
         self.work += self.members.values() as u64;
         holds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::SparseCounts;
+
+    proptest! {
+        #[test]
+        fn both_ways_to_add_up_counts_agree(
+            guards in 0usize..5,
+            counted in prop::collection::vec((0u32..6, 0u32..5, 1u64..4), 0..40),
+        ) {
+            let counted = || counted.iter().copied().filter(|(_, guard, _)| (*guard as usize) < guards);
+            let (matrix, sorted) = (SparseCounts::by_matrix(6, guards, counted()), SparseCounts::by_sorting(6, counted()));
+            prop_assert_eq!((matrix.starts, matrix.counts), (sorted.starts, sorted.counts));
+        }
     }
 }

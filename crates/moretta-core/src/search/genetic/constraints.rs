@@ -56,7 +56,7 @@ fn by_counts(
     let counted = (0u32..)
         .zip(&merged.guarded)
         .flat_map(|(guard, rows)| rows.iter().map(move |&(row, records)| (groups.ids[row as usize], guard, records)));
-    let guarded = SparseCounts::new(num_groups, counted);
+    let guarded = SparseCounts::new(num_groups, constraints.guarded.len(), counted);
     let sets = |columns: &[usize]| {
         let sizes: Vec<usize> = columns.iter().map(|&column| recoded[column].cells.len()).collect();
         let cell = |group: usize, index: usize| {
