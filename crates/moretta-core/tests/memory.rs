@@ -27,15 +27,21 @@ struct Shape {
     /// Variants of a tuple.
     variants: u64,
     k: u64,
+    /// Sections of other models.
+    models: &'static str,
 }
 
 const FREE: &str = "type = \"number\"";
 const PREFIX: &str = "type = \"category\"\nhierarchy = { prefix = [4, 3, 2, 1] }";
 const FLAT: &str = "type = \"category\"";
 
+/// A model of all columns that needs the members of groups, and one of some columns that limits counts.
+const MODELS: &str = "[[privacy.l-diversity]]\ncolumn = \"s\"\nl = 3\n[[privacy.template]]\ngiven = [\"c0\", \"c1\"]\n\
+                      column = \"s\"\nvalues = [\"10007\"]\nmax-confidence = 0.5\n";
+
 const SHAPES: &[Shape] = &[
-    Shape { name: "codes", tuples: 12_000, values: &[12_000], declared: &[FREE], variants: 1, k: 5 },
-    Shape { name: "prefixes", tuples: 12_000, values: &[12_000], declared: &[PREFIX], variants: 1, k: 5 },
+    Shape { name: "codes", tuples: 12_000, values: &[12_000], declared: &[FREE], variants: 1, k: 5, models: "" },
+    Shape { name: "prefixes", tuples: 12_000, values: &[12_000], declared: &[PREFIX], variants: 1, k: 5, models: "" },
     Shape {
         name: "people",
         tuples: 12_000,
@@ -43,6 +49,16 @@ const SHAPES: &[Shape] = &[
         declared: &[FREE, FLAT, PREFIX, FREE],
         variants: 1,
         k: 5,
+        models: "",
+    },
+    Shape {
+        name: "guarded",
+        tuples: 12_000,
+        values: &[80, 2, 9_000, 9_000],
+        declared: &[FREE, FLAT, PREFIX, FREE],
+        variants: 1,
+        k: 5,
+        models: MODELS,
     },
     Shape {
         name: "coarse",
@@ -51,6 +67,16 @@ const SHAPES: &[Shape] = &[
         declared: &[FREE, FLAT, FLAT, FLAT, FREE, FLAT, FLAT, PREFIX],
         variants: 3,
         k: 20,
+        models: "",
+    },
+    Shape {
+        name: "coarse, guarded",
+        tuples: 8_000,
+        values: &[30, 12, 8, 6, 10, 4, 9, 20],
+        declared: &[FREE, FLAT, FLAT, FLAT, FREE, FLAT, FLAT, PREFIX],
+        variants: 3,
+        k: 20,
+        models: MODELS,
     },
 ];
 
@@ -71,9 +97,9 @@ impl Shape {
         // The population has its full size after a few rounds.
         let iterations = if method == "genetic" { "method.iterations = 5000\n" } else { "" };
         let text = format!(
-            "version = 1\nmethod.name = \"{method}\"\n{iterations}privacy.k = {}\n{columns}[columns.s]\nrole = \"sensitive\"\n\
+            "version = 1\nmethod.name = \"{method}\"\n{iterations}privacy.k = {}\n{}{columns}[columns.s]\nrole = \"sensitive\"\n\
              [columns.class]\nrole = \"class\"\n",
-            self.k
+            self.k, self.models
         );
         Policy::parse(&text, &method_names()).expect("a policy")
     }

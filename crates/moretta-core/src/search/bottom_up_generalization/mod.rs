@@ -62,7 +62,7 @@ use super::{
 use crate::{
     hierarchy::Cell,
     ids::{ColumnId, TupleId},
-    memory::hash_table,
+    memory::{hash_table, pushed},
     objective::LossMetric,
     privacy,
     profile::{Column, Profile},
@@ -160,9 +160,21 @@ impl Method for BottomUpGeneralization {
         let bits: u32 =
             task.profile.columns().iter().map(|column| size::nodes(&column.domain).max(1).ilog2() + 1).sum();
         // Words and hashes of the vids, their table and lists; the lists of the vids below each node.
-        let vids = tuples * (8 * (2 + u64::from(bits) / 64) + 32 + 12) + hash_table(tuples * 3 / 2, 4);
-        let carriers = 24 * nodes + 4 * columns * tuples + 32 * values;
-        let index = vids + carriers + 56 * nodes;
+        let index = |columns: u64, vids: u64| {
+            let entries = vids * (8 * (2 + u64::from(bits) / 64) + 32 + 12) + hash_table(vids * 3 / 2, 4);
+            entries + 24 * nodes + 4 * columns * vids + 32 * values + 56 * nodes + 4 * tuples
+        };
+        // An index and the members of its groups for each scope of the other models, and the violating groups.
+        let others =
+            task.models.iter().map(|model| &**model).filter(|model| privacy::only_k(*model, task.profile).is_none());
+        let scopes = scoped::by_scope(others);
+        let scoped = |scope: &Vec<usize>| {
+            let size = |column: &usize| task.profile.columns()[*column].domain.len() as u64;
+            let vids = scope.iter().map(size).fold(1, u64::saturating_mul).min(tuples);
+            let members = vids * 40 + 2 * pushed(16 * variants);
+            index(scope.len() as u64, vids) + members + hash_table(vids, 16) + 40 * vids
+        };
+        let index = index(columns, tuples) + scopes.keys().map(scoped).sum::<u64>();
         // Losses and tuples by code; a state has a group of each tuple, and each chain has three.
         let classes = if self.measure(task) == Criterion::Class { 16 } else { 0 };
         let context =

@@ -152,7 +152,10 @@ impl Method for TopDownDisclosure {
         };
         let candidates: u64 = columns.map(of_column).sum();
         let rows = constraints.bytes(task.profile) + 24 * size.tuples;
-        let peak = size.everything() + rows + 60 * size.values + CANDIDATE_BYTES * candidates;
+        // Models that need the members of groups: members and their order.
+        let needs_members = task.models.iter().any(|model| model.limits().is_none());
+        let guards = if needs_members { 2 * size.everything() + 48 * size.tuples } else { 0 };
+        let peak = size.everything() + rows + guards + 60 * size.values + CANDIDATE_BYTES * candidates;
         SearchMemory { peak, groups: None }
     }
 
