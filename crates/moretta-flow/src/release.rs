@@ -260,6 +260,8 @@ impl Session<'_> {
         mut stopwatch: Stopwatch,
     ) -> Result<ReadBack<E::Staged>, FlowError> {
         let RewriteInput { engine, hierarchies, counts, target, order } = input;
+        // The report shows the order that was used, which `--keep-order` may have changed.
+        report.policy.release.order = order;
         let written = verified.write(engine, counts, target, (order, report.seed), self.observer)?;
         report.seconds.release = stopwatch.lap();
         let release = written.read_back(hierarchies, self.observer)?;

@@ -1,7 +1,7 @@
 //! Section "Run" of the report: counts, search, time and memory.
 
 use maud::{Markup, html};
-use moretta_core::search::Stop;
+use moretta_core::{counts::RecordOrder, search::Stop};
 use moretta_insight::report::{Report, Seconds};
 
 use super::{groups::swatch, verdict::share};
@@ -58,7 +58,10 @@ pub(super) fn section(report: &Report) -> Markup {
                 dd { "moretta " (env!("CARGO_PKG_VERSION")) }
                 dt { "Seed" }
                 dd {
-                    "only in the JSON report. With the seed and the input, the shuffle can be undone: do not publish the JSON report."
+                    "only in the JSON report"
+                    @if report.policy.release.order == RecordOrder::Shuffled {
+                        ". With the seed and the input, the shuffle can be undone: do not publish the JSON report."
+                    }
                 }
             }
             (time(&report.seconds))

@@ -64,6 +64,23 @@ fn a_file_of_nul_bytes_or_of_one_long_line_is_refused() {
     }
 }
 
+/// A report said that the records are in random order although `--keep-order` was set.
+#[test]
+fn the_report_has_the_order_of_the_records() {
+    let folder = folder();
+    let arguments = ["anonymize", "people.csv", "-p", "policy.toml", "--report", "r.html", "--report", "r.json"];
+    for (kept, page, json) in
+        [(false, "in random order", "\"shuffled\""), (true, "in the order of the input", "\"input\"")]
+    {
+        let mut all = [&arguments[..], &["-o", "out.csv", "--overwrite"]].concat();
+        all.extend(kept.then_some("--keep-order"));
+        folder.ok(&all);
+        assert!(folder.read("r.html").contains(&format!("records are released {page}")));
+        assert!(folder.read("r.json").contains(&format!("\"order\": {json}")));
+        assert_eq!(folder.read("r.html").contains("the shuffle can be undone"), !kept);
+    }
+}
+
 #[test]
 fn the_key_of_the_shuffle_is_in_the_report_and_repeats_the_release() {
     let folder = folder();
