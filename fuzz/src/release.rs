@@ -27,6 +27,9 @@ use crate::{
     judge::{MIN_CELL, Violation},
 };
 
+/// Minimum length in bytes of a number that is searched for in pages.
+const MIN_NUMBER: usize = 7;
+
 /// Minimum records that carry a value which a page names, however small k is: the promise of SECURITY.md.
 const MIN_RECORDS: u64 = 10;
 
@@ -155,7 +158,9 @@ pub fn rare<'a>(cells: &[(&'a str, u64)], floor: u64) -> Vec<&'a str> {
     };
     let mut records: BTreeMap<String, u64> = BTreeMap::new();
     cells.iter().for_each(|(cell, count)| *records.entry(value(cell)).or_default() += count);
-    let is_rare = |cell: &&str| cell.trim().len() >= MIN_CELL && records[&value(cell)] < floor;
+    // A short number may be a figure of the page.
+    let min_length = |cell: &str| if cell.trim().parse::<f64>().is_ok() { MIN_NUMBER } else { MIN_CELL };
+    let is_rare = |cell: &&str| cell.trim().len() >= min_length(cell) && records[&value(cell)] < floor;
     cells.iter().map(|(cell, _)| *cell).filter(is_rare).collect()
 }
 

@@ -53,16 +53,19 @@ pub fn shown(text: &str) -> String {
     out
 }
 
-/// Maximum characters of a file name in a message: more than a usual path has. Not tuned.
+/// Maximum bytes of a file name in a message: more than a usual path has. Not tuned.
 const MAX_LINE: usize = 1000;
 
-/// A text of parts that [`shown`] was not applied to, such as a file name: on one line, 1,000 characters at most.
+/// A text of parts that [`shown`] was not applied to, such as a file name: on one line, about 1,000 bytes at most.
 pub fn one_line(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(MAX_LINE));
-    let mut characters = text.chars();
-    characters.by_ref().take(MAX_LINE).for_each(|character| push_escaped(&mut out, character));
-    if characters.next().is_some() {
-        out.push('…');
+    for character in text.chars() {
+        // Escaped characters have several.
+        if out.len() >= MAX_LINE {
+            out.push('…');
+            break;
+        }
+        push_escaped(&mut out, character);
     }
     out
 }
@@ -133,6 +136,7 @@ mod tests {
         assert_eq!(super::one_line("a\n\u{1b}[2J"), "a\\n\\u{1b}[2J");
         // Found by the fuzzer: the name of a hierarchy file in a policy had 18,000 characters.
         assert_eq!(super::one_line(&"a".repeat(18_000)).chars().count(), 1001);
+        assert!(super::one_line(&"\u{feff}".repeat(900)).len() < 1020);
         assert_eq!(super::escaped("two\nlines\t\u{1b}[2J"), "two\nlines\t\\u{1b}[2J");
     }
 }

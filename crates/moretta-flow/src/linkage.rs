@@ -96,7 +96,7 @@ impl Session<'_> {
     }
 }
 
-/// Releases that are read one after the other and then linked, within the memory limit.
+/// Releases that are read in turn and then linked, within the memory limit.
 struct LinkedReleases<'a> {
     session: &'a Session<'a>,
     linking: &'a Policy,

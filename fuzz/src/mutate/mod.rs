@@ -25,7 +25,7 @@ pub enum Format {
 /// memory is no fault of the program.
 pub const MAX_BYTES: usize = 2_000_000;
 
-/// The number of copies of so many bytes that a mutated file may get: `wanted`, or as many as its bound allows.
+/// Number of copies of a part of `bytes` bytes: `wanted`, or as many as the bound on the file allows.
 fn copies(wanted: usize, bytes: usize) -> usize {
     wanted.min(MAX_BYTES / bytes.max(1))
 }

@@ -27,7 +27,7 @@ fn combined(columns: impl Iterator<Item = (usize, usize)>) -> (usize, usize) {
     columns.fold((1, 1), |all, column| (all.0.saturating_mul(column.0), all.1.saturating_mul(column.1)))
 }
 
-/// Combines columns, of which the numbers of values and levels are given, and returns the indices of each composite's
+/// Combines columns, given as numbers of values and levels, and returns the indices of each composite's
 /// columns.
 fn combine(columns: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut composites: Vec<Vec<usize>> = Vec::new();
