@@ -18,7 +18,7 @@ use moretta_insight::evaluate::{
 };
 
 use crate::{
-    error::{ErrorKind, FlowError},
+    error::FlowError,
     memory::Purpose,
     policy::LoadedPolicy,
     release::random_bytes,
@@ -79,15 +79,14 @@ pub struct Evaluation {
 }
 
 impl Session<'_> {
-    /// Trains a classifier on a release and tests it on held-out records.
-    pub fn evaluate(&self, request: &Evaluate) -> Result<Evaluation, FlowError> {
+    /// Trains a classifier on a release and tests it on held-out records. `None` if no column has the role `class`.
+    pub fn evaluate(&self, request: &Evaluate) -> Result<Option<Evaluation>, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
-            let without = || FlowError::of_file(ErrorKind::Policy, &loaded.name, EvaluateError::NoClass);
-            let class = class(&loaded.policy).ok_or_else(without)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
             let test = test.transpose()?;
+            let Some(class) = class(&loaded.policy) else { return Ok(None) };
             let (counts, whole) = self.original(&loaded, &engine)?;
             // Checks the models on the whole table; each split binds its own.
             let bound = BoundPolicy::new(&loaded.policy, &whole)?;
@@ -110,7 +109,7 @@ impl Session<'_> {
                     splits.map(tested).collect::<Result<_, _>>()?
                 }
             };
-            Ok(Evaluation { splits, method: loaded.policy.method.name.clone(), seed })
+            Ok(Some(Evaluation { splits, method: loaded.policy.method.name.clone(), seed }))
         })
     }
 

@@ -2,16 +2,11 @@
 
 use std::path::PathBuf;
 
-use moretta_core::{
-    observer::{Note, Stage},
-    policy::Policy,
-    privacy::Template,
-    schema::Role,
-};
+use moretta_core::observer::{Note, Stage};
 use moretta_insight::inferences::{self, Listing, Question};
 
 use crate::{
-    error::{ErrorKind, FlowError},
+    error::FlowError,
     files::{OutputFile, OutputFormat},
     policy::LoadedPolicy,
     preflight,
@@ -34,11 +29,11 @@ pub struct Inferences {
 }
 
 impl Session<'_> {
-    /// Lists the sensitive values that an attacker could infer, with confidence.
+    /// Lists the sensitive values that an attacker could infer, with confidence. If the policy names nothing that could be
+    /// inferred, the listing has no question.
     pub fn inferences(&self, request: &Inferences) -> Result<Listing, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
-            check_sensitive(&loaded.policy, &loaded.name)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";
             request.output.format(&[OutputFormat::Csv], rule)?;
@@ -58,14 +53,4 @@ impl Session<'_> {
             Ok(listing)
         })
     }
-}
-
-/// Refuses a policy that names nothing to protect.
-fn check_sensitive(policy: &Policy, name: &str) -> Result<(), FlowError> {
-    let sensitive = policy.columns.iter().any(|column| column.role == Role::Sensitive);
-    if sensitive || policy.privacy.first::<Template>().is_some() {
-        return Ok(());
-    }
-    let message = "there is nothing to infer: give a column the role `sensitive`, or add a `[[privacy.template]]`";
-    Err(FlowError::of_file(ErrorKind::Policy, name, message))
 }

@@ -65,7 +65,14 @@ pub fn bench_header() -> String {
     BENCH_COLUMNS.join(",") + "\n"
 }
 
-/// Returns a commented policy for [`COLUMNS`]. It refers to each [`hierarchy`] as `hierarchies/<column>.csv`.
+/// Returns the commented policy of `moretta demo`, with the default method. It refers to each [`hierarchy`] as
+/// `hierarchies/<column>.csv`.
+pub fn demo_policy() -> &'static str {
+    include_str!("demo.toml")
+}
+
+/// Returns a policy for tables of any size, for tests and benchmarks: with the fastest method, and few distinct tuples,
+/// because the income is copied. It refers to hierarchies like [`demo_policy`].
 pub fn policy() -> &'static str {
     include_str!("policy.toml")
 }

@@ -597,7 +597,7 @@ pub struct Demo {
     #[arg(default_value = "moretta-demo")]
     pub folder: PathBuf,
     /// Number of synthetic people
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pub people: u64,
     /// Random seed of the people and of the release
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -36,14 +36,15 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
     show(&people, SHOWN)?;
 
     let released = folder.join(RELEASED);
+    let program = program();
     print(&format!(
-        "\n$ moretta anonymize {} --policy {} --output {} \\\n    --report {} --report {} --recoding {}\n",
-        people.display(),
-        folder.join(POLICY).display(),
-        released.display(),
-        folder.join(REPORT_HTML).display(),
-        folder.join(REPORT_JSON).display(),
-        folder.join(RECODING).display()
+        "\n$ {program} anonymize {} --policy {} --output {} \\\n    --report {} --report {} --recoding {}\n",
+        quoted(&people),
+        quoted(&folder.join(POLICY)),
+        quoted(&released),
+        quoted(&folder.join(REPORT_HTML)),
+        quoted(&folder.join(REPORT_JSON)),
+        quoted(&folder.join(RECODING))
     ))?;
     anonymize::run(Anonymize {
         input: people.to_string_lossy().into_owned(),
@@ -65,11 +66,31 @@ pub fn run(arguments: &Demo) -> Result<(), FlowError> {
     })?;
     print("\n")?;
     show(&released, SHOWN)?;
+    let (report, policy) = (folder.join(REPORT_HTML), folder.join(POLICY));
     print(&format!(
-        "\nNext: open {} in a browser, edit {}, and run the command above again with --overwrite.\n",
-        folder.join(REPORT_HTML).display(),
-        folder.join(POLICY).display()
+        "\nNext: open {} in a browser. Then change k in {} and compare:\n\n{program} anonymize {} --policy {} --output {} \
+         --report {} --overwrite\n",
+        report.display(),
+        policy.display(),
+        quoted(&people),
+        quoted(&policy),
+        quoted(&released),
+        quoted(&report),
     ))
+}
+
+/// The program as it was called, so that a printed command runs as it is printed: after `cargo run`, no `moretta` is on
+/// the path.
+fn program() -> String {
+    let called = std::env::args_os().next().map(PathBuf::from);
+    called.filter(|path| path.components().count() > 1).map_or_else(|| "moretta".to_owned(), |path| quoted(&path))
+}
+
+/// A path as a word of a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:".contains(c);
+    if text.chars().all(is_plain) { text.into_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Refuses a folder with other files, and one with an earlier demo unless it may be overwritten.
@@ -94,7 +115,7 @@ fn write_inputs(arguments: &Demo, people: &Path) -> Result<(), FlowError> {
     fs::create_dir_all(&hierarchies).map_err(|error| FlowError::io("create", &hierarchies, &error))?;
     let write =
         |path: PathBuf, text: &str| fs::write(&path, text).map_err(|error| FlowError::io("write", &path, &error));
-    write(arguments.folder.join(POLICY), synthetic::policy())?;
+    write(arguments.folder.join(POLICY), synthetic::demo_policy())?;
     for column in synthetic::COLUMNS {
         if let Some(text) = synthetic::hierarchy(column) {
             write(hierarchies.join(format!("{column}.csv")), &text)?;

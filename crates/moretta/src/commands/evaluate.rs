@@ -2,7 +2,7 @@
 
 use moretta_core::{measure::Measures, observer::Stop};
 use moretta_flow::{Evaluation, FlowError, SplitOptions};
-use moretta_insight::evaluate::{Errors, Spread, Tested, TestedRecords};
+use moretta_insight::evaluate::{Errors, EvaluateError, Spread, Tested, TestedRecords};
 use serde::Serialize;
 
 use super::run_request;
@@ -37,7 +37,10 @@ pub fn run(arguments: Evaluate) -> Result<(), FlowError> {
     let Evaluate { input, policy, test, split_options, seed, time_limit, json, resources } = arguments;
     let split_options = split_options.into();
     let request = moretta_flow::Evaluate { input, policy, test, split_options, seed, time_limit };
-    let Evaluation { splits, method, seed } = run_request(&resources, |session| session.evaluate(&request))?;
+    let Some(Evaluation { splits, method, seed }) = run_request(&resources, |session| session.evaluate(&request))?
+    else {
+        return without_class(json);
+    };
     let errors: Vec<Errors> = splits.iter().map(|tested| tested.errors).collect();
     let Some(Spread { mean, deviation }) = Spread::of(&errors) else { return Ok(()) };
     if json {
@@ -50,6 +53,14 @@ pub fn run(arguments: Evaluate) -> Result<(), FlowError> {
     } else {
         print(&summary::errors(&splits, &mean, deviation.as_ref()))
     }
+}
+
+/// Explains why there is nothing to evaluate. This is no error, so that a list of commands runs through on any table.
+fn without_class(json: bool) -> Result<(), FlowError> {
+    if json {
+        return print_data("{\n  \"errors\": null\n}\n");
+    }
+    print(&format!("nothing to evaluate: {}\n", EvaluateError::NoClass))
 }
 
 impl From<arguments::SplitOptions> for SplitOptions {

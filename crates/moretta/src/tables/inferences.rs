@@ -15,6 +15,10 @@ use crate::summary::{self, BAD, FAINT, GOOD};
 pub const MAX_LISTED: usize = 20;
 /// Maximum number of guarded values that a question names; if there are more, their number is printed.
 const MAX_NAMED: usize = 3;
+/// Printed if the policy names nothing that an attacker should not infer. This is no error, so that a list of commands
+/// runs through on any table.
+const NOTHING_TO_INFER: &str =
+    "nothing to infer: no column has the role `sensitive`, and the policy has no `[[privacy.template]]`\n";
 /// Maximum characters per wrapped line.
 const WIDTH: usize = 96;
 
@@ -22,6 +26,9 @@ const WIDTH: usize = 96;
 pub fn text(listing: &Listing, all: bool) -> String {
     let listed = &listing.found.listed;
     let mut text = counts_table(listing);
+    if listing.questions.is_empty() {
+        return text;
+    }
     if listed.is_empty() {
         return text + &format!("no inference has a confidence above {}\n", percent(listing.above));
     }
@@ -48,6 +55,9 @@ fn found_above(listing: &Listing) -> String {
 
 fn counts_table(listing: &Listing) -> String {
     let mut text = format!("{}: {}\n", one_line(&listing.file), summary::records(listing.profile.records()));
+    if listing.questions.is_empty() {
+        return text + NOTHING_TO_INFER;
+    }
     if !listing.is_limited() {
         text +=
             "no template or LKC-privacy in the policy: checking all sensitive values, given all quasi-identifiers\n";

@@ -15,6 +15,25 @@ fn the_demo_runs_twice_in_one_folder() {
     folder.ok(&["check", "moretta-demo/released.csv", "-p", "moretta-demo/policy.toml"]);
 }
 
+/// Both commands that the demo prints run as they are printed, in a folder whose name needs quotes.
+#[test]
+fn the_commands_of_the_demo_run_as_printed() {
+    let folder = Folder::empty();
+    let said = folder.ok(&["demo", "it's a demo", "--people", "500"]);
+    let is_command = |line: &&str| line.trim_start_matches("$ ").starts_with(env!("CARGO_BIN_EXE_moretta"));
+    let joined = said.replace("\\\n", " ");
+    let commands: Vec<&str> = joined.lines().filter(is_command).collect();
+    assert_eq!(commands.len(), 2, "{said}");
+    for command in commands {
+        std::fs::remove_file(folder.path("it's a demo/released.csv")).unwrap();
+        let line = format!("{} --overwrite", command.trim_start_matches("$ ").trim_end_matches(" --overwrite"));
+        let status =
+            std::process::Command::new("sh").args(["-c", &line]).current_dir(folder.path(".")).output().unwrap();
+        assert!(status.status.success(), "{line}: {}", String::from_utf8_lossy(&status.stderr));
+        assert!(folder.path("it's a demo/released.csv").is_file());
+    }
+}
+
 #[test]
 fn init_may_write_its_policy_beside_the_data() {
     let folder = people::folder(300);

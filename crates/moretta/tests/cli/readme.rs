@@ -26,7 +26,7 @@ fn the_table_is_from_the_demo() {
     let (original, release) = (folder.read("moretta-demo/people.csv"), folder.read("out.csv"));
     assert_eq!(rows(&original).len(), rows(&release).len());
     let readme = read("README.md");
-    let columns = ["name", "age", "sex", "postcode", "education", "diagnosis"];
+    let columns = ["name", "age", "sex", "postcode", "income", "diagnosis"];
     let (before, after) = (table(&readme, &columns), table(&readme, &columns[1..]));
     assert_eq!((before.len(), after.len()), (3, 3));
     let names = column(&original, "name");
