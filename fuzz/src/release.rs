@@ -73,8 +73,8 @@ fn printed(policy: &Policy, folder: &Path, output: &str) -> Result<(), Violation
     let text = String::from_utf8(text).map_err(|_| "release is not UTF-8")?;
     let table = csv::parse_any(&text, &quasi).ok_or("release is not a CSV table to RFC 4180 readers")?;
     smallest_group(&table, &quasi, policy.privacy.k())?;
-    match names(Role::Identifier).iter().find(|name| table[0].contains(name)) {
-        Some(name) => Err(format!("identifier released\n{name}")),
+    match policy.dropped().find(|column| table[0].contains(&column.name)) {
+        Some(column) => Err(format!("column released that must not be\n{}", column.name)),
         None => Ok(()),
     }
 }

@@ -94,7 +94,7 @@ impl<'a> Verified<'a> {
     ) -> Result<Written<'a, E::Staged>, EngineFault> {
         observer.stage(Stage::Writing);
         let rewrite = rewrite_plan::rewrite(self, counts, order, seed);
-        let dropped = |name: &&String| self.policy().identifiers().any(|column| column.name == **name);
+        let dropped = |name: &&String| self.policy().dropped().any(|column| column.name == **name);
         let expected_columns = engine.columns().iter().filter(|name| !dropped(name)).cloned().collect();
         Ok(Written { verified: self, expected_columns, staged: engine.rewrite(&rewrite, target, observer)? })
     }

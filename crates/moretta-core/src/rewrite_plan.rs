@@ -30,7 +30,7 @@ pub fn rewrite(verified: &Verified<'_>, counts: Counts, order: RecordOrder, seed
         rewritten: position < p,
     };
     let key = counts.columns.into_iter().take(key_columns).enumerate().map(key).collect();
-    let dropped = policy.identifiers().map(|column| column.name.clone()).collect();
+    let dropped = policy.dropped().map(|column| column.name.clone()).collect();
     Rewrite { key, change, dropped, order, seed }
 }
 

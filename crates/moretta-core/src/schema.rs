@@ -17,6 +17,11 @@ pub enum Role {
     Class,
     /// Has none of the other roles. Released unchanged.
     Insensitive,
+    /// Number of the person that a record is about, if a person may have several records. Not released; privacy models
+    /// count persons instead of records.
+    Person,
+    /// Number of the household that a record is about. Not released; for risk figures only.
+    Household,
 }
 
 impl Role {
@@ -28,7 +33,14 @@ impl Role {
             Self::Sensitive => "sensitive",
             Self::Class => "class",
             Self::Insensitive => "insensitive",
+            Self::Person => "person",
+            Self::Household => "household",
         }
+    }
+
+    /// Whether a release has the column, generalized or unchanged.
+    pub fn is_released(self) -> bool {
+        !matches!(self, Self::Identifier | Self::Person | Self::Household)
     }
 }
 

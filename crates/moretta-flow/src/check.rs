@@ -39,7 +39,7 @@ pub struct Checked {
     pub smallest: u64,
     /// Number of records with `*` in every quasi-identifier, suppressed or not.
     pub fully_generalized: u64,
-    /// Identifier columns that the file still has.
+    /// Columns that must not be released, and that the file still has: identifiers, the person, the household.
     pub identifiers: Vec<String>,
     /// One verdict per privacy model.
     pub judgements: Vec<Judgement>,
@@ -81,7 +81,7 @@ impl Session<'_> {
         let others = self.second_tables(policy, hierarchies, folder)?;
         let judgements = verify::check(&BoundPolicy::with_tables(policy, Tables { table: &file, others: &others })?);
         let smallest = file.smallest_tuple();
-        let present = policy.identifiers().map(|column| column.name.clone());
+        let present = policy.dropped().map(|column| column.name.clone());
         Ok(Checked {
             records: file.records(),
             groups: file.tuples(),

@@ -212,7 +212,7 @@ pub(super) fn ensure_quasi_identifier(decisions: &mut [Decision], looks: &[Look]
         Role::Insensitive => 1,
         Role::Class => 2,
         Role::Sensitive => 3,
-        Role::Identifier | Role::QuasiIdentifier => 4,
+        Role::Identifier | Role::QuasiIdentifier | Role::Person | Role::Household => 4,
     };
     let mut order: Vec<usize> = (0..decisions.len().min(looks.len())).collect();
     order.sort_by_key(|&at| (tier(at), looks[at].different));

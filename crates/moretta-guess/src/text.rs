@@ -145,7 +145,7 @@ fn column(out: &mut String, index: usize, guess: &Guess, records: u64) {
     }
     let role = guess.role.name();
     _ = writeln!(out, "[columns.{}]\nrole = \"{role}\"", toml_key(&guess.name));
-    if matches!(guess.role, Role::Identifier | Role::Insensitive) {
+    if matches!(guess.role, Role::Identifier | Role::Insensitive | Role::Person | Role::Household) {
         return;
     }
     _ = writeln!(out, "type = \"{}\"", guess.kind.name());

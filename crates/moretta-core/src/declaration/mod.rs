@@ -36,6 +36,16 @@ pub trait Declaration {
     fn attributes(&self) -> impl Iterator<Item = &ColumnPolicy> {
         self.columns().iter().filter(|column| matches!(column.role, Role::Sensitive | Role::Class))
     }
+
+    /// The column with the number of the person, if privacy models count persons.
+    fn person(&self) -> Option<&ColumnPolicy> {
+        self.columns().iter().find(|column| column.role == Role::Person)
+    }
+
+    /// The column with the number of the household, if reports have the risk of households.
+    fn household(&self) -> Option<&ColumnPolicy> {
+        self.columns().iter().find(|column| column.role == Role::Household)
+    }
 }
 
 /// A column's role, and how its values may be generalized.
@@ -55,7 +65,8 @@ pub struct ColumnPolicy {
     pub weight: f64,
     /// Meaning of a missing value.
     pub missing: MissingRule,
-    /// Whether spellings of one value count as one; true by default. Only for sensitive and class columns.
+    /// Whether spellings of one value count as one; true by default. Only for columns with role sensitive, class, person
+    /// or household.
     pub fold: bool,
 }
 

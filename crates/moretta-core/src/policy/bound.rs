@@ -2,8 +2,10 @@
 
 use super::Policy;
 use crate::{
+    declaration::Declaration,
     privacy::{BoundModel, BoundModels, BoundTableModel, ModelError},
     profile::{Profile, Tables},
+    text::shown,
 };
 
 /// A policy bound to a table. It has every model of the policy: there is no way to leave one out.
@@ -21,6 +23,12 @@ impl<'a> BoundPolicy<'a> {
 
     /// Binds every model to a table and the second tables that models need.
     pub fn with_tables(policy: &'a Policy, tables: Tables<'a>) -> Result<Self, ModelError> {
+        if let Some(person) = policy.person() {
+            return Err(ModelError(format!(
+                "column `{}` has the role \"person\", which cannot be counted yet",
+                shown(&person.name)
+            )));
+        }
         for model in &policy.privacy.models {
             if let Some(name) = model.second_tables().into_iter().find(|name| tables.second(name).is_none()) {
                 let message = format!("`{}` needs the table `{name}`, which this request does not read", model.key());

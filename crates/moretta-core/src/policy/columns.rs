@@ -70,8 +70,8 @@ impl Policy {
         policy
     }
 
-    /// The identifier columns, which are not released, in policy order.
-    pub fn identifiers(&self) -> impl Iterator<Item = &ColumnPolicy> {
-        self.columns.iter().filter(|column| column.role == Role::Identifier)
+    /// The columns that are not released, in policy order: identifiers, the person and the household.
+    pub fn dropped(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns.iter().filter(|column| !column.role.is_released())
     }
 }

@@ -1,8 +1,8 @@
 //! Compares the policy with the columns of the input.
 //!
 //! The first line of a file without a header is a record of a person, and every message about columns would show it.
-//! So the first line counts as a header only if it names more than half of the policy's columns; identifiers are not
-//! counted, because a release lacks them. Otherwise a [`ColumnMismatch`] has no text of it. If the line break after the
+//! So the first line counts as a header only if it names more than half of the policy's columns; those that a release
+//! lacks (identifiers, the person, the household) are not counted. Otherwise a [`ColumnMismatch`] has no text of it. If the line break after the
 //! header is lost, the first record follows in the same line: so a message names one undeclared column at most.
 
 use std::{collections::HashSet, fmt};
@@ -47,7 +47,7 @@ impl Policy {
         self.compare_columns(header, false)
     }
 
-    /// Checks the columns of a released file, which may lack identifiers.
+    /// Checks the columns of a released file, which may lack those that are not released.
     pub fn check_released_columns(&self, header: &[String]) -> Result<(), ColumnMismatch> {
         self.compare_columns(header, true)
     }
@@ -69,7 +69,7 @@ impl Policy {
                 }
             }
         }
-        let optional = |role: Role| released && role == Role::Identifier;
+        let optional = |role: Role| released && !role.is_released();
         for column in
             self.columns.iter().filter(|column| !seen.contains(column.name.as_str()) && !optional(column.role))
         {
@@ -84,11 +84,11 @@ impl Policy {
         if same && !mismatch.may_be_record { Ok(()) } else { Err(mismatch) }
     }
 
-    /// Whether the first line of a file names more than half of the policy's columns other than identifiers. Case is
-    /// ignored: a name that differs in case shows nothing that the policy does not.
+    /// Whether the first line of a file names more than half of the policy's released columns. Case is ignored: a name
+    /// that differs in case shows nothing that the policy does not.
     fn is_header(&self, first_line: &[String]) -> bool {
         let first_line: HashSet<String> = first_line.iter().map(|name| folded(name)).collect();
-        let released = || self.columns.iter().filter(|column| column.role != Role::Identifier);
+        let released = || self.columns.iter().filter(|column| column.role.is_released());
         let named = released().filter(|column| first_line.contains(&folded(&column.name)));
         2 * named.count() > released().count()
     }

@@ -40,7 +40,7 @@ impl Serialize for ColumnPolicy {
         if self.role == Role::QuasiIdentifier {
             map.serialize_entry("weight", &self.weight)?;
         }
-        if matches!(self.role, Role::QuasiIdentifier | Role::Sensitive | Role::Class) {
+        if !matches!(self.role, Role::Identifier | Role::Insensitive) {
             map.serialize_entry("missing", &self.missing)?;
         }
         if !self.fold {

@@ -50,8 +50,7 @@ pub(super) enum Spelling {
 impl Spelling {
     /// Which texts a column's declaration takes together; in a quasi-identifier none.
     pub(super) fn of(declared: &ColumnPolicy) -> Self {
-        let is_kept = matches!(declared.role, Role::Sensitive | Role::Class);
-        if declared.fold && is_kept { Self::Folded } else { Self::Exact }
+        if declared.fold && declared.role != Role::QuasiIdentifier { Self::Folded } else { Self::Exact }
     }
 
     /// Texts with the same key are one value.

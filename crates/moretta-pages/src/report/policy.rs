@@ -82,8 +82,10 @@ fn guarantees(policy: &Policy) -> Markup {
 }
 
 /// Roles in order of importance, with title and explanation.
-const ROLES: [(Role, &str, &str); 5] = [
+const ROLES: [(Role, &str, &str); 7] = [
     (Role::Identifier, "Identifiers", "directly identify a person; removed"),
+    (Role::Person, "Person", "the person that a record is about; counted and removed"),
+    (Role::Household, "Household", "the household that a record is about; used for the risk and removed"),
     (Role::QuasiIdentifier, "Quasi-identifiers", "an attacker may know them; made less precise"),
     (Role::Sensitive, "Sensitive", "an attacker should not learn them about a person"),
     (Role::Class, "Class", "to be predicted by the recipient"),
@@ -117,7 +119,7 @@ fn columns(policy: &Policy) -> Markup {
 fn fate(column: &ColumnPolicy) -> Markup {
     html! {
         @match column.role {
-            Role::Identifier => "removed",
+            Role::Identifier | Role::Person | Role::Household => "removed",
             Role::QuasiIdentifier => {
                 (steps(column))
                 @if column.weight != 1.0 { "; weight " (column.weight.to_string()) }
@@ -178,6 +180,8 @@ fn missing(column: &ColumnPolicy) -> &'static str {
     match (column.role, column.missing) {
         (Role::Identifier, _) => "removed",
         (Role::Insensitive, _) => "released unchanged",
+        (Role::Person, MissingRule::Category) => "treated as one person",
+        (Role::Household, MissingRule::Category) => "each a household of one",
         (_, MissingRule::Category) => "treated as a value",
         (_, MissingRule::Suppress) => "released as *",
         (_, MissingRule::Error) => "not allowed",

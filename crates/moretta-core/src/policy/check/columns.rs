@@ -19,6 +19,8 @@ const ROLES: &[(&str, Role)] = &[
     ("sensitive", Role::Sensitive),
     ("class", Role::Class),
     ("insensitive", Role::Insensitive),
+    ("person", Role::Person),
+    ("household", Role::Household),
 ];
 const KINDS: &[(&str, Kind)] = &[("number", Kind::Number), ("category", Kind::Category), ("date", Kind::Date)];
 const MISSING: &[(&str, MissingRule)] =
@@ -29,6 +31,7 @@ fn keys_of(role: Role) -> &'static [&'static str] {
     match role {
         Role::QuasiIdentifier => &["role", "type", "format", "hierarchy", "weight", "missing"],
         Role::Sensitive | Role::Class => &["role", "type", "format", "hierarchy", "missing", "fold"],
+        Role::Person | Role::Household => &["role", "missing", "fold"],
         Role::Identifier | Role::Insensitive => &["role"],
     }
 }
@@ -43,6 +46,15 @@ pub(super) fn columns(policy: &Fields<'_>) -> Result<Vec<ColumnPolicy>, PolicyEr
         let span = table.entries.first().map_or(&table.span, |entry| &entry.key_span);
         let error = PolicyError::new(span, "no column has the role quasi-identifier, so there is nothing to anonymize");
         return Err(error.help("give this role to the columns that could be joined with outside data to find a person"));
+    }
+    for role in [Role::Person, Role::Household] {
+        let mut of_role = table.entries.iter().zip(&columns).filter(|(_, column)| column.role == role);
+        if let (Some((_, first)), Some((second, _))) = (of_role.next(), of_role.next()) {
+            let (role, first, name) = (role.name(), shown(&first.name), shown(&second.key));
+            let message = format!("`{name}` and `{first}` both have the role \"{role}\"; one column can have it");
+            let help = format!("if the {role} is identified by both together, join them into one column of the input");
+            return Err(PolicyError::new(&second.key_span, message).help(help));
+        }
     }
     Ok(columns)
 }
@@ -117,8 +129,8 @@ fn weight(fields: &Fields<'_>) -> Result<f64, PolicyError> {
 fn missing(fields: &Fields<'_>, role: Role) -> Result<MissingRule, PolicyError> {
     match (fields.choice("missing", MISSING)?, fields.item("missing")) {
         (Some(MissingRule::Suppress), Some(item)) if role != Role::QuasiIdentifier => {
-            let right =
-                format!("\"category\" or \"error\" for role \"{}\", whose values are released unchanged", role.name());
+            let fate = if role.is_released() { "whose values are released unchanged" } else { "which is not released" };
+            let right = format!("\"category\" or \"error\" for role \"{}\", {fate}", role.name());
             Err(wrong("missing", item, &right))
         }
         (rule, _) => Ok(rule.unwrap_or_default()),

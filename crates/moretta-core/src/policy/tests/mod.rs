@@ -93,7 +93,7 @@ fn columns_keep_the_order_of_the_file() {
     assert_eq!(names(policy.quasi_identifiers()), ["age", "job", "country", "zip"]);
     assert_eq!(names(policy.attributes()), ["bankruptcy", "diagnosis", "income"]);
     assert_eq!(policy.class().map(|column| column.name.as_str()), Some("income"));
-    assert_eq!(names(policy.identifiers()), ["name"]);
+    assert_eq!(names(policy.dropped()), ["name"]);
 
     let text = "version = 1\nprivacy.k = 2\n[columns.b.hierarchy]\nwidths = [1]\n[columns.a]\nrole = \"class\"\n\
                 [columns.b]\nrole = \"quasi-identifier\"";
