@@ -93,7 +93,8 @@ impl Stock {
             &format!(
                 "[columns.name]\nrole = \"identifier\"\n[columns.age]\n{quasi}{age}[columns.postcode]\n{quasi}{code}\
                  [columns.job]\n{quasi}hierarchy = \"job.csv\"\n[columns.born]\n{quasi}{born}[columns.illness]\n\
-                 role = \"sensitive\"\n[columns.income]\nrole = \"class\"\n[columns.note]\nrole = \"insensitive\"\n"
+                 role = \"sensitive\"\n[columns.income]\nrole = \"class\"\n[columns.note]\nrole = \"insensitive\"\n\
+                 [release]\nexact = [\"illness\", \"income\", \"note\"]\n"
             ),
             &method(rng),
         );

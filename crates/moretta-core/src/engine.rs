@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     counts::{Counts, Rewrite},
+    group_sizes::GroupSizes,
     observer::Observer,
 };
 
@@ -24,8 +25,60 @@ pub trait Records: Send + Sync {
     /// First pass: the distinct rows of `columns`, each with the number of records that carry it.
     fn count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineFault>;
 
+    /// Sizes of the groups of records with equal values, for each of several sets of columns. An engine should override
+    /// it if it can count them without the texts of all rows.
+    fn group_sizes(&self, sets: &[Vec<String>], observer: &dyn Observer) -> Result<Vec<GroupSizes>, EngineFault> {
+        let of_set = |set: &Vec<String>| Ok(GroupSizes::of(self.count(set, observer)?.counts));
+        sets.iter().map(of_set).collect()
+    }
+
+    /// [`count`](Self::count) and [`group_sizes`](Self::group_sizes). An engine should override it if it can do both in
+    /// one pass.
+    fn count_with_sizes(
+        &self,
+        columns: &[String],
+        sets: &[Vec<String>],
+        observer: &dyn Observer,
+    ) -> Result<(Counts, Vec<GroupSizes>), EngineFault> {
+        let counts = self.count(columns, observer)?;
+        Ok((counts, self.group_sizes(sets, observer)?))
+    }
+
     /// The first `records` records as texts.
     fn sample(&self, records: usize) -> Result<Sample, EngineFault>;
+}
+
+/// Maximum sets of columns whose groups are counted in one pass: with exact numbers every record is a group of each
+/// set, and 16 of them take about 600 MB per million records. Not tuned.
+const MAX_SETS: usize = 16;
+
+/// First pass, with the sizes of groups by further sets of columns. Sets within `columns` are grouped from the counts;
+/// the others are counted with them, in further passes if there are many.
+pub fn count_with_sizes(
+    records: &dyn Records,
+    columns: &[String],
+    sets: &[Vec<String>],
+    observer: &dyn Observer,
+) -> Result<(Counts, Vec<GroupSizes>), EngineFault> {
+    let within = |set: &Vec<String>| {
+        set.iter().map(|name| columns.iter().position(|column| column == name)).collect::<Option<Vec<usize>>>()
+    };
+    let outside: Vec<Vec<String>> = sets.iter().filter(|set| within(set).is_none()).cloned().collect();
+    let mut passes = outside.chunks(MAX_SETS);
+    let (counts, mut sizes) = match passes.next() {
+        Some(first) => records.count_with_sizes(columns, first, observer)?,
+        None => (records.count(columns, observer)?, Vec::new()),
+    };
+    for further in passes {
+        sizes.extend(records.group_sizes(further, observer)?);
+    }
+    let mut sizes = sizes.into_iter();
+    let of_set = |set: &Vec<String>| match within(set) {
+        Some(indices) => GroupSizes::of_counts(&counts, &indices),
+        None => sizes.next().unwrap_or_default(),
+    };
+    let sizes = sets.iter().map(of_set).collect();
+    Ok((counts, sizes))
 }
 
 /// Records that can be rewritten.

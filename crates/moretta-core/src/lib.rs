@@ -36,8 +36,8 @@
 //!
 //! - [`ids`], [`seed`], [`text`], [`suggest`], [`memory`]: newtypes over `u32`, random seeds, parts of messages, "did you
 //!   mean", sizes of allocations.
-//! - [`dates`], [`schema`], [`counts`], [`observer`], [`engine`]: column roles and types, the contract with engines,
-//!   progress.
+//! - [`dates`], [`schema`], [`counts`], [`group_sizes`], [`observer`], [`engine`]: column roles and types, the contract
+//!   with engines, progress.
 //! - [`document`], [`hierarchy`], [`declaration`], [`objective`]: sections of a policy, and what it declares about a
 //!   table.
 //! - [`profile`], [`privacy`]: the counted table, and the models bound to it.
@@ -56,6 +56,7 @@ pub mod dates;
 pub mod declaration;
 pub mod document;
 pub mod engine;
+pub mod group_sizes;
 pub mod hierarchy;
 pub mod ids;
 pub mod measure;

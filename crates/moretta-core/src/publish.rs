@@ -69,7 +69,8 @@
 
 use crate::{
     counts::{Counts, RecordOrder},
-    engine::{Engine, EngineFault, ReadBackProof, Records, ReleaseFile, Staged},
+    engine::{Engine, EngineFault, ReadBackProof, Records, ReleaseFile, Staged, count_with_sizes},
+    group_sizes::GroupSizes,
     hierarchy::{DomainError, Hierarchies},
     observer::{Observer, Stage},
     policy::BoundPolicy,
@@ -113,6 +114,7 @@ pub struct Written<'a, S> {
 #[must_use = "a release is only published by `publish`"]
 pub struct ReadBack<S> {
     staged: S,
+    rows: GroupSizes,
     file: Option<ReleaseFile>,
     proof: ReadBackProof,
 }
@@ -151,7 +153,8 @@ impl<S: Staged> Written<'_, S> {
         if *records.columns() != *expected_columns {
             return Err(ReadBackError::Columns);
         }
-        let counts = records.count(&Profile::grouped_columns(policy), observer)?;
+        let grouped = Profile::grouped_columns(policy);
+        let (counts, rows) = count_with_sizes(&*records, &grouped, std::slice::from_ref(&expected_columns), observer)?;
         drop(records);
         let file = staged.file(observer)?;
         let written = Profile::of_release(policy, hierarchies, &counts)?;
@@ -160,7 +163,10 @@ impl<S: Staged> Written<'_, S> {
         let bound = BoundPolicy::with_tables(policy, Tables { table: &written, ..verified.tables() })?;
         match verify::check(&bound).into_iter().find(|judgement| !judgement.holds) {
             Some(broken) => Err(ReadBackError::Broken(broken.model.to_string())),
-            None => Ok(ReadBack { staged, file, proof: ReadBackProof::of_read_back() }),
+            None => {
+                let rows = rows.into_iter().next().unwrap_or_default();
+                Ok(ReadBack { staged, rows, file, proof: ReadBackProof::of_read_back() })
+            }
         }
     }
 }
@@ -169,6 +175,11 @@ impl<S: Staged> ReadBack<S> {
     /// The file to be published; `None` if the release is not a file.
     pub fn file(&self) -> Option<&ReleaseFile> {
         self.file.as_ref()
+    }
+
+    /// Groups of records that have equal values in every released column.
+    pub fn rows(&self) -> &GroupSizes {
+        &self.rows
     }
 
     /// Opens the checked file, for requests that read it once more before it is published.

@@ -42,6 +42,11 @@ impl Role {
     pub fn is_released(self) -> bool {
         !matches!(self, Self::Identifier | Self::Person | Self::Household)
     }
+
+    /// Whether its values are released unchanged, so that an attacker who knows one can find the records that have it.
+    pub fn is_kept(self) -> bool {
+        self.is_released() && self != Self::QuasiIdentifier
+    }
 }
 
 /// Type of a column's values (key `type` of a policy): decides how they are compared and generalized.

@@ -18,6 +18,7 @@
 
 use moretta_core::{
     counts::{CountedColumn, Counts},
+    group_sizes::GroupSizes,
     observer::Observer,
 };
 
@@ -25,6 +26,7 @@ use crate::{
     arrow::encode::ColumnEncoder,
     dictionary::Dictionary,
     error::{EngineError, OutOfMemory},
+    hashed_rows::{HashedRows, columns_of},
     local::EngineOptions,
     memory::{MemoryBudget, memory_to_count},
     row_counter::RowCounter,
@@ -38,6 +40,8 @@ struct PartialCounts {
     dictionaries: Vec<Dictionary>,
     encoders: Vec<ColumnEncoder>,
     rows: RowCounter,
+    /// Rows of further sets of columns.
+    hashed: HashedRows,
     /// Scratch space: column-major codes of the records being counted.
     codes: Vec<u32>,
     /// Scratch space: number of codes of each dictionary.
@@ -49,12 +53,13 @@ struct PartialCounts {
 }
 
 impl PartialCounts {
-    /// No records of `width` columns.
-    fn new(width: usize) -> Self {
+    /// No records of `width` columns, and of further sets of columns.
+    fn new(width: usize, sets: &[Vec<usize>]) -> Self {
         Self {
             dictionaries: (0..width).map(|_| Dictionary::default()).collect(),
             encoders: (0..width).map(|_| ColumnEncoder::default()).collect(),
             rows: RowCounter::new(width),
+            hashed: HashedRows::new(sets),
             codes: Vec::new(),
             sizes: Vec::new(),
             reported_bytes: 0,
@@ -77,6 +82,7 @@ impl PartialCounts {
             self.sizes.clear();
             self.sizes.extend(self.dictionaries.iter().map(Dictionary::len));
             self.rows.add_each(&self.codes, chunk, &self.sizes, batch.position() + first as u64);
+            self.hashed.add(batch, first..first + chunk)?;
         }
         Ok(())
     }
@@ -89,7 +95,7 @@ impl PartialCounts {
         names: &[String],
         read: f64,
     ) -> Result<(), EngineError> {
-        let held = self.rows.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
+        let held = self.rows.size() + self.hashed.size() + self.dictionaries.iter().map(Dictionary::size).sum::<u64>();
         let rows = self.rows.len() as u64;
         let distinct_rows = budget.add_rows(rows - self.reported_rows);
         self.reported_rows = rows;
@@ -116,15 +122,18 @@ impl PartialCounts {
         let maps: Vec<Vec<u32>> = self.dictionaries.iter_mut().zip(&other.dictionaries).map(map).collect();
         let sizes: Vec<usize> = self.dictionaries.iter().map(Dictionary::len).collect();
         self.rows.merge(&other.rows, &maps, &sizes);
+        self.hashed.merge(other.hashed);
     }
 }
 
 /// Merges the counts of all threads and converts positions to record numbers.
-fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumbers) -> Counts {
+fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordNumbers) -> (Counts, Vec<GroupSizes>) {
     let mut partials = partials.into_iter();
-    let mut all = partials.next().unwrap_or_else(|| PartialCounts::new(columns.len()));
+    let mut all = partials.next().unwrap_or_else(|| PartialCounts::new(columns.len(), &[]));
     partials.for_each(|other| all.merge(other));
-    let PartialCounts { dictionaries, rows, .. } = all;
+    let PartialCounts { dictionaries, rows, hashed, .. } = all;
+    let sizes = hashed.sizes();
+    drop(hashed);
     let mut counts = Counts { records: numbers.records(), ..Counts::default() };
     let mut first_records = Vec::with_capacity(rows.len());
     let mut first_by_code: Vec<Vec<u64>> = dictionaries.iter().map(|values| vec![u64::MAX; values.len()]).collect();
@@ -147,25 +156,41 @@ fn merge_all(partials: Vec<PartialCounts>, columns: &[String], numbers: &RecordN
         let values = (0..dictionary.len() as u32).map(value).collect();
         counts.columns.push(CountedColumn { name: name.clone(), values, first_records: Some(first_records) });
     }
-    counts
+    (counts, sizes)
 }
 
-/// Groups and counts the records of a source by the columns at `column_indices`, whose names are `names`.
+/// Columns to count.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CountRequest<'a> {
+    /// Names of the columns whose rows are counted.
+    pub(crate) names: &'a [String],
+    /// Their indices in the source.
+    pub(crate) columns: &'a [usize],
+    /// Sets of columns of which only the sizes of groups are counted.
+    pub(crate) sets: &'a [Vec<usize>],
+}
+
+/// Groups and counts the records of a source.
 pub(crate) fn group_and_count(
     source: &Source,
-    names: &[String],
-    column_indices: &[usize],
+    request: &CountRequest<'_>,
     options: &EngineOptions,
     observer: &dyn Observer,
-) -> Result<Counts, EngineError> {
-    source.check_has_text(column_indices)?;
+) -> Result<(Counts, Vec<GroupSizes>), EngineError> {
+    let CountRequest { names, columns, sets } = *request;
+    source.check_has_text(columns)?;
     let limit = options.memory.unwrap_or(u64::MAX);
     let budget = MemoryBudget::new(options.count_budget());
-    let states = (0..options.threads).map(|_| PartialCounts::new(column_indices.len())).collect();
-    let request = ScanRequest { encoded: column_indices, copied: &[], mode: PieceMode::Any, options };
+    let states = (0..options.threads).map(|_| PartialCounts::new(columns.len(), sets)).collect();
+    // Values without a text form cannot be encoded, but hashed.
+    let hashed = columns_of(sets);
+    let (with_text, nested): (Vec<usize>, Vec<usize>) =
+        hashed.into_iter().partition(|&column| source.check_has_text(&[column]).is_ok());
+    let encoded = [columns, &with_text].concat();
+    let request = ScanRequest { encoded: &encoded, copied: &nested, mode: PieceMode::Any, options };
     let (partials, numbers) =
         scan(source.scan(), &request, states, observer, &[], |partial: &mut PartialCounts, batch| {
-            partial.add(&batch, column_indices)?;
+            partial.add(&batch, columns)?;
             partial.check_memory((&budget, limit), names, batch.done)
         })?;
     if numbers.records() == 0 {

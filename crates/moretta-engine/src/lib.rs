@@ -56,6 +56,7 @@ mod dictionary;
 mod digest;
 mod error;
 mod formats;
+mod hashed_rows;
 mod local;
 mod memory;
 mod ordered_pool;

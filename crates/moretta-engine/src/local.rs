@@ -3,12 +3,13 @@
 use moretta_core::{
     counts::{Counts, Rewrite},
     engine::{Engine, EngineFault, Records, Sample},
+    group_sizes::GroupSizes,
     observer::{NoObserver, Observer},
 };
 
 use crate::{
     arrow::encode::ColumnEncoder,
-    count_pass,
+    count_pass::{self, CountRequest},
     dictionary::Dictionary,
     error::EngineError,
     formats::Format,
@@ -102,12 +103,27 @@ impl LocalEngine {
 
     /// First pass: returns the distinct rows of some columns, each with the number of records that have it.
     pub fn group_and_count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineError> {
-        let indices = columns.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.group_with_sizes(columns, &[], observer)?.0)
+    }
+
+    /// First pass, with the sizes of groups by further sets of columns, which are counted without texts.
+    pub fn group_with_sizes(
+        &self,
+        columns: &[String],
+        sets: &[Vec<String>],
+        observer: &dyn Observer,
+    ) -> Result<(Counts, Vec<GroupSizes>), EngineError> {
+        let index_all = |names: &[String]| {
+            names.iter().map(|name| self.source.column_index(name)).collect::<Result<Vec<usize>, _>>()
+        };
+        let indices = index_all(columns)?;
+        let sets = sets.iter().map(|set| index_all(set)).collect::<Result<Vec<_>, _>>()?;
         self.source.check_unchanged()?;
-        let counts = count_pass::group_and_count(&self.source, columns, &indices, &self.options, observer)
+        let request = CountRequest { names: columns, columns: &indices, sets: &sets };
+        let counted = count_pass::group_and_count(&self.source, &request, &self.options, observer)
             .map_err(|error| self.source.reason(error))?;
         self.source.check_unchanged()?;
-        Ok(counts)
+        Ok(counted)
     }
 
     /// Second pass: writes the rewritten records to a temporary file beside the target.
@@ -127,6 +143,19 @@ impl Records for LocalEngine {
 
     fn count(&self, columns: &[String], observer: &dyn Observer) -> Result<Counts, EngineFault> {
         Ok(self.group_and_count(columns, observer)?)
+    }
+
+    fn group_sizes(&self, sets: &[Vec<String>], observer: &dyn Observer) -> Result<Vec<GroupSizes>, EngineFault> {
+        Ok(self.group_with_sizes(&[], sets, observer)?.1)
+    }
+
+    fn count_with_sizes(
+        &self,
+        columns: &[String],
+        sets: &[Vec<String>],
+        observer: &dyn Observer,
+    ) -> Result<(Counts, Vec<GroupSizes>), EngineFault> {
+        Ok(self.group_with_sizes(columns, sets, observer)?)
     }
 
     fn sample(&self, records: usize) -> Result<Sample, EngineFault> {

@@ -46,6 +46,17 @@ impl EngineOptions {
         threads + threads / 2 + counts
     }
 
+    /// Estimates the heap of counting groups without texts: of `groups` groups of `records` records.
+    pub fn hashed_bytes(&self, groups: u64, records: u64) -> u64 {
+        /// A hash of 128 bits and a number of records.
+        const ENTRY_BYTES: u64 = 24;
+        if groups == 0 {
+            return 0;
+        }
+        let in_threads = (self.threads as u64 * groups).min(records.max(groups));
+        hash_table(in_threads, ENTRY_BYTES) + hash_table(groups, ENTRY_BYTES)
+    }
+
     /// Estimates the heap of the second pass beside the rewrite. It writes about `bytes` bytes.
     pub fn rewrite_bytes(&self, release: &ReleaseMemory, bytes: u64) -> u64 {
         let RowSize { rows, columns, values, text_bytes } = release.key;

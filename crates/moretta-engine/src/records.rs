@@ -9,9 +9,10 @@ use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use crate::{
-    arrow::{encode::ColumnEncoder, text},
+    arrow::{encode::ColumnEncoder, hash::hash_each, text},
     csv::{content, parse::FieldOffsets, write::CellWriter},
     error::EngineError,
+    hashed_rows::{CellScratch, RowHash, hash_text},
 };
 
 /// Batch of records of a source.
@@ -68,6 +69,28 @@ impl<'a> InputRecords<'a> {
                     encoder.encode(&array.slice(range.start, range.len()), codes, stride, look_up)
                 };
                 known.map_err(EngineError::parquet(path))
+            }
+        }
+    }
+
+    /// Writes the hash of the text of each cell in `range` of a column.
+    pub(crate) fn hash(
+        &self,
+        column: usize,
+        range: Range<usize>,
+        scratch: &mut CellScratch,
+        hashes: &mut [RowHash],
+    ) -> Result<(), EngineError> {
+        match *self {
+            Self::Csv { bytes, fields, quote } => {
+                for (hash, record) in hashes.iter_mut().zip(range) {
+                    *hash = hash_text(content(fields.raw(bytes, record, column), quote, &mut scratch.unquoted));
+                }
+                Ok(())
+            }
+            Self::Arrow { batch, batch_columns, path } => {
+                let array = batch.column(batch_columns[column]).slice(range.start, range.len());
+                hash_each(&array, &mut scratch.text, hashes).map_err(EngineError::parquet(path))
             }
         }
     }

@@ -18,6 +18,7 @@ use moretta_core::{
 };
 use moretta_engine::sha256;
 use moretta_insight::{
+    kept::Kept,
     recoding_comparison::{self, Compared},
     report::Report,
 };
@@ -72,7 +73,9 @@ impl Session<'_> {
         let order = order(&engine, policy, request.keep_order)?;
 
         let mut stopwatch = Stopwatch::start();
-        let mut counts = self.counts(policy, &engine, 0)?;
+        let (mut counts, kept) = self.counts_with_kept(policy, &engine)?;
+        let advice = "; then save the recoding again with `anonymize --recoding`, because it contains its policy";
+        self.check_kept(policy, &engine, &kept, advice)?;
         // Built first: `saved.profile` adds values that occur only in the recoding.
         let fresh = request.compare.then(|| Profile::build(policy, hierarchies, &counts));
         let in_input = |error| FlowError::domain(&request.input, &error);
@@ -86,7 +89,7 @@ impl Session<'_> {
 
         let others = self.second_tables(policy, hierarchies, folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        self.check_memory(&bound, &counts, (Purpose::release(&engine, &target, false), &[]))?;
+        self.check_memory(&bound, &counts, (Purpose::release(&engine, &target, false, &kept), &[]))?;
         let verified = verify(&bound, saved.apply(&profile, bound.models()));
         let verified = verified.map_err(|error| explain(error, &saved, &profile))?;
         let seed = seed(request.seed)?;
@@ -102,6 +105,7 @@ impl Session<'_> {
         }
         let input = RewriteInput { engine: &engine, hierarchies, counts, target: &target, order };
         let release = self.write(input, &verified, &mut report, stopwatch)?;
+        report.kept = Some(Kept::of(policy, &kept, release.rows()));
         publish(release, &report, &request.output, None)?;
         Ok(report)
     }

@@ -11,7 +11,7 @@ use moretta_core::{
     readback,
     verify::{self, Judgement},
 };
-use moretta_insight::report::Privacy;
+use moretta_insight::{kept::Kept, report::Privacy};
 
 use crate::{
     error::{ErrorKind, FlowError},
@@ -45,12 +45,15 @@ pub struct Checked {
     pub judgements: Vec<Judgement>,
     /// The verdicts as reports show them.
     pub privacy: Privacy,
+    /// Records that kept columns single out.
+    pub kept: Kept,
 }
 
 impl Checked {
     /// Whether the file satisfies the policy.
     pub fn holds(&self) -> bool {
-        self.identifiers.is_empty() && self.judgements.iter().all(|judgement| judgement.holds)
+        let holds = self.judgements.iter().all(|judgement| judgement.holds);
+        holds && self.identifiers.is_empty() && !self.kept.singles_out()
     }
 }
 
@@ -70,7 +73,7 @@ impl Session<'_> {
 
     fn checked(&self, released: &dyn Records, loaded: &LoadedPolicy) -> Result<Checked, FlowError> {
         let LoadedPolicy { policy, hierarchies, folder, .. } = loaded;
-        let file = self.released(loaded, released, Stage::Checking)?;
+        let (file, kept) = self.released_with_kept(loaded, released, Stage::Checking)?;
         readback::check_forms(policy, hierarchies, &file).map_err(|error| {
             let column = Some(error.column.clone());
             let place = FaultLocation { record: error.record, column, ..FaultLocation::file(released.name()) };
@@ -90,6 +93,7 @@ impl Session<'_> {
             identifiers: present.filter(|name| released.columns().contains(name)).collect(),
             privacy: Privacy::of(policy, &judgements, smallest),
             judgements,
+            kept,
         })
     }
 }

@@ -46,6 +46,7 @@ mod files;
 mod hierarchy;
 mod inferences;
 mod init;
+mod kept;
 mod linkage;
 mod measure;
 mod memory;

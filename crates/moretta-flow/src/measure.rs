@@ -11,8 +11,9 @@ use moretta_core::{
     text::shown,
 };
 use moretta_engine::LocalEngine;
-use moretta_insight::evaluate::queries::{
-    self, Answers, Draw, Original, Queries as Answered, QueryKind, ReleaseEstimator,
+use moretta_insight::{
+    evaluate::queries::{self, Answers, Draw, Original, Queries as Answered, QueryKind, ReleaseEstimator},
+    kept::Kept,
 };
 
 use crate::{
@@ -40,6 +41,8 @@ pub struct Measured {
     pub measures: Measures,
     /// Whether the loss of cells is known: one number per group does not show the range of the group.
     pub cells: bool,
+    /// Records that kept columns single out.
+    pub kept: Kept,
 }
 
 /// Request of `moretta queries`.
@@ -70,6 +73,7 @@ struct OriginalAndRelease {
     original: Profile,
     file: Profile,
     released: Released,
+    kept: Kept,
 }
 
 impl Session<'_> {
@@ -80,9 +84,9 @@ impl Session<'_> {
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
             let after = self.open_release(&request.released, &policy.input)?;
-            let OriginalAndRelease { original, file, released } = self.both(&loaded, &before, &after)?;
+            let OriginalAndRelease { original, file, released, kept } = self.both(&loaded, &before, &after)?;
             let context = MeasureContext::new(policy, &original, &file, &released);
-            Ok(Measured { measures: Measures::of(&context), cells: released.knows_cells() })
+            Ok(Measured { measures: Measures::of(&context), cells: released.knows_cells(), kept })
         })
     }
 
@@ -131,7 +135,7 @@ impl Session<'_> {
         let (_, original) = self.original(loaded, before)?;
         let others = self.second_tables(&loaded.policy, &loaded.hierarchies, &loaded.folder)?;
         BoundPolicy::with_tables(&loaded.policy, Tables { table: &original, others: &others })?;
-        let file = self.released(loaded, after, Stage::Reading)?;
+        let (file, kept) = self.released_with_kept(loaded, after, Stage::Reading)?;
         let (name, of) = (after.source().name(), before.source().name());
         if file.records() != original.records() {
             let (found, expected) = (file.records(), original.records());
@@ -143,7 +147,7 @@ impl Session<'_> {
         } else {
             Released::of_opaque(&original, &file)
         };
-        Ok(OriginalAndRelease { original, file, released })
+        Ok(OriginalAndRelease { original, file, released, kept })
     }
 }
 

@@ -32,11 +32,13 @@ use moretta_core::{
     policy::{BoundPolicy, MethodChoice},
     profile::Profile,
     release_memory::{ReleaseMemory, RowSize},
+    schema::Role,
     search::{METHODS, Method, MethodEntry, Task, check_supported, method_of},
     text::counted,
 };
 use moretta_engine::{EngineError, EngineOptions, PROCESS_BYTES, resident_memory_bytes};
 use moretta_insight::{
+    kept::KeptSizes,
     linkage::{LinkedSize, MAX_STEPS, REGION_BYTES, linking_bytes},
     tradeoff::PATH_METHOD,
 };
@@ -65,8 +67,8 @@ fn process_bytes(heap: u64) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// It writes a release of about `bytes` bytes, in a format that needs `format_bytes`, and measures the points of a
-    /// generalization path if `path`.
-    Release { path: bool, bytes: u64, format_bytes: u64 },
+    /// generalization path if `path`. Beside the rows of the profile, `groups` groups by kept columns are counted.
+    Release { path: bool, bytes: u64, format_bytes: u64, groups: u64 },
     /// It measures the result, and each point of a generalization path.
     Path,
     /// It measures the result, and searches again on a part of the records.
@@ -78,9 +80,9 @@ const UNKNOWN_BYTES: u64 = 1 << 40;
 
 impl Purpose {
     /// A release of all records of an engine.
-    pub(crate) fn release<E: Engine>(engine: &E, target: &E::Target, path: bool) -> Self {
+    pub(crate) fn release<E: Engine>(engine: &E, target: &E::Target, path: bool, kept: &KeptSizes) -> Self {
         let bytes = engine.text_bytes().unwrap_or(UNKNOWN_BYTES);
-        Self::Release { path, bytes, format_bytes: engine.format_bytes(target) }
+        Self::Release { path, bytes, format_bytes: engine.format_bytes(target), groups: kept.groups() }
     }
 }
 
@@ -110,17 +112,21 @@ impl Estimate<'_> {
         let is_repeated =
             !bound.table_models().is_empty() || bound.models().iter().any(|model| !model.is_closed_under_union());
         let repeated = if is_repeated { 2 * release.recoding + release.verify } else { 0 };
+        // Columns that the profile lacks are counted with it: of the original the kept ones, of the release all.
+        let hashed = bound.policy().kept().any(|column| column.role == Role::Insensitive);
+        let hashed_bytes = |groups: u64| if hashed { options.hashed_bytes(groups, records) } else { 0 };
         let reading = options.count_bytes(&rows, records);
         let building = table + 36 * rows.rows + 16 * rows.values;
         let searching = table + search.peak + repeated;
         let verifying = table + release.recoding + release.verify;
         let measuring = table + release.recoding + release.released + release.verify + profile_bytes;
         let steps = match purpose {
-            Purpose::Release { path, bytes, format_bytes } => {
+            Purpose::Release { path, bytes, format_bytes, .. } => {
                 let kept = profile_bytes + release.recoding + release.released;
                 let making = counts_bytes + release.making_rewrite;
                 let writing = release.rewrite + options.rewrite_bytes(&release, bytes) + format_bytes.min(2 * bytes);
-                let reading_back = options.count_bytes(&release.file, records).max(release.read_back);
+                let counting_back = options.count_bytes(&release.file, records) + hashed_bytes(records);
+                let reading_back = counting_back.max(release.read_back);
                 [kept + making.max(writing).max(reading_back), if path { measuring } else { 0 }]
             }
             Purpose::Path => [measuring, 0],
@@ -129,7 +135,8 @@ impl Estimate<'_> {
         let beside: u64 = earlier.iter().map(|release| release.profile).sum();
         let steps = [searching, verifying].into_iter().chain(steps).map(|step| step + beside);
         let linking = if earlier.is_empty() { 0 } else { linking_heap(bound, (earlier, earlier.len() + 1), &options) };
-        steps.chain([reading, building, linking]).max().unwrap_or(0)
+        let kept_groups = if let Purpose::Release { groups, .. } = purpose { hashed_bytes(groups) } else { 0 };
+        steps.chain([reading + kept_groups, building, linking]).max().unwrap_or(0)
     }
 
     /// Bytes of the process that suffice for the method. Buffers grow with the limit, so the result is a fixed point.
@@ -251,7 +258,8 @@ impl Session<'_> {
             let counts = sample_counts(&sample, records, &Profile::grouped_columns(policy))?;
             let profile = Profile::build(policy, &loaded.hierarchies, &counts).ok()?;
             let bound = BoundPolicy::new(policy, &profile).ok()?;
-            let purpose = Purpose::Release { path: false, bytes: 0, format_bytes: 0 };
+            // Kept columns of exact numbers: nearly every record is a group.
+            let purpose = Purpose::Release { path: false, bytes: 0, format_bytes: 0, groups: counts.records };
             let options = self.engine_options();
             let estimate = Estimate { bound: &bound, counts: &counts, purpose, earlier: &[], options };
             Some((estimate.heap(&*method, limit) as f64, counts.rows() as f64))
@@ -338,7 +346,7 @@ fn size(bytes: u64, gap: &str) -> String {
 }
 
 /// Counts of the first `records` records of a sample.
-fn sample_counts(sample: &Sample, records: usize, names: &[String]) -> Option<Counts> {
+pub(crate) fn sample_counts(sample: &Sample, records: usize, names: &[String]) -> Option<Counts> {
     let index = |name: &String| sample.columns.iter().position(|column| column == name);
     let indices: Vec<usize> = names.iter().map(index).collect::<Option<_>>()?;
     let mut rows: Vec<Vec<&str>> =

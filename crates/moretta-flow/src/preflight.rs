@@ -1,23 +1,25 @@
 //! Pre-flight checks: run before a search, in the same order for every request.
 //!
 //! ```text
-//! original   header ▶ count ▶ memory ▶ values fit the policy ▶ model values ▶ objectives ▶ population ▶ bind the models
-//!            ▶ memory of the search
+//! original   header ▶ count ▶ memory ▶ values fit the policy ▶ model values ▶ objectives ▶ population ▶ kept columns
+//!            ▶ bind the models ▶ memory of the search
 //! release    header ▶ count ▶ memory ▶ values fit the policy ▶ bind the models
 //! ```
 //!
 //! [`Session::original`] is for a table that was not generalized, [`Session::released`] for a released file. Their
-//! callers bind the models last ([`BoundPolicy`]), because they use the bound models. The search itself checks first
+//! callers check the kept columns if they write a release, and bind the models last ([`BoundPolicy`]), because they use the bound models. The search itself checks first
 //! whether the method supports the policy. `check` also verifies the form of released cells; other requests do so when
 //! they parse the cells.
 
 use moretta_core::{
     counts::Counts,
-    engine::Records,
+    engine::{Records, count_with_sizes},
+    group_sizes::GroupSizes,
     observer::Stage,
     policy::{BoundPolicy, Policy},
     profile::{Attribute, Profile},
 };
+use moretta_insight::kept::{Kept, KeptSizes};
 
 use crate::{
     error::{ErrorKind, FlowError},
@@ -28,10 +30,30 @@ use crate::{
 impl Session<'_> {
     /// Reads and checks a table under a policy.
     pub(crate) fn original(&self, loaded: &LoadedPolicy, table: &dyn Records) -> Result<(Counts, Profile), FlowError> {
+        let (counts, profile, _) = self.original_with_sizes(loaded, table, &[])?;
+        Ok((counts, profile))
+    }
+
+    /// Reads and checks a table under a policy, and counts the groups by its kept columns.
+    pub(crate) fn original_with_kept(
+        &self,
+        loaded: &LoadedPolicy,
+        table: &dyn Records,
+    ) -> Result<(Counts, Profile, KeptSizes), FlowError> {
+        let (counts, profile, sizes) = self.original_with_sizes(loaded, table, &KeptSizes::sets(&loaded.policy))?;
+        Ok((counts, profile, KeptSizes::new(&loaded.policy, sizes)))
+    }
+
+    fn original_with_sizes(
+        &self,
+        loaded: &LoadedPolicy,
+        table: &dyn Records,
+        sets: &[Vec<String>],
+    ) -> Result<(Counts, Profile, Vec<GroupSizes>), FlowError> {
         check_columns(&loaded.policy, table)?;
         self.observer.stage(Stage::Reading);
-        let counts = table.count(&Profile::grouped_columns(&loaded.policy), self.observer);
-        let counts = counts.map_err(|fault| self.counting_refused(loaded, table, fault))?;
+        let counted = count_with_sizes(table, &Profile::grouped_columns(&loaded.policy), sets, self.observer);
+        let (counts, sizes) = counted.map_err(|fault| self.counting_refused(loaded, table, fault))?;
         self.check_profile_memory(&counts, 0).map_err(|refused| self.with_figure(loaded, table, &counts, refused))?;
         let profile = Profile::build(&loaded.policy, &loaded.hierarchies, &counts)
             .map_err(|error| FlowError::domain(&table.name(), &error))?;
@@ -39,7 +61,7 @@ impl Session<'_> {
         objectives(&loaded.policy, &profile, &loaded.name)?;
         population(&loaded.policy, &profile, &loaded.name)?;
         self.note_spellings(&profile);
-        Ok((counts, profile))
+        Ok((counts, profile, sizes))
     }
 
     /// Notes the columns in which spellings count as one value.
@@ -56,6 +78,20 @@ impl Session<'_> {
         Ok(counts)
     }
 
+    /// Like [`Session::counts`], with the groups by kept columns.
+    pub(crate) fn counts_with_kept(
+        &self,
+        policy: &Policy,
+        table: &dyn Records,
+    ) -> Result<(Counts, KeptSizes), FlowError> {
+        check_columns(policy, table)?;
+        self.observer.stage(Stage::Reading);
+        let sets = KeptSizes::sets(policy);
+        let (counts, sizes) = count_with_sizes(table, &Profile::grouped_columns(policy), &sets, self.observer)?;
+        self.check_profile_memory(&counts, 0)?;
+        Ok((counts, KeptSizes::new(policy, sizes)))
+    }
+
     /// Reads a released file: every text is a separate value, and identifiers may be absent.
     pub(crate) fn released(
         &self,
@@ -63,13 +99,40 @@ impl Session<'_> {
         file: &dyn Records,
         stage: Stage,
     ) -> Result<Profile, FlowError> {
+        Ok(self.released_with_sizes(loaded, file, stage, &[])?.0)
+    }
+
+    /// Like [`Session::released`], with the figures of kept columns.
+    pub(crate) fn released_with_kept(
+        &self,
+        loaded: &LoadedPolicy,
+        file: &dyn Records,
+        stage: Stage,
+    ) -> Result<(Profile, Kept), FlowError> {
+        let policy = &loaded.policy;
+        let mut sets = KeptSizes::sets(policy);
+        let released = policy.columns.iter().filter(|column| column.role.is_released());
+        sets.push(released.map(|column| column.name.clone()).collect());
+        let (profile, mut sizes) = self.released_with_sizes(loaded, file, stage, &sets)?;
+        let rows = sizes.pop().unwrap_or_default();
+        let kept = Kept::of(policy, &KeptSizes::new(policy, sizes), &rows);
+        Ok((profile, kept))
+    }
+
+    fn released_with_sizes(
+        &self,
+        loaded: &LoadedPolicy,
+        file: &dyn Records,
+        stage: Stage,
+        sets: &[Vec<String>],
+    ) -> Result<(Profile, Vec<GroupSizes>), FlowError> {
         let policy = &loaded.policy;
         policy.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
         self.observer.stage(stage);
-        let counts = file.count(&Profile::grouped_columns(policy), self.observer)?;
+        let (counts, sizes) = count_with_sizes(file, &Profile::grouped_columns(policy), sets, self.observer)?;
         self.check_profile_memory(&counts, 0)?;
         let profile = Profile::of_release(policy, &loaded.hierarchies, &counts);
-        profile.map_err(|error| FlowError::domain(&file.name(), &error))
+        Ok((profile.map_err(|error| FlowError::domain(&file.name(), &error))?, sizes))
     }
 }
 

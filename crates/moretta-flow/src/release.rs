@@ -28,6 +28,7 @@ use moretta_engine::{
     EngineError, Format, LocalEngine, Pending, Target, hold_signals, peak_memory_bytes, write_pending,
 };
 use moretta_insight::{
+    kept::Kept,
     linkage::linking_policy,
     report::{Report, Seconds},
     tradeoff,
@@ -160,14 +161,14 @@ impl Session<'_> {
         let mut stopwatch = Stopwatch::start();
         let order = order(engine, &loaded.policy, options.keep_order)?;
         earlier.map_or(Ok(()), |files| files.check_order(self, order))?;
-        let (counts, profile) = self.original(loaded, engine)?;
-        let profile_seconds = stopwatch.lap();
-
+        let (counts, profile, kept) = self.original_with_kept(loaded, engine)?;
         let policy = &loaded.policy;
+        self.check_kept(policy, engine, &kept, "")?;
+        let profile_seconds = stopwatch.lap();
         let seed = seed(options.seed)?;
         let others = self.second_tables(policy, &loaded.hierarchies, &loaded.folder)?;
         let bound = BoundPolicy::with_tables(policy, Tables { table: &profile, others: &others })?;
-        let (linking, purpose) = (linking_policy(policy), Purpose::release(engine, target, options.path));
+        let (linking, purpose) = (linking_policy(policy), Purpose::release(engine, target, options.path, &kept));
         let expected = earlier.map_or(Vec::new(), |files| files.expected(&bound));
         self.check_memory(&bound, &counts, (purpose, &expected))?;
         let earlier = earlier.map(|files| EarlierReleases::read(self, files, &linking, (&bound, counts.bytes())));
@@ -204,6 +205,7 @@ impl Session<'_> {
         let mut recoding = options.recoding.then(saved);
         let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts, target, order };
         let release = self.write(input, &verified, &mut report, stopwatch)?;
+        report.kept = Some(Kept::of(policy, &kept, release.rows()));
         if let Some(saved) = &mut recoding {
             saved.release.clone_from(&report.release);
         }

@@ -20,6 +20,7 @@ pub mod comparison;
 pub mod distribution;
 pub mod evaluate;
 pub mod inferences;
+pub mod kept;
 pub mod linkage;
 pub mod naming;
 pub mod recoding_comparison;

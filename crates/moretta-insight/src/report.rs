@@ -24,6 +24,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     distribution::{self, Distribution},
+    kept::Kept,
     linkage::Linkage,
     naming,
     recoding_comparison::Compared,
@@ -59,6 +60,9 @@ pub struct Report {
     pub privacy: Privacy,
     /// Re-identification risk, before and after.
     pub risk: Risk,
+    /// Records that kept columns single out; the caller fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Kept>,
     /// Records that the recoding suppresses. (Measures also count records with `*` in every column as suppressed.)
     pub suppressed_rows: u64,
     /// Records released with `*` in every quasi-identifier: the suppressed ones and the fully generalized ones.
@@ -341,6 +345,7 @@ impl Report {
             stop,
             privacy: Privacy::of(policy, verified.judgements(), sizes.iter().copied().min().unwrap_or(0)),
             risk: Risk::of(policy, profile, released),
+            kept: None,
             suppressed_rows: verified.recoding().suppressed_records(profile),
             starred_rows: released.suppressed_records(),
             groups: released.groups(),

@@ -27,6 +27,11 @@ use serde::Serialize;
 /// Without a k, a risk above 1 in 5 counts as high: groups of at least five are a common rule for health data.
 const MIN_GROUP_WITHOUT_K: u64 = 5;
 
+/// Records in a group that is not small: k of the policy, or 5.
+pub(crate) fn min_group(policy: &Policy) -> u64 {
+    policy.privacy.k().unwrap_or(MIN_GROUP_WITHOUT_K).max(1)
+}
+
 /// Re-identification risk, before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Risk {
@@ -83,7 +88,7 @@ pub struct Marketer {
 impl Risk {
     /// Computes the risk in a table and in its release.
     pub fn of(policy: &Policy, profile: &Profile, released: &Released) -> Self {
-        let min_group = policy.privacy.k().unwrap_or(MIN_GROUP_WITHOUT_K).max(1);
+        let min_group = min_group(policy);
         // A recoding may be applied to more records than the population it was found for.
         let population = policy.input.population.filter(|&population| population >= profile.records());
         let before = (0..profile.tuples()).map(|tuple| profile.tuple_records(TupleId::from_index(tuple)));

@@ -13,6 +13,7 @@ use moretta_flow::Checked;
 use moretta_guess::Guesses;
 use moretta_insight::{
     evaluate::{ERRORS, Errors, Tested, TestedRecords},
+    kept::Kept,
     recoding_comparison::{Both, Compared},
     report::{ObjectiveResult, Report, TemplateResult},
 };
@@ -54,7 +55,7 @@ pub fn error(text: &str) {
 }
 
 /// Formats a share like the report page: a share above 0 never prints as 0 %.
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     moretta_pages::percent(share).replace('\u{a0}', " ")
 }
 
@@ -85,6 +86,7 @@ pub fn release(report: &Report, output: &Output) -> String {
         text += &tables::linkage::lines(linkage);
     }
     text += &risk(report);
+    text += &report.kept.as_ref().map_or(String::new(), tables::kept::lines);
     text += &losses(report);
     if let Some(compared) = &report.compared {
         text += &self::compared(compared, &report.method);
@@ -296,7 +298,10 @@ pub fn check(outcome: &Checked, file: &str) -> String {
         let first: Vec<String> = judgement.where_.iter().map(|record| count(*record)).collect();
         let _ = writeln!(text, "         first records of the worst groups: {}", first.join("; "));
     }
-    text
+    if let Some(violation) = outcome.kept.violation() {
+        let _ = writeln!(text, "  {BAD}FAIL{BAD:#}   {violation}, unless `[release] exact` lists the columns");
+    }
+    text + &tables::kept::lines(&outcome.kept)
 }
 
 /// Returns the summary of `init`.
@@ -313,13 +318,13 @@ pub fn guesses(guesses: &Guesses, output: &Path) -> String {
 }
 
 /// Returns the summary of `measure`.
-pub fn measures(measures: &Measures) -> String {
+pub fn measures(measures: &Measures, kept: &Kept) -> String {
     let mut text = String::new();
     for (entry, (name, value)) in MEASURES.iter().zip(&measures.0) {
         let value = value.map_or("-".to_owned(), figure);
         let _ = writeln!(text, "{name:<8} {value:>14}  {FAINT}{}{FAINT:#}", entry.summary);
     }
-    text
+    text + &tables::kept::lines(kept)
 }
 
 /// Returns the summary of `evaluate`: errors, or their mean and standard deviation over several splits.

@@ -88,13 +88,15 @@ pub fn write_texts(table: &TextTable, path: &Path) {
 /// A policy for columns `c0`, `c1`, ..: most are quasi-identifiers.
 fn policy(rng: &mut Rng, columns: usize) -> String {
     let mut text = format!("version = 1\n[privacy]\nk = 2\n{}", crate::stock::method(rng));
+    let mut exact = Vec::new();
     for at in 0..columns {
         let role =
             if at == 0 { "quasi-identifier" } else { rng.one(&["quasi-identifier", "insensitive", "sensitive"]) };
         let rule = if role == "insensitive" { "" } else { "missing = \"category\"\n" };
         text += &format!("[columns.c{at}]\nrole = \"{role}\"\n{rule}");
+        exact.extend((role != "quasi-identifier").then(|| format!("c{at}")));
     }
-    text
+    text + &format!("[release]\nexact = {exact:?}\n")
 }
 
 pub fn parquet(rng: &mut Rng, folder: &Path) -> Result<Inputs, Skipped> {

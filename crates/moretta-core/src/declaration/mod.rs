@@ -87,11 +87,14 @@ pub struct ReleaseOptions {
     /// Order of the released records.
     #[serde(serialize_with = "order_name")]
     pub order: RecordOrder,
+    /// Kept columns whose values may single out records: the data holder has decided that recipients need them exactly.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<String>,
 }
 
 impl Default for ReleaseOptions {
     fn default() -> Self {
-        Self { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled }
+        Self { labels: Labels::Node, numbers: Numbers::Interval, order: RecordOrder::Shuffled, exact: Vec::new() }
     }
 }
 

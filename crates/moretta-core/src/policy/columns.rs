@@ -74,4 +74,14 @@ impl Policy {
     pub fn dropped(&self) -> impl Iterator<Item = &ColumnPolicy> {
         self.columns.iter().filter(|column| !column.role.is_released())
     }
+
+    /// The columns that are released unchanged, in policy order: sensitive, class and insensitive ones.
+    pub fn kept(&self) -> impl Iterator<Item = &ColumnPolicy> {
+        self.columns.iter().filter(|column| column.role.is_kept())
+    }
+
+    /// Whether `[release] exact` lists a column.
+    pub fn is_exact(&self, name: &str) -> bool {
+        self.release.exact.iter().any(|listed| listed == name)
+    }
 }

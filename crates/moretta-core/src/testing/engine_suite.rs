@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     counts::{Change, Counts, KeyColumn, RecordOrder, Rewrite, Share},
-    engine::{Engine, EngineFault, ReadBackProof, Records, Staged},
+    engine::{Engine, EngineFault, ReadBackProof, Records, Staged, count_with_sizes},
+    group_sizes::GroupSizes,
     observer::{NoObserver, Observer, Stop},
     seed::Seed,
 };
@@ -126,6 +127,29 @@ fn counting(engine: &impl Engine, table: &TextTable, rng: &mut Lcg) {
         assert!(counts.first_record(row).is_none_or(|found| found == first));
     }
     assert!(engine.count(&["no such column".to_owned()], &NoObserver).is_err());
+    group_sizes(engine, table);
+}
+
+/// Sizes of groups are those of the counts of the same columns, alone and together with counts of other columns.
+fn group_sizes(engine: &impl Engine, table: &TextTable) {
+    let sets: Vec<Vec<String>> = [&["a"][..], &["d", "b c"], &["id", "a", "b c", "d"], &["b c"]]
+        .map(|set| set.iter().map(|&name| name.into()).collect())
+        .into();
+    let naive = |set: &Vec<String>| {
+        let mut groups: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+        picked(table, set).into_iter().for_each(|row| *groups.entry(row).or_default() += 1);
+        GroupSizes::of(groups.into_values())
+    };
+    let expected: Vec<GroupSizes> = sets.iter().map(naive).collect();
+    assert_eq!(engine.group_sizes(&sets, &NoObserver).expect("sizes"), expected);
+    let columns = ["b c", "a"].map(str::to_owned);
+    let (counts, sizes) = engine.count_with_sizes(&columns, &sets, &NoObserver).expect("counts");
+    assert_eq!((tally(&counts), &sizes), (tally(&engine.count(&columns, &NoObserver).expect("counts")), &expected));
+    // More sets than are counted in one pass; some within the columns.
+    let many: Vec<Vec<String>> = sets.iter().cycle().take(40).cloned().collect();
+    let (_, sizes) = count_with_sizes(engine, &columns, &many, &NoObserver).expect("counts");
+    assert!(sizes.iter().eq(expected.iter().cycle().take(40)));
+    assert!(engine.group_sizes(&[vec!["no such column".to_owned()]], &NoObserver).is_err());
 }
 
 /// Records of `a` and `b c` become labels, `id` is dropped, `d` is copied.

@@ -5,6 +5,7 @@ mod compared;
 mod groups;
 mod guarantees;
 mod histograms;
+mod kept;
 mod loss;
 mod path;
 mod policy;

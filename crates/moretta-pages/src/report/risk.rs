@@ -8,6 +8,7 @@ use moretta_insight::{
     risk::{Risk, Risks},
 };
 
+use super::kept;
 use crate::{
     describe,
     numbers::{count, counted, length, percent},
@@ -28,6 +29,7 @@ pub(super) fn part(report: &Report) -> Markup {
         }
         (scrolling("Risk before and after", table(risk)))
         p.note { (population(report)) " Suppressed records count as one group." }
+        (kept::part(report))
         (without_k(report))
     }
 }
@@ -39,7 +41,8 @@ fn main_result(risk: &Risk, smallest: u64) -> Markup {
         strong {
             "In the original, " (percent(before.unique)) " of the records were unique; in the release "
             @if after.unique == 0.0 { "none is" } @else { (percent(after.unique)) " still are" }
-            ", and no person is found with a probability above 1 in " (count(smallest.max(1))) "."
+            ", and an attacker who knows nothing else finds no person with a probability above 1 in "
+            (count(smallest.max(1))) "."
         }
     }
 }

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 use moretta_insight::report::Report;
 
+use super::kept;
 use crate::{
     describe,
     numbers::{NOTHING, count, percent},
@@ -30,6 +31,7 @@ pub(super) fn section(report: &Report) -> Markup {
                     @if broken == 1 { " fails" } @else { " fail" } ", see below. Do not publish this release."
                 }
             }
+            (kept::warning(report))
             (glance(report))
         }
     }
@@ -56,6 +58,7 @@ fn satisfied(report: &Report) -> Markup {
 fn glance(report: &Report) -> Markup {
     let rows = report.input.rows;
     let starred = (report.starred_rows > report.suppressed_rows).then_some(report.starred_rows);
+    let kept = report.kept.as_ref().and_then(|kept| kept.together).map(|together| share(together.unique_rows, rows));
     let facts = [
         ("Records", count(rows)),
         ("Smallest group", count(report.privacy.smallest_group)),
@@ -66,6 +69,9 @@ fn glance(report: &Report) -> Markup {
     html! {
         dl.glance {
             @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
+            @if let Some(kept) = kept {
+                div { dt { "Records unique by kept columns" } dd { (percent(kept)) } }
+            }
             @if let Some(starred) = starred {
                 div { dt { "Records with * in every quasi-identifier" } dd { (percent(share(starred, rows))) } }
             }

@@ -1,7 +1,7 @@
 //! `moretta check`: fails if the file does not satisfy the policy.
 
 use moretta_flow::{Checked, FlowError};
-use moretta_insight::report::Privacy;
+use moretta_insight::{kept::Kept, report::Privacy};
 use serde::Serialize;
 
 use super::run_request;
@@ -20,6 +20,7 @@ struct CheckJson<'a> {
     suppressed_rows: u64,
     identifiers_present: &'a [String],
     privacy: &'a Privacy,
+    kept: &'a Kept,
 }
 
 pub fn run(arguments: Check) -> Result<(), FlowError> {
@@ -28,7 +29,7 @@ pub fn run(arguments: Check) -> Result<(), FlowError> {
     let checked = run_request(&resources, |session| session.check(&request))?;
     let holds = checked.holds();
     if json {
-        let Checked { records, groups, fully_generalized, identifiers, privacy, .. } = &checked;
+        let Checked { records, groups, fully_generalized, identifiers, privacy, kept, .. } = &checked;
         print_data(&to_json(&CheckJson {
             holds,
             rows: *records,
@@ -36,6 +37,7 @@ pub fn run(arguments: Check) -> Result<(), FlowError> {
             suppressed_rows: *fully_generalized,
             identifiers_present: identifiers,
             privacy,
+            kept,
         }))?;
     } else {
         print(&summary::check(&checked, &request.released))?;

@@ -2,6 +2,7 @@
 
 pub mod comparison;
 pub mod inferences;
+pub mod kept;
 pub mod linkage;
 pub mod queries;
 pub mod tradeoff;

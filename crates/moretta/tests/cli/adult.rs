@@ -7,7 +7,7 @@ const CATEGORIES: [&str; 6] = ["workclass", "marital-status", "occupation", "rac
 const OTHERS: [&str; 6] = ["fnlwgt", "education", "relationship", "capital-gain", "capital-loss", "hours-per-week"];
 
 fn policy(data: &std::path::Path, k: u64) -> String {
-    let mut text = format!("version = 1\n[privacy]\nk = {k}\n");
+    let mut text = format!("version = 1\n[privacy]\nk = {k}\n[release]\nexact = {OTHERS:?}\n");
     for name in NUMBERS {
         text += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\ntype = \"number\"\n");
     }

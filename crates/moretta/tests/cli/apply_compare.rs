@@ -130,7 +130,7 @@ fn a_policy_that_cannot_be_met_anew_is_no_obstacle() {
     folder.write("people.csv", "age,weight\n30,70\n30,72\n40,80\n40,81\n");
     let columns = "[columns.age]\nrole = \"quasi-identifier\"\n[columns.weight]\nrole = \"sensitive\"\n";
     let measure = "[measure]\nname = \"rm\"\ncolumn = \"weight\"\n";
-    let head = format!("version = 1\nprivacy.k = 2\n[method]\nname = {GENETIC}\n");
+    let head = format!("version = 1\nprivacy.k = 2\nrelease.exact = [\"weight\"]\n[method]\nname = {GENETIC}\n");
     folder.write("policy.toml", head + measure + columns);
     let run = folder.anonymize(&["--recoding", "r.json"]);
     assert_eq!(run.code, 0, "{}", run.stderr);

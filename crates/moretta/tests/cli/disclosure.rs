@@ -38,7 +38,7 @@ fn bank() -> Folder {
     };
     let rows: String = CUSTOMERS.iter().map(rated).collect();
     folder.write("people.csv", format!("job,country,bankruptcy,rating\n{rows}"));
-    folder.write("policy.toml", format!("version = 1\n{BANK}"));
+    folder.write("policy.toml", format!("version = 1\nrelease.exact = [\"rating\"]\n{BANK}"));
     folder
 }
 

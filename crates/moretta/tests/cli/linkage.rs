@@ -296,7 +296,7 @@ const FIRST: &str = "age,disease\n\"[22, 38]\",flu\n\"[22, 38]\",ulcer\n\"[22, 3
     \"[41, 58]\",asthma\n\"[41, 58]\",gout\n\"[41, 58]\",asthma\n";
 const SECOND: &str = "age,disease\n\"[22, 27]\",flu\n\"[22, 27]\",ulcer\n\"[38, 58]\",HIV\n\
     \"[38, 58]\",asthma\n\"[38, 58]\",gout\n\"[38, 58]\",asthma\n";
-const TWO: &str = "version = 1\nprivacy.k = 2\n[[privacy.l-diversity]]\ncolumn = \"disease\"\nl = 2\n\
+const TWO: &str = "version = 1\nprivacy.k = 2\nrelease = { exact = [\"disease\"] }\n[[privacy.l-diversity]]\ncolumn = \"disease\"\nl = 2\n\
     [columns]\nage = { role = \"quasi-identifier\", type = \"number\" }\ndisease.role = \"sensitive\"\n";
 
 /// The example of the reference and of the module.
@@ -387,7 +387,7 @@ fn what_cannot_be_linked_is_refused() {
     for arguments in [&both[..], &with_original] {
         refused(&folder, arguments, "second.csv: column `age`, record 1: `young` is no label that the policy can read");
     }
-    folder.write("second.csv", SECOND).edit("policy.toml", "[columns]", "[release]\nnumbers = \"mean\"\n[columns]");
+    folder.write("second.csv", SECOND).edit("policy.toml", "release = {", "release = { numbers = \"mean\",");
     refused(&folder, &both, "column `age` is released as one number per group");
     refused(&folder, &with_original, "column `age` is released as one number per group");
     // Before the search, with nothing written.
@@ -458,7 +458,7 @@ fn the_order_of_the_input_is_refused_beside_earlier_releases() {
     let folder = example();
     let make = ["anonymize", "people.csv", "-p", "policy.toml", "-o", "out.csv"];
     folder.ok(&[&make[..], &["--keep-order"]].concat());
-    folder.write("input.toml", format!("{TWO}[release]\norder = \"input\"\n"));
+    folder.write("input.toml", TWO.replace("release = {", "release = { order = \"input\","));
     let before = folder.files();
     for (policy, more) in [("policy.toml", &["--keep-order"][..]), ("input.toml", &[])] {
         let make = ["anonymize", "people.csv", "-p", policy, "-o", "new.csv", "--earlier", "out.csv"];

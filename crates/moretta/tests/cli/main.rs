@@ -16,6 +16,7 @@ mod folder;
 mod frontier;
 mod headerless;
 mod inferences;
+mod kept;
 mod killed;
 mod limits;
 mod linkage;

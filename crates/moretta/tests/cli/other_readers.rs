@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 
-const POLICY: &str = "version = 1\n[privacy]\nk = 3\n[columns.age]\nrole = \"quasi-identifier\"\n\
+const POLICY: &str = "version = 1\n[privacy]\nk = 3\n[release]\nexact = [\"note\", \"diagnosis\"]\n[columns.age]\nrole = \"quasi-identifier\"\n\
      [columns.note]\nrole = \"insensitive\"\n[columns.diagnosis]\nrole = \"sensitive\"\n";
 
 /// A reader that begins a new record at every CR finds another person of 87 years.

@@ -22,6 +22,7 @@ pub fn folder_to_predict(people: u64) -> Folder {
     let from = "role = \"quasi-identifier\"\ntype = \"category\"\nhierarchy = \"hierarchies/marital-status.csv\"";
     folder.edit("policy.toml", "role = \"class\"", "role = \"sensitive\"");
     folder.edit("policy.toml", from, "role = \"class\"");
+    folder.edit("policy.toml", "exact = [", "exact = [\"marital-status\", ");
     folder
 }
 

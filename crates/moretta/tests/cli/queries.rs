@@ -190,10 +190,12 @@ fn a_thousand_queries_of_each_kind_are_answered_on_adult() {
         let file = data.join(format!("adult/hierarchies/{name}.csv"));
         policy += &format!("[columns.{name}]\nrole = \"quasi-identifier\"\nhierarchy = '{}'\n", file.display());
     }
-    for name in ["income", "fnlwgt", "education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week"]
-    {
+    let others =
+        ["income", "fnlwgt", "education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week"];
+    for name in others {
         policy += &format!("[columns.{name}]\nrole = \"insensitive\"\n");
     }
+    policy += &format!("[release]\nexact = {others:?}\n");
     let folder = Folder::empty();
     folder.write("policy.toml", policy);
     let train = data.join("adult/adult_train.csv").to_str().unwrap().to_owned();

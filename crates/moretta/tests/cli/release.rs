@@ -51,8 +51,8 @@ fn every_form_of_release_passes_its_check() {
     let policy = folder.read("policy.toml");
     for labels in ["node", "set"] {
         for numbers in ["interval", "mean", "median", "midpoint"] {
-            let release = format!("\n[release]\nlabels = \"{labels}\"\nnumbers = \"{numbers}\"\n");
-            folder.write("policy.toml", format!("{policy}{release}"));
+            let release = format!("[release]\nlabels = \"{labels}\"\nnumbers = \"{numbers}\"\n");
+            folder.write("policy.toml", policy.replace("[release]\n", &release));
             let run = folder.anonymize(&["--overwrite"]);
             assert_eq!(run.code, 0, "{labels} {numbers}: {}", run.stderr);
             folder.ok(&["check", "out.csv", "-p", "policy.toml"]);

@@ -5,7 +5,7 @@ use crate::{
     people::{column, rows},
 };
 
-const DIAGNOSES: &str = "version = 1\n[privacy]\nk = 5\n[[privacy.l-diversity]]\ncolumn = \"diag\"\nl = 2\n\
+const DIAGNOSES: &str = "version = 1\nrelease.exact = [\"diag\"]\n[privacy]\nk = 5\n[[privacy.l-diversity]]\ncolumn = \"diag\"\nl = 2\n\
                          [columns.age]\nrole = \"quasi-identifier\"\n[columns.diag]\nrole = \"sensitive\"\n";
 
 /// Two ages with one diagnosis each, spelled in several ways.

@@ -8,12 +8,15 @@ mod hierarchy;
 mod measure;
 
 use super::{
-    DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, Privacy, ReleaseOptions, VERSION, method::MethodChoice,
+    ColumnPolicy, DEFAULT_METHOD, InputOptions, Labels, Numbers, Policy, Privacy, ReleaseOptions, VERSION,
+    method::MethodChoice,
 };
 use crate::{
     counts::RecordOrder,
-    document::{Entry, Fields, Item, PolicyError, TomlTable, Value, list, section, wrong},
+    declaration::Columns,
+    document::{Entry, Fields, Item, PolicyError, Span, TomlTable, Value, list, section, wrong},
     privacy::MODELS,
+    schema::Role,
     suggest::nearest,
 };
 
@@ -28,7 +31,7 @@ const ORDERS: &[(&str, RecordOrder)] = &[("shuffled", RecordOrder::Shuffled), ("
 
 /// Keys of each section, to refuse unknown keys and to suggest the section of a misplaced one.
 const TOP: &[&str] = &["version", "privacy", "method", "measure", "columns", "release", "input"];
-const RELEASE: &[&str] = &["labels", "numbers", "order"];
+const RELEASE: &[&str] = &["labels", "numbers", "order", "exact"];
 const INPUT: &[&str] = &["delimiter", "quote", "missing", "population"];
 
 /// Section that has a key, as worded in a message: `in [input]`.
@@ -67,7 +70,8 @@ fn sections(table: &TomlTable, text: &str, known_methods: Option<&[&str]>) -> Re
     let privacy = Privacy::read(&fields, &columns)?;
     let method = method(table, text, known_methods)?;
     let measure = measure::measure(table, text, &columns)?;
-    Ok(Policy { version, privacy, method, measure, columns, release: release(table)?, input: input(table)? })
+    let release = release(table, &columns)?;
+    Ok(Policy { version, privacy, method, measure, columns, release, input: input(table)? })
 }
 
 fn version(table: &TomlTable) -> Result<u32, PolicyError> {
@@ -108,7 +112,7 @@ fn method(table: &TomlTable, text: &str, known: Option<&[&str]>) -> Result<Metho
     Ok(MethodChoice::from_entries(name.to_owned(), parameters, text))
 }
 
-fn release(table: &TomlTable) -> Result<ReleaseOptions, PolicyError> {
+fn release(table: &TomlTable, columns: &[ColumnPolicy]) -> Result<ReleaseOptions, PolicyError> {
     let default = ReleaseOptions::default();
     let Some(table) = section(table, "release")? else { return Ok(default) };
     let fields = Fields::new(table, "[release]", RELEASE)?;
@@ -116,7 +120,20 @@ fn release(table: &TomlTable) -> Result<ReleaseOptions, PolicyError> {
         labels: fields.choice("labels", LABELS)?.unwrap_or(default.labels),
         numbers: fields.choice("numbers", NUMBERS)?.unwrap_or(default.numbers),
         order: fields.choice("order", ORDERS)?.unwrap_or(default.order),
+        exact: exact(&fields, columns)?,
     })
+}
+
+/// Kept columns that may single out records.
+fn exact(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Vec<String>, PolicyError> {
+    let right = "a list of columns that are released unchanged although their values single out records";
+    let kept = "a column with role \"sensitive\", \"class\" or \"insensitive\", whose values are released unchanged";
+    let columns = Columns::new(columns);
+    let names = fields.texts("exact", right)?.unwrap_or_default().into_iter();
+    let checked = |(name, span): (&str, &Span)| {
+        columns.require("exact", name, span, kept, Role::is_kept).map(|()| name.to_owned())
+    };
+    names.map(checked).collect()
 }
 
 fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {

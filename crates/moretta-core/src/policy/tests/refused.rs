@@ -34,6 +34,10 @@ const LINES: &[(usize, &str, usize, &str)] = &[
     (26, "wieght = 2.0", 26, "`wieght` is not a key of [columns.age]; did you mean `weight`?"),
     (26, "k = 5", 26, "`k` is not a key of [columns.age]; it belongs in [privacy]"),
     (26, "colour = 5", 26, "it may have `role`, `type`, `format`, `hierarchy`, `weight`, `missing`"),
+    (44, "exact = [\"diagnosi\"]", 44, "`exact` names `diagnosi`, which the policy does not declare; did you mean `diagnosis`?"),
+    (44, "exact = [\"age\"]", 44, "`exact` names `age`, whose role is \"quasi-identifier\"; it must name a column with role \"sensitive\", \"class\" or \"insensitive\""),
+    (44, "exact = [\"income\", \"income\"]", 44, "`exact` names `income` twice"),
+    (44, "exact = \"income\"", 44, "it must be a list of columns that are released unchanged although their values single out records"),
     (44, "lables = \"set\"", 44, "`lables` is not a key of [release]; did you mean `labels`?"),
     (46, "delimeter = \";\"", 46, "`delimeter` is not a key of [input]; did you mean `delimiter`?"),
     // k and suppression.

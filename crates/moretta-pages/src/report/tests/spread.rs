@@ -10,9 +10,9 @@ fn the_risk_is_told_before_and_after_in_plain_words() {
     let unique = crate::numbers::percent(report.risk.before.prosecutor.unique).replace('\u{a0}', " ");
     for part in [
         &format!(
-            "In the original, {unique} of the records were unique; in the release none is, and no person is found"
+            "In the original, {unique} of the records were unique; in the release none is, and an attacker who knows"
         ),
-        "with a probability above 1 in 10.",
+        "nothing else finds no person with a probability above 1 in 10.",
         "Knows that the person is in the table (the prosecutor)highest risk100.0 %10.0 %",
         "records with a risk above 10.0 %100.0 %0 %",
         "Does not know whether the person is in it (the journalist)highest risk100.0 %10.0 %",

@@ -1,0 +1,349 @@
+//! Kept columns: released columns that are not quasi-identifiers. No generalization protects their values, so an
+//! attacker who knows some of them can find the records that have them.
+//!
+//! The figures count records that are unique, and records in groups below k, by each kept column alone, by all of them,
+//! and by all released columns. They compare texts, as a recipient who joins the release with another table does.
+//! Figures of kept columns alone are counted on the original, before the search, because their cells are copied; those
+//! of all released columns on the release.
+//!
+//! The rule ([`Kept::singles_out`]): the kept columns that `[release] exact` does not list may single out at most 1 % of
+//! the records. A release that violates it is not written.
+
+use moretta_core::{
+    counts::Counts,
+    group_sizes::GroupSizes,
+    policy::Policy,
+    schema::Role,
+    text::{count, counted, listed, shown},
+};
+use serde::Serialize;
+
+use crate::risk::min_group;
+
+/// Maximum records that kept columns may single out without being listed, in percent.
+pub const MAX_UNIQUE_PERCENT: u64 = 1;
+
+/// Maximum names of columns in a message.
+const MAX_NAMED: usize = 8;
+
+/// Maximum cells that a greedy choice of columns looks at, as rows times the square of the columns.
+const MAX_GREEDY_CELLS: usize = 200_000_000;
+
+/// How many records an attacker finds who knows values of kept columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Kept {
+    /// Number of records.
+    pub rows: u64,
+    /// A group of fewer records is small: k of the policy, or 5.
+    pub k: u64,
+    /// Every kept column, in policy order.
+    pub columns: Vec<KeptColumn>,
+    /// All kept columns together; `None` if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together: Option<KnownValues>,
+    /// All kept columns that `[release] exact` does not list; `None` if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_exact: Option<KnownValues>,
+    /// All kept columns and the released quasi-identifiers.
+    pub with_quasi_identifiers: KnownValues,
+}
+
+/// What an attacker finds who knows the values of one kept column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeptColumn {
+    /// Name of the column.
+    pub name: String,
+    /// Its role.
+    pub role: Role,
+    /// Whether `[release] exact` lists it.
+    pub exact: bool,
+    /// The figures.
+    #[serde(flatten)]
+    pub known: KnownValues,
+}
+
+/// What an attacker finds who knows the values of some columns.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct KnownValues {
+    /// Number of distinct combinations of values.
+    pub distinct: u64,
+    /// Records whose combination no other record has.
+    pub unique_rows: u64,
+    /// Records in groups below k.
+    pub rows_below_k: u64,
+}
+
+impl KnownValues {
+    fn of(sizes: &GroupSizes, k: u64) -> Self {
+        Self { distinct: sizes.groups(), unique_rows: sizes.unique(), rows_below_k: sizes.below(k) }
+    }
+}
+
+/// Sizes of groups by kept columns.
+#[derive(Debug, Clone, Default)]
+pub struct KeptSizes {
+    /// Set of columns and its groups.
+    by_set: Vec<(Vec<String>, GroupSizes)>,
+}
+
+impl KeptSizes {
+    /// The sets of columns whose groups the figures need: each kept column, all of them, and those not listed.
+    pub fn sets(policy: &Policy) -> Vec<Vec<String>> {
+        let alone = policy.kept().map(|column| vec![column.name.clone()]);
+        let mut sets: Vec<Vec<String>> = alone.collect();
+        sets.extend([all(policy), not_exact(policy)].into_iter().filter(|set| set.len() > 1));
+        sets.dedup();
+        sets
+    }
+
+    /// The sizes of these sets, in the same order.
+    pub fn new(policy: &Policy, sizes: Vec<GroupSizes>) -> Self {
+        Self { by_set: Self::sets(policy).into_iter().zip(sizes).collect() }
+    }
+
+    fn of(&self, set: &[String]) -> Option<&GroupSizes> {
+        self.by_set.iter().find(|(columns, _)| columns == set).map(|(_, sizes)| sizes)
+    }
+
+    /// Whether columns that `[release] exact` does not list single out too many records.
+    pub fn singles_out(&self, policy: &Policy) -> bool {
+        self.of(&not_exact(policy)).is_some_and(exceeds)
+    }
+
+    /// Number of groups that a pass counts, beside the rows of the columns that it groups by.
+    pub fn groups(&self) -> u64 {
+        self.by_set.iter().map(|(_, sizes)| sizes.groups()).sum()
+    }
+}
+
+/// All kept columns.
+fn all(policy: &Policy) -> Vec<String> {
+    policy.kept().map(|column| column.name.clone()).collect()
+}
+
+/// The kept columns that `[release] exact` does not list.
+pub fn not_exact(policy: &Policy) -> Vec<String> {
+    policy.kept().filter(|column| !policy.is_exact(&column.name)).map(|column| column.name.clone()).collect()
+}
+
+/// Whether groups of this size single out more records than kept columns may.
+pub fn exceeds(sizes: &GroupSizes) -> bool {
+    is_above(sizes.unique(), sizes.records())
+}
+
+fn is_above(unique: u64, records: u64) -> bool {
+    u128::from(unique) * 100 > u128::from(records) * u128::from(MAX_UNIQUE_PERCENT)
+}
+
+impl Kept {
+    /// `rows` are the groups of the release by all its columns.
+    pub fn of(policy: &Policy, sizes: &KeptSizes, rows: &GroupSizes) -> Self {
+        let k = min_group(policy);
+        let known = |set: &[String]| sizes.of(set).map(|sizes| KnownValues::of(sizes, k));
+        let column = |column: &moretta_core::policy::ColumnPolicy| KeptColumn {
+            name: column.name.clone(),
+            role: column.role,
+            exact: policy.is_exact(&column.name),
+            known: known(std::slice::from_ref(&column.name)).unwrap_or_default(),
+        };
+        Self {
+            rows: rows.records(),
+            k,
+            columns: policy.kept().map(column).collect(),
+            together: known(&all(policy)),
+            not_exact: known(&not_exact(policy)),
+            with_quasi_identifiers: KnownValues::of(rows, k),
+        }
+    }
+
+    /// Names of the columns that `[release] exact` lists.
+    pub fn exact(&self) -> Vec<&str> {
+        self.columns.iter().filter(|column| column.exact).map(|column| column.name.as_str()).collect()
+    }
+
+    /// Whether columns that `[release] exact` does not list single out more than 1 % of the records.
+    pub fn singles_out(&self) -> bool {
+        self.not_exact.is_some_and(|known| is_above(known.unique_rows, self.rows))
+    }
+
+    /// Says which columns single out how many records; `None` if they may.
+    pub fn violation(&self) -> Option<String> {
+        let known = self.not_exact.filter(|_| self.singles_out())?;
+        let names = self.columns.iter().filter(|column| !column.exact).map(|column| column.name.as_str());
+        Some(finds(&names.collect::<Vec<_>>(), known.unique_rows, self.rows))
+    }
+}
+
+/// `an attacker who knows ..  finds 12 of 300 records`
+fn finds(columns: &[&str], unique: u64, records: u64) -> String {
+    format!(
+        "an attacker who knows {}, which {} released unchanged, finds {} of {} ({:.1} %), because no other record has \
+         the same values; at most {MAX_UNIQUE_PERCENT} % may be found so",
+        named(columns),
+        if columns.len() == 1 { "is" } else { "are" },
+        count(unique),
+        counted(records, "record", "records"),
+        100.0 * unique as f64 / records.max(1) as f64,
+    )
+}
+
+/// Names for a message; the first ones of many.
+fn named(columns: &[&str]) -> String {
+    let mut names: Vec<String> = columns.iter().take(MAX_NAMED).map(|name| format!("`{}`", shown(name))).collect();
+    if columns.len() > MAX_NAMED {
+        names.push(format!("{} more", columns.len() - MAX_NAMED));
+    }
+    listed(&names)
+}
+
+/// Message for a table whose kept columns single out too many records. `chosen` is a set of columns without which the
+/// others single out few, with the numbers of their distinct values.
+pub fn refusal(policy: &Policy, sizes: &KeptSizes, chosen: &[String]) -> String {
+    let columns = not_exact(policy);
+    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let (unique, records) = sizes.of(&columns).map_or((0, 0), |sizes| (sizes.unique(), sizes.records()));
+    let mut message = finds(&names, unique, records);
+    let values = |name: &String| sizes.of(std::slice::from_ref(name)).map_or(0, GroupSizes::groups);
+    for name in chosen.iter().take(MAX_NAMED) {
+        let values = counted(values(name), "distinct value", "distinct values");
+        message += &format!("\n  `{}` has {values}", shown(name));
+    }
+    let listed: Vec<String> = policy.release.exact.iter().chain(chosen).map(|name| toml_text(name)).collect();
+    let these = if chosen.len() == 1 { "it" } else { "them" };
+    message += &format!(
+        "\n  help: without {these} the others find few; give {these} the role \"quasi-identifier\" or \"identifier\", or, \
+         if recipients need the exact values, list {these} in the policy: [release] exact = [{}]",
+        listed.join(", ")
+    );
+    message
+}
+
+/// A text of TOML, in quotes.
+fn toml_text(text: &str) -> String {
+    format!("\"{}\"", shown(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Number of records that [`order`] should get, for this number of columns.
+pub fn greedy_records(columns: usize) -> usize {
+    (MAX_GREEDY_CELLS / (columns * columns).max(1)).clamp(2_000, 100_000)
+}
+
+/// Order in which to list columns so that the others single out few records, and the number that suffices for these
+/// counts. Greedy: the next column is the one without which the rest has the fewest unique records; of equals, the one
+/// with most values.
+pub fn order(counts: &Counts) -> (Vec<usize>, usize) {
+    let mut rest: Vec<usize> = (0..counts.columns.len()).collect();
+    let (mut order, mut suffices) = (Vec::new(), None);
+    while !rest.is_empty() {
+        if suffices.is_none() && !exceeds(&GroupSizes::of_counts(counts, &rest)) {
+            suffices = Some(order.len());
+        }
+        let without = |place: usize| {
+            let others: Vec<usize> = rest.iter().copied().filter(|column| *column != rest[place]).collect();
+            let unique = if others.is_empty() { 0 } else { GroupSizes::of_counts(counts, &others).unique() };
+            (unique, std::cmp::Reverse(counts.columns[rest[place]].values.len()))
+        };
+        // After the columns that suffice, the order is by values alone: it is needed only if a larger table differs.
+        let next = match suffices {
+            None => (0..rest.len()).min_by_key(|&place| without(place)),
+            Some(_) => (0..rest.len()).max_by_key(|&place| counts.columns[rest[place]].values.len()),
+        };
+        order.push(rest.remove(next.unwrap_or_default()));
+    }
+    let suffices = suffices.unwrap_or(order.len());
+    (order, suffices)
+}
+
+#[cfg(test)]
+mod tests {
+    use moretta_core::{search::method_names, testing::counts};
+
+    use super::*;
+
+    const POLICY: &str = "version = 1\nprivacy.k = 3\n[columns]\nq.role = \"quasi-identifier\"\na.role = \"sensitive\"\n\
+                          b.role = \"insensitive\"\nc.role = \"class\"\n";
+
+    fn policy(exact: &str) -> Policy {
+        let text = POLICY.replace("[columns]", &format!("release.exact = {exact}\n[columns]"));
+        Policy::parse(&text, &method_names()).unwrap()
+    }
+
+    /// Groups of these rows by the kept columns, which are `a,b,c`.
+    fn sizes(policy: &Policy, rows: &[(&str, u64)]) -> KeptSizes {
+        let of = |set: &Vec<String>| {
+            let mut groups = std::collections::BTreeMap::new();
+            for (row, records) in rows {
+                let cells: Vec<&str> = row.split(',').collect();
+                let key: Vec<&str> = set.iter().map(|name| cells["abc".find(name.as_str()).unwrap()]).collect();
+                *groups.entry(key).or_insert(0) += records;
+            }
+            GroupSizes::of(groups.into_values())
+        };
+        KeptSizes::new(policy, KeptSizes::sets(policy).iter().map(of).collect())
+    }
+
+    const ROWS: &[(&str, u64)] = &[("x,1,p", 60), ("x,2,p", 1), ("y,3,p", 2), ("y,4,q", 36), ("z,4,q", 1)];
+
+    #[test]
+    fn figures_counted_by_hand() {
+        let policy = policy("[]");
+        let sizes = sizes(&policy, ROWS);
+        let rows = GroupSizes::of([100]);
+        let kept = Kept::of(&policy, &sizes, &rows);
+        let known = |distinct, unique_rows, rows_below_k| KnownValues { distinct, unique_rows, rows_below_k };
+        let alone: Vec<KnownValues> = kept.columns.iter().map(|column| column.known).collect();
+        assert_eq!(alone, [known(3, 1, 1), known(4, 1, 3), known(2, 0, 0)]);
+        assert_eq!(kept.together, Some(known(5, 2, 4)));
+        assert_eq!((kept.not_exact, kept.with_quasi_identifiers), (kept.together, known(1, 0, 0)));
+        assert!(kept.singles_out() && sizes.singles_out(&policy), "2 of 100 records");
+        assert!(
+            kept.violation().unwrap().contains("knows `a`, `b` and `c`, which are released unchanged, finds 2 of 100")
+        );
+    }
+
+    #[test]
+    fn listed_columns_may_single_out_records() {
+        for (exact, unique, singles_out) in
+            [("[\"c\"]", 2, true), ("[\"a\"]", 1, false), ("[\"b\"]", 1, false), ("[\"b\", \"a\"]", 0, false)]
+        {
+            let policy = policy(exact);
+            let sizes = sizes(&policy, ROWS);
+            let kept = Kept::of(&policy, &sizes, &GroupSizes::of([100]));
+            assert_eq!(kept.not_exact.map(|known| known.unique_rows), Some(unique), "{exact}");
+            assert_eq!((kept.singles_out(), sizes.singles_out(&policy)), (singles_out, singles_out), "{exact}");
+        }
+        let all = policy("[\"a\", \"b\", \"c\"]");
+        let kept = Kept::of(&all, &sizes(&all, ROWS), &GroupSizes::of([100]));
+        assert!(kept.not_exact.is_none() && !kept.singles_out() && kept.violation().is_none());
+        assert_eq!(kept.exact(), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn exactly_one_percent_is_allowed() {
+        let ones = |ones: usize, others: u64| GroupSizes::of(std::iter::repeat_n(1, ones).chain([others]));
+        assert!(!exceeds(&ones(1, 99)) && exceeds(&ones(1, 98)) && !exceeds(&ones(0, 5)));
+        assert!(!exceeds(&GroupSizes::default()));
+    }
+
+    #[test]
+    fn the_greedy_choice_leaves_few_unique_records() {
+        let policy = Policy::parse(
+            "version = 1\nprivacy.k = 3\n[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\n\
+             c.role = \"quasi-identifier\"\nd.role = \"quasi-identifier\"\n",
+            &method_names(),
+        )
+        .unwrap();
+        // `b` and `d` are two copies of a number, `a` has two values, `c` one.
+        let rows: Vec<String> = (0..200).map(|n| format!("{},{n},x,{n}", n % 2)).collect();
+        let rows: Vec<(&str, u64)> = rows.iter().map(|row| (row.as_str(), 1)).collect();
+        let counts = counts(&policy, &rows);
+        let (order, suffices) = order(&counts);
+        assert_eq!((&order[..2], suffices), (&[1, 3][..], 2));
+        let mut all = order.clone();
+        all.sort_unstable();
+        assert_eq!(all, [0, 1, 2, 3], "every column once, for tables whose first records are not typical");
+        let rest: Vec<usize> = (0..4).filter(|column| !order[..suffices].contains(column)).collect();
+        assert!(!exceeds(&GroupSizes::of_counts(&counts, &rest)));
+        assert!(exceeds(&GroupSizes::of_counts(&counts, &[0, 2, 3])), "one of the two is not enough");
+    }
+}

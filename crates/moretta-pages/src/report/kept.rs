@@ -1,0 +1,113 @@
+//! Kept columns: what an attacker finds who knows values that are released unchanged.
+
+use maud::{Markup, html};
+use moretta_core::schema::Role;
+use moretta_insight::{
+    kept::{Kept, KeptColumn, KnownValues},
+    report::Report,
+};
+
+use super::verdict::share;
+use crate::{
+    describe,
+    numbers::{count, counted, percent},
+    shell::{head, number, scrolling, text},
+};
+
+/// Warns above the key figures of kept columns that the policy allows to single out records.
+pub(super) fn warning(report: &Report) -> Markup {
+    html! {
+        @if let Some(kept) = report.kept.as_ref().filter(|kept| !kept.exact().is_empty()) {
+            p.note.warning {
+                strong { "These guarantees do not cover values that are released exactly. " }
+                "The policy releases " (describe::listed(&kept.exact(), "and")) " unchanged. "
+                (finds(kept))
+            }
+        }
+    }
+}
+
+/// An attacker who knows all kept columns, in a sentence.
+fn finds(kept: &Kept) -> Markup {
+    let known = kept.together.unwrap_or_default();
+    let names: Vec<&str> = kept.columns.iter().map(|column| column.name.as_str()).collect();
+    html! {
+        "An attacker who knows " (describe::listed(&names, "and")) " of a person finds the record, whatever was "
+        "generalized, if no other record has the same values: "
+        strong {
+            "this holds for " (count(known.unique_rows)) " of " (counted(kept.rows, "record", "records")) " ("
+            (percent(share(known.unique_rows, kept.rows))) ")"
+        }
+        "."
+    }
+}
+
+/// The figures of every kept column, beside the risk by quasi-identifiers.
+pub(super) fn part(report: &Report) -> Markup {
+    html! {
+        @if let Some(kept) = &report.kept {
+            h3 #kept { "Columns that are released unchanged" }
+            @if kept.columns.is_empty() {
+                p { "There are none: every released column is a quasi-identifier." }
+            } @else {
+                p {
+                    "No generalization protects these values. " (finds(kept))
+                    @if kept.exact().is_empty() {
+                        " The policy allows this for at most 1\u{a0}% of the records, unless it lists the columns ("
+                        code { "exact" } " in " code { "[release]" } "); it lists none."
+                    } @else {
+                        " The policy allows it for the columns that are marked as exact."
+                    }
+                }
+                (scrolling("Columns that are released unchanged", table(kept)))
+            }
+        }
+    }
+}
+
+fn table(kept: &Kept) -> Markup {
+    let below = format!("In groups below {}", count(kept.k));
+    html! {
+        table.kept {
+            caption { "Records that an attacker finds who knows the values, and records in small groups" }
+            (head(&[text("Attacker knows"), text("Role"), number("Distinct"), number("Unique"), number(&below)]))
+            tbody {
+                @for column in &kept.columns {
+                    (row(&html! { (describe::name(&column.name)) }, role(column), column.known, kept.rows))
+                }
+                @if let Some(together) = kept.together.filter(|_| kept.columns.len() > 1) {
+                    (row(&html! { "all of these" }, "", together, kept.rows))
+                }
+                @let all = html! { "all of these, and the released quasi-identifiers" };
+                (row(&all, "", kept.with_quasi_identifiers, kept.rows))
+            }
+        }
+    }
+}
+
+fn row(words: &Markup, role: &str, known: KnownValues, rows: u64) -> Markup {
+    let records = |part: u64| match part {
+        0 => "0".to_owned(),
+        _ => format!("{} ({})", count(part), percent(share(part, rows))),
+    };
+    html! {
+        tr {
+            th scope="row" { (words) }
+            td { (role) }
+            td.number { (count(known.distinct)) }
+            td.number { (records(known.unique_rows)) }
+            td.number { (records(known.rows_below_k)) }
+        }
+    }
+}
+
+fn role(column: &KeptColumn) -> &'static str {
+    match (column.role, column.exact) {
+        (Role::Sensitive, false) => "sensitive",
+        (Role::Sensitive, true) => "sensitive, exact",
+        (Role::Class, false) => "class",
+        (Role::Class, true) => "class, exact",
+        (_, false) => "insensitive",
+        (_, true) => "insensitive, exact",
+    }
+}
