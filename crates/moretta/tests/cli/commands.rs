@@ -51,7 +51,6 @@ fn what_init_writes_can_be_used_as_it_is() {
     let text = folder.read("guessed.toml");
     assert!(text.contains("CONFIRM"));
     assert_eq!(folder.ok(&["init", "people.csv"]), text, "printed without --output");
-    folder.write("guessed.toml", text.replace("[release]\n", "[release]\nexact = [\"income\"]\n"));
     folder.ok(&["anonymize", "people.csv", "-p", "guessed.toml", "-o", "out.csv"]);
     folder.ok(&["check", "out.csv", "-p", "guessed.toml"]);
     assert!(!folder.read("out.csv").starts_with("name,"), "the name was found out");
