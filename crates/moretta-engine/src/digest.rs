@@ -2,7 +2,10 @@
 
 use std::{fs::File, path::Path};
 
-use moretta_core::observer::{NoObserver, Observer};
+use moretta_core::{
+    engine::ReleaseFile,
+    observer::{NoObserver, Observer},
+};
 use sha2::{Digest, Sha256};
 
 use crate::{error::EngineError, target::read_at};
@@ -12,9 +15,16 @@ const CHUNK: usize = 1 << 20;
 
 /// Returns the SHA-256 of a file in hexadecimal digits.
 pub fn sha256(path: &Path) -> Result<String, EngineError> {
+    Ok(digest(path, &NoObserver)?.sha256)
+}
+
+/// Describes a file: its name without folder, its size and its SHA-256.
+pub fn digest(path: &Path, observer: &dyn Observer) -> Result<ReleaseFile, EngineError> {
     let file = File::open(path).map_err(EngineError::io(path, "open"))?;
     let bytes = file.metadata().map_err(EngineError::io(path, "read"))?.len();
-    sha256_of(&file, bytes, path, &NoObserver)
+    let sha256 = sha256_of(&file, bytes, path, observer)?;
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(ReleaseFile { file, bytes, sha256 })
 }
 
 /// Returns the SHA-256 of the first `bytes` bytes of an open file. `path` is for messages.

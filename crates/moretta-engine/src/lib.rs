@@ -72,7 +72,7 @@ mod staged;
 mod target;
 
 pub use csv::CsvOptions;
-pub use digest::sha256;
+pub use digest::{digest, sha256};
 pub use error::{EngineError, Fault, OutOfMemory};
 pub use formats::Format;
 pub use local::{EngineOptions, LocalEngine};

@@ -105,7 +105,7 @@ impl Source {
     }
 
     /// Returns an error if the length or modification time of a file has changed since it was opened.
-    pub(crate) fn check_unchanged(&self) -> Result<(), EngineError> {
+    pub fn check_unchanged(&self) -> Result<(), EngineError> {
         for file in &self.files {
             if InputFile::new(&file.path)? != *file {
                 return Err(EngineError::changed(format!("{} was written to", file.path.display())));

@@ -52,6 +52,7 @@ mod measure;
 mod memory;
 mod policy;
 mod preflight;
+mod provenance;
 mod release;
 mod session;
 mod tradeoff;
@@ -69,6 +70,7 @@ pub use self::{
     linkage::{Earlier, LinkReleases},
     measure::{Measure, Measured, Queries},
     policy::{LoadedPolicy, read_hierarchy},
+    provenance::{VerifiedReport, VerifyReport, verify_report},
     release::{Anonymize, Output, Release, ReleaseOptions},
     session::{Resources, Session},
     tradeoff::FindTradeOff,

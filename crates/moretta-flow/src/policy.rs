@@ -28,6 +28,8 @@ pub struct LoadedPolicy {
     pub files: Vec<PathBuf>,
     /// Number of lines still marked CONFIRM by `init`.
     pub unconfirmed: usize,
+    /// Text of the policy file.
+    pub text: String,
 }
 
 impl LoadedPolicy {
@@ -59,7 +61,7 @@ impl LoadedPolicy {
         files.extend(second_tables(&policy, folder).into_iter().map(|(_, file)| file));
         let unconfirmed = text.lines().filter(|line| line.contains("# CONFIRM")).count();
         let (name, folder) = (path.display().to_string(), folder.to_owned());
-        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed })
+        Ok(Self { name, policy, hierarchies, folder, files, unconfirmed, text })
     }
 }
 

@@ -127,8 +127,13 @@ impl Session<'_> {
             let target = check_files(&request.output, request.recoding.as_deref(), &reads, &engine)?;
             let path = request.options.path || !request.output.reports.is_empty();
             let options = ReleaseOptions { path, recoding: request.recoding.is_some(), ..request.options };
-            let (Release { report, recoding }, release) =
+            let (Release { mut report, recoding }, release) =
                 self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options)?;
+            if path {
+                let text = Some(loaded.text.clone());
+                report.provenance =
+                    Some(self.provenance(engine.source(), &loaded.files, loaded.unconfirmed, text)?);
+            }
             publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
             Ok(report)
         })

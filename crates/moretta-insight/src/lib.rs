@@ -23,6 +23,7 @@ pub mod inferences;
 pub mod kept;
 pub mod linkage;
 pub mod naming;
+pub mod provenance;
 pub mod recoding_comparison;
 pub mod report;
 pub mod risk;

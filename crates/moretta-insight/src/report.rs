@@ -27,6 +27,7 @@ use crate::{
     kept::Kept,
     linkage::Linkage,
     naming,
+    provenance::Provenance,
     recoding_comparison::Compared,
     risk::Risk,
     tradeoff::Point,
@@ -43,6 +44,9 @@ pub struct Report {
     /// The released file; `None` if the release is not a file. The caller fills it in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub release: Option<ReleaseFile>,
+    /// When and from which files the release was made; `None` if it was not made from files. The caller fills it in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// Size of the input.
     pub input: Input,
     /// The policy of the release.
@@ -337,6 +341,7 @@ impl Report {
         Self {
             version: VERSION,
             release: None,
+            provenance: None,
             input: Input { rows: profile.records(), columns: input_columns },
             policy: policy.clone(),
             method: policy.method.name.clone(),

@@ -16,7 +16,17 @@ pub(super) fn name(text: &str) -> Markup {
     html! { bdi.name { (text) } }
 }
 
-/// `a, b and c`
+/// All names, however many.
+pub(super) fn all_listed<T: AsRef<str>>(names: &[T], last: &str) -> Markup {
+    html! {
+        @for (index, text) in names.iter().enumerate() {
+            @if index > 0 && index + 1 == names.len() { " " (last) " " } @else if index > 0 { ", " }
+            (name(text.as_ref()))
+        }
+    }
+}
+
+/// `a, b and c`, or `a, b and 7 more`
 pub(super) fn listed<T: AsRef<str>>(names: &[T], last: &str) -> Markup {
     let shown = if names.len() > MAX_NAMED { MAX_NAMED - 1 } else { names.len() };
     html! {

@@ -35,4 +35,7 @@ mod report;
 mod shell;
 pub mod tradeoff;
 
-pub use self::{numbers::percent, report::render as report};
+pub use self::{
+    numbers::percent,
+    report::{RELEASE_TAG, render as report},
+};

@@ -41,6 +41,9 @@ pub enum Command {
     Compare(Compare),
     /// Reproduce the experiments of five papers on public data
     Reproduce(Reproduce),
+    /// Compare a report with the release that it is about
+    #[command(subcommand)]
+    Report(Report),
     /// Build, draw or check a generalization hierarchy
     #[command(subcommand)]
     Hierarchy(Hierarchy),
@@ -582,6 +585,23 @@ pub struct HierarchyCheck {
     /// Text that means a missing value, besides an empty cell and `?` (may be given several times)
     #[arg(long, value_name = "TEXT")]
     pub missing: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Report {
+    /// Check whether a report is about a released file, by its SHA-256 (exit code 0 or 1)
+    Verify(VerifyReport),
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyReport {
+    /// Report: .html or .json
+    pub report: PathBuf,
+    /// Released file
+    pub released: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]

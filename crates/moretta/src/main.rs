@@ -95,6 +95,7 @@ fn run(command: Command) -> Result<(), FlowError> {
         Command::Evaluate(arguments) => commands::evaluate::run(arguments),
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(&arguments),
+        Command::Report(arguments::Report::Verify(arguments)) => commands::report::verify(arguments),
         Command::Hierarchy(arguments) => commands::hierarchy::run(arguments),
         Command::Methods(arguments) => commands::list::methods(arguments.json),
         Command::Measures(arguments) => commands::list::measures(arguments.json),

@@ -20,7 +20,7 @@ pub(super) fn warning(report: &Report) -> Markup {
         @if let Some(kept) = report.kept.as_ref().filter(|kept| !kept.exact().is_empty()) {
             p.note.warning {
                 strong { "These guarantees do not cover values that are released exactly. " }
-                "The policy releases " (describe::listed(&kept.exact(), "and")) " unchanged. "
+                "The policy releases " (describe::all_listed(&kept.exact(), "and")) " unchanged. "
                 (finds(kept))
             }
         }
@@ -32,7 +32,7 @@ fn finds(kept: &Kept) -> Markup {
     let known = kept.together.unwrap_or_default();
     let names: Vec<&str> = kept.columns.iter().map(|column| column.name.as_str()).collect();
     html! {
-        "An attacker who knows " (describe::listed(&names, "and")) " of a person finds the record, whatever was "
+        "An attacker who knows " (describe::all_listed(&names, "and")) " of a person finds the record, whatever was "
         "generalized, if no other record has the same values: "
         strong {
             "this holds for " (count(known.unique_rows)) " of " (counted(kept.rows, "record", "records")) " ("

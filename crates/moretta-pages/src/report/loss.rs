@@ -24,7 +24,15 @@ pub(super) fn section(report: &Report) -> Markup {
             }
             (scrolling("Loss by column", columns(&report.columns)))
             (histograms::part(report))
-            h3 { "Measures" }
+        }
+    }
+}
+
+/// All measures, for readers who know them.
+pub(super) fn measures_section(report: &Report) -> Markup {
+    html! {
+        section aria-labelledby="measures" {
+            h2 #measures { "Measures" }
             @if !report.objectives.is_empty() { (scrolling("Goals", objectives(report))) }
             (scrolling("Measures", measures(report)))
         }

@@ -1,5 +1,6 @@
-//! The report as a page for the person who approves the release. Its sections follow the report: policy, guarantees,
-//! loss, groups, path, run.
+//! The report as a page for the person who approves the release. First, in plain words, what is to be signed: verdict,
+//! policy, guarantees and risk, loss, origin, signature. Technical figures are folded at the end: measures, groups, path,
+//! run, and the policy as it was written.
 
 mod compared;
 mod groups;
@@ -9,16 +10,20 @@ mod kept;
 mod loss;
 mod path;
 mod policy;
+mod provenance;
 mod risk;
 mod run;
 #[cfg(test)]
 mod tests;
 mod verdict;
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use moretta_insight::report::Report;
 
 use crate::{numbers::counted, shell::shell};
+
+/// The tag before the SHA-256 of the release, by which a program finds it in a page.
+pub const RELEASE_TAG: &str = "<code id=\"release-sha256\">";
 
 /// Returns the page. `title` is the name of the released file.
 pub fn render(report: &Report, title: &str) -> String {
@@ -28,10 +33,16 @@ pub fn render(report: &Report, title: &str) -> String {
         (guarantees::section(report))
         (loss::section(report))
         (compared::section(report))
-        (groups::section(report))
-        (path::section(report))
-        (run::section(report))
+        (provenance::section(report))
         (signature(report))
+        details.technical {
+            summary { "Technical figures: measures, group sizes, search, time" }
+            (loss::measures_section(report))
+            (groups::section(report))
+            (path::section(report))
+            (run::section(report))
+        }
+        (provenance::appendix(report))
     };
     let next = html! {
         "Check the file with its policy: "
@@ -48,7 +59,9 @@ fn signature(report: &Report) -> Markup {
             @if let Some(release) = &report.release {
                 p {
                     "This report is about the file " bdi.file { (release.file) } " of "
-                    (counted(release.bytes, "byte", "bytes")) " with the SHA-256 " code { (release.sha256) }
+                    (counted(release.bytes, "byte", "bytes")) " with the SHA-256 "
+                    (PreEscaped(RELEASE_TAG)) (release.sha256) (PreEscaped("</code>"))
+                    ". " code { "moretta report verify" } " compares them."
                 }
             }
             div.lines {

@@ -76,7 +76,7 @@ fn guarantees(policy: &Policy) -> Markup {
         }
         p.note {
             "A group is all records with the same released values of "
-            (describe::listed(&describe::quasi_identifiers(policy), "and")) "."
+            (describe::all_listed(&describe::quasi_identifiers(policy), "and")) "."
         }
     }
 }

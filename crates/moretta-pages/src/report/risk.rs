@@ -24,7 +24,7 @@ pub(super) fn part(report: &Report) -> Markup {
         h3 #risk { "Re-identification risk" }
         p {
             "Probability that an attacker who knows the exact "
-            (describe::listed(&describe::quasi_identifiers(&report.policy), "and"))
+            (describe::all_listed(&describe::quasi_identifiers(&report.policy), "and"))
             " of a person picks this person’s record. "(main_result(risk, report.privacy.smallest_group))
         }
         (scrolling("Risk before and after", table(risk)))

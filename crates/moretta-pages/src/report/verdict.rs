@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use moretta_insight::report::Report;
 
-use super::kept;
+use super::{kept, provenance};
 use crate::{
     describe,
     numbers::{NOTHING, count, percent},
@@ -31,6 +31,7 @@ pub(super) fn section(report: &Report) -> Markup {
                     @if broken == 1 { " fails" } @else { " fail" } ", see below. Do not publish this release."
                 }
             }
+            (provenance::warning(report))
             (kept::warning(report))
             (glance(report))
         }

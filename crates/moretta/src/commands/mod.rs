@@ -14,6 +14,7 @@ pub mod linkage;
 pub mod list;
 pub mod measure;
 pub mod queries;
+pub mod report;
 pub mod reproduce;
 
 use moretta_flow::{FlowError, Session};

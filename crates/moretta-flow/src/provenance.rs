@@ -1,0 +1,83 @@
+//! Origin of a release, and whether a report is about a file.
+
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use moretta_core::engine::ReleaseFile;
+use moretta_engine::{Source, digest, sha256};
+use moretta_insight::provenance::Provenance;
+use rayon::prelude::*;
+
+use crate::{
+    error::{ErrorKind, FlowError},
+    policy::read_text,
+    session::Session,
+};
+
+impl Session<'_> {
+    /// Describes the files of a release. The input is read once more for its digest; it must be what it was.
+    pub(crate) fn provenance(
+        &self,
+        source: &Source,
+        files: &[PathBuf],
+        unconfirmed: usize,
+        policy_text: Option<String>,
+    ) -> Result<Provenance, FlowError> {
+        let of_file = |path: &Path| -> Result<ReleaseFile, FlowError> { Ok(digest(path, self.observer)?) };
+        let inputs: Vec<&Path> = source.paths().collect();
+        let input = inputs.into_par_iter().map(of_file).collect::<Result<_, _>>()?;
+        source.check_unchanged()?;
+        let policy = files.iter().map(|path| of_file(path)).collect::<Result<_, _>>()?;
+        let created = Provenance::utc(SystemTime::now());
+        Ok(Provenance { created, program: Provenance::PROGRAM.to_owned(), input, policy, unconfirmed, policy_text })
+    }
+}
+
+/// Request of `moretta report verify`.
+#[derive(Debug, Clone)]
+pub struct VerifyReport {
+    /// A report: .html or .json.
+    pub report: PathBuf,
+    /// The released file.
+    pub released: PathBuf,
+}
+
+/// Whether a report is about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerifiedReport {
+    /// SHA-256 of the release that the report is about.
+    pub in_report: String,
+    /// SHA-256 of the file.
+    pub of_file: String,
+}
+
+impl VerifiedReport {
+    /// Whether report and file belong together.
+    pub fn matches(&self) -> bool {
+        self.in_report == self.of_file
+    }
+}
+
+/// Finds out whether a report is about a file, by the SHA-256.
+pub fn verify_report(request: &VerifyReport) -> Result<VerifiedReport, FlowError> {
+    let text = read_text(&request.report, ErrorKind::Input)?;
+    let in_report = recorded(&text).ok_or_else(|| {
+        FlowError::input(request.report.display(), "it names no release by its SHA-256, so it is no report of `anonymize` or `apply`")
+    })?;
+    Ok(VerifiedReport { in_report, of_file: sha256(&request.released)? })
+}
+
+/// The SHA-256 that a report names, in JSON or HTML.
+fn recorded(report: &str) -> Option<String> {
+    let found = if report.trim_start().starts_with('{') {
+        let json: serde_json::Value = serde_json::from_str(report).ok()?;
+        json["release"]["sha256"].as_str().map(str::to_owned)
+    } else {
+        // Texts of a page are escaped, so that none can look like this tag.
+        let after = report.split_once(moretta_pages::RELEASE_TAG)?.1;
+        after.split_once('<').map(|(digest, _)| digest.to_owned())
+    };
+    found.filter(|digest| digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
