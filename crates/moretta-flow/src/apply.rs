@@ -106,6 +106,7 @@ impl Session<'_> {
         let input = RewriteInput { engine: &engine, hierarchies, counts, target: &target, order };
         let release = self.write(input, &verified, &mut report, stopwatch)?;
         report.kept = Some(Kept::of(policy, &kept, release.rows()));
+        self.describe(&mut report, &verified, &release)?;
         report.provenance = Some(self.provenance(engine.source(), &reads, 0, None)?);
         publish(release, &report, &request.output, None)?;
         Ok(report)

@@ -1,13 +1,17 @@
-//! Origin of a release, and whether a report is about a file.
+//! What a report for the signer says besides figures: origin, statistics, rows; and whether a report is about a file.
 
 use std::{
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
-use moretta_core::engine::ReleaseFile;
+use moretta_core::{
+    engine::{ReleaseFile, Staged},
+    publish::ReadBack,
+    verify::Verified,
+};
 use moretta_engine::{Source, digest, sha256};
-use moretta_insight::provenance::Provenance;
+use moretta_insight::{provenance::Provenance, report::Report, statistics::Statistics, typical_rows::TypicalRows};
 use rayon::prelude::*;
 
 use crate::{
@@ -16,7 +20,29 @@ use crate::{
     session::Session,
 };
 
+/// Maximum cells of the first records of a release, of which typical rows are chosen.
+const MAX_CELLS: u64 = 500_000;
+
+/// Approximate bytes of such a cell.
+const CELL_BYTES: u64 = 100;
+
 impl Session<'_> {
+    /// Adds what only a report for people needs: statistics and a few rows.
+    pub(crate) fn describe<S: Staged>(
+        &self,
+        report: &mut Report,
+        verified: &Verified<'_>,
+        release: &ReadBack<S>,
+    ) -> Result<(), FlowError> {
+        let (policy, profile) = (verified.policy(), verified.profile());
+        report.statistics = Some(Statistics::of(policy, profile, verified.released()));
+        let records = release.open()?;
+        let cells = self.memory_limit().map_or(MAX_CELLS, |limit| MAX_CELLS.min(limit / 8 / CELL_BYTES));
+        let sample = records.sample(cells as usize / records.columns().len().max(1))?;
+        report.typical_rows = Some(TypicalRows::of(policy, profile, &sample));
+        Ok(())
+    }
+
     /// Describes the files of a release. The input is read once more for its digest; it must be what it was.
     pub(crate) fn provenance(
         &self,
@@ -64,7 +90,10 @@ impl VerifiedReport {
 pub fn verify_report(request: &VerifyReport) -> Result<VerifiedReport, FlowError> {
     let text = read_text(&request.report, ErrorKind::Input)?;
     let in_report = recorded(&text).ok_or_else(|| {
-        FlowError::input(request.report.display(), "it names no release by its SHA-256, so it is no report of `anonymize` or `apply`")
+        FlowError::input(
+            request.report.display(),
+            "it names no release by its SHA-256, so it is no report of `anonymize` or `apply`",
+        )
     })?;
     Ok(VerifiedReport { in_report, of_file: sha256(&request.released)? })
 }

@@ -131,8 +131,7 @@ impl Session<'_> {
                 self.prepare(&engine, &loaded, (&target, earlier.as_ref()), &options)?;
             if path {
                 let text = Some(loaded.text.clone());
-                report.provenance =
-                    Some(self.provenance(engine.source(), &loaded.files, loaded.unconfirmed, text)?);
+                report.provenance = Some(self.provenance(engine.source(), &loaded.files, loaded.unconfirmed, text)?);
             }
             publish(release, &report, &request.output, request.recoding.as_ref().zip(recoding))?;
             Ok(report)
@@ -211,6 +210,9 @@ impl Session<'_> {
         let input = RewriteInput { engine, hierarchies: &loaded.hierarchies, counts, target, order };
         let release = self.write(input, &verified, &mut report, stopwatch)?;
         report.kept = Some(Kept::of(policy, &kept, release.rows()));
+        if options.path {
+            self.describe(&mut report, &verified, &release)?;
+        }
         if let Some(saved) = &mut recoding {
             saved.release.clone_from(&report.release);
         }

@@ -27,4 +27,6 @@ pub mod provenance;
 pub mod recoding_comparison;
 pub mod report;
 pub mod risk;
+pub mod statistics;
 pub mod tradeoff;
+pub mod typical_rows;

@@ -44,6 +44,9 @@ mod tests {
     #[test]
     fn times_are_in_utc() {
         let at = |seconds| Provenance::utc(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!([0, 951_782_399, 1_795_000_000].map(at), ["1970-01-01 00:00 UTC", "2000-02-28 23:59 UTC", "2026-11-18 11:06 UTC"]);
+        assert_eq!(
+            [0, 951_782_399, 1_795_000_000].map(at),
+            ["1970-01-01 00:00 UTC", "2000-02-28 23:59 UTC", "2026-11-18 11:06 UTC"]
+        );
     }
 }

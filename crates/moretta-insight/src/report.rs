@@ -30,7 +30,9 @@ use crate::{
     provenance::Provenance,
     recoding_comparison::Compared,
     risk::Risk,
+    statistics::Statistics,
     tradeoff::Point,
+    typical_rows::TypicalRows,
 };
 
 /// The version of the report format.
@@ -89,6 +91,12 @@ pub struct Report {
     pub linkage: Option<Linkage>,
     /// Information loss of each quasi-identifier.
     pub columns: Vec<ColumnLoss>,
+    /// Statistics of the quasi-identifiers, if a report was requested; the caller fills them in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub statistics: Option<Statistics>,
+    /// A few released rows, if a report was requested; the caller fills them in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub typical_rows: Option<TypicalRows>,
     /// Columns with nested labels: a label does not stand for values that are released with a narrower label.
     pub nested: Vec<String>,
     /// Points of the generalization path, if the method has one; the caller fills them in.
@@ -360,6 +368,8 @@ impl Report {
             compared: None,
             linkage: None,
             columns: profile.columns().iter().enumerate().zip(distributions).map(column_loss).collect(),
+            statistics: None,
+            typical_rows: None,
             nested: nested(policy, profile, verified.recoding()),
             path: Vec::new(),
             work: work.iter().map(|(name, count)| ((*name).to_owned(), (*count).into())).collect(),

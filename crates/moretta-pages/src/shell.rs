@@ -58,7 +58,7 @@ fn footer(next: &Markup) -> Markup {
             p { (next) }
             p {
                 "Made by moretta " (env!("CARGO_PKG_VERSION"))
-                ". This page contains counts and measures, but no records."
+                ". This page contains counts and measures, and no records but those it names as rows of the release."
             }
         }
     }

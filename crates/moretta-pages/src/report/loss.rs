@@ -7,7 +7,7 @@ use moretta_core::{
 };
 use moretta_insight::report::{ColumnLoss, Report};
 
-use super::histograms;
+use super::{histograms, statistics};
 use crate::{
     describe,
     numbers::{figure, percent},
@@ -24,6 +24,7 @@ pub(super) fn section(report: &Report) -> Markup {
             }
             (scrolling("Loss by column", columns(&report.columns)))
             (histograms::part(report))
+            (statistics::part(report))
         }
     }
 }

@@ -12,7 +12,9 @@ mod path;
 mod policy;
 mod provenance;
 mod risk;
+mod rows;
 mod run;
+mod statistics;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -31,6 +33,7 @@ pub fn render(report: &Report, title: &str) -> String {
         (verdict::section(report))
         (policy::section(report))
         (guarantees::section(report))
+        (rows::section(report))
         (loss::section(report))
         (compared::section(report))
         (provenance::section(report))

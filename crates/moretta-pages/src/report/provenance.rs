@@ -41,11 +41,8 @@ pub(super) fn section(report: &Report) -> Markup {
 
 fn files(report: &Report, input: &[ReleaseFile], policy: &[ReleaseFile]) -> Markup {
     let release: Vec<&ReleaseFile> = report.release.iter().collect();
-    let kinds = [
-        ("Input", input.iter().collect()),
-        ("Policy and hierarchies", policy.iter().collect()),
-        ("Release", release),
-    ];
+    let kinds =
+        [("Input", input.iter().collect()), ("Policy and hierarchies", policy.iter().collect()), ("Release", release)];
     html! {
         table.files {
             caption { "Files" }

@@ -28,6 +28,7 @@ mod rare_names;
 mod readme;
 mod reference;
 mod release;
+mod report;
 mod reproduce;
 mod snapshots;
 mod stdout;

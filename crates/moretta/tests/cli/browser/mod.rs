@@ -38,7 +38,10 @@ const PAGES: &[Page] = &[
             ("the way", "section[aria-labelledby=way] svg.plot", 2),
             ("what was done", "section[aria-labelledby=done]", 1),
             ("the time", "svg.time", 1),
+            ("kept columns", "table.kept tbody tr", 5),
+            ("the files", "table.files tbody tr:not(.role)", 8),
             ("where to sign", "section.signature", 1),
+            ("the policy as it was written", "details.appendix pre", 1),
         ],
     },
     Page {
@@ -97,6 +100,11 @@ const FIND: &str = "return [...document.querySelectorAll(arguments[0])].map(elem
         element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) ? 1 : 0];
 });";
 
+/// Opens the technical figures and the appendix, which are folded.
+const UNFOLD: &str =
+    "document.querySelectorAll('details.technical, details.appendix').forEach(part => part.open = true);
+    return null;";
+
 /// Returns the height of the page, and by how much it is wider than the window.
 const MEASURE: &str = "const root = document.documentElement;
     return [root.scrollHeight, root.scrollWidth - root.clientWidth];";
@@ -116,6 +124,7 @@ fn pages_are_seen_as_they_are_meant() {
             let at = format!("{}-{width}-{scheme}", page.name);
             browser.resize(width, 800, scheme);
             browser.open(&format!("file://{}", folder.path(file).display()));
+            browser.run(UNFOLD, "");
             let picture = look(&browser, width, scheme, &at);
             picture.save(&shots.join(format!("{at}.png")));
             for (what, selector, least) in page.seen {
