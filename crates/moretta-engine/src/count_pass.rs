@@ -166,7 +166,7 @@ pub(crate) struct CountRequest<'a> {
     pub(crate) names: &'a [String],
     /// Their indices in the source.
     pub(crate) columns: &'a [usize],
-    /// Sets of columns of which only the sizes of groups are counted.
+    /// Sets of columns for which only the sizes of groups are counted.
     pub(crate) sets: &'a [Vec<usize>],
 }
 

@@ -65,9 +65,9 @@ pub(crate) struct HashedRows {
 /// Scratch space for texts of cells.
 #[derive(Debug, Default)]
 pub(crate) struct CellScratch {
-    /// Of CSV, without quotes.
+    /// Text of a CSV cell without its quotes.
     pub(crate) unquoted: Vec<u8>,
-    /// Of Arrow values.
+    /// Text of an Arrow value.
     pub(crate) text: String,
 }
 
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Texts and their division into cells are told apart, and so is the order of cells.
+    /// Rows differ if their texts, the division into cells or the order of cells differs.
     #[test]
     fn different_rows_have_different_hashes() {
         let rows: &[&[&str]] = &[

@@ -1,4 +1,4 @@
-//! What a report for the signer says besides figures: origin, statistics, rows; and whether a report is about a file.
+//! Parts of a report that only the signer needs (origin, statistics, rows), and the check whether a report is about a file.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,7 +20,7 @@ use crate::{
     session::Session,
 };
 
-/// Maximum cells of the first records of a release, of which typical rows are chosen.
+/// Maximum cells of the first records of a release, from which typical rows are chosen.
 const MAX_CELLS: u64 = 500_000;
 
 /// Approximate bytes of such a cell.

@@ -48,21 +48,21 @@ pub struct Kept {
     pub with_quasi_identifiers: KnownValues,
 }
 
-/// What an attacker finds who knows the values of one kept column.
+/// Records that an attacker finds who knows the values of one kept column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptColumn {
     /// Name of the column.
     pub name: String,
-    /// Its role.
+    /// Role in the policy: sensitive, class or insensitive.
     pub role: Role,
     /// Whether `[release] exact` lists it.
     pub exact: bool,
-    /// The figures.
+    /// Figures of this column alone.
     #[serde(flatten)]
     pub known: KnownValues,
 }
 
-/// What an attacker finds who knows the values of some columns.
+/// Records that an attacker finds who knows the values of some columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct KnownValues {
     /// Number of distinct combinations of values.

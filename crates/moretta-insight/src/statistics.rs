@@ -201,7 +201,7 @@ impl NumberColumn {
     }
 }
 
-/// The number that a recipient takes for a label: its midpoint if it is an interval.
+/// Returns the number that a recipient uses for a label: the midpoint of an interval; `None` for `*`.
 fn midpoint(domain: &Domain, text: &str, covered: Option<Covered<'_>>) -> Option<f64> {
     let printed = || interval_ends(text).and_then(|(low, high)| domain.read_number(low).zip(domain.read_number(high)));
     let middle = |(low, high): (f64, f64)| low / 2.0 + high / 2.0;
@@ -394,7 +394,7 @@ mod tests {
     fn counts_of_pairs_are_estimated_from_labels() {
         let policy = "privacy.k = 2\n[columns]\na = { role = \"quasi-identifier\", type = \"category\" }\n\
                       b = { role = \"quasi-identifier\", type = \"category\" }";
-        let table = TestTable::new(policy, &[], &[("p,r", 20), ("p,s", 20), ("q,r", 12), ("q,s", 0), ("q,t", 8)]);
+        let table = TestTable::new(policy, &[], &[("p,r", 20), ("p,s", 20), ("q,r", 12), ("q,t", 8)]);
         let mut cut = Cut::identity(&table.profile);
         let domain = &table.profile.columns()[1].domain;
         cut.cells[1] = vec![domain.whole(); domain.len()];

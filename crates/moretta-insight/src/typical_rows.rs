@@ -83,7 +83,11 @@ impl<'a> PrintedValues<'a> {
             return is_common(low) && is_common(high);
         }
         match label.strip_prefix('{').and_then(|set| set.strip_suffix('}')) {
-            Some(set) => set.split(", ").all(is_common),
+            // A value may contain the separator, so rare values are searched anywhere in the set.
+            Some(set) => {
+                let mut values = self.records.iter();
+                !values.any(|(value, records)| *records < floor && !value.is_empty() && set.contains(*value))
+            }
             None => is_common(label),
         }
     }

@@ -10,6 +10,8 @@
 //! page forbids it), light or dark like the reader's system, black on white in print. It depends only on its
 //! arguments and the version of moretta.
 //!
+//! A page shows no row of a table but the few masked ones of [`moretta_insight::typical_rows`].
+//!
 //! A page must never contain the seed, or a value or node of a hierarchy that fewer than `max(k, 10)` records carry
 //! ([`moretta_insight::naming`]). All texts come from the policy, from registries and from counts, with two exceptions:
 //! labels of histograms, whose ranges begin at round values and show neither the minimum nor the maximum

@@ -63,7 +63,7 @@ fn glance(report: &Report) -> Markup {
     let facts = [
         ("Records", count(rows)),
         ("Smallest group", count(report.privacy.smallest_group)),
-        ("Highest re-identification risk", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
+        ("Highest risk by quasi-identifiers", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
         ("Records suppressed", percent(share(report.suppressed_rows, rows))),
         ("Information loss (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
     ];

@@ -82,7 +82,7 @@ fn a_table_that_kept_columns_identify_is_not_released() {
     parts.iter().for_each(|part| assert!(run.stderr.contains(part), "{part}: {}", run.stderr));
     assert!(!run.stderr.contains("searching"), "before the search");
     assert_eq!(folder.files(), before, "nothing is written");
-    // What it advises is accepted, by each command.
+    // The advised policy is accepted by each command.
     folder.edit("policy.toml", "order = \"shuffled\"", "exact = [\"income\"]");
     assert_eq!(folder.anonymize(&[]).code, 0);
     folder.ok(&["check", "out.csv", "-p", "policy.toml"]);
