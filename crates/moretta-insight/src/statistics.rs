@@ -10,7 +10,7 @@
 //! pair tables are shown only if as many records are in them and carry their values. Dates are left out.
 //!
 //! Cost: O(values) per column; O(tuples + groups) per pair of numbers; O(groups · values²) per pair of categories, which
-//! is bounded by [`MAX_PAIR_WORK`].
+//! is bounded.
 
 use moretta_core::{
     hierarchy::{Domain, interval_ends},
@@ -31,7 +31,7 @@ const MAX_PAIRS: usize = 10;
 const MAX_CELLS: usize = 4;
 
 /// Maximum number of columns of one type that are paired.
-const MAX_PAIRED: usize = 30;
+const MAX_PAIRED: usize = 12;
 
 /// Maximum number of distinct values of a paired column of categories.
 const MAX_VALUES: usize = 60;
@@ -262,24 +262,29 @@ fn correlation(profile: &Profile, released: &Released, one: &NumberColumn, two: 
     let name = |of: &NumberColumn| profile.columns()[of.column].name.clone();
     Correlation {
         columns: [name(one), name(two)],
-        coefficient: BeforeAfter {
-            before: pearson(&tuples.collect::<Vec<_>>()),
-            after: pearson(&groups.collect::<Vec<_>>()),
-        },
+        coefficient: BeforeAfter { before: pearson(tuples), after: pearson(groups) },
     }
 }
 
-/// Pearson's coefficient of weighted pairs of numbers.
-fn pearson(pairs: &[(f64, f64, f64)]) -> Option<f64> {
-    let total: f64 = pairs.iter().map(|pair| pair.2).sum();
+/// Pearson's coefficient of pairs of numbers with their records.
+fn pearson(pairs: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<f64> {
+    let total: f64 = pairs.clone().map(|pair| pair.2).sum();
     if total <= 0.0 {
         return None;
     }
-    let mean = |of: &dyn Fn(&(f64, f64, f64)) -> f64| pairs.iter().map(|pair| of(pair) * (pair.2 / total)).sum::<f64>();
-    let (x, y) = (mean(&|pair| pair.0), mean(&|pair| pair.1));
-    let covariance = mean(&|pair| (pair.0 - x) * (pair.1 - y));
-    let variances = mean(&|pair| (pair.0 - x).powi(2)) * mean(&|pair| (pair.1 - y).powi(2));
-    let coefficient = covariance / variances.sqrt();
+    let (mut x, mut y) = (0.0, 0.0);
+    for (one, two, records) in pairs.clone() {
+        x += one * (records / total);
+        y += two * (records / total);
+    }
+    let (mut covariance, mut of_x, mut of_y) = (0.0, 0.0, 0.0);
+    for (one, two, records) in pairs {
+        let (one, two, share) = (one - x, two - y, records / total);
+        covariance += one * two * share;
+        of_x += one * one * share;
+        of_y += two * two * share;
+    }
+    let coefficient = covariance / (of_x * of_y).sqrt();
     coefficient.is_finite().then(|| coefficient.clamp(-1.0, 1.0))
 }
 
