@@ -1,3 +1,4 @@
+mod signer;
 mod spread;
 
 use std::{collections::HashMap, sync::Arc};
