@@ -65,7 +65,7 @@ fn numbers(columns: &[NumberStatistics]) -> Markup {
                             @if index == 0 { th scope="rowgroup" rowspan="5" {
                                 (describe::name(&column.name))
                                 @if column.left_out > 0 {
-                                    br; span.muted { (count(column.left_out)) " left out" }
+                                    " " span.muted { "(" (count(column.left_out)) " left out)" }
                                 }
                             } }
                             td { (words) }

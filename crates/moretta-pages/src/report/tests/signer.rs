@@ -111,7 +111,7 @@ fn rows_are_masked_and_statistics_shown() {
     for part in [
         "[20, 30]▒[30, 40]flu",
         "fewer than 10 records carry",
-        "age7 left outmean40.041.0standard deviation9.000–",
+        "age (7 left out)mean40.041.0standard deviation9.000–",
         "the 1 of 3 that changed most",
         "age and income0.2500-0.5000",
     ] {
