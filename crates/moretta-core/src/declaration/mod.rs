@@ -12,7 +12,7 @@ use crate::{
     counts::RecordOrder,
     dates::DateFormat,
     hierarchy::{HierarchyChoice, ValueParser},
-    schema::{Kind, MissingRule, Role},
+    schema::{Kind, MissingRule, Role, Unit},
 };
 
 /// The declared columns of a table, and how it is read and written.
@@ -40,6 +40,11 @@ pub trait Declaration {
     /// The column with the number of the person, if privacy models count persons.
     fn person(&self) -> Option<&ColumnPolicy> {
         self.columns().iter().find(|column| column.role == Role::Person)
+    }
+
+    /// The unit in which sizes of groups are counted.
+    fn unit(&self) -> Unit {
+        if self.person().is_some() { Unit::Persons } else { Unit::Records }
     }
 
     /// The column with the number of the household, if reports have the risk of households.

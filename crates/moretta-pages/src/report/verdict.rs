@@ -1,11 +1,12 @@
 //! The first section: whether the release satisfies the policy, and five key figures.
 
 use maud::{Markup, html};
+use moretta_core::schema::Unit;
 use moretta_insight::report::Report;
 
 use crate::{
     describe,
-    numbers::{NOTHING, count, percent},
+    numbers::{NOTHING, count, counted, percent},
 };
 
 pub(super) fn section(report: &Report) -> Markup {
@@ -56,9 +57,13 @@ fn satisfied(report: &Report) -> Markup {
 fn glance(report: &Report) -> Markup {
     let rows = report.input.rows;
     let starred = (report.starred_rows > report.suppressed_rows).then_some(report.starred_rows);
+    let smallest = match report.policy.unit() {
+        Unit::Records => count(report.privacy.smallest_group),
+        Unit::Persons => counted(report.privacy.smallest_group, "person", "persons"),
+    };
     let facts = [
         ("Records", count(rows)),
-        ("Smallest group", count(report.privacy.smallest_group)),
+        ("Smallest group", smallest),
         ("Highest re-identification risk", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
         ("Records suppressed", percent(share(report.suppressed_rows, rows))),
         ("Information loss (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
@@ -66,6 +71,7 @@ fn glance(report: &Report) -> Markup {
     html! {
         dl.glance {
             @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
+            @if let Some(persons) = report.input.persons { div { dt { "Persons" } dd { (count(persons)) } } }
             @if let Some(starred) = starred {
                 div { dt { "Records with * in every quasi-identifier" } dd { (percent(share(starred, rows))) } }
             }
