@@ -173,8 +173,8 @@ pub enum Note {
     Unconfirmed(usize),
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
-    /// The search ran with this larger k, counted in this unit, because every smaller k that was tried violated a model that can only be
-    /// checked after the search.
+    /// The search ran with this larger k, counted in this unit, because every smaller k that was tried violated a model
+    /// that can only be checked after the search.
     RaisedK(u64, Unit),
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,

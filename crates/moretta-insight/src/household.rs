@@ -2,8 +2,8 @@
 //!
 //! A person's risk is 1 / size of the group, for the prosecutor of [`risk`](crate::risk); of a person with several
 //! records in a household the highest. A household is found if one of its members is, each independently of the others,
-//! so the household risk of each of its records is `1 - Π (1 - r)` over its members: distinct persons or, without a person
-//! column, records. Records without a household number are households of one member.
+//! so the household risk of each of its records is `1 - Π (1 - r)` over its members: distinct persons or, without a
+//! person column, records. Records without a household number are households of one member.
 //!
 //! ```text
 //! members with risks 0.5, 0.2 and 0.1: 1 - 0.5 · 0.8 · 0.9 = 0.64

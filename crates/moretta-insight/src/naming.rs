@@ -2,8 +2,8 @@
 //!
 //! Reports, pages, charts and tables of results may be published with a release. A value that few records carry can
 //! identify a person whom the release protects, even if the document says nothing else about it. So a document names a
-//! value, or a node of a hierarchy, only if at least `max(k, 10)` records of the original table carry it, or records of as
-//! many persons if the policy counts persons.
+//! value, or a node of a hierarchy, only if at least `max(k, 10)` records of the original table carry it, or records of
+//! as many persons if the policy counts persons.
 //!
 //! The ends of an interval that was built from the data are values too: such an interval is named only if its two ends
 //! may be named. Ends that the policy sets (`widths`, `bins`) and periods of the calendar depend on no record.

@@ -1,8 +1,8 @@
 //! The report on a release: policy, guarantees, risk, losses and run statistics. It is written as JSON; HTML pages are
 //! made from it.
 //!
-//! It contains no data about a single person: only counts, measures, labels of columns, and the policy. Values and nodes
-//! are named as [`naming`] allows.
+//! It contains no data about a single person: only counts, measures, labels of columns, and the policy. Values and
+//! nodes are named as [`naming`] allows.
 
 use std::sync::Arc;
 

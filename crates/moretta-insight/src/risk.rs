@@ -17,8 +17,9 @@
 //! population, `F = f`, the worst case. Either way the marketer's share equals the journalist's mean; it is reported
 //! separately because it answers another question.
 //!
-//! If the policy counts persons, `f` is the number of distinct persons of a group, and all figures are over persons: the
-//! risk of a person with several records is the highest one, that of the smallest group with a record of this person.
+//! If the policy counts persons, `f` is the number of distinct persons of a group, and all figures are over persons:
+//! the risk of a person with several records is the highest one, that of the smallest group with a record of this
+//! person.
 //!
 //! Before, the groups are the distinct tuples of the table; after, the groups of the release. Records with `*` in every
 //! column, suppressed or not, are a group like any other, as for every privacy model: the attacker is assumed to know

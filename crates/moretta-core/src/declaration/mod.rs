@@ -70,8 +70,8 @@ pub struct ColumnPolicy {
     pub weight: f64,
     /// Meaning of a missing value.
     pub missing: MissingRule,
-    /// Whether spellings of one value count as one; true by default. Only for columns with role sensitive, class, person
-    /// or household.
+    /// Whether spellings of one value count as one; true by default. Only for columns with role sensitive, class,
+    /// person or household.
     pub fold: bool,
 }
 

@@ -1,8 +1,8 @@
 //! The view of a group of records that a model judges.
 //!
 //! If the table has a person column, models judge persons instead of records: the size of a group is the number of its
-//! distinct persons, and the weight of a value is the number of distinct persons who carry it in the group. Each pair of
-//! a person and a value counts once, so weights may add up to more than the size.
+//! distinct persons, and the weight of a value is the number of distinct persons who carry it in the group. Each pair
+//! of a person and a value counts once, so weights may add up to more than the size.
 
 use std::cell::OnceCell;
 
@@ -35,7 +35,8 @@ thread_local! {
     pub(crate) static MEMBERS_COUNTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Pairs of value code and weight (records, or distinct persons), sorted by code; values that do not occur are left out.
+/// Pairs of value code and weight (records, or distinct persons), sorted by code; values that do not occur are left
+/// out.
 pub type Histogram = Vec<(u32, u64)>;
 
 impl<'a> Group<'a> {

@@ -20,8 +20,8 @@
 //!
 //! If the table has a person column, models count persons ([`Group`]). Then only k-anonymity, distinct l-diversity and
 //! LKC-privacy without a confidence are closed under union: a person may be in both groups with different values. For
-//! example, of two groups `{P: flu, Q: hiv}` and `{P: hiv, Q: flu}` half of the persons have hiv, and all of their union.
-//! Limits on counts of records say nothing about persons, so no model has them then.
+//! example, of two groups `{P: flu, Q: hiv}` and `{P: hiv, Q: flu}` half of the persons have hiv, and all of their
+//! union. Limits on counts of records say nothing about persons, so no model has them then.
 //!
 //! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other
 //! group knows that the person is among the suppressed. A release with one suppressed record has a group of size 1.

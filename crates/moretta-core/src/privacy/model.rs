@@ -23,12 +23,12 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// Names of the sensitive and class columns that the model guards.
     fn guards(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// Names of the quasi-identifiers that the attacker is assumed to know. Required, because a model that assumes fewer
-    /// than all and forgot to say so would suppress the note on columns that no model protects.
+    /// Names of the quasi-identifiers that the attacker is assumed to know. Required, because a model that assumes
+    /// fewer than all and forgot to say so would suppress the note on columns that no model protects.
     fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// Whether the verdict depends on which records are of one person, if the policy has a person column. A released file
-    /// does not have that column, so such a model cannot be judged from the file.
+    /// Whether the verdict depends on which records are of one person, if the policy has a person column. A released
+    /// file does not have that column, so such a model cannot be judged from the file.
     fn depends_on_persons(&self) -> bool {
         true
     }

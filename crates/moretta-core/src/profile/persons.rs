@@ -26,8 +26,8 @@ pub(super) struct UnitColumn {
 }
 
 impl UnitColumn {
-    /// Returns the column without variants, and the code of each raw code. Spellings of one value have one code, so that
-    /// there are rather too few persons than too many. Codes are in the order of the texts.
+    /// Returns the column without variants, and the code of each raw code. Spellings of one value have one code, so
+    /// that there are rather too few persons than too many. Codes are in the order of the texts.
     pub(super) fn bind(
         policy: &impl Declaration,
         declared: &ColumnPolicy,

@@ -129,7 +129,7 @@ fn random_sections_test_what_they_claim_to_test() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let choices = prop::collection::vec(any::<u16>(), 300..1200);
     let mut all = vec![Cases { closed: true, ..Cases::default() }; MODELS.len()];
-    for _ in 0..1200 {
+    for _ in 0..1400 {
         let choices = choices.new_tree(&mut runner).unwrap().current();
         for (cases, entry) in all.iter_mut().zip(MODELS) {
             let world = World::with_model(Dice::new(choices.clone()), entry);

@@ -58,8 +58,8 @@ fn applied(saved: &Saved, world: &World, rows: &TextRows) -> Result<Option<TextR
     let recoding = saved.apply(&profile, &models);
     let verified = match verify_against(&profile, recoding, &models, &saved.policy, profile.records()) {
         Ok(verified) => verified,
-        // A model that is not closed under union may hold in the suppressed records and in other groups that print `*`, and
-        // not in both together.
+        // A model that is not closed under union may hold in the suppressed records and in other groups that print `*`,
+        // and not in both together.
         Err(VerifyError::Broken(_)) if models.iter().any(|model| !model.is_closed_under_union()) => return Ok(None),
         // Allowed only if even one group of all records violates the model.
         Err(VerifyError::Broken(judgement)) => {

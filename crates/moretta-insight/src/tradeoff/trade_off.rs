@@ -74,7 +74,8 @@ impl TradeOff {
         self.method == self.policy_method
     }
 
-    /// Usual values of k and the policy's own, up to the number of records or persons, each with the first point that reaches it.
+    /// Usual values of k and the policy's own, up to the number of records or persons, each with the first point that
+    /// reaches it.
     pub fn costs(&self) -> Vec<(u64, Option<&Point>)> {
         let mut ks: Vec<u64> =
             USUAL_KS.into_iter().filter(|k| *k <= self.persons.unwrap_or(self.rows)).chain(self.k).collect();

@@ -1,8 +1,9 @@
 //! Confidence templates (Wang, Fung, Yu 2007): an attacker who knows some columns must not infer a sensitive value with
 //! more than a given confidence.
 //!
-//! `conf(qid -> pi)` is the share of the records (or persons, if the table has a person column) with the released values `qid` that carry `pi`; the limit is on its
-//! maximum over all `qid` in the table, `*` included as a value. A template over several values is one for each.
+//! `conf(qid -> pi)` is the share of the records (or persons, if the table has a person column) with the released
+//! values `qid` that carry `pi`; the limit is on its maximum over all `qid` in the table, `*` included as a value. A
+//! template over several values is one for each.
 
 #[cfg(any(test, feature = "testing"))]
 mod conformance;
