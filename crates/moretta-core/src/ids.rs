@@ -5,7 +5,7 @@
 //!
 //! | word | meaning | id |
 //! | --- | --- | --- |
-//! | record | one row of the input: one person | none: only engines see records |
+//! | record | one row of the input: one person, or one of several of a person | none: only engines see records |
 //! | tuple | a *distinct* combination of quasi-identifier values (in papers, a tuple is a record) | [`TupleId`] |
 //! | variant | a tuple together with one combination of sensitive and class values | [`VariantId`] |
 //! | group | an equivalence class: all records released with the same quasi-identifier values | [`GroupId`] |

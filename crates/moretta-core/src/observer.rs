@@ -7,7 +7,7 @@ use std::{fmt, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::text;
+use crate::{schema::Unit, text};
 
 /// Receives the progress of a job and can ask it to stop.
 pub trait Observer: Sync {
@@ -173,9 +173,9 @@ pub enum Note {
     Unconfirmed(usize),
     /// Advice of a privacy model before the search, such as a group size that it implies.
     ModelAdvice(String),
-    /// The search ran with this larger k, because every smaller k that was tried violated a model that can only be
-    /// checked after the search.
-    RaisedK(u64),
+    /// The search ran with this larger k, counted in this unit, because every smaller k that was tried violated a model
+    /// that can only be checked after the search.
+    RaisedK(u64, Unit),
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,
     /// The comparison was interrupted; the release is still written.
@@ -230,8 +230,9 @@ impl fmt::Display for Note {
                 write!(f, "{lines} lines of the policy are still marked CONFIRM; review them and remove the mark")
             }
             Self::ModelAdvice(advice) => f.write_str(advice),
-            Self::RaisedK(k) => {
-                write!(f, "groups have at least {k} records, because smaller values of k violated the policy")
+            Self::RaisedK(k, unit) => {
+                let unit = unit.plural();
+                write!(f, "groups have at least {k} {unit}, because smaller values of k violated the policy")
             }
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
             Self::ComparisonInterrupted => f.write_str("interrupted: comparison stopped; the release is written"),

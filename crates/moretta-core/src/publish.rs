@@ -11,7 +11,7 @@
 //!     │  Written::read_back        1. the file is opened, its columns are compared
 //!     │                            2. Records::count, Profile::of_release: its rows are counted
 //!     │                            3. readback::compare_with_verified: same groups, same counts
-//!     │                            4. verify::check: every model holds in the file itself
+//!     │                            4. verify::check: every model holds in the file itself (see Persons)
 //!     ▼
 //! ReadBack
 //!     │  ReadBack::publish         the engine moves the file to its target
@@ -25,6 +25,20 @@
 //!
 //! The comparison is by counts: each group must have the same labels, and each combination of sensitive and class
 //! values equally often. Insensitive columns, which are copied, and the order of records are not compared.
+//!
+//! # Persons
+//!
+//! If the policy counts persons, the file does not show who they are. What is proved, and by whom:
+//!
+//! - [`verify`](mod@crate::verify) proves from the original, with its persons, that every model holds in every group
+//!   of the recoding.
+//! - The comparison proves that the file has exactly these groups: the same labels, and in each group each combination
+//!   of sensitive and class values for the same number of records.
+//! - The file itself is judged by what it shows: models that do not depend on persons (distinct l-diversity), and the
+//!   number of records where a model requires a number of persons.
+//! - Which of two records with equal original values and different persons is in which group is decided by the rewrite.
+//!   Its key contains the person, and the engine checks that each row of the key has as many records as in the first
+//!   pass. The read-back cannot see it.
 //!
 //! ```
 //! use moretta_core::{engine::{EngineFault, Staged}, hierarchy::Hierarchies, observer::NoObserver};
@@ -78,6 +92,7 @@ use crate::{
     profile::{Profile, Tables},
     readback::{self, Mismatch},
     rewrite_plan,
+    schema::Unit,
     seed::Seed,
     verify::{self, Verified},
 };
@@ -109,7 +124,7 @@ pub struct Written<'a, S> {
     staged: S,
 }
 
-/// A written release that equals the verified table and satisfies every model itself.
+/// A written release that equals the verified table and satisfies every model that a file can show.
 #[derive(Debug)]
 #[must_use = "a release is only published by `publish`"]
 pub struct ReadBack<S> {
@@ -144,7 +159,7 @@ pub enum ReadBackError {
 }
 
 impl<S: Staged> Written<'_, S> {
-    /// Opens the written file and checks it: columns, groups, values and every privacy model.
+    /// Opens the written file and checks it: columns, groups, values and every privacy model that a file can show.
     pub fn read_back(self, hierarchies: &Hierarchies, observer: &dyn Observer) -> Result<ReadBack<S>, ReadBackError> {
         observer.stage(Stage::Checking);
         let Self { verified, expected_columns, staged } = self;
@@ -153,15 +168,19 @@ impl<S: Staged> Written<'_, S> {
         if *records.columns() != *expected_columns {
             return Err(ReadBackError::Columns);
         }
-        let grouped = Profile::grouped_columns(policy);
-        let (counts, rows) = count_with_sizes(&*records, &grouped, std::slice::from_ref(&expected_columns), observer)?;
+        let columns = Profile::released_columns(policy);
+        let (counts, rows) = count_with_sizes(&*records, &columns, std::slice::from_ref(&expected_columns), observer)?;
         drop(records);
         let file = staged.file(observer)?;
         let written = Profile::of_release(policy, hierarchies, &counts)?;
         drop(counts);
         readback::compare_with_verified(verified, &written)?;
-        let bound = BoundPolicy::with_tables(policy, Tables { table: &written, ..verified.tables() })?;
-        match verify::check(&bound).into_iter().find(|judgement| !judgement.holds) {
+        let tables = Tables { table: &written, ..verified.tables() };
+        let judgements = match policy.unit() {
+            Unit::Records => verify::check(&BoundPolicy::with_tables(policy, tables)?),
+            Unit::Persons => verify::check_without_persons(policy, tables)?,
+        };
+        match judgements.into_iter().find(|judgement| !judgement.holds) {
             Some(broken) => Err(ReadBackError::Broken(broken.model.to_string())),
             None => {
                 let rows = rows.into_iter().next().unwrap_or_default();

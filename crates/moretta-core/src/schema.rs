@@ -1,6 +1,8 @@
-//! Properties of a column in a policy: its role, its type and the treatment of missing values.
+//! Properties of a column in a policy: its role, its type and the treatment of missing values. What is counted.
 
 use serde::{Deserialize, Serialize};
+
+use crate::text;
 
 /// Role of a column (key `role` of a policy): decides whether and how it is released.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +48,35 @@ impl Role {
     /// Whether its values are released unchanged, so that an attacker who knows one can find the records that have it.
     pub fn is_kept(self) -> bool {
         self.is_released() && self != Self::QuasiIdentifier
+    }
+}
+
+/// Unit in which sizes of groups are counted: persons if the policy has a column with the role `person`, otherwise
+/// records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Every record counts.
+    #[default]
+    Records,
+    /// A person counts once, however many records there are.
+    Persons,
+}
+
+impl Unit {
+    /// `records` or `persons`.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Records => "records",
+            Self::Persons => "persons",
+        }
+    }
+
+    /// A number with its unit: `1 record`, `12 persons`.
+    pub fn counted(self, number: u64) -> String {
+        match self {
+            Self::Records => text::counted(number, "record", "records"),
+            Self::Persons => text::counted(number, "person", "persons"),
+        }
     }
 }
 

@@ -19,7 +19,9 @@ use crate::{
     hierarchy::{Cell, HierarchyChoice},
     ids::{ColumnId, TupleId, VariantId},
     policy::{BoundPolicy, Policy},
-    privacy::{BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelFacts, Sentence, redundant},
+    privacy::{
+        BoundModel, BoundTableModel, Description, Group, GroupSizes, ModelError, ModelFacts, Sentence, redundant,
+    },
     profile::{Profile, Tables},
     recoding::{Cut, GroupAssignment, LocalRecoding, Recoding},
     released::{Grouping, Released},
@@ -36,7 +38,7 @@ pub struct Judgement {
     pub holds: bool,
     /// Groups that were judged. A model over several sets of columns counts the groups of each set.
     pub groups: usize,
-    /// Records of the smallest judged group.
+    /// Size of the smallest judged group: its records or, if persons are counted, its persons.
     pub smallest_group: u64,
     /// Groups that violate the model: 0 for a model of the whole table, even if it is violated.
     pub failing_groups: usize,
@@ -137,7 +139,7 @@ impl Judgement {
         for (model, by) in redundant(models) {
             judgements[tally_indices[model]].implied_by = Some(tally_indices[by]);
         }
-        let sizes = GroupSizes::of((0..grouping.len()).map(|group| grouping.records(group)));
+        let sizes = GroupSizes::of((0..grouping.len()).map(|group| grouping.size(group, profile)));
         judgements.extend(table_models.iter().map(|model| Self::of_table(&**model, &sizes)));
         judgements
     }
@@ -224,13 +226,13 @@ impl Tally {
         let mut worst_group = None;
         for index in 0..grouping.len() {
             let records = grouping.records(index);
-            let (margin, holds, confidence) =
-                groups.with_group(index, |group| (model.margin(group), model.holds(group), model.confidence(group)));
+            let (margin, holds, confidence, size) = groups.with_group(index, |group| {
+                (model.margin(group), model.holds(group), model.confidence(group), group.size())
+            });
             if margin < judgement.worst_margin {
                 (judgement.worst_margin, worst_group) = (margin, Some(index));
             }
-            judgement.smallest_group =
-                if judgement.groups == 0 { records } else { judgement.smallest_group.min(records) };
+            judgement.smallest_group = if judgement.groups == 0 { size } else { judgement.smallest_group.min(size) };
             judgement.groups += 1;
             if let Some(confidence) = confidence {
                 judgement.confidence = Some(judgement.confidence.map_or(confidence, |highest| highest.max(confidence)));
@@ -262,6 +264,15 @@ pub fn check(bound: &BoundPolicy<'_>) -> Vec<Judgement> {
     let file = bound.profile();
     let labels = ReleasedLabels::File(file);
     Judgement::judge_all(file, &Grouping::of_tuples(file), labels, bound.models(), bound.table_models())
+}
+
+/// Judges a file of a policy that counts persons, which the file does not have: by the models that do not depend on
+/// them, and by what the others require of records. The verdict does not replace [`verify`], which judges every model
+/// on the original table.
+pub(crate) fn check_without_persons(policy: &Policy, tables: Tables<'_>) -> Result<Vec<Judgement>, ModelError> {
+    let models = policy.privacy.without_persons().bind(&tables)?;
+    let (file, grouping) = (tables.table, Grouping::of_tuples(tables.table));
+    Ok(Judgement::judge_all(file, &grouping, ReleasedLabels::File(file), &models.of_groups, &models.of_table))
 }
 
 /// A recoding that satisfies every model of its policy. Only [`verify`] makes one.

@@ -6,9 +6,10 @@ use moretta_core::{
     engine::{FaultLocation, Records},
     ids::TupleId,
     observer::Stage,
-    policy::BoundPolicy,
+    policy::{BoundPolicy, Policy},
     profile::{Column, Profile, Tables},
     readback,
+    text::shown,
     verify::{self, Judgement},
 };
 use moretta_insight::{kept::Kept, report::Privacy};
@@ -73,6 +74,7 @@ impl Session<'_> {
 
     fn checked(&self, released: &dyn Records, loaded: &LoadedPolicy) -> Result<Checked, FlowError> {
         let LoadedPolicy { policy, hierarchies, folder, .. } = loaded;
+        without_persons(policy, released)?;
         let (file, kept) = self.released_with_kept(loaded, released, Stage::Checking)?;
         readback::check_forms(policy, hierarchies, &file).map_err(|error| {
             let column = Some(error.column.clone());
@@ -96,6 +98,23 @@ impl Session<'_> {
             kept,
         })
     }
+}
+
+/// Refuses a policy with models that count persons: a release does not say which records are of one person.
+fn without_persons(policy: &Policy, released: &dyn Records) -> Result<(), FlowError> {
+    let (Some(person), models) = (policy.person(), policy.privacy.of_persons()) else { return Ok(()) };
+    if models.is_empty() {
+        return Ok(());
+    }
+    let name = shown(&person.name);
+    let present = released.columns().contains(&person.name);
+    let column = if present { "; the file has this column, which must not be released" } else { "" };
+    let message = format!(
+        "the policy counts persons (column `{name}`), and a release does not say which records are of one person, so the \
+         file cannot be judged by {}; `moretta anonymize` verifies them on the original before it publishes the file{column}",
+        models.join(", ")
+    );
+    Err(FlowError::input(released.name(), message))
 }
 
 /// Counts the records with `*` in every quasi-identifier.

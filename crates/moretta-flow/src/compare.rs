@@ -344,7 +344,8 @@ fn run(input: &JobInput<'_>, job: &Job, observer: &dyn Observer) -> Result<JobRe
 /// Returns the figures of a run on the whole table, without errors of the classifier.
 fn measured(run: &VerifiedRun<'_>, queries: Answers, (seconds, peak_memory_bytes): (f64, Option<u64>)) -> RunResult {
     let released = run.verified.released();
-    let sizes = (0..released.groups()).map(|group| released.records(group));
+    let grouping = released.grouping();
+    let sizes = (0..grouping.len()).map(|group| grouping.size(group, run.verified.profile()));
     RunResult {
         stop: run.stop,
         measures: run.measures(),

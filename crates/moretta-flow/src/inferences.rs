@@ -34,6 +34,7 @@ impl Session<'_> {
     pub fn inferences(&self, request: &Inferences) -> Result<Listing, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
+            preflight::only_records(&loaded.policy, &loaded.name, "`inferences`")?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";
             request.output.format(&[OutputFormat::Csv], rule)?;

@@ -48,6 +48,7 @@ impl Session<'_> {
     pub fn linkage(&self, request: &LinkReleases) -> Result<Linkage, FlowError> {
         self.install(|| {
             let loaded = LoadedPolicy::read(&request.policy)?;
+            preflight::only_records(&loaded.policy, &loaded.name, "`linkage`")?;
             let opened = request.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
             let opened: Vec<LocalEngine> = opened.collect::<Result<_, _>>()?;
             let original = request.original.as_ref().map(|input| self.open(input, &loaded.policy.input)).transpose()?;
@@ -89,7 +90,7 @@ impl Session<'_> {
     fn linkable(&self, linking: &Policy, file: &dyn Records, releases: usize) -> Result<Counts, FlowError> {
         linking.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
         self.observer.stage(Stage::Reading);
-        let counts = file.count(&Profile::grouped_columns(linking), self.observer);
+        let counts = file.count(&Profile::released_columns(linking), self.observer);
         let counts = counts.map_err(|fault| release_refused(fault, releases))?;
         self.check_profile_memory(&counts, releases - 1)?;
         Ok(counts)

@@ -116,9 +116,11 @@ impl Estimate<'_> {
         let hashed = bound.policy().kept().any(|column| column.role == Role::Insensitive);
         let hashed_bytes = |groups: u64| if hashed { options.hashed_bytes(groups, records) } else { 0 };
         let reading = options.count_bytes(&rows, records);
+        // Persons of all records as one group: pairs of a value and a person, and sets of both.
+        let counting = if profile.persons().is_some() { 40 * profile.variants() as u64 } else { 0 };
         let building = table + 36 * rows.rows + 16 * rows.values;
-        let searching = table + search.peak + repeated;
-        let verifying = table + release.recoding + release.verify;
+        let searching = table + search.peak + repeated + counting;
+        let verifying = table + release.recoding + release.verify + counting;
         let measuring = table + release.recoding + release.released + release.verify + profile_bytes;
         let steps = match purpose {
             Purpose::Release { path, bytes, format_bytes, .. } => {

@@ -6,7 +6,6 @@ use moretta_core::{
     engine::FaultLocation,
     hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
     policy::Policy,
-    schema::Role,
     search,
     text::shown,
 };
@@ -39,12 +38,6 @@ impl LoadedPolicy {
         let wrong = |error| FlowError::policy(path, &text, &error);
         let policy = Policy::parse(&text, &search::method_names()).map_err(wrong)?;
         search::method_of(&policy).map_err(wrong)?;
-        if let Some(column) = policy.columns.iter().find(|column| matches!(column.role, Role::Person | Role::Household))
-        {
-            let (name, role) = (shown(&column.name), column.role.name());
-            let message = format!("column `{name}` has the role \"{role}\", which no command supports yet");
-            return Err(FlowError::of_file(ErrorKind::Policy, path.display(), message));
-        }
         let folder = path.parent().unwrap_or(Path::new(""));
         let (mut hierarchies, mut files) = (Hierarchies::default(), vec![path.to_owned()]);
         for column in &policy.columns {

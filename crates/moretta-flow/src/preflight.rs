@@ -18,6 +18,7 @@ use moretta_core::{
     observer::Stage,
     policy::{BoundPolicy, Policy},
     profile::{Attribute, Profile},
+    text::shown,
 };
 use moretta_insight::kept::{Kept, KeptSizes};
 
@@ -129,7 +130,7 @@ impl Session<'_> {
         let policy = &loaded.policy;
         policy.check_released_columns(file.columns()).map_err(|mismatch| FlowError::input(file.name(), mismatch))?;
         self.observer.stage(stage);
-        let (counts, sizes) = count_with_sizes(file, &Profile::grouped_columns(policy), sets, self.observer)?;
+        let (counts, sizes) = count_with_sizes(file, &Profile::released_columns(policy), sets, self.observer)?;
         self.check_profile_memory(&counts, 0)?;
         let profile = Profile::of_release(policy, &loaded.hierarchies, &counts);
         Ok((profile.map_err(|error| FlowError::domain(&file.name(), &error))?, sizes))
@@ -163,16 +164,26 @@ pub(crate) fn path(bound: &BoundPolicy<'_>) -> Result<(), FlowError> {
     }
 }
 
+/// Refuses a policy that counts persons, for requests that can count records only.
+pub(crate) fn only_records(policy: &Policy, name: &str, request: &str) -> Result<(), FlowError> {
+    let Some(person) = policy.person() else { return Ok(()) };
+    let message = format!(
+        "{request} counts records, and the policy counts persons (column `{}`): the figures would be wrong",
+        shown(&person.name)
+    );
+    Err(FlowError::of_file(ErrorKind::Policy, name, message))
+}
+
 /// Refuses a population smaller than the table: it is probably a mistake, and the computed risk would be wrong.
 pub(crate) fn population(policy: &Policy, profile: &Profile, name: &str) -> Result<(), FlowError> {
-    match policy.input.population.filter(|&population| population < profile.records()) {
+    match policy.input.population.filter(|&population| population < profile.size()) {
         Some(population) => Err(FlowError::of_file(
             ErrorKind::Policy,
             name,
             format_args!(
-                "`population` in [input] is {population}, but the table has {} records; set it to the number of people \
-                 that the table was drawn from",
-                profile.records()
+                "`population` in [input] is {population}, but the table has {}; set it to the number of people that the \
+                 table was drawn from",
+                profile.unit().counted(profile.size())
             ),
         )),
         None => Ok(()),

@@ -121,6 +121,9 @@ impl Session<'_> {
             let loaded = LoadedPolicy::read(&request.policy)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let name = request.output.release.display().to_string();
+            if !request.earlier.releases.is_empty() {
+                preflight::only_records(&loaded.policy, &loaded.name, "`--earlier`")?;
+            }
             let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy.input, name)?;
             let mut reads = loaded.files.clone();
             reads.extend(earlier.iter().flat_map(EarlierFiles::paths));

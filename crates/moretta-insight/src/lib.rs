@@ -5,6 +5,7 @@
 //! - [`distribution`]: histograms of each column, before and after.
 //! - [`mod@evaluate`]: the error of a classifier that is trained on a release and tested on held-out records, and the
 //!   errors of a release's answers to COUNT and SUM queries.
+//! - [`household`]: the risk that a household is found by any of its members.
 //! - [`inferences`]: sensitive values that an attacker can infer from a table, with their confidence.
 //! - [`linkage`]: what an attacker learns who holds several releases of one table.
 //! - [`naming`]: the values and nodes that a document may name.
@@ -19,6 +20,7 @@ pub mod column_sets;
 pub mod comparison;
 pub mod distribution;
 pub mod evaluate;
+pub mod household;
 pub mod inferences;
 pub mod kept;
 pub mod linkage;

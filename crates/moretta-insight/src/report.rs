@@ -1,8 +1,8 @@
 //! The report on a release: policy, guarantees, risk, losses and run statistics. It is written as JSON; HTML pages are
 //! made from it.
 //!
-//! It contains no data about a single person: only counts, measures, labels of columns, and the policy. Values and nodes
-//! are named as [`naming`] allows.
+//! It contains no data about a single person: only counts, measures, labels of columns, and the policy. Values and
+//! nodes are named as [`naming`] allows.
 
 use std::sync::Arc;
 
@@ -114,6 +114,9 @@ pub struct Report {
 pub struct Input {
     /// Number of records.
     pub rows: u64,
+    /// Number of persons, if the policy counts them: then k, sizes of groups and risks count persons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persons: Option<u64>,
     /// Number of columns.
     pub columns: usize,
 }
@@ -123,7 +126,7 @@ pub struct Input {
 pub struct Privacy {
     /// The k of the policy.
     pub k: Option<u64>,
-    /// Records of the smallest group.
+    /// Records or persons of the smallest group.
     pub smallest_group: u64,
     /// Each template and the highest confidence found.
     pub templates: Vec<TemplateResult>,
@@ -167,7 +170,7 @@ pub struct LkcResult {
     pub k: u64,
     /// Maximum confidence.
     pub c: f64,
-    /// Records of the smallest group over all sets of `l` columns.
+    /// Records or persons of the smallest group over all sets of `l` columns.
     pub smallest_group: u64,
     /// Highest confidence of inferring a sensitive value from any `l` columns.
     pub confidence: f64,
@@ -235,7 +238,7 @@ impl ColumnLoss {
 /// Groups in a range of sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct SizeClass {
-    /// Smallest size.
+    /// Smallest size: records or, if they are counted, persons.
     pub from: u64,
     /// Largest size.
     pub to: u64,
@@ -332,7 +335,9 @@ impl Report {
     ) -> Self {
         let released = verified.released();
         let context = MeasureContext::of_recoding(policy, profile, released);
-        let sizes: Vec<u64> = (0..released.groups()).map(|group| released.records(group)).collect();
+        let grouping = released.grouping();
+        let sizes: Vec<(u64, u64)> =
+            (0..grouping.len()).map(|group| (grouping.size(group, profile), grouping.records(group))).collect();
         let distributions = distribution::all(policy, profile, released);
         let column_loss =
             |((column, described), distribution): ((usize, &moretta_core::profile::Column), Distribution)| {
@@ -350,13 +355,13 @@ impl Report {
             version: VERSION,
             release: None,
             provenance: None,
-            input: Input { rows: profile.records(), columns: input_columns },
+            input: Input { rows: profile.records(), persons: profile.persons(), columns: input_columns },
             policy: policy.clone(),
             method: policy.method.name.clone(),
             at: None,
             seed,
             stop,
-            privacy: Privacy::of(policy, verified.judgements(), sizes.iter().copied().min().unwrap_or(0)),
+            privacy: Privacy::of(policy, verified.judgements(), sizes.iter().map(|(size, _)| *size).min().unwrap_or(0)),
             risk: Risk::of(policy, profile, released),
             kept: None,
             suppressed_rows: verified.recoding().suppressed_records(profile),
@@ -406,18 +411,20 @@ fn released_cells(profile: &Profile, cut: &Cut, column: usize) -> Vec<Cell> {
     cells
 }
 
-/// Groups in size ranges that double: k to 2k-1, 2k to 4k-1, and so on.
-fn size_classes(sizes: &[u64], k: u64) -> Vec<SizeClass> {
+/// Groups in size ranges that double: k to 2k-1, 2k to 4k-1, and so on. A group is given as its size (persons if they
+/// are counted) and its records.
+fn size_classes(sizes: &[(u64, u64)], k: u64) -> Vec<SizeClass> {
     let mut classes: Vec<SizeClass> = Vec::new();
-    let (mut from, greatest) = (k.max(1), sizes.iter().copied().max().unwrap_or(0));
+    let (mut from, greatest) = (k.max(1), sizes.iter().map(|(size, _)| *size).max().unwrap_or(0));
     // No group is smaller than the policy's k; without k the first range starts at 1.
-    if sizes.iter().any(|&size| size < from) {
+    if sizes.iter().any(|(size, _)| *size < from) {
         from = 1;
     }
     while from <= greatest {
         let to = from.saturating_mul(2) - 1;
-        let inside = || sizes.iter().filter(|size| (from..=to).contains(*size));
-        classes.push(SizeClass { from, to, groups: inside().count() as u64, records: inside().sum() });
+        let inside = || sizes.iter().filter(|(size, _)| (from..=to).contains(size));
+        let records = inside().map(|(_, records)| records).sum();
+        classes.push(SizeClass { from, to, groups: inside().count() as u64, records });
         from = to + 1;
     }
     classes

@@ -17,12 +17,25 @@
 //! population, `F = f`, the worst case. Either way the marketer's share equals the journalist's mean; it is reported
 //! separately because it answers another question.
 //!
+//! If the policy counts persons, `f` is the number of distinct persons of a group, and all figures are over persons:
+//! the risk of a person with several records is the highest one, that of the smallest group with a record of this
+//! person.
+//!
 //! Before, the groups are the distinct tuples of the table; after, the groups of the release. Records with `*` in every
 //! column, suppressed or not, are a group like any other, as for every privacy model: the attacker is assumed to know
 //! to which group the person belongs, which is the worst case.
 
-use moretta_core::{ids::TupleId, policy::Policy, profile::Profile, released::Released};
+use std::collections::BTreeMap;
+
+use moretta_core::{
+    ids::TupleId,
+    policy::Policy,
+    profile::Profile,
+    released::{Grouping, Released},
+};
 use serde::Serialize;
+
+use crate::household::Households;
 
 /// Without a k, a risk above 1 in 5 counts as high: groups of at least five are a common rule for health data.
 const MIN_GROUP_WITHOUT_K: u64 = 5;
@@ -43,6 +56,9 @@ pub struct Risk {
     pub before: Risks,
     /// Risk in the release.
     pub after: Risks,
+    /// Risk that a household is found by any of its members; `None` if the policy has no household column.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub household: Option<Households>,
 }
 
 /// The risk in one table, by attacker. All figures are shares of 1.
@@ -59,13 +75,13 @@ pub struct Risks {
 /// Risk by an attacker who knows that the person is in the table.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct Prosecutor {
-    /// Highest risk of a record.
+    /// Highest risk of a record or person.
     pub highest: f64,
-    /// Mean risk over all records.
+    /// Mean risk over all records or persons.
     pub mean: f64,
-    /// Share of records whose risk is above the threshold.
+    /// Share of records or persons whose risk is above the threshold.
     pub above_threshold: f64,
-    /// Share of records that are alone in their group.
+    /// Share of records or persons that are alone in a group.
     pub unique: f64,
 }
 
@@ -90,14 +106,21 @@ impl Risk {
     pub fn of(policy: &Policy, profile: &Profile, released: &Released) -> Self {
         let min_group = min_group(policy);
         // A recoding may be applied to more records than the population it was found for.
-        let population = policy.input.population.filter(|&population| population >= profile.records());
+        let population = policy.input.population.filter(|&population| population >= profile.size());
+        let (threshold, household) = (1.0 / min_group as f64, Households::of(profile, released, min_group));
+        if profile.persons().is_some() {
+            let of = |grouping: &Grouping| Risks::of_persons(profile, grouping, population, min_group);
+            let (before, after) = (of(&Grouping::of_tuples(profile)), of(released.grouping()));
+            return Self { population, threshold, before, after, household };
+        }
         let before = (0..profile.tuples()).map(|tuple| profile.tuple_records(TupleId::from_index(tuple)));
         let after = (0..released.groups()).map(|group| released.records(group));
         Self {
             population,
-            threshold: 1.0 / min_group as f64,
+            threshold,
             before: Risks::of(before, population, min_group),
             after: Risks::of(after, population, min_group),
+            household,
         }
     }
 }
@@ -127,6 +150,37 @@ impl Risks {
         let drawn = records as f64 / population.unwrap_or(records) as f64;
         let found: f64 = sizes.iter().map(|&size| size as f64 * individual(size, drawn)).sum();
         let journalist = Journalist { highest: individual(smallest, drawn), mean: found / records as f64 };
+        Self { prosecutor, journalist, marketer: Marketer { expected: journalist.mean } }
+    }
+}
+
+impl Risks {
+    /// From the smallest group of each person.
+    fn of_persons(profile: &Profile, grouping: &Grouping, population: Option<u64>, min_group: u64) -> Self {
+        let persons = profile.persons().unwrap_or(0);
+        let mut smallest_group = vec![u64::MAX; persons as usize];
+        for group in 0..grouping.len() {
+            let size = grouping.size(group, profile);
+            for person in grouping.members(group).iter().filter_map(|member| profile.person(member.variant)) {
+                let smallest = &mut smallest_group[person as usize];
+                *smallest = size.min(*smallest);
+            }
+        }
+        let mut by_size: BTreeMap<u64, u64> = BTreeMap::new();
+        smallest_group.into_iter().for_each(|size| *by_size.entry(size).or_default() += 1);
+        let Some((&smallest, _)) = by_size.first_key_value() else { return Self::default() };
+        let mean = |of_size: &dyn Fn(u64) -> f64| {
+            by_size.iter().map(|(&size, &count)| count as f64 * of_size(size)).sum::<f64>() / persons as f64
+        };
+        let prosecutor = Prosecutor {
+            highest: 1.0 / smallest as f64,
+            mean: mean(&|size| 1.0 / size as f64),
+            above_threshold: mean(&|size| f64::from(size < min_group)),
+            unique: mean(&|size| f64::from(size == 1)),
+        };
+        let drawn = persons as f64 / population.unwrap_or(persons) as f64;
+        let journalist =
+            Journalist { highest: individual(smallest, drawn), mean: mean(&|size| individual(size, drawn)) };
         Self { prosecutor, journalist, marketer: Marketer { expected: journalist.mean } }
     }
 }
@@ -220,6 +274,33 @@ mod tests {
     fn a_population_smaller_than_the_table_is_not_believed() {
         assert_eq!(risk("input.population = 9\n[privacy]\nk = 4", &[]).population, None);
         assert_eq!(risk("input.population = 10\n[privacy]\nk = 4", &[]).population, Some(10));
+    }
+
+    #[test]
+    fn the_risk_of_a_person_is_that_of_the_smallest_group() {
+        let policy = format!("[privacy]\nk = 3\n{COLUMNS}\np.role = \"person\"");
+        // Age 20: person a alone; 30: a and b, with three records; 40: b, c, d, e.
+        let rows = [("20,a", 5), ("30,a", 1), ("30,b", 2), ("40,b", 1), ("40,c", 1), ("40,d", 1), ("40,e", 1)];
+        let table = TestTable::new(&policy, &[], &rows);
+        let identity = Recoding::identity(&table.profile);
+        let released = Released::of_recoding(&table.profile, &identity, &ReleaseOptions::default());
+        let risk = Risk::of(&table.policy, &table.profile, &released);
+        let mean = (1.0 + 0.5 + 3.0 * 0.25) / 5.0;
+        let prosecutor = Prosecutor { highest: 1.0, mean, above_threshold: 0.4, unique: 0.2 };
+        assert_eq!((risk.before.prosecutor, risk.after.prosecutor), (prosecutor, prosecutor));
+        assert_eq!((risk.before.journalist.mean, risk.before.marketer.expected), (mean, mean));
+        // If every record has its own person, the figures are those of records.
+        let each: Vec<String> =
+            ["20", "30", "30", "30", "40"].iter().zip(0..).map(|(age, p)| format!("{age},{p}")).collect();
+        let each: Vec<(&str, u64)> = each.iter().map(|row| (row.as_str(), 1)).collect();
+        let of = |policy: &str, rows: &[(&str, u64)]| {
+            let table = TestTable::new(policy, &[], rows);
+            let released =
+                Released::of_recoding(&table.profile, &Recoding::identity(&table.profile), &ReleaseOptions::default());
+            Risk::of(&table.policy, &table.profile, &released)
+        };
+        let records = of(&format!("[privacy]\nk = 3\n{COLUMNS}"), &[("20", 1), ("30", 3), ("40", 1)]);
+        assert_eq!(of(&policy, &each).after, records.after);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use moretta_core::{
     policy::Policy,
     privacy::{Part, Sentence},
+    schema::Unit,
 };
 
 use crate::numbers::{counted, limit_percent, percent};
@@ -58,7 +59,8 @@ pub(super) fn sentence(sentence: &Sentence) -> Markup {
                 Part::Names(names, last) => (listed(names, last)),
                 Part::Share(share) => (limit_percent(*share)),
                 Part::Measured(share) => (percent(*share)),
-                Part::Records(records) => (counted(*records, "record", "records")),
+                Part::Size(size, Unit::Records) => (counted(*size, "record", "records")),
+                Part::Size(size, Unit::Persons) => (counted(*size, "person", "persons")),
             }
         }
     }

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use moretta_core::{
     measure::{MEASURES, Measures},
     privacy::{Description, Template, TemplateValues},
+    schema::Unit,
     search::Stop,
     text::{count, counted, escaped, listed, one_line, shown},
 };
@@ -13,6 +14,7 @@ use moretta_flow::Checked;
 use moretta_guess::Guesses;
 use moretta_insight::{
     evaluate::{ERRORS, Errors, Tested, TestedRecords},
+    household::Households,
     kept::Kept,
     recoding_comparison::{Both, Compared},
     report::{ObjectiveResult, Report, TemplateResult},
@@ -66,9 +68,10 @@ fn figure(value: f64) -> String {
 /// Returns the summary of `anonymize` and `apply`.
 pub fn release(report: &Report, output: &Output) -> String {
     let mut text = format!(
-        "{GOOD}released{GOOD:#} {}: {} in {}, {} suppressed\n",
+        "{GOOD}released{GOOD:#} {}: {}{} in {}, {} suppressed\n",
         file_name(&output.output),
         records(report.input.rows),
+        report.input.persons.map_or(String::new(), |persons| format!(" of {}", Unit::Persons.counted(persons))),
         counted(report.groups as u64, "group", "groups"),
         count(report.suppressed_rows)
     );
@@ -106,12 +109,26 @@ pub fn release(report: &Report, output: &Output) -> String {
 
 /// The re-identification risk before and after.
 fn risk(report: &Report) -> String {
+    let units = report.policy.unit().plural();
     let (before, after) = (report.risk.before.prosecutor, report.risk.after.prosecutor);
     let [unique, unique_after, mean, mean_after] = [before.unique, after.unique, before.mean, after.mean].map(percent);
-    format!(
-        "  risk   unique records: {unique} before, {unique_after} after; \
+    let mut text = format!(
+        "  risk   unique {units}: {unique} before, {unique_after} after; \
          mean re-identification risk: {mean} before, {mean_after} after\n"
-    )
+    );
+    if let Some(Households { before, after }) = report.risk.household {
+        let _ = writeln!(
+            text,
+            "  risk   of households (one member found, all found), mean: {} before, {} after; records above {} only \
+             because of it: {} before, {} after",
+            percent(before.mean),
+            percent(after.mean),
+            percent(report.risk.threshold),
+            count(before.above_only_by_household),
+            count(after.above_only_by_household)
+        );
+    }
+    text
 }
 
 /// The information loss: overall, by column, and by the objectives of the policy.

@@ -12,7 +12,7 @@ use crate::{
     counts::RecordOrder,
     dates::DateFormat,
     hierarchy::{HierarchyChoice, ValueParser},
-    schema::{Kind, MissingRule, Role},
+    schema::{Kind, MissingRule, Role, Unit},
 };
 
 /// The declared columns of a table, and how it is read and written.
@@ -42,6 +42,11 @@ pub trait Declaration {
         self.columns().iter().find(|column| column.role == Role::Person)
     }
 
+    /// The unit in which sizes of groups are counted.
+    fn unit(&self) -> Unit {
+        if self.person().is_some() { Unit::Persons } else { Unit::Records }
+    }
+
     /// The column with the number of the household, if reports have the risk of households.
     fn household(&self) -> Option<&ColumnPolicy> {
         self.columns().iter().find(|column| column.role == Role::Household)
@@ -65,8 +70,8 @@ pub struct ColumnPolicy {
     pub weight: f64,
     /// Meaning of a missing value.
     pub missing: MissingRule,
-    /// Whether spellings of one value count as one; true by default. Only for columns with role sensitive, class, person
-    /// or household.
+    /// Whether spellings of one value count as one; true by default. Only for columns with role sensitive, class,
+    /// person or household.
     pub fold: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Normalized average group size (LeFevre et al. 2006). `None` for a policy without k.
+//! Normalized average group size (LeFevre et al. 2006). `None` for a policy without k, or with one that counts
+//! persons.
 
 use super::MeasureEntry;
 

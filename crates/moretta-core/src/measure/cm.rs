@@ -41,7 +41,7 @@ pub(super) fn mistakes(context: &MeasureContext<'_>, class: AttributeId, costs: 
         if members.len() == 1 && !suppressed {
             return 0.0;
         }
-        let group = Group::new(context.records, members);
+        let group = Group::of_records(context.records, members);
         let histogram = group.histogram(class);
         if suppressed {
             histogram.iter().map(|&(class, n)| costs.of_suppressed(class) * n as f64).sum()

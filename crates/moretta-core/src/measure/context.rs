@@ -9,7 +9,7 @@ use crate::{
 
 /// The parts of a policy that measures use.
 pub trait MeasuredPolicy: Declaration {
-    /// The k of k-anonymity; `None` if the policy does not require it.
+    /// The k of k-anonymity; `None` if the policy does not require it, or if it counts persons.
     fn k(&self) -> Option<u64>;
 
     /// The objectives of `[measure]`.
@@ -33,7 +33,7 @@ pub struct MeasureContext<'a> {
     pub records: &'a Profile,
     /// Weight of each quasi-identifier.
     pub weights: Vec<f64>,
-    /// The policy's k, if it has one.
+    /// The policy's k, if it has one that counts records.
     pub k: Option<u64>,
     /// The policy's objectives: `cm` and `rm` use the column and the parameters of the first of their kind.
     pub objectives: &'a [Objective],

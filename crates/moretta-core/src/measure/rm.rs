@@ -42,7 +42,7 @@ pub(super) fn dispersed(context: &MeasureContext<'_>, column: AttributeId, dispe
     let numbers = context.records.attributes()[column.index()].numbers.as_ref()?;
     let of_members = |members: &[VariantCount]| match members {
         [_] => 0.0,
-        _ => dispersion.of(numbers, Group::new(context.records, members).histogram(column)),
+        _ => dispersion.of(numbers, Group::of_records(context.records, members).histogram(column)),
     };
     let whole = of_members(&context.records.everything());
     let within: f64 =

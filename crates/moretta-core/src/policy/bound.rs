@@ -2,10 +2,8 @@
 
 use super::Policy;
 use crate::{
-    declaration::Declaration,
     privacy::{BoundModel, BoundModels, BoundTableModel, ModelError},
     profile::{Profile, Tables},
-    text::shown,
 };
 
 /// A policy bound to a table. It has every model of the policy: there is no way to leave one out.
@@ -21,13 +19,17 @@ impl<'a> BoundPolicy<'a> {
         Self::with_tables(policy, Tables::of(profile))
     }
 
-    /// Binds every model to a table and the second tables that models need.
+    /// Binds every model to a table and the second tables that models need. An error if the policy counts persons and
+    /// the table has none: records must not be counted in their place.
     pub fn with_tables(policy: &'a Policy, tables: Tables<'a>) -> Result<Self, ModelError> {
-        if let Some(person) = policy.person() {
-            return Err(ModelError(format!(
-                "column `{}` has the role \"person\", which cannot be counted yet",
-                shown(&person.name)
-            )));
+        let unjudged = if tables.table.unit() == policy.unit() { Vec::new() } else { policy.privacy.of_persons() };
+        if !unjudged.is_empty() {
+            let message = format!(
+                "the policy counts persons, and this table does not say which records are of one person, so it cannot be \
+                 judged by {}",
+                unjudged.join(", ")
+            );
+            return Err(ModelError(message));
         }
         for model in &policy.privacy.models {
             if let Some(name) = model.second_tables().into_iter().find(|name| tables.second(name).is_none()) {

@@ -1,7 +1,12 @@
 //! The columns of a policy, by role.
 
 use super::{ColumnPolicy, Declaration, InputOptions, Policy, ReleaseOptions};
-use crate::{measure::MeasuredPolicy, objective::Objective, profile::Profile, schema::Role};
+use crate::{
+    measure::MeasuredPolicy,
+    objective::Objective,
+    profile::Profile,
+    schema::{Role, Unit},
+};
 
 impl Declaration for Policy {
     fn columns(&self) -> &[ColumnPolicy] {
@@ -18,8 +23,9 @@ impl Declaration for Policy {
 }
 
 impl MeasuredPolicy for Policy {
+    /// Measures of a file have no persons, so a k that counts them is no yardstick of sizes in records.
     fn k(&self) -> Option<u64> {
-        self.privacy.k()
+        self.privacy.k().filter(|_| self.unit() == Unit::Records)
     }
 
     fn objectives(&self) -> &[Objective] {
@@ -68,6 +74,21 @@ impl Policy {
             declared.for_each(|declared| declared.kind = Some(column.domain.kind()));
         }
         policy
+    }
+
+    /// The column with the number of the person, if privacy models count persons.
+    pub fn person(&self) -> Option<&ColumnPolicy> {
+        Declaration::person(self)
+    }
+
+    /// The column with the number of the household, if reports have the risk of households.
+    pub fn household(&self) -> Option<&ColumnPolicy> {
+        Declaration::household(self)
+    }
+
+    /// The unit in which sizes of groups are counted.
+    pub fn unit(&self) -> Unit {
+        Declaration::unit(self)
     }
 
     /// The columns that are not released, in policy order: identifiers, the person and the household.

@@ -1,10 +1,17 @@
 //! The view of a group of records that a model judges.
+//!
+//! If the table has a person column, models judge persons instead of records: the size of a group is the number of its
+//! distinct persons, and the weight of a value is the number of distinct persons who carry it in the group. Each pair
+//! of a person and a value counts once, so weights may add up to more than the size.
 
 use std::cell::OnceCell;
+
+use hashbrown::HashSet;
 
 use crate::{
     ids::{AttributeId, ColumnId},
     profile::{Profile, VariantCount},
+    schema::Unit,
     text::merge_counts,
 };
 
@@ -13,6 +20,10 @@ pub struct Group<'a> {
     profile: &'a Profile,
     members: &'a [VariantCount],
     records: u64,
+    /// Whether persons are counted.
+    unit: Unit,
+    /// Distinct persons, if they are counted.
+    persons: OnceCell<u64>,
     /// By attribute. Cached because many models may judge one column (a template for each of its values).
     histograms: OnceCell<Box<[OnceCell<Histogram>]>>,
     labels: Option<&'a dyn Fn(ColumnId) -> Option<&'a str>>,
@@ -24,14 +35,21 @@ thread_local! {
     pub(crate) static MEMBERS_COUNTED: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Pairs of value code and records, sorted by code; values without records are left out.
+/// Pairs of value code and weight (records, or distinct persons), sorted by code; values that do not occur are left
+/// out.
 pub type Histogram = Vec<(u32, u64)>;
 
 impl<'a> Group<'a> {
     /// A group under construction: it has members but no released labels yet.
     pub fn new(profile: &'a Profile, members: &'a [VariantCount]) -> Self {
         let records = members.iter().map(|member| member.records).sum();
-        Self { profile, members, records, histograms: OnceCell::new(), labels: None }
+        let (unit, persons) = (profile.unit(), OnceCell::new());
+        Self { profile, members, records, unit, persons, histograms: OnceCell::new(), labels: None }
+    }
+
+    /// A group whose records count, also if the table has persons: for measures of information loss.
+    pub fn of_records(profile: &'a Profile, members: &'a [VariantCount]) -> Self {
+        Self { unit: Unit::Records, ..Self::new(profile, members) }
     }
 
     /// A group of a released table. `labels` returns the label of a column, `None` if the group spans several.
@@ -54,6 +72,19 @@ impl<'a> Group<'a> {
         self.records
     }
 
+    /// The unit of the size and of the weights of values.
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// Number of distinct persons or, if the table has no person column, of records.
+    pub fn size(&self) -> u64 {
+        match self.unit {
+            Unit::Records => self.records,
+            Unit::Persons => *self.persons.get_or_init(|| self.profile.size_of(self.members)),
+        }
+    }
+
     /// The released label of a column; `None` during a search, and for columns outside the model's scope.
     pub fn label(&self, column: ColumnId) -> Option<&'a str> {
         self.labels.and_then(|labels| labels(column))
@@ -68,6 +99,9 @@ impl<'a> Group<'a> {
     fn count(&self, attribute: AttributeId) -> Histogram {
         #[cfg(test)]
         MEMBERS_COUNTED.set(MEMBERS_COUNTED.get() + self.members.len() as u64);
+        if let Some(persons) = self.persons_by_value(attribute) {
+            return persons;
+        }
         let values = self.profile.attributes()[attribute.index()].values.len();
         if values <= 4 * self.members.len() + 64 {
             let mut dense = vec![0u64; values];
@@ -83,15 +117,33 @@ impl<'a> Group<'a> {
         sparse
     }
 
-    /// Records with one value of a sensitive or class column.
-    pub fn records_with(&self, attribute: AttributeId, value: u32) -> u64 {
+    fn persons_by_value(&self, attribute: AttributeId) -> Option<Histogram> {
+        match self.unit {
+            Unit::Records => None,
+            Unit::Persons => self.profile.persons_by_value(self.members, attribute),
+        }
+    }
+
+    /// Sum of the weights of all values of a sensitive or class column: the records or, if persons are counted, the
+    /// pairs of a person and a value.
+    pub fn total(&self, attribute: AttributeId) -> u64 {
+        match self.unit {
+            Unit::Records => self.records,
+            Unit::Persons => self.histogram(attribute).iter().map(|(_, persons)| persons).sum(),
+        }
+    }
+
+    /// Weight of one value of a sensitive or class column: the records or, if persons are counted, the distinct persons
+    /// that carry it.
+    pub fn weight_of(&self, attribute: AttributeId, value: u32) -> u64 {
         let histogram = self.histogram(attribute);
         histogram.binary_search_by_key(&value, |(code, _)| *code).map_or(0, |at| histogram[at].1)
     }
 
-    /// The share of records with one value of a sensitive or class column.
+    /// The confidence of inferring a value of a sensitive or class column: the share of records or, if persons are
+    /// counted, of persons that carry it.
     pub fn share_of(&self, attribute: AttributeId, value: u32) -> f64 {
-        self.records_with(attribute, value) as f64 / self.records.max(1) as f64
+        self.weight_of(attribute, value) as f64 / self.size().max(1) as f64
     }
 }
 
@@ -103,12 +155,24 @@ pub(crate) struct GrowingGroup<'a> {
     records: u64,
     /// As in [`Group`].
     histograms: Box<[OnceCell<Histogram>]>,
+    /// `None` if records are counted.
+    seen: Option<SeenPersons>,
+}
+
+/// The persons of a growing group, to count new ones only.
+#[derive(Default)]
+struct SeenPersons {
+    persons: HashSet<u32>,
+    /// By attribute with a histogram: its pairs of a value and a person.
+    pairs: Vec<Option<HashSet<u64>>>,
 }
 
 impl<'a> GrowingGroup<'a> {
     pub(crate) fn new(profile: &'a Profile) -> Self {
         let histograms = profile.attributes().iter().map(|_| OnceCell::new()).collect();
-        Self { profile, members: Vec::new(), records: 0, histograms }
+        let pairs = vec![None; profile.attributes().len()];
+        let seen = profile.persons().map(|_| SeenPersons { pairs, ..SeenPersons::default() });
+        Self { profile, members: Vec::new(), records: 0, histograms, seen }
     }
 
     /// Adds the members that `append` appends.
@@ -117,14 +181,21 @@ impl<'a> GrowingGroup<'a> {
         append(&mut self.members);
         let added = &self.members[before..];
         self.records += added.iter().map(|member| member.records).sum::<u64>();
-        for (attribute, histogram) in self.histograms.iter_mut().enumerate() {
-            let Some(histogram) = histogram.get_mut() else { continue };
-            for member in added {
-                let value = self.profile.value(member.variant, AttributeId::from_index(attribute));
-                match histogram.binary_search_by_key(&value, |(code, _)| *code) {
-                    Ok(at) => histogram[at].1 += member.records,
-                    Err(at) => histogram.insert(at, (value, member.records)),
+        if let Some(seen) = &mut self.seen {
+            seen.persons.extend(added.iter().filter_map(|member| self.profile.person(member.variant)));
+        }
+        for (index, histogram) in self.histograms.iter_mut().enumerate() {
+            let (Some(histogram), attribute) = (histogram.get_mut(), AttributeId::from_index(index)) else { continue };
+            let Some(seen) = &mut self.seen else {
+                for member in added {
+                    add_weight(histogram, self.profile.value(member.variant, attribute), member.records);
                 }
+                continue;
+            };
+            let pairs = |members| self.profile.values_and_persons(members, attribute).into_iter().flatten();
+            let known = seen.pairs[index].get_or_insert_with(|| pairs(&self.members[..before]).collect());
+            for pair in pairs(added).filter(|pair| known.insert(*pair)) {
+                add_weight(histogram, (pair >> 32) as u32, 1);
             }
         }
     }
@@ -132,7 +203,8 @@ impl<'a> GrowingGroup<'a> {
     pub(crate) fn judge<R>(&mut self, judge: impl FnOnce(&Group<'_>) -> R) -> R {
         let histograms = OnceCell::from(std::mem::take(&mut self.histograms));
         let Self { profile, ref members, records, .. } = *self;
-        let group = Group { profile, members, records, histograms, labels: None };
+        let persons = self.seen.as_ref().map_or_else(OnceCell::new, |seen| OnceCell::from(seen.persons.len() as u64));
+        let group = Group { profile, members, records, unit: profile.unit(), persons, histograms, labels: None };
         let result = judge(&group);
         self.histograms = group.histograms.into_inner().unwrap_or_default();
         result
@@ -144,14 +216,22 @@ impl<'a> GrowingGroup<'a> {
     }
 }
 
-/// Sizes of all groups of a released table: pairs of size and number of groups, small sizes first.
+/// Adds to the weight of a value.
+fn add_weight(histogram: &mut Histogram, value: u32, weight: u64) {
+    match histogram.binary_search_by_key(&value, |(code, _)| *code) {
+        Ok(at) => histogram[at].1 += weight,
+        Err(at) => histogram.insert(at, (value, weight)),
+    }
+}
+
+/// Sizes (persons or records) of all groups of a released table: pairs of size and number of groups, small sizes first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupSizes(Vec<(u64, u64)>);
 
 impl GroupSizes {
-    /// Takes the records of each group, in any order.
-    pub fn of(records: impl Iterator<Item = u64>) -> Self {
-        let mut sizes: Vec<(u64, u64)> = records.map(|records| (records, 1)).collect();
+    /// Takes the size of each group, in any order.
+    pub fn of(sizes: impl Iterator<Item = u64>) -> Self {
+        let mut sizes: Vec<(u64, u64)> = sizes.map(|size| (size, 1)).collect();
         sizes.sort_unstable();
         sizes.dedup_by(|next, kept| {
             next.0 == kept.0 && {
@@ -172,12 +252,12 @@ impl GroupSizes {
         self.0.iter().map(|(_, groups)| groups).sum()
     }
 
-    /// Number of records.
+    /// Sum of the sizes.
     pub fn records(&self) -> u64 {
         self.0.iter().map(|(size, groups)| size * groups).sum()
     }
 
-    /// Records of the smallest group; 0 if there is none.
+    /// Size of the smallest group; 0 if there is none.
     pub fn smallest(&self) -> u64 {
         self.0.first().map_or(0, |(size, _)| *size)
     }

@@ -18,6 +18,11 @@
 //! Most models are *closed under union*: if two groups satisfy the model, so does their union. A bound model says
 //! whether it is closed; methods that merge groups rely on it and refuse a model that is not.
 //!
+//! If the table has a person column, models count persons ([`Group`]). Then only k-anonymity, distinct l-diversity and
+//! LKC-privacy without a confidence are closed under union: a person may be in both groups with different values. For
+//! example, of two groups `{P: flu, Q: hiv}` and `{P: hiv, Q: flu}` half of the persons have hiv, and all of their
+//! union. Limits on counts of records say nothing about persons, so no model has them then.
+//!
 //! Suppressed records are a group like any other: an attacker who knows that a person is in the table and in no other
 //! group knows that the person is among the suppressed. A release with one suppressed record has a group of size 1.
 
@@ -63,7 +68,7 @@ use crate::{
     document::{Fields, PolicyError},
     ids::{AttributeId, ColumnId},
     profile::Profile,
-    schema::{Kind, Role},
+    schema::{Kind, Role, Unit},
 };
 
 /// All privacy models, in the order of reports.
@@ -149,6 +154,7 @@ impl DraftColumns<'_> {
 }
 
 /// Returns k if the model requires k records per group and nothing else, with all quasi-identifiers assumed known.
+/// `None` if it counts persons.
 pub fn only_k(model: &dyn BoundModel, profile: &Profile) -> Option<u64> {
     if model.scope().len() < profile.columns().len() {
         return None;
@@ -169,6 +175,11 @@ pub fn attribute_named(profile: &Profile, name: &str) -> Result<AttributeId, Mod
     profile
         .attribute(name)
         .ok_or_else(|| ModelError(format!("column `{name}` is neither sensitive nor a class column of this table")))
+}
+
+/// Returns the unit in which a policy with these columns counts.
+pub fn unit_of(columns: &[ColumnPolicy]) -> Unit {
+    if columns.iter().any(|column| column.role == Role::Person) { Unit::Persons } else { Unit::Records }
 }
 
 /// Returns the names of the columns with this role.

@@ -23,9 +23,20 @@ pub trait PrivacyModel: Any + fmt::Debug + Send + Sync {
     /// Names of the sensitive and class columns that the model guards.
     fn guards(&self, columns: &[ColumnPolicy]) -> Vec<String>;
 
-    /// Names of the quasi-identifiers that the attacker is assumed to know. Required, because a model that assumes fewer
-    /// than all and forgot to say so would suppress the note on columns that no model protects.
+    /// Names of the quasi-identifiers that the attacker is assumed to know. Required, because a model that assumes
+    /// fewer than all and forgot to say so would suppress the note on columns that no model protects.
     fn assumes_known(&self, columns: &[ColumnPolicy]) -> Vec<String>;
+
+    /// Whether the verdict depends on which records are of one person, if the policy has a person column. A released
+    /// file does not have that column, so such a model cannot be judged from the file.
+    fn depends_on_persons(&self) -> bool {
+        true
+    }
+
+    /// The condition on records that follows from the model where it counts persons; `None` if there is none.
+    fn implied_on_records(&self) -> Option<std::sync::Arc<dyn PrivacyModel>> {
+        None
+    }
 
     /// Whether every table satisfies the model. A policy with only such models guarantees nothing and is refused.
     fn is_trivial(&self) -> bool;
@@ -154,7 +165,7 @@ pub trait BoundModel: Send + Sync {
         None
     }
 
-    /// A sentence about the result, for models whose worst figure does not say all. `smallest` is the records of the
+    /// A sentence about the result, for models whose worst figure does not say all. `smallest` is the size of the
     /// smallest group, `confidence` the highest confidence.
     fn finding(&self, _smallest: u64, _confidence: Option<f64>) -> Option<Sentence> {
         None

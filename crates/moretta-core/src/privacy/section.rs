@@ -10,6 +10,7 @@ use crate::{
     document::{Fields, PolicyError, TomlTable, section, section_at},
     profile::Tables,
     schema::Role,
+    text::shown,
 };
 
 const MAX_SUPPRESSED: &str = "max-suppressed";
@@ -54,6 +55,28 @@ impl Privacy {
         if let Some(k) = k {
             self.models.insert(0, Arc::new(KAnonymity { k }));
         }
+    }
+
+    /// The models that cannot be judged without persons, in words.
+    pub fn of_persons(&self) -> Vec<String> {
+        let name = |model: &Arc<dyn PrivacyModel>| {
+            let name = MODELS.iter().find(|entry| entry.key == model.key()).map_or(model.key(), |entry| entry.name);
+            let section = model.section();
+            match section.get("column").and_then(|column| column.as_str()) {
+                Some(column) => format!("{name} of `{}`", shown(column)),
+                None => name.to_owned(),
+            }
+        };
+        self.models.iter().filter(|model| model.depends_on_persons()).map(name).collect()
+    }
+
+    /// The conditions that can be judged in a file without persons: the models that do not depend on persons, and the
+    /// conditions on records that follow from the others.
+    pub(crate) fn without_persons(&self) -> Self {
+        let on_file = |model: &Arc<dyn PrivacyModel>| {
+            if model.depends_on_persons() { model.implied_on_records() } else { Some(Arc::clone(model)) }
+        };
+        Self { models: self.models.iter().filter_map(on_file).collect(), ..*self }
     }
 
     /// The models that not every table satisfies.

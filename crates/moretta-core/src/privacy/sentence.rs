@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::text::count;
+use crate::schema::Unit;
 
 /// A sentence without its full stop.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -21,8 +21,8 @@ pub enum Part {
     Share(f64),
     /// A share of 1 that was measured.
     Measured(f64),
-    /// A number of records.
-    Records(u64),
+    /// A number of records or persons.
+    Size(u64, Unit),
 }
 
 impl Sentence {
@@ -71,8 +71,7 @@ impl fmt::Display for Sentence {
             // Rounded to twelve digits, because 0.07 * 100 is not exactly 7.
             Part::Share(share) => write!(f, "{} %", (share * 1e14).round() / 1e12),
             Part::Measured(share) => write!(f, "{:.1} %", share * 100.0),
-            Part::Records(1) => f.write_str("1 record"),
-            Part::Records(records) => write!(f, "{} records", count(*records)),
+            Part::Size(size, unit) => f.write_str(&unit.counted(*size)),
         })
     }
 }

@@ -1,7 +1,12 @@
 //! Worked examples of the papers.
 
-use super::{ModelFacts, TemplateFacts};
+use proptest::prelude::*;
+
+use super::{Group, GrowingGroup, ModelFacts, TemplateFacts, redundant};
 use crate::{
+    hierarchy::Hierarchies,
+    policy::BoundPolicy,
+    profile::{Profile, Tables},
     recoding::Recoding,
     testing::{BANK, TestTable},
     verify::{VerifyError, check_against, verify_against},
@@ -111,5 +116,154 @@ fn salaries_are_as_close_as_the_paper_says() {
     for (q, _, expected) in groups {
         let distance = 0.5 * (1.0 - table.margin(&table.members(|row| row[0] == q)));
         assert!((distance - expected).abs() < 1e-9, "{q}: {distance}");
+    }
+}
+
+/// Six records of three persons: flu is carried by two persons, hiv and cold by one each; the pairs are four.
+const OF_PERSONS: &[(&str, u64)] = &[("1,flu,P1", 3), ("1,hiv,p1", 1), ("2,flu,P2", 1), ("2,cold,P3", 1)];
+
+fn of_persons(policy: &str) -> TestTable {
+    one_column(&format!("columns.p.role = \"person\"\n{policy}"), OF_PERSONS)
+}
+
+fn about_s(model: &str, lines: &str) -> String {
+    format!("[[privacy.{model}]]\ncolumn = \"s\"\n{lines}\n")
+}
+
+#[test]
+fn persons_are_counted_and_not_their_records() {
+    let two_thirds = 2.0 / 3.0;
+    let template =
+        |limit: f64| about_s("template", &format!("given = [\"q\"]\nvalues = [\"flu\"]\nmax-confidence = {limit:?}"));
+    let entropy = (0.5f64 * 2f64.ln() + 0.5 * 4f64.ln()).exp();
+    for (policy, expected) in [
+        ("privacy.k = 3".to_owned(), 0.0),
+        ("privacy.k = 4".to_owned(), -0.25),
+        (template(two_thirds), 0.0),
+        (template(0.5), -1.0 / 3.0),
+        (format!("[privacy.lkc]\nl = 1\nk = 3\nc = {two_thirds:?}"), 0.0),
+        ("[privacy.lkc]\nl = 1\nk = 2\nc = 0.5".to_owned(), -1.0 / 3.0),
+        (about_s("l-diversity", "l = 3"), 0.0),
+        (about_s("l-diversity", "kind = \"entropy\"\nl = 2"), (entropy - 2.0) / 2.0),
+        // Flu has two of the four pairs: 2 < c (1 + 1).
+        (about_s("l-diversity", "kind = \"recursive\"\nl = 2\nc = 1.25"), 0.25),
+        (about_s("t-closeness", "t = 0.5\ndistance = \"equal\""), 1.0),
+    ] {
+        let table = of_persons(&policy);
+        let margin = table.margin(&table.members(|_| true));
+        assert!((margin - expected).abs() < 1e-12, "{policy}: {margin}");
+        assert!(table.models.iter().all(|model| model.limits().is_none()), "{policy}");
+    }
+    let recursive = of_persons(&about_s("l-diversity", "kind = \"recursive\"\nl = 2\nc = 1.0"));
+    assert!(recursive.margin(&recursive.members(|_| true)) < 0.0, "2 < 2 does not hold");
+    // The first group has the pairs flu and hiv, 1/2 each, the table has 1/2, 1/4 and 1/4 (cold).
+    let close = of_persons(&about_s("t-closeness", "t = 0.25\ndistance = \"equal\""));
+    assert_eq!(close.margin(&close.members(|row| row[0] == "1")), 0.0);
+    let delta = of_persons(&about_s("delta-disclosure", "delta = 1.0"));
+    assert_eq!(delta.margin(&delta.members(|row| row[0] == "1")), -1.0, "cold is missing");
+    assert!(delta.margin(&delta.members(|_| true)) > 0.0);
+}
+
+#[test]
+fn few_models_of_persons_are_closed_under_union() {
+    let closed = |policy: &str| of_persons(policy).models.iter().all(|model| model.is_closed_under_union());
+    let limit = "given = [\"q\"]\nvalues = [\"flu\"]\nmax-confidence = 0.5";
+    for (policy, expected) in [
+        ("privacy.k = 3".to_owned(), true),
+        (about_s("l-diversity", "l = 3"), true),
+        ("[privacy.lkc]\nl = 1\nk = 3\nc = 1.0".to_owned(), true),
+        ("[privacy.lkc]\nl = 1\nk = 3\nc = 0.9".to_owned(), false),
+        (about_s("l-diversity", "kind = \"entropy\"\nl = 2"), false),
+        (about_s("l-diversity", "kind = \"recursive\"\nl = 2\nc = 1.0"), false),
+        (about_s("t-closeness", "t = 0.5\ndistance = \"equal\""), false),
+        (about_s("delta-disclosure", "delta = 1.0"), false),
+        (about_s("template", limit), false),
+    ] {
+        assert_eq!(closed(&policy), expected, "{policy}");
+    }
+    // Each of two persons carries hiv in a group of its own.
+    let policy = about_s("template", "given = [\"q\"]\nvalues = [\"hiv\"]\nmax-confidence = 0.5")
+        + "[columns.p]\nrole = \"person\"";
+    let table = one_column(&policy, &[("1,flu,P", 1), ("1,hiv,Q", 1), ("2,hiv,P", 1), ("2,flu,Q", 1)]);
+    let margin = |q: &str| table.margin(&table.members(|row| q.contains(row[0])));
+    assert_eq!((margin("1"), margin("2"), margin("12")), (0.0, 0.0, -1.0));
+}
+
+/// A template of persons may hold given two columns and not given one: it follows from no other.
+#[test]
+fn no_template_of_persons_is_redundant() {
+    let template = |given: &str| {
+        format!("[[privacy.template]]\ngiven = [{given}]\ncolumn = \"s\"\nvalues = [\"hiv\"]\nmax-confidence = 0.5\n")
+    };
+    let columns = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\ns.role = \"sensitive\"\n";
+    let policy = |person: &str| columns.to_owned() + person + &template("\"a\", \"b\"") + &template("\"a\"");
+    let of_records = TestTable::new(&policy(""), &[], &[("1,1,hiv", 1), ("1,2,flu", 1)]);
+    let of_persons = TestTable::new(&policy("p.role = \"person\"\n"), &[], &[("1,1,hiv,P", 1), ("1,2,flu,P", 1)]);
+    assert_eq!(redundant(&of_records.models), [(1, 0)]);
+    assert_eq!(redundant(&of_persons.models), []);
+}
+
+#[test]
+fn lkc_of_persons_judges_all_sets_of_columns() {
+    let columns = "[columns]\na.role = \"quasi-identifier\"\nb.role = \"quasi-identifier\"\nc.role = \"quasi-identifier\"\n\
+                   s.role = \"sensitive\"\np.role = \"person\"\n";
+    let sets = |l: u64, c: &str| {
+        let policy = format!("{columns}[privacy.lkc]\nl = {l}\nk = 2\nc = {c}\n");
+        let table = TestTable::new(&policy, &[], &[("1,1,1,hiv,P", 1), ("1,1,2,flu,Q", 1)]);
+        let first = table.models[0].describe().to_string();
+        (table.models.len(), first)
+    };
+    let limit = "LKC-privacy (any 2 of 3 columns known: k = 2 persons, confidence at most 0.9)";
+    assert_eq!(sets(2, "0.9"), (6, limit.to_owned()));
+    assert_eq!((sets(2, "1.0").0, sets(1, "0.9").0, sets(9, "0.9").0), (3, 3, 7));
+}
+
+#[test]
+fn spellings_of_a_person_are_one_person() {
+    let rows = [("1,flu,A7", 1), ("1,flu, a7 ", 1), ("1,flu,7", 1), ("1,flu,07.0", 1), ("1,flu,?", 1), ("1,flu,", 1)];
+    let policy = |more: &str| format!("privacy.k = 3\n[columns.p]\nrole = \"person\"\nmissing = \"category\"\n{more}");
+    let folded = one_column(&policy(""), &rows);
+    assert_eq!((folded.profile.persons(), folded.margin(&folded.members(|_| true))), (Some(3), 0.0));
+    let exact = one_column(&policy("fold = false\n"), &rows);
+    assert_eq!(exact.profile.persons(), Some(5), "all records without a person are one");
+}
+
+/// A table that does not say who is who must not be judged by its records.
+#[test]
+fn a_table_without_persons_is_refused() {
+    let with = of_persons("privacy.k = 3");
+    let counts = crate::testing::counts(&one_column("privacy.k = 3", &[("1,flu", 9)]).policy, &[("1,flu", 9)]);
+    let file = Profile::of_release(&with.policy, &Hierarchies::default(), &counts).unwrap();
+    let refused = BoundPolicy::new(&with.policy, &file).err().unwrap().to_string();
+    assert!(refused.contains("cannot be judged by k-anonymity"), "{refused}");
+    // The distinct values do not depend on the persons who carry them.
+    let distinct = of_persons(&about_s("l-diversity", "l = 3"));
+    assert!(BoundPolicy::new(&distinct.policy, &file).is_ok());
+    let of_records = with.policy.privacy.without_persons().bind(&Tables::of(&file)).unwrap();
+    assert!(of_records.of_groups[0].holds(&Group::new(&file, &file.everything())), "nine records");
+}
+
+proptest! {
+    /// A group that grows is judged like the same group at once.
+    #[test]
+    fn a_growing_group_counts_persons_once(
+        rows in prop::collection::vec((0u8..3, 0u8..4, 0u8..6), 1..30),
+        steps in prop::collection::vec(0usize..30, 0..5),
+    ) {
+        let texts: Vec<String> = rows.iter().map(|(q, s, p)| format!("{q},{s},p{p}")).collect();
+        let rows: Vec<(&str, u64)> = texts.iter().map(|row| (row.as_str(), 1)).collect();
+        let policy = about_s("l-diversity", "kind = \"entropy\"\nl = 2") + "[privacy]\nk = 3\n[columns.p]\nrole = \"person\"";
+        let table = one_column(&policy, &rows);
+        let everything = table.profile.everything();
+        let (mut growing, mut taken) = (GrowingGroup::new(&table.profile), 0);
+        for step in steps {
+            let until = (taken + step).min(everything.len());
+            growing.extend(|members| members.extend(&everything[taken..until]));
+            taken = until;
+            let group = Group::new(&table.profile, &everything[..taken]);
+            for model in &table.models {
+                prop_assert_eq!(growing.judge(|grown| model.margin(grown)), model.margin(&group));
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ mod coarse;
 mod fold;
 mod label_domains;
 mod order;
+mod persons;
 mod tables;
 
 use std::{borrow::Cow, sync::OnceLock};
@@ -20,7 +21,7 @@ pub use self::tables::{SecondTable, Tables};
 
 use hashbrown::HashSet;
 
-use self::attribute::Spelling;
+use self::{attribute::Spelling, persons::UnitColumn};
 use crate::{
     counts::{CountedColumn, Counts},
     dates::Moment,
@@ -54,6 +55,9 @@ pub struct Profile {
     variant_codes: Vec<u32>,
     variant_records: Vec<u64>,
     variant_first: Option<Vec<u64>>,
+    /// `None` if the table has no person column; then records are counted.
+    persons: Option<UnitColumn>,
+    households: Option<UnitColumn>,
     rows: Vec<VariantId>,
     /// Filled on first use.
     code_records: OnceLock<Vec<Vec<u64>>>,
@@ -69,9 +73,19 @@ pub struct VariantCount {
 }
 
 impl Profile {
-    /// Columns that an engine must group for this policy: quasi-identifiers first, then sensitive and class columns.
+    /// Columns of an original table that an engine must group for this policy: quasi-identifiers first, then sensitive
+    /// and class columns, then the person and the household.
     pub fn grouped_columns(policy: &impl Declaration) -> Vec<String> {
+        Self::declared(policy).map(|column| column.name.clone()).collect()
+    }
+
+    /// Columns of a released file that an engine must group for this policy: it has no persons and no households.
+    pub fn released_columns(policy: &impl Declaration) -> Vec<String> {
         policy.quasi_identifiers().chain(policy.attributes()).map(|column| column.name.clone()).collect()
+    }
+
+    fn declared(policy: &impl Declaration) -> impl Iterator<Item = &ColumnPolicy> {
+        policy.quasi_identifiers().chain(policy.attributes()).chain(policy.person()).chain(policy.household())
     }
 
     /// Profile of a table under a policy. `hierarchies` has the hierarchy files that the policy names.
@@ -93,7 +107,8 @@ impl Profile {
         })
     }
 
-    /// Profile of a released file: every released text is a value of its own.
+    /// Profile of a released file: every released text is a value of its own. The counts are those of the
+    /// [`released_columns`](Self::released_columns), so the profile has no persons.
     pub fn of_release(
         policy: &impl Declaration,
         hierarchies: &Hierarchies,
@@ -110,13 +125,19 @@ impl Profile {
         domain: impl Fn(usize, &ColumnPolicy) -> Result<(Domain, Vec<u32>), DomainError>,
     ) -> Result<Self, DomainError> {
         let (mut columns, mut attributes, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-        let mut declared_columns = policy.quasi_identifiers().chain(policy.attributes());
+        let mut units = [None, None];
+        let mut declared_columns = Self::declared(policy);
         for (position, counted) in counts.columns.iter().enumerate() {
-            let declared = declared_columns.next().filter(|declared| declared.name == counted.name);
+            // A file may lack the person and the household.
+            let declared = declared_columns.find(|declared| declared.name == counted.name);
             let declared = declared.expect("the engine groups the columns it was asked to, in that order");
             if declared.role == Role::QuasiIdentifier {
                 let (domain, map) = domain(position, declared)?;
                 columns.push(Column { name: declared.name.clone(), weight: declared.weight, domain });
+                codes.push(map);
+            } else if matches!(declared.role, Role::Person | Role::Household) {
+                let (unit, map) = UnitColumn::bind(policy, declared, counts, position)?;
+                units[usize::from(declared.role == Role::Household)] = Some(unit);
                 codes.push(map);
             } else {
                 let (missing, tree) =
@@ -127,11 +148,18 @@ impl Profile {
                 codes.push(map);
             }
         }
-        Ok(Self::assemble(columns, attributes, &codes, counts))
+        Ok(Self::assemble(columns, attributes, units, &codes, counts))
     }
 
-    fn assemble(columns: Vec<Column>, attributes: Vec<Attribute>, maps: &[Vec<u32>], counts: &Counts) -> Self {
-        let (p, width) = (columns.len(), maps.len());
+    /// `units` are the person and the household column, `maps` the codes of all columns by raw code.
+    fn assemble(
+        columns: Vec<Column>,
+        attributes: Vec<Attribute>,
+        [persons, households]: [Option<UnitColumn>; 2],
+        maps: &[Vec<u32>],
+        counts: &Counts,
+    ) -> Self {
+        let (p, q, width) = (columns.len(), columns.len() + attributes.len(), maps.len());
         let mut profile = Self {
             columns,
             attributes,
@@ -143,6 +171,8 @@ impl Profile {
             variant_codes: Vec::new(),
             variant_records: Vec::new(),
             variant_first: counts.first_records.is_some().then(Vec::new),
+            persons,
+            households,
             rows: vec![VariantId(0); counts.rows()],
             code_records: OnceLock::new(),
         };
@@ -159,7 +189,9 @@ impl Profile {
             }
             if new_tuple || codes[p..] != previous[p..] {
                 profile.variant_tuples.push(TupleId::from_index(profile.tuple_records.len() - 1));
-                profile.variant_codes.extend(&codes[p..]);
+                profile.variant_codes.extend(&codes[p..q]);
+                let units = profile.persons.iter_mut().chain(&mut profile.households);
+                units.zip(&codes[q..]).for_each(|(column, code)| column.of_variant.push(*code));
                 profile.variant_records.push(0);
                 profile.variant_first.iter_mut().for_each(|first| first.push(u64::MAX));
             }
@@ -179,7 +211,9 @@ impl Profile {
 
     fn sizes(&self) -> Vec<usize> {
         let columns = self.columns.iter().map(|column| column.domain.len());
-        columns.chain(self.attributes.iter().map(|attribute| attribute.values.len())).collect()
+        let attributes = self.attributes.iter().map(|attribute| attribute.values.len());
+        let units = self.persons.iter().chain(&self.households).map(|column| column.codes as usize);
+        columns.chain(attributes).chain(units).collect()
     }
 
     /// Bytes of the heap that the profile takes, with the records per code that are counted on first use.
@@ -189,7 +223,8 @@ impl Profile {
         let arrays =
             self.tuples() * (4 * p + 12) + self.variants() * (4 * attributes + 12 + first) + 4 * self.rows.len();
         let columns = self.columns.iter().map(|column| column.domain.bytes() + 8 * column.domain.len() as u64);
-        arrays as u64 + columns.sum::<u64>() + self.attributes.iter().map(Attribute::bytes).sum::<u64>()
+        let units: u64 = self.persons.iter().chain(&self.households).map(UnitColumn::bytes).sum();
+        arrays as u64 + units + columns.sum::<u64>() + self.attributes.iter().map(Attribute::bytes).sum::<u64>()
     }
 
     /// The quasi-identifier columns, in the order of the policy.
@@ -305,9 +340,15 @@ impl Profile {
         self.variants_of(tuple).map(|variant| self.member(variant))
     }
 
-    /// Share of all records per value of a sensitive or class column, by code.
+    /// Share of each value of a sensitive or class column, by code: of all records or, if persons are counted, of all
+    /// pairs of a person and a value.
     pub fn shares(&self, attribute: AttributeId) -> Vec<f64> {
         let mut records = vec![0u64; self.attributes[attribute.index()].values.len()];
+        if let Some(persons) = self.persons_by_value(&self.everything(), attribute) {
+            let pairs: u64 = persons.iter().map(|(_, persons)| persons).sum();
+            persons.into_iter().for_each(|(value, persons)| records[value as usize] = persons);
+            return records.into_iter().map(|persons| persons as f64 / pairs.max(1) as f64).collect();
+        }
         for member in self.everything() {
             records[self.value(member.variant, attribute) as usize] += member.records;
         }

@@ -41,6 +41,11 @@ impl Grouping {
         self.records[group]
     }
 
+    /// Size of a group: its distinct persons if the profile has persons, otherwise its records.
+    pub fn size(&self, group: usize, profile: &Profile) -> u64 {
+        profile.persons_of(self.members(group)).unwrap_or_else(|| self.records(group))
+    }
+
     fn counted(mut self) -> Self {
         let of_group = |group| self.members(group).iter().map(|member| member.records).sum();
         self.records = (0..self.len()).map(of_group).collect();

@@ -21,6 +21,7 @@ use crate::{
     policy::BoundPolicy,
     privacy::{GroupSizes, KAnonymity, PrivacyModel, only_k},
     recoding::Recoding,
+    schema::Unit,
     search::{Method, SearchError, Task},
     verify::{VerifyError, verify},
 };
@@ -41,12 +42,16 @@ pub(super) fn search(
         return Ok(first);
     }
     check_whole_table(bound)?;
-    let records = bound.profile().records();
-    let policy_k = task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max().unwrap_or(1);
+    let size = bound.profile().size();
+    let policy_k = match bound.profile().unit() {
+        Unit::Records => task.models.iter().filter_map(|model| only_k(&**model, task.profile)).max(),
+        Unit::Persons => bound.policy().privacy.k(),
+    };
+    let policy_k = policy_k.unwrap_or(1);
     let mut failing_k = policy_k;
     let mut found = None;
-    while found.is_none() && failing_k < records && observer.stop().is_none() {
-        let k = failing_k.saturating_mul(2).min(records);
+    while found.is_none() && failing_k < size && observer.stop().is_none() {
+        let k = failing_k.saturating_mul(2).min(size);
         match with_k(bound, method, task, k, observer)? {
             Some(outcome) => found = Some((k, outcome)),
             None => failing_k = k,
@@ -63,7 +68,7 @@ pub(super) fn search(
             None => failing_k = middle,
         }
     }
-    observer.note(&Note::RaisedK(k));
+    observer.note(&Note::RaisedK(k, bound.profile().unit()));
     outcome.work.push(("raised_k", k));
     Ok(stopped(outcome, observer))
 }
@@ -74,7 +79,7 @@ fn stopped(outcome: Outcome, observer: &dyn Observer) -> Outcome {
     Outcome { stop, ..outcome }
 }
 
-/// Searches with groups of at least `k` records; `None` if the result violates a model.
+/// Searches with groups of at least `k` records or persons; `None` if the result violates a model.
 fn with_k(
     bound: &BoundPolicy<'_>,
     method: &dyn Method,
@@ -100,7 +105,7 @@ fn holds(bound: &BoundPolicy<'_>, recoding: &Recoding) -> Result<bool, RunError>
 /// it. (A model that is not closed may hold in smaller groups.)
 fn check_whole_table(bound: &BoundPolicy<'_>) -> Result<(), SearchError> {
     let records = bound.profile().records();
-    let whole = GroupSizes::of([records].into_iter());
+    let whole = GroupSizes::of([bound.profile().size()].into_iter());
     let closed = bound.table_models().iter().filter(|model| model.is_closed_under_union());
     let broken = closed.filter(|model| model.margin(&whole) < 0.0);
     let broken: Vec<_> = broken.map(|model| (model.describe().to_string(), model.figure(&whole).text)).collect();

@@ -61,8 +61,9 @@ impl PrivacyModel for AverageRisk {
 impl AverageRisk {
     /// Whether a printed table satisfies the model, computed directly from the definition.
     pub fn holds_naively(&self, printed: &Printed<'_>) -> bool {
-        let groups = printed.groups(&printed.quasi_identifiers()).len();
-        groups as f64 <= self.max_risk * printed.rows.len() as f64 + 1e-9
+        let groups = printed.groups(&printed.quasi_identifiers());
+        let sizes: usize = groups.iter().map(|group| printed.size(group)).sum();
+        groups.len() as f64 <= self.max_risk * sizes as f64 + 1e-9
     }
 }
 
@@ -292,8 +293,8 @@ impl LaxDisclosure {
         let table = column.counts(&everything);
         let holds = |group: &[usize]| {
             column.counts(group).iter().all(|(value, count)| {
-                let share = *count as f64 / group.len() as f64;
-                (share / (table[value] as f64 / everything.len() as f64)).log2().abs() <= self.delta + 1e-9
+                let share = *count as f64 / column.total(group) as f64;
+                (share / (table[value] as f64 / column.total(&everything) as f64)).log2().abs() <= self.delta + 1e-9
             })
         };
         printed.verdict(&printed.quasi_identifiers(), holds).holds
@@ -304,7 +305,7 @@ impl BoundLaxDisclosure {
     /// Maximum of |log2(share in the group / share in the table)| over the values in the group.
     fn worst(&self, group: &Group<'_>) -> f64 {
         let ratio = |&(value, records): &(u32, u64)| {
-            (records as f64 / group.records() as f64 / self.shares[value as usize]).log2().abs()
+            (records as f64 / group.total(self.attribute) as f64 / self.shares[value as usize]).log2().abs()
         };
         group.histogram(self.attribute).iter().map(ratio).fold(0.0, f64::max)
     }

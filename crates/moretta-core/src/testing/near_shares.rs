@@ -47,7 +47,7 @@ impl BoundModel for NearShares {
     /// if a share equals a limit.
     fn margin(&self, group: &Group<'_>) -> f64 {
         let inside = |&(value, of_table): &(u32, u64)| {
-            let in_group = i128::from(group.records_with(self.attribute, value)) * i128::from(self.records);
+            let in_group = i128::from(group.weight_of(self.attribute, value)) * i128::from(self.records);
             let in_table = i128::from(of_table) * i128::from(group.records());
             let factor = i128::from(self.factor);
             (in_group * factor - in_table).min(in_table * factor - in_group)

@@ -51,6 +51,7 @@ proptest! {
         let unjudged = verify_against(&profile, recoding.clone(), &[], policy, suppressed).expect("a valid cut");
         let (header, rows, change) = print_release(&world, &counts, &unjudged);
         check_cells(&world, &header, &rows, matches!(change, Change::Shares { .. }))?;
+        let (header, rows) = world.with_persons(&header, &rows);
         let holds = world.holds(&header, &rows);
         let models = world.models(&profile);
         let result = verify_against(&profile, recoding.clone(), &models, policy, suppressed);

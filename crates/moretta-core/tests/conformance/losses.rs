@@ -271,7 +271,15 @@ pub fn measures(world: &World, printed: &Printed<'_>) -> NaiveMeasures {
         ("cm", classification(world, printed, &groups, suppressed)),
         ("rm", regression(world, printed, &groups)),
         ("dm", Some(groups.iter().map(discernibility).sum())),
-        ("avg", world.policy.privacy.k().map(|k| num_records / (num_groups * k as f64))),
+        (
+            "avg",
+            world
+                .policy
+                .privacy
+                .k()
+                .filter(|_| world.policy.person().is_none())
+                .map(|k| num_records / (num_groups * k as f64)),
+        ),
         ("ntil", Some(sum(&|column, record| loss(column, record).0) / (num_records * num_columns))),
         ("nil1", Some(groups.iter().map(group_ncp).sum::<f64>() / (num_groups * num_columns))),
         ("nil_inf", Some((0..columns.len()).map(max_ncp).sum::<f64>() / num_columns)),

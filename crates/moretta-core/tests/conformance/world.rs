@@ -9,7 +9,7 @@ use moretta_core::{
     privacy::{BoundModel, MODELS, ModelEntry, PrivacyModel},
     profile::Profile,
     search::method_names,
-    testing::conformance::{ColumnSpec, Dice, Printed, RandomColumns, Verdict},
+    testing::conformance::{ColumnSpec, Dice, PERSON, Printed, RandomColumns, Verdict},
 };
 use proptest::prelude::*;
 
@@ -99,6 +99,15 @@ impl World {
         for spec in &attributes {
             text += &spec.toml(if spec.name == "class" { "class" } else { "sensitive" });
         }
+        // A share of the tables has several records per person, and some have households.
+        let few_or_many = *dice.one(&[6, 40]);
+        let persons = dice.chance(30).then(|| 1 + dice.below(few_or_many));
+        let households = dice.chance(15).then(|| 1 + dice.below(20));
+        let units = [(PERSON, persons), ("household", households)];
+        let units: Vec<(&str, usize)> = units.into_iter().filter_map(|(name, count)| Some((name, count?))).collect();
+        for (role, _) in &units {
+            text += &format!("[columns.{role}]\nrole = \"{role}\"\nmissing = \"category\"\n");
+        }
         let policy = Policy::parse(&text, &method_names()).unwrap_or_else(|error| panic!("{error}\n{text}"));
         let mut files = Vec::new();
         for (index, spec) in quasi.iter().chain(&attributes).enumerate() {
@@ -109,8 +118,9 @@ impl World {
         let specs: Vec<&ColumnSpec> = quasi.iter().chain(&attributes).collect();
         let mut header: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
         header.extend(["id".to_owned(), "note".to_owned()]);
-        let rows = draw(&mut dice, &specs);
-        let other = draw(&mut dice, &specs);
+        header.extend(units.iter().map(|(name, _)| (*name).to_owned()));
+        let rows = draw(&mut dice, &specs, &units);
+        let other = draw(&mut dice, &specs, &units);
         Self { text, policy, files, hierarchies, quasi, attributes, class, header, rows, other, dice }
     }
 
@@ -135,6 +145,17 @@ impl World {
         Printed { quasi: &self.quasi, attributes: &self.attributes, header, rows }
     }
 
+    /// A printed release in the order of the original, with the person of each record, if the table has persons.
+    pub fn with_persons(&self, header: &[String], rows: &TextRows) -> (Vec<String>, TextRows) {
+        let (mut header, mut rows) = (header.to_vec(), rows.clone());
+        assert!(!header.iter().any(|name| name == PERSON), "a release has no persons");
+        if let Some(at) = self.header.iter().position(|name| name == PERSON) {
+            header.push(PERSON.to_owned());
+            rows.iter_mut().zip(&self.rows).for_each(|(row, original)| row.push(original[at].clone()));
+        }
+        (header, rows)
+    }
+
     /// The naive verdicts of the policy's models of the registry, in their order.
     pub fn verdicts(&self, header: &[String], rows: &TextRows) -> Vec<Verdict> {
         let printed = self.printed(header, rows);
@@ -156,7 +177,7 @@ impl World {
 }
 
 /// 1 to 60 records, many of them repeated.
-fn draw(dice: &mut Dice, specs: &[&ColumnSpec]) -> TextRows {
+fn draw(dice: &mut Dice, specs: &[&ColumnSpec], units: &[(&str, usize)]) -> TextRows {
     let mut rows: TextRows = Vec::new();
     let repeat = *dice.one(&[0, 30, 70]);
     for id in 0..1 + dice.below(60) {
@@ -166,6 +187,14 @@ fn draw(dice: &mut Dice, specs: &[&ColumnSpec]) -> TextRows {
             dice.one(&rows)[..specs.len()].to_vec()
         };
         row.extend([format!("id{id}"), format!("note {}", id % 7)]);
+        for (name, count) in units {
+            let number = dice.below(*count);
+            row.push(match dice.below(12) {
+                0 => "?".to_owned(),
+                1 => format!(" {}{number} ", name.to_uppercase()),
+                _ => format!("{name}{number}"),
+            });
+        }
         rows.push(row);
     }
     rows

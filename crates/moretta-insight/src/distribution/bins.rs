@@ -59,24 +59,25 @@ pub(super) enum Step {
 
 /// The bars of a column of numbers or dates.
 pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Vec<Bar> {
-    let bins = Bins::new(domain, counts.before, floor);
+    let bins = Bins::new(domain, counts.carriers, floor);
     let before = bins.count(domain, counts.before);
     let after = spread::over_bins(domain, counts, &bins);
     let bar = |(bin, before)| Bar { label: bins.label(bin), before, after: after.bins[bin], sure: after.sure[bin] };
     let mut bars: Vec<Bar> = before.into_iter().enumerate().map(bar).collect();
-    add_missing(&mut bars, counts.missing(domain), after.missing, floor);
+    let missing = counts.missing_carriers(domain);
+    let present = counts.carriers.iter().sum::<u64>() - missing;
+    let is_rare = missing < floor || present < floor;
+    add_missing(&mut bars, counts.missing(domain), after.missing, is_rare);
     bars
 }
 
-/// Adds a bar of missing values if at least `floor` original records have one and at least `floor` have none; otherwise
-/// adds the missing values to the last bar.
-fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, floor: u64) {
+/// Adds a bar of missing values or, if too few have one or too few have none, adds the missing values to the last bar.
+fn add_missing(bars: &mut Vec<Bar>, before: u64, after: f64, is_rare: bool) {
     if before == 0 && after == 0.0 {
         return;
     }
-    let present: u64 = bars.iter().map(|bar| bar.before).sum();
     match bars.last_mut() {
-        Some(last) if before < floor || present < floor => {
+        Some(last) if is_rare => {
             last.label += " or missing";
             last.before += before;
             last.after += after;
@@ -106,8 +107,8 @@ fn parts(before: &[u64], floor: u64) -> Vec<(usize, usize)> {
 }
 
 impl Bins {
-    /// `before` is the number of original records by code. Every bin has at least `floor` of them, unless there is only
-    /// one bin.
+    /// `before` is the number of original records by code, or other weights. Every bin has at least `floor` of them,
+    /// unless there is only one bin.
     pub(super) fn new(domain: &Domain, before: &[u64], floor: u64) -> Self {
         let grid = domain.step();
         let whole = Self { edges: vec![0.0, 0.0], step: Step::Whole, grid };

@@ -23,33 +23,39 @@ struct LeafRange {
 pub(super) fn bars(domain: &Domain, counts: &ColumnCounts<'_>, floor: u64) -> Vec<Bar> {
     let parts = parts(domain);
     let over = spread::over_leaves(domain, counts, &part_of(domain, &parts));
-    let mut bars: Vec<Bar> = Vec::new();
+    // Each with the weight of its values.
+    let mut bars: Vec<(u64, Bar)> = Vec::new();
+    let mut others_weight = 0;
     let mut others = Bar { label: "other values".to_owned(), before: 0, after: 0.0, sure: 0.0 };
     for part in parts {
         let range = part.first as usize..part.last as usize + 1;
         let before = counts.before[range.clone()].iter().sum();
+        let weight: u64 = counts.carriers[range.clone()].iter().sum();
         let (after, sure) = (over.leaves[range.clone()].iter().sum(), over.sure[range].iter().sum());
         let bar = Bar { label: part.label, before, after, sure };
-        if before >= floor {
-            bars.push(bar);
+        if weight >= floor {
+            bars.push((weight, bar));
         } else {
+            others_weight += weight;
             join(&mut others, &bar);
         }
     }
     // The least frequent bars beyond the maximum join the others. If the others have too few records, more bars join
     // them.
-    let mut frequent: Vec<(usize, Bar)> = bars.into_iter().enumerate().collect();
-    frequent.sort_by_key(|(place, bar)| (Reverse(bar.before), *place));
-    for (_, gone) in frequent.drain(frequent.len().min(MAX_BARS)..) {
+    let mut frequent: Vec<(usize, (u64, Bar))> = bars.into_iter().enumerate().collect();
+    frequent.sort_by_key(|(place, (_, bar))| (Reverse(bar.before), *place));
+    for (_, (weight, gone)) in frequent.drain(frequent.len().min(MAX_BARS)..) {
+        others_weight += weight;
         join(&mut others, &gone);
     }
-    while (1..floor).contains(&others.before)
-        && let Some((_, gone)) = frequent.pop()
+    while (1..floor).contains(&others_weight)
+        && let Some((_, (weight, gone))) = frequent.pop()
     {
+        others_weight += weight;
         join(&mut others, &gone);
     }
     frequent.sort_by_key(|(place, _)| *place);
-    let mut bars: Vec<Bar> = frequent.into_iter().map(|(_, bar)| bar).collect();
+    let mut bars: Vec<Bar> = frequent.into_iter().map(|(_, (_, bar))| bar).collect();
     if bars.is_empty() {
         others.label = "all values".to_owned();
     }

@@ -14,7 +14,8 @@
 //! Histograms are published with the report. So no bar may describe only a few people, and none may disclose the
 //! minimum or the maximum:
 //!
-//! - Every bar that has records stands for at least `max(k, 10)` records of the table ([`naming`](crate::naming)). A bar with fewer is merged with
+//! - Every bar that has records stands for at least `max(k, 10)` records of the table, or persons if the policy counts
+//!   them ([`naming`](crate::naming)). A bar with fewer is merged with
 //!   its neighbors, or into "other values". A table with fewer records has a single bar.
 //! - Bars of numbers and dates start at round values, and the first and last are open (`bins.rs`). Their edges depend
 //!   on no value that is closer to an end than the `max(k, 10)`-th record.
@@ -43,12 +44,12 @@ use moretta_core::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::naming::floor;
+use crate::naming::{Carriers, floor};
 
 /// Histogram of a column, before and after.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Distribution {
-    /// Minimum records of the table per bar.
+    /// Minimum records or persons of the table per bar.
     pub floor: u64,
     /// Whether bars are ranges of ordered values, in order.
     pub ordered: bool,
@@ -75,11 +76,15 @@ pub fn all(policy: &Policy, profile: &Profile, released: &Released) -> Vec<Distr
     (0..profile.columns().len())
         .into_par_iter()
         .map(|column| {
-            let counts = ColumnCounts::of(profile, released, column);
+            let carriers = Carriers::of(policy, profile, ColumnId::from_index(column));
+            let counts = ColumnCounts::of(profile, released, column, &carriers.weights);
             let domain = &profile.columns()[column].domain;
             let ordered = domain.kind().is_ordered();
-            let bars =
-                if ordered { bins::bars(domain, &counts, floor) } else { categories::bars(domain, &counts, floor) };
+            let bars = if ordered {
+                bins::bars(domain, &counts, carriers.floor)
+            } else {
+                categories::bars(domain, &counts, carriers.floor)
+            };
             let bars =
                 bars.into_iter().map(|bar| Bar { after: rounded(bar.after), sure: rounded(bar.sure), ..bar }).collect();
             Distribution { floor, ordered, bars }
@@ -96,6 +101,8 @@ fn rounded(records: f64) -> f64 {
 struct ColumnCounts<'a> {
     /// Records of the original table, by code.
     before: &'a [u64],
+    /// [`Carriers::weights`]: they decide which values are too rare for a bar.
+    carriers: &'a [u64],
     /// Labels of the release.
     after: Vec<LabelCount<'a>>,
 }
@@ -109,17 +116,21 @@ struct LabelCount<'a> {
 }
 
 impl<'a> ColumnCounts<'a> {
-    fn of(profile: &'a Profile, released: &'a Released, column: usize) -> Self {
+    fn of(profile: &'a Profile, released: &'a Released, column: usize, carriers: &'a [u64]) -> Self {
         let labels = (0..).zip(released.labels(column)).zip(released.label_records(column));
         let after = labels.map(|((label, text), records)| LabelCount {
             text,
             covered: released.covered(column, label),
             records: records as f64,
         });
-        Self { before: profile.code_records(ColumnId::from_index(column)), after: after.collect() }
+        Self { before: profile.code_records(ColumnId::from_index(column)), carriers, after: after.collect() }
     }
 
     fn missing(&self, domain: &Domain) -> u64 {
         domain.missing().map_or(0, |code| self.before[code as usize])
+    }
+
+    fn missing_carriers(&self, domain: &Domain) -> u64 {
+        domain.missing().map_or(0, |code| self.carriers[code as usize])
     }
 }

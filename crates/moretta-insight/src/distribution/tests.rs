@@ -244,7 +244,8 @@ fn the_noise_of_sums_is_no_bar() {
         LabelCount { text, covered: Some(Covered::Cell(domain.node_cell(node))), records }
     };
     let after = [("n3", 2.0), ("n2", 1.0), ("n1", 1.0)].map(label).into();
-    let counts = ColumnCounts { after, ..ColumnCounts::of(&table.profile, &released, 0) };
+    let carriers = table.profile.code_records(ColumnId(0));
+    let counts = ColumnCounts { after, ..ColumnCounts::of(&table.profile, &released, 0, carriers) };
     assert!(spread::over_leaves(domain, &counts, &vec![0; domain.len()]).leaves[7] > 0.0);
     assert_eq!(categories::bars(domain, &counts, 10).len(), 7);
 }
@@ -408,7 +409,8 @@ proptest! {
         let table = random.table();
         let released = release(&table, &random.groups(&table));
         let domain = &table.profile.columns()[0].domain;
-        let (counts, floor) = (ColumnCounts::of(&table.profile, &released, 0), floor(&table.policy));
+        let carriers = Carriers::of(&table.policy, &table.profile, ColumnId(0));
+        let (counts, floor) = (ColumnCounts::of(&table.profile, &released, 0, &carriers.weights), carriers.floor);
         let (found, expected) = if domain.kind().is_ordered() {
             let bins = bins::Bins::new(domain, counts.before, floor);
             let found = spread::over_bins(domain, &counts, &bins);

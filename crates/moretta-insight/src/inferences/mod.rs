@@ -321,7 +321,7 @@ impl InferenceScan<'_> {
         }
         for variant in members.iter().map(|member| member.variant) {
             let value = self.profile.value(variant, attribute);
-            for inference in inferences(value, group.records_with(attribute, value)) {
+            for inference in inferences(value, group.weight_of(attribute, value)) {
                 self.exposure.add(variant, &inference);
                 if let Some(exposure) = &mut self.by_question[inference.question] {
                     exposure.add(variant, &inference);

@@ -45,7 +45,7 @@ pub struct Point {
     pub changes: Vec<Change>,
     /// Number of groups.
     pub groups: usize,
-    /// Records of the smallest group.
+    /// Records or persons of the smallest group.
     pub anonymity: u64,
     /// Records in groups smaller than the policy's k; `None` if the policy has no k.
     pub below_k: Option<u64>,
@@ -158,7 +158,7 @@ pub fn measured(
     let mut walk = Walk::new(profile, &policy.release);
     let naming = Naming::new(policy, profile);
     let point = |(released, coarsened): (Released, &Profile)| {
-        Point::new(&MeasureContext::new(policy, profile, coarsened, &released))
+        Point::new(&MeasureContext::new(policy, profile, coarsened, &released), policy.privacy.k())
     };
     let mut points = vec![point(walk.released_under(walk.cut()))];
     let shown = sampled_steps(steps.len(), max_points(steps, profile.tuples()), required);
@@ -197,16 +197,17 @@ pub fn measured(
 
 impl Point {
     /// Figures of a release. The caller fills in the step.
-    fn new(context: &MeasureContext<'_>) -> Self {
-        let released = context.released;
-        let sizes = || (0..released.groups()).map(|group| released.records(group));
+    fn new(context: &MeasureContext<'_>, k: Option<u64>) -> Self {
+        let (released, grouping) = (context.released, context.released.grouping());
+        let sizes: Vec<(u64, u64)> =
+            (0..grouping.len()).map(|group| (grouping.size(group, context.records), grouping.records(group))).collect();
         Self {
             step: 0,
             action: None,
             changes: Vec::new(),
             groups: released.groups(),
-            anonymity: sizes().min().unwrap_or(0),
-            below_k: context.k.map(|k| sizes().filter(|&size| size < k).sum()),
+            anonymity: sizes.iter().map(|(size, _)| *size).min().unwrap_or(0),
+            below_k: k.map(|k| sizes.iter().filter(|(size, _)| *size < k).map(|(_, records)| records).sum()),
             measures: Measures::of(context),
         }
     }

@@ -34,6 +34,9 @@ pub struct TradeOff {
     pub reverts_steps: bool,
     /// Records of the table.
     pub rows: u64,
+    /// Number of persons, if the policy counts them: then k and the anonymity of points count persons.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persons: Option<u64>,
     /// Maximum number of suppressed records. At the points nothing is suppressed.
     pub max_suppressed_rows: u64,
     /// The policy's k.
@@ -58,6 +61,7 @@ impl TradeOff {
             policy_method: policy.method.name.clone(),
             reverts_steps: policy.method.parameters.get("take-back").and_then(|value| value.as_bool()) != Some(false),
             rows: task.profile.records(),
+            persons: task.profile.persons(),
             max_suppressed_rows: task.max_suppressed,
             k: policy.privacy.k(),
             first_valid,
@@ -70,9 +74,11 @@ impl TradeOff {
         self.method == self.policy_method
     }
 
-    /// Usual values of k and the policy's own, up to the number of records, each with the first point that reaches it.
+    /// Usual values of k and the policy's own, up to the number of records or persons, each with the first point that
+    /// reaches it.
     pub fn costs(&self) -> Vec<(u64, Option<&Point>)> {
-        let mut ks: Vec<u64> = USUAL_KS.into_iter().filter(|k| *k <= self.rows).chain(self.k).collect();
+        let mut ks: Vec<u64> =
+            USUAL_KS.into_iter().filter(|k| *k <= self.persons.unwrap_or(self.rows)).chain(self.k).collect();
         ks.sort_unstable();
         ks.dedup();
         ks.into_iter().map(|k| (k, self.first_with(k))).collect()
@@ -83,7 +89,7 @@ impl TradeOff {
         self.points.last().map_or(0, |last| last.step)
     }
 
-    /// The first point whose groups all have at least `anonymity` records.
+    /// The first point whose groups all have at least `anonymity` records or persons.
     pub fn first_with(&self, anonymity: u64) -> Option<&Point> {
         self.points.iter().find(|point| point.anonymity >= anonymity)
     }

@@ -146,7 +146,7 @@ proptest! {
         let original = Original::new(&profile);
         let estimator = ReleaseEstimator::new(&profile, verified.released(), options).unwrap();
         // The same from the printed file.
-        let file = crate::naive_engine::group_and_count(&header, &rows, &Profile::grouped_columns(&world.policy));
+        let file = crate::naive_engine::group_and_count(&header, &rows, &Profile::released_columns(&world.policy));
         let file = Profile::of_release(&world.policy, &world.hierarchies, &file).unwrap();
         let read = ReleaseEstimator::new(&profile, &Released::of_opaque(&profile, &file), options).unwrap();
         let aggregates = [Some(Aggregate::Count), summed(&profile).map(Aggregate::Sum)];

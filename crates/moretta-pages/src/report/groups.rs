@@ -1,6 +1,7 @@
 //! Group sizes: a histogram and its numbers.
 
 use maud::{Markup, html};
+use moretta_core::schema::Unit;
 use moretta_insight::report::{Report, SizeClass};
 
 use super::verdict::share;
@@ -33,7 +34,7 @@ pub(super) fn section(report: &Report) -> Markup {
             } @else {
                 p { (sentence(report)) }
                 figure {
-                    (histogram(classes))
+                    (histogram(classes, report.policy.unit()))
                     figcaption {
                         ul.legend {
                             li { (swatch("groups")) " share of the groups" }
@@ -54,6 +55,7 @@ fn sentence(report: &Report) -> Markup {
         (counted(report.input.rows, "record is", "records are")) " released in "
         (counted(report.groups as u64, "group", "groups"))
         " of " (format!("{mean:.1}")) " on average. "
+        @if report.input.persons.is_some() { "The size of a group is the number of its persons. " }
         "The larger a group, the better its records are protected, and the less precise they are."
     }
 }
@@ -67,7 +69,7 @@ fn totals(classes: &[SizeClass]) -> (u64, u64) {
     (classes.iter().map(|class| class.groups).sum(), classes.iter().map(|class| class.records).sum())
 }
 
-fn histogram(classes: &[SizeClass]) -> Markup {
+fn histogram(classes: &[SizeClass], unit: Unit) -> Markup {
     let (groups, records) = totals(classes);
     let shares =
         |class: &SizeClass| [("groups", share(class.groups, groups)), ("records", share(class.records, records))];
@@ -80,7 +82,7 @@ fn histogram(classes: &[SizeClass]) -> Markup {
             desc #histogram-desc {
                 "Bars for " (counted(classes.len() as u64, "class", "classes")) " of group sizes, from "
                 (count(classes[0].from))
-                " records up; the highest bar is " (percent(highest)) ". The table below has the numbers."
+                " " (unit.plural()) " up; the highest bar is " (percent(highest)) ". The table below has the numbers."
             }
             @for part in [0.5, 1.0] {
                 @let y = format!("{:.1}", BASE - (BASE - TOP) * part);

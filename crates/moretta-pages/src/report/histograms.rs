@@ -40,7 +40,7 @@ pub(super) fn part(report: &Report) -> Markup {
                 "column."
             }
             p.note {
-                "To protect small groups, bars with fewer than " (counted(floor, "record", "records"))
+                "To protect small groups, bars with fewer than " (count(floor)) " " (report.policy.unit().plural())
                 " of the original table are merged with their neighbors or counted as “other values”. Ranges begin at "
                 "round numbers; the first and the last range are open."
             }

@@ -2,8 +2,9 @@
 //! marketer.
 
 use maud::{Markup, html};
-use moretta_core::privacy::Lkc;
+use moretta_core::{privacy::Lkc, schema::Unit};
 use moretta_insight::{
+    household::Households,
     report::Report,
     risk::{Risk, Risks},
 };
@@ -25,21 +26,23 @@ pub(super) fn part(report: &Report) -> Markup {
         p {
             "Probability that an attacker who knows the exact "
             (describe::all_listed(&describe::quasi_identifiers(&report.policy), "and"))
-            " of a person picks this person’s record. "(main_result(risk, report.privacy.smallest_group))
+            " of a person picks this person’s record. "
+            (main_result(risk, report.privacy.smallest_group, report.policy.unit()))
         }
-        (scrolling("Risk before and after", table(risk)))
+        (scrolling("Risk before and after", table(risk, report.policy.unit())))
         p.note { (population(report)) " Suppressed records count as one group." }
+        (household(report))
         (kept::part(report))
         (without_k(report))
     }
 }
 
 /// The main result in one sentence.
-fn main_result(risk: &Risk, smallest: u64) -> Markup {
+fn main_result(risk: &Risk, smallest: u64, unit: Unit) -> Markup {
     let (before, after) = (risk.before.prosecutor, risk.after.prosecutor);
     html! {
         strong {
-            "In the original, " (percent(before.unique)) " of the records were unique; in the release "
+            "In the original, " (percent(before.unique)) " of the " (unit.plural()) " were unique; in the release "
             @if after.unique == 0.0 { "none is" } @else { (percent(after.unique)) " still are" }
             ", and an attacker who knows nothing else finds no person with a probability above 1 in "
             (count(smallest.max(1))) "."
@@ -47,20 +50,22 @@ fn main_result(risk: &Risk, smallest: u64) -> Markup {
     }
 }
 
-fn table(risk: &Risk) -> Markup {
-    let threshold = format!("records with a risk above {}", percent(risk.threshold));
+fn table(risk: &Risk, unit: Unit) -> Markup {
+    let units = unit.plural();
+    let threshold = format!("{units} with a risk above {}", percent(risk.threshold));
+    let (unique, found) = (format!("unique {units}"), format!("{units} re-identified on average"));
     let prosecutor: [(&str, Figure); 4] = [
         ("highest risk", |risks| risks.prosecutor.highest),
         ("mean risk", |risks| risks.prosecutor.mean),
         (&threshold, |risks| risks.prosecutor.above_threshold),
-        ("unique records", |risks| risks.prosecutor.unique),
+        (&unique, |risks| risks.prosecutor.unique),
     ];
     let journalist: [(&str, Figure); 2] =
         [("highest risk", |risks| risks.journalist.highest), ("mean risk", |risks| risks.journalist.mean)];
-    let marketer: [(&str, Figure); 1] = [("records re-identified on average", |risks| risks.marketer.expected)];
+    let marketer: [(&str, Figure); 1] = [(&found, |risks| risks.marketer.expected)];
     html! {
         table.risk {
-            caption { "Probabilities of re-identification, and shares of the records" }
+            caption { "Probabilities of re-identification, and shares of the " (units) }
             (head(&[text("Attacker"), wide("Before, after"), number("Before"), number("After")]))
             (rows(risk, "Knows that the person is in the table", "(the prosecutor)", &prosecutor))
             (rows(risk, "Does not know whether the person is in it", "(the journalist)", &journalist))
@@ -93,6 +98,22 @@ fn bars(before: f64, after: f64) -> Markup {
             rect.track x="0" y="0" width="100%" height="14" {}
             rect.before x="0" y="0" width=(length(before * 100.0)) height="7" {}
             rect.after x="0" y="7" width=(length(after * 100.0)) height="7" {}
+        }
+    }
+}
+
+/// The risk that a household is found by any of its members.
+fn household(report: &Report) -> Markup {
+    let Some(Households { before, after }) = report.risk.household else { return html! {} };
+    let threshold = percent(report.risk.threshold);
+    html! {
+        p {
+            "An attacker who finds one member of a household finds all of them: the mean risk of a record is then "
+            (percent(before.mean)) " in the original and " (percent(after.mean)) " in the release, where "
+            (format!("{:.1}", after.expected)) " records are found on average (" (format!("{:.1}", before.expected))
+            " before). "
+            (counted(after.above_only_by_household, "record has", "records have")) " a risk above " (threshold)
+            " only because of the household (" (count(before.above_only_by_household)) " before)."
         }
     }
 }

@@ -20,7 +20,9 @@ pub(super) fn section(report: &Report) -> Markup {
             dl.facts {
                 dt { "Read" }
                 dd {
-                    (counted(report.input.rows, "record", "records")) " with "
+                    (counted(report.input.rows, "record", "records"))
+                    @if let Some(persons) = report.input.persons { " of " (counted(persons, "person", "persons")) }
+                    " with "
                     (counted(report.input.columns as u64, "column", "columns"))
                 }
                 dt { "Suppressed" }

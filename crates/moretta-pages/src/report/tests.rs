@@ -227,6 +227,7 @@ fn the_page_on_a_path_tells_which_k_costs_what() {
         policy_method: "mondrian".to_owned(),
         reverts_steps: true,
         rows: report.input.rows,
+        persons: None,
         max_suppressed_rows: 20,
         k: Some(7),
         first_valid: None,

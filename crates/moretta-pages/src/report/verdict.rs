@@ -1,12 +1,13 @@
 //! The first section: whether the release satisfies the policy, and five key figures.
 
 use maud::{Markup, html};
+use moretta_core::schema::Unit;
 use moretta_insight::report::Report;
 
 use super::{kept, provenance};
 use crate::{
     describe,
-    numbers::{NOTHING, count, percent},
+    numbers::{NOTHING, count, counted, percent},
 };
 
 pub(super) fn section(report: &Report) -> Markup {
@@ -60,9 +61,13 @@ fn glance(report: &Report) -> Markup {
     let rows = report.input.rows;
     let starred = (report.starred_rows > report.suppressed_rows).then_some(report.starred_rows);
     let kept = report.kept.as_ref().and_then(|kept| kept.together).map(|together| share(together.unique_rows, rows));
+    let smallest = match report.policy.unit() {
+        Unit::Records => count(report.privacy.smallest_group),
+        Unit::Persons => counted(report.privacy.smallest_group, "person", "persons"),
+    };
     let facts = [
         ("Records", count(rows)),
-        ("Smallest group", count(report.privacy.smallest_group)),
+        ("Smallest group", smallest),
         ("Highest risk by quasi-identifiers", highest_risk(report).map_or(NOTHING.to_owned(), percent)),
         ("Records suppressed", percent(share(report.suppressed_rows, rows))),
         ("Information loss (GCP)", report.measures.get("gcp").map_or(NOTHING.to_owned(), percent)),
@@ -70,6 +75,7 @@ fn glance(report: &Report) -> Markup {
     html! {
         dl.glance {
             @for (term, figure) in facts { div { dt { (term) } dd { (figure) } } }
+            @if let Some(persons) = report.input.persons { div { dt { "Persons" } dd { (count(persons)) } } }
             @if let Some(kept) = kept {
                 div { dt { "Records unique by kept columns" } dd { (percent(kept)) } }
             }

@@ -23,7 +23,8 @@ pub fn page(tradeoff: &TradeOff, title: &str) -> String {
         section aria-labelledby="which" {
             h2 #which { "Information loss by k" }
             p {
-                "For each k: the first step at which every combination of values is shared by at least k records, "
+                "For each k: the first step at which every combination of values is shared by at least k "
+                @if tradeoff.persons.is_some() { "persons" } @else { "records" } ", "
                 "without suppression, and its information loss."
             }
             (scrolling("Information loss by k", costs(tradeoff, &measures)))

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 use anstyle::Style;
-use moretta_core::text::{count, one_line};
+use moretta_core::text::{count, counted, one_line};
 use moretta_insight::tradeoff::{Point, TradeOff, caveat, held, lost, release, what, wrapped};
 
 use crate::summary::{FAINT, GOOD, file_name};
@@ -29,8 +29,9 @@ pub fn table(tradeoff: &TradeOff, all: bool) -> String {
         printed.iter().map(|point| one_line(&what(point)).chars().count()).max().unwrap_or(0).min(MAX_DESCRIPTION);
 
     let mut text = format!(
-        "{} records, {} steps from the original table to full generalization ({})\n\n",
+        "{} records{}, {} steps from the original table to full generalization ({})\n\n",
         count(tradeoff.rows),
+        tradeoff.persons.map_or(String::new(), |persons| format!(" of {}", counted(persons, "person", "persons"))),
         tradeoff.steps(),
         tradeoff.method
     );

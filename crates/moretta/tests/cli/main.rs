@@ -23,6 +23,7 @@ mod linkage;
 mod memory;
 mod other_readers;
 mod people;
+mod persons;
 mod queries;
 mod rare_names;
 mod readme;

@@ -22,7 +22,8 @@ fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
         let counts = column.counts(group);
         table.iter().all(|(value, all)| {
             let own = counts.get(value).copied().unwrap_or(0);
-            let ratio = own as f64 / group.len() as f64 / (*all as f64 / everything.len() as f64);
+            let share = |count: usize, of: &[usize]| count as f64 / column.total(of) as f64;
+            let ratio = share(own, group) / share(*all, &everything);
             ratio > 0.0 && ratio.log2().abs() < model.delta - ROUNDING
         })
     };

@@ -26,7 +26,7 @@ use crate::{
     document::{Fields, PolicyError},
     ids::{AttributeId, ColumnId},
     profile::Tables,
-    schema::Role,
+    schema::{Role, Unit},
     text::count,
 };
 
@@ -72,6 +72,7 @@ struct BoundDeltaDisclosure {
     /// By value, its share in the table and the shares that a group may have.
     values: Vec<(f64, ShareLimit)>,
     scope: Vec<ColumnId>,
+    unit: Unit,
 }
 
 fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyModel>, PolicyError> {
@@ -116,8 +117,8 @@ impl PrivacyModel for DeltaDisclosure {
         let factor = self.delta.exp2();
         let limit = |share: f64| (share, ShareLimit::between(share / factor, share * factor));
         let values = tables.table.shares(attribute).into_iter().map(limit).collect();
-        let (model, scope) = (self.clone(), every_column(tables.table));
-        Ok(BoundModels::of_group(BoundDeltaDisclosure { model, attribute, values, scope }))
+        let (model, scope, unit) = (self.clone(), every_column(tables.table), tables.table.unit());
+        Ok(BoundModels::of_group(BoundDeltaDisclosure { model, attribute, values, scope, unit }))
     }
 }
 
@@ -129,7 +130,7 @@ impl BoundDeltaDisclosure {
             return f64::INFINITY;
         }
         let change = |&(value, records): &(u32, u64)| {
-            let share = records as f64 / group.records() as f64;
+            let share = records as f64 / group.total(self.attribute) as f64;
             (share / self.values[value as usize].0).log2().abs()
         };
         histogram.iter().map(change).fold(0.0, f64::max)
@@ -147,13 +148,15 @@ impl BoundModel for BoundDeltaDisclosure {
     }
 
     fn is_closed_under_union(&self) -> bool {
-        true
+        self.unit == Unit::Records
     }
 
     /// Margin of the worst share; -1 if a value is missing.
     fn margin(&self, group: &Group<'_>) -> f64 {
         let shares = (0u32..).zip(&self.values);
-        let margins = shares.map(|(value, (_, limit))| limit.margin(group.share_of(self.attribute, value)));
+        let total = group.total(self.attribute).max(1) as f64;
+        let share = |value| group.weight_of(self.attribute, value) as f64 / total;
+        let margins = shares.map(|(value, (_, limit))| limit.margin(share(value)));
         margins.fold(f64::INFINITY, f64::min)
     }
 
@@ -171,7 +174,8 @@ impl BoundModel for BoundDeltaDisclosure {
         ModelFacts::new(self.model.clone())
     }
 
-    /// A record of the rarest value must not be too large a share: `1 / records < p 2^delta`.
+    /// A record of the rarest value must not be too large a share: `1 / records < p 2^delta`. If persons are counted, a
+    /// group has no more pairs of a person and a value than records.
     fn min_records(&self) -> u64 {
         let rarest = self.values.iter().map(|(share, _)| *share).fold(1.0, f64::min);
         let above = 1.0 / (rarest * self.model.delta.exp2());
@@ -182,7 +186,7 @@ impl BoundModel for BoundDeltaDisclosure {
     fn limits(&self) -> Option<Vec<Limit>> {
         let limit =
             |(value, &(_, share)): (u32, &(f64, ShareLimit))| Limit::Share { attribute: self.attribute, value, share };
-        Some((0u32..).zip(&self.values).map(limit).collect())
+        (self.unit == Unit::Records).then(|| (0u32..).zip(&self.values).map(limit).collect())
     }
 
     fn advice(&self) -> Option<String> {

@@ -14,5 +14,5 @@ fn random(dice: &mut Dice, _: &RandomColumns<'_>) -> Option<String> {
 
 fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &KAnonymity = model.get().expect("the model is k-anonymity");
-    vec![printed.verdict(&printed.quasi_identifiers(), |group| group.len() as u64 >= model.k)]
+    vec![printed.verdict(&printed.quasi_identifiers(), |group| printed.size(group) as u64 >= model.k)]
 }

@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelEntry, ModelError, ModelFacts, PrivacyModel,
-    SectionForm, Sentence, every_column, names_of,
+    SectionForm, Sentence, every_column, names_of, unit_of,
 };
 use crate::{
     declaration::ColumnPolicy,
     ids::ColumnId,
     profile::Tables,
-    schema::Role,
-    text::{count, counted},
+    schema::{Role, Unit},
+    text::count,
 };
 
 /// Accepted values of `k`, for the error messages of this model and of others with a `k`.
@@ -36,16 +36,17 @@ pub(super) const ENTRY: ModelEntry = ModelEntry {
     conformance: conformance::CONFORMANCE,
 };
 
-/// Every group contains at least `k` records.
+/// Every group contains at least `k` records or, if the table has a person column, records of at least `k` persons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct KAnonymity {
-    /// Minimum number of records per group; at least 1.
+    /// Minimum size of a group; at least 1.
     pub k: u64,
 }
 
 struct BoundKAnonymity {
     model: KAnonymity,
     scope: Vec<ColumnId>,
+    unit: Unit,
 }
 
 impl PrivacyModel for KAnonymity {
@@ -60,7 +61,7 @@ impl PrivacyModel for KAnonymity {
     fn sentence(&self, columns: &[ColumnPolicy]) -> Sentence {
         let names = names_of(columns, Role::QuasiIdentifier);
         let subject = if names.len() == 1 { "every value of " } else { "every combination of " };
-        let predicate = format!(" is shared by at least {} records", count(self.k));
+        let predicate = format!(" is shared by at least {} {}", count(self.k), unit_of(columns).plural());
         Sentence::default().text(subject).names(&names, "and").text(predicate)
     }
 
@@ -76,14 +77,21 @@ impl PrivacyModel for KAnonymity {
         self.k <= 1
     }
 
+    /// k persons have at least k records.
+    fn implied_on_records(&self) -> Option<Arc<dyn PrivacyModel>> {
+        Some(Arc::new(*self))
+    }
+
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
-        Ok(BoundModels::of_group(BoundKAnonymity { model: *self, scope: every_column(tables.table) }))
+        let (scope, unit) = (every_column(tables.table), tables.table.unit());
+        Ok(BoundModels::of_group(BoundKAnonymity { model: *self, scope, unit }))
     }
 }
 
 impl BoundModel for BoundKAnonymity {
     fn describe(&self) -> Description {
-        Description::new(ENTRY.key, ENTRY.name, format!("k = {}", self.model.k))
+        let counted = if self.unit == Unit::Persons { " persons" } else { "" };
+        Description::new(ENTRY.key, ENTRY.name, format!("k = {}{counted}", self.model.k))
     }
 
     fn scope(&self) -> &[ColumnId] {
@@ -96,15 +104,15 @@ impl BoundModel for BoundKAnonymity {
 
     fn margin(&self, group: &Group<'_>) -> f64 {
         let k = self.model.k as f64;
-        (group.records() as f64 - k) / k
+        (group.size() as f64 - k) / k
     }
 
     fn holds(&self, group: &Group<'_>) -> bool {
-        group.records() >= self.model.k
+        group.size() >= self.model.k
     }
 
     fn figure(&self, group: &Group<'_>) -> Figure {
-        Figure::new(group.records() as f64, counted(group.records(), "record", "records"))
+        Figure::new(group.size() as f64, self.unit.counted(group.size()))
     }
 
     fn facts(&self) -> ModelFacts {
@@ -116,6 +124,7 @@ impl BoundModel for BoundKAnonymity {
     }
 
     fn limits(&self) -> Option<Vec<Limit>> {
-        Some(vec![Limit::Records(self.model.k)])
+        // A count of records does not say how many persons there are.
+        (self.unit == Unit::Records).then(|| vec![Limit::Records(self.model.k)])
     }
 }

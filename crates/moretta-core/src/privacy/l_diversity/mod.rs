@@ -19,7 +19,7 @@ use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
     profile::Tables,
-    schema::Role,
+    schema::{Role, Unit},
 };
 
 /// Each group holds at least `l` well-represented values of a column.
@@ -65,6 +65,7 @@ struct BoundLDiversity {
     model: LDiversity,
     attribute: AttributeId,
     scope: Vec<ColumnId>,
+    unit: Unit,
 }
 
 impl PrivacyModel for LDiversity {
@@ -108,10 +109,15 @@ impl PrivacyModel for LDiversity {
         self.l <= 1.0
     }
 
+    /// The set of values does not depend on the persons who carry them.
+    fn depends_on_persons(&self) -> bool {
+        self.kind != LDiversityKind::Distinct
+    }
+
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
         let attribute = attribute_named(tables.table, &self.column)?;
-        let scope = every_column(tables.table);
-        Ok(BoundModels::of_group(BoundLDiversity { model: self.clone(), attribute, scope }))
+        let (scope, unit) = (every_column(tables.table), tables.table.unit());
+        Ok(BoundModels::of_group(BoundLDiversity { model: self.clone(), attribute, scope, unit }))
     }
 }
 
@@ -122,7 +128,7 @@ impl BoundLDiversity {
         let l = self.model.l;
         match self.model.kind {
             LDiversityKind::Distinct => (counts.len() as f64, l),
-            LDiversityKind::Entropy => (entropy(&counts, group.records()).exp(), l),
+            LDiversityKind::Entropy => (entropy(&counts, group.total(self.attribute)).exp(), l),
             LDiversityKind::Recursive { c } => {
                 counts.sort_unstable_by(|a, b| b.cmp(a));
                 let tail: u64 = counts.iter().skip(l as usize - 1).sum();
@@ -133,8 +139,8 @@ impl BoundLDiversity {
 }
 
 /// In nats.
-fn entropy(counts: &[u64], records: u64) -> f64 {
-    let share = |&count: &u64| count as f64 / records as f64;
+fn entropy(counts: &[u64], total: u64) -> f64 {
+    let share = |&count: &u64| count as f64 / total as f64;
     -counts.iter().map(share).map(|p| p * p.ln()).sum::<f64>()
 }
 
@@ -154,7 +160,7 @@ impl BoundModel for BoundLDiversity {
     }
 
     fn is_closed_under_union(&self) -> bool {
-        true
+        self.unit == Unit::Records || self.model.kind == LDiversityKind::Distinct
     }
 
     fn margin(&self, group: &Group<'_>) -> f64 {
@@ -170,7 +176,7 @@ impl BoundModel for BoundLDiversity {
     }
 
     fn min_records(&self) -> u64 {
-        // `l` distinct values need at least `l` records.
+        // `l` distinct values need at least `l` records, also if persons are counted.
         self.model.l.ceil() as u64
     }
 
@@ -181,7 +187,8 @@ impl BoundModel for BoundLDiversity {
             LDiversityKind::Distinct => format!("{figure} distinct values"),
             LDiversityKind::Entropy => format!("the entropy of {figure:.2} equally frequent values"),
             LDiversityKind::Recursive { .. } => {
-                format!("the most frequent value in {limit:.0} records, allowed fewer than {figure:.1}")
+                let unit = self.unit.plural();
+                format!("the most frequent value in {limit:.0} {unit}, allowed fewer than {figure:.1}")
             }
         };
         Figure::new(figure, words)

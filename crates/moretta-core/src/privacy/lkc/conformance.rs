@@ -15,29 +15,32 @@ fn random(dice: &mut Dice, columns: &RandomColumns<'_>) -> Option<String> {
     Some(format!("[privacy.lkc]\nl = {l}\nk = {k}\nc = {c:?}\n"))
 }
 
-/// Judges every set of at most `l` columns. The verdict is that of the largest sets, which must imply the smaller ones.
+/// Judges every set of at most `l` columns. The verdict is that of the largest sets, which must imply the smaller
+/// ones; if persons are counted and the confidence is limited, that of all sets.
 fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     let model: &Lkc = model.get().expect("the model is LKC-privacy");
     let quasi = printed.quasi_identifiers();
     let sensitive: Vec<PrintedColumn<'_>> = printed.sensitive().into_iter().map(|name| printed.column(name)).collect();
     let holds = |group: &[usize]| {
         let counts = sensitive.iter().flat_map(|column| column.counts(group).into_values().collect::<Vec<_>>());
-        let confidence = counts.max().unwrap_or(0) as f64 / group.len() as f64;
-        group.len() as u64 >= model.k && confidence <= model.c + ROUNDING
+        let confidence = counts.max().unwrap_or(0) as f64 / printed.size(group) as f64;
+        printed.size(group) as u64 >= model.k && confidence <= model.c + ROUNDING
     };
     let largest = (model.l as usize).min(quasi.len());
     let mut verdict = Verdict { holds: true, groups: 0, failing_groups: 0, failing_records: 0 };
     let mut smaller_hold = true;
+    // A union may have a larger share of persons than each of its parts.
+    let judges_smaller = printed.persons().is_some() && model.c < 1.0;
     for set in 0..1u32 << quasi.len() {
         let known = quasi.iter().enumerate().filter(|(index, _)| set >> index & 1 == 1);
         let known: Vec<String> = known.map(|(_, name)| name.clone()).collect();
         let found = printed.verdict(&known, holds);
-        if known.len() == largest {
+        if known.len() == largest || judges_smaller && (1..largest).contains(&known.len()) {
             verdict.holds &= found.holds;
             verdict.groups += found.groups;
             verdict.failing_groups += found.failing_groups;
             verdict.failing_records += found.failing_records;
-        } else if known.len() < largest {
+        } else if known.len() < largest && !judges_smaller {
             smaller_hold &= found.holds;
         }
     }

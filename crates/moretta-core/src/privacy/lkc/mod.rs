@@ -5,6 +5,9 @@
 //! set of at most `l` columns; only the sets of exactly `min(l, p)` of the `p` columns are judged, because records
 //! alike in fewer columns are a union of such groups, and both conditions are closed under union.
 //!
+//! If persons are counted, the confidence is not closed under union, so all sets of 1 to `l` columns are judged, unless
+//! `c` is 1.
+//!
 //! There is one bound model for each set, at most [`Lkc::MAX_SETS`]; they are parts of one judgement.
 
 #[cfg(any(test, feature = "testing"))]
@@ -20,14 +23,14 @@ pub(super) use self::section::ENTRY;
 pub use self::sets::known_sets;
 use super::{
     BoundModel, BoundModels, Description, Figure, Group, Limit, ModelError, ModelFacts, Part, PrivacyModel, Sentence,
-    ShareLimit, at_most, attribute_named, names_of, to_json,
+    ShareLimit, at_most, attribute_named, names_of, to_json, unit_of,
 };
 use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
-    profile::Tables,
-    schema::Role,
-    text::{counted, listed},
+    profile::{Profile, Tables},
+    schema::{Role, Unit},
+    text::listed,
 };
 
 /// Limits on what any `l` quasi-identifiers disclose.
@@ -35,7 +38,7 @@ use crate::{
 pub struct Lkc {
     /// Known columns, at least 1. More than there are quasi-identifiers means all of them.
     pub l: u64,
-    /// Minimum records, at least 1.
+    /// Minimum records or persons, at least 1.
     pub k: u64,
     /// Maximum confidence, above 0, at most 1.
     pub c: f64,
@@ -51,6 +54,7 @@ struct BoundLkc {
     /// Records of the whole table.
     records: u64,
     scope: Vec<ColumnId>,
+    unit: Unit,
 }
 
 /// Names of the columns in the model's sentence.
@@ -67,15 +71,15 @@ struct GuardedColumn {
 
 impl Lkc {
     /// The guarantee with these limits. A limit that is `None` is left out of the sentence.
-    fn sentence_with(&self, names: &Names, records: Option<u64>, confidence: Option<Part>) -> Sentence {
-        let both = records.is_some() && confidence.is_some();
+    fn sentence_with(&self, names: &Names, size: Option<Part>, confidence: Option<Part>) -> Sentence {
+        let both = size.is_some() && confidence.is_some();
         let mut sentence = Sentence::default().text("an attacker who knows ");
         if self.l < names.quasi_identifiers.len() as u64 {
             sentence = sentence.text(format!("any {} of ", self.l));
         }
         sentence = sentence.names(&names.quasi_identifiers, "and").text(" of a person ");
-        if let Some(records) = records {
-            sentence = sentence.text("finds at least ").part(Part::Records(records)).text(" alike");
+        if let Some(size) = size {
+            sentence = sentence.text("finds at least ").part(size).text(" alike");
         }
         if both {
             sentence = sentence.text(" and ");
@@ -87,14 +91,26 @@ impl Lkc {
         sentence
     }
 
-    fn limit(&self, known: usize, columns: usize) -> String {
+    /// The sets of columns that are judged.
+    fn judged_sets(&self, profile: &Profile) -> Vec<Vec<ColumnId>> {
+        let judged = |l| known_sets(l, profile);
+        match profile.unit() {
+            Unit::Persons if self.c < 1.0 => {
+                (1..=self.l.min(profile.columns().len() as u64)).flat_map(judged).collect()
+            }
+            _ => judged(self.l),
+        }
+    }
+
+    fn limit(&self, known: usize, columns: usize, unit: Unit) -> String {
         let Self { k, c, .. } = self;
+        let counted = if unit == Unit::Persons { " persons" } else { "" };
         let known = match (known, columns) {
             (1, 1) => "the column".to_owned(),
             _ if known == columns => format!("all {columns} columns"),
             _ => format!("any {known} of {columns} columns"),
         };
-        format!("{known} known: k = {k}, confidence at most {c}")
+        format!("{known} known: k = {k}{counted}, confidence at most {c}")
     }
 }
 
@@ -111,7 +127,8 @@ impl PrivacyModel for Lkc {
         let sensitive = names_of(columns, Role::Sensitive);
         let names = Names { quasi_identifiers: names_of(columns, Role::QuasiIdentifier), sensitive };
         let confidence = (self.c < 1.0).then_some(Part::Share(self.c));
-        self.sentence_with(&names, (self.k > 1).then_some(self.k), confidence)
+        let size = (self.k > 1).then(|| Part::Size(self.k, unit_of(columns)));
+        self.sentence_with(&names, size, confidence)
     }
 
     fn guards(&self, columns: &[ColumnPolicy]) -> Vec<String> {
@@ -126,17 +143,23 @@ impl PrivacyModel for Lkc {
         self.k <= 1 && self.c >= 1.0
     }
 
+    /// k persons have at least k records; shares of persons and of records are not comparable.
+    fn implied_on_records(&self) -> Option<Arc<dyn PrivacyModel>> {
+        Some(Arc::new(Self { c: 1.0, ..*self }))
+    }
+
     fn bind(&self, tables: &Tables<'_>) -> Result<BoundModels, ModelError> {
         let profile = tables.table;
         let columns = profile.columns().len();
-        let sets = known_sets(self.l, profile);
+        let sets = self.judged_sets(profile);
         let mut sensitive = Vec::new();
         for attribute in profile.attributes().iter().filter(|attribute| attribute.role == Role::Sensitive) {
             let values = attribute.values.len() as u32;
             let id = attribute_named(profile, &attribute.name)?;
             sensitive.push(GuardedColumn { attribute: id, name: attribute.name.clone(), values });
         }
-        let limit: Arc<str> = self.limit(sets[0].len(), columns).into();
+        let known = sets.iter().map(Vec::len).max().unwrap_or(columns);
+        let limit: Arc<str> = self.limit(known, columns, profile.unit()).into();
         let names = Arc::new(Names {
             quasi_identifiers: profile.columns().iter().map(|column| column.name.clone()).collect(),
             sensitive: sensitive.iter().map(|guarded| guarded.name.clone()).collect(),
@@ -152,6 +175,7 @@ impl PrivacyModel for Lkc {
                 names: Arc::clone(&names),
                 records: profile.records(),
                 scope,
+                unit: profile.unit(),
             })
         };
         Ok(BoundModels { of_groups: sets.into_iter().map(bound).collect(), ..BoundModels::default() })
@@ -164,7 +188,7 @@ impl BoundLkc {
         let mut best = (0.0, "");
         for guarded in self.sensitive.iter() {
             let largest = group.histogram(guarded.attribute).iter().map(|(_, records)| *records).max().unwrap_or(0);
-            let confidence = largest as f64 / group.records().max(1) as f64;
+            let confidence = largest as f64 / group.size().max(1) as f64;
             if confidence > best.0 {
                 best = (confidence, &guarded.name);
             }
@@ -175,7 +199,7 @@ impl BoundLkc {
     /// The margins of the records and of the confidence.
     fn margins(&self, group: &Group<'_>) -> [f64; 2] {
         let k = self.model.k as f64;
-        [(group.records() as f64 - k) / k, at_most(self.model.c, self.inferred(group).0)]
+        [(group.size() as f64 - k) / k, at_most(self.model.c, self.inferred(group).0)]
     }
 
     /// The known columns, unless the group is the whole table or all columns are known.
@@ -194,7 +218,7 @@ impl BoundModel for BoundLkc {
     }
 
     fn is_closed_under_union(&self) -> bool {
-        true
+        self.unit == Unit::Records || self.model.c >= 1.0
     }
 
     fn is_part(&self) -> bool {
@@ -207,7 +231,7 @@ impl BoundModel for BoundLkc {
     }
 
     fn holds(&self, group: &Group<'_>) -> bool {
-        group.records() >= self.model.k && ShareLimit::at_most(self.model.c).allows(self.inferred(group).0)
+        group.size() >= self.model.k && ShareLimit::at_most(self.model.c).allows(self.inferred(group).0)
     }
 
     fn min_records(&self) -> u64 {
@@ -215,6 +239,9 @@ impl BoundModel for BoundLkc {
     }
 
     fn limits(&self) -> Option<Vec<Limit>> {
+        if self.unit == Unit::Persons {
+            return None;
+        }
         let share = ShareLimit::at_most(self.model.c);
         let mut limits = vec![Limit::Records(self.model.k)];
         for &GuardedColumn { attribute, values, .. } in self.sensitive.iter() {
@@ -225,17 +252,17 @@ impl BoundModel for BoundLkc {
 
     fn figure(&self, group: &Group<'_>) -> Figure {
         let [by_records, by_confidence] = self.margins(group);
-        let records = counted(group.records(), "record", "records");
+        let size = self.unit.counted(group.size());
         let (confidence, column) = self.inferred(group);
         let given = self.given(group).map(|given| format!("given {given}"));
         let inferred = |given: Option<String>| {
             let of: Vec<String> = std::iter::once(column.to_owned()).chain(given).collect();
             format!("confidence {confidence:.3} ({})", of.join(", "))
         };
-        let value = if by_records < by_confidence { group.records() as f64 } else { confidence };
+        let value = if by_records < by_confidence { group.size() as f64 } else { confidence };
         let words = match (by_records < 0.0 && by_confidence < 0.0, by_records < by_confidence) {
-            (true, _) => format!("{records} and {}", inferred(given)),
-            (_, true) => records + &given.map_or(String::new(), |given| format!(" ({given})")),
+            (true, _) => format!("{size} and {}", inferred(given)),
+            (_, true) => size + &given.map_or(String::new(), |given| format!(" ({given})")),
             _ => inferred(given),
         };
         Figure::new(value, words)
@@ -251,7 +278,7 @@ impl BoundModel for BoundLkc {
 
     fn finding(&self, smallest: u64, confidence: Option<f64>) -> Option<Sentence> {
         let confidence = confidence.map(Part::Measured);
-        Some(self.model.sentence_with(&self.names, Some(smallest), confidence))
+        Some(self.model.sentence_with(&self.names, Some(Part::Size(smallest, self.unit)), confidence))
     }
 }
 

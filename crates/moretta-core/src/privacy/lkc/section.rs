@@ -46,26 +46,33 @@ fn read(fields: &Fields<'_>, columns: &Columns<'_>) -> Result<Arc<dyn PrivacyMod
         let error = fields.error("[privacy.lkc] guards no column: `c` is for those with role \"sensitive\"");
         return Err(error.help("give a column that role, or ask for `k` under [privacy] instead"));
     }
-    check_number_of_sets(fields, l, columns.of_role(Role::QuasiIdentifier))?;
+    let smaller_sets = columns.of_role(Role::Person) > 0 && c < 1.0;
+    check_number_of_sets(fields, l, columns.of_role(Role::QuasiIdentifier), smaller_sets)?;
     Ok(Arc::new(Lkc { l, k, c }))
 }
 
-/// Refuses an `l` with more than [`Lkc::MAX_SETS`] sets of columns.
-fn check_number_of_sets(fields: &Fields<'_>, l: u64, columns: u64) -> Result<(), PolicyError> {
+/// Refuses an `l` with more than [`Lkc::MAX_SETS`] sets of columns. With `smaller_sets`, those of fewer columns are
+/// judged, too.
+fn check_number_of_sets(fields: &Fields<'_>, l: u64, columns: u64, smaller_sets: bool) -> Result<(), PolicyError> {
     const COUNT_CAP: u64 = 1_000_000_000;
-    let found = Lkc::num_sets(columns, l, COUNT_CAP);
+    let num_sets = |l: u64| {
+        let sizes = if smaller_sets { 1..=l.min(columns) } else { l..=l };
+        // After a few thousand sizes there are too many sets in any case.
+        let sizes = sizes.take(Lkc::MAX_SETS as usize + 1);
+        sizes.map(|size| Lkc::num_sets(columns, size, COUNT_CAP)).fold(0, u64::saturating_add).min(COUNT_CAP)
+    };
+    let found = num_sets(l);
     if found <= Lkc::MAX_SETS {
         return Ok(());
     }
+    let most = if smaller_sets { "up to " } else { "" };
     let many = if found < COUNT_CAP { count(found) } else { format!("more than {}", count(COUNT_CAP - 1)) };
     let message = format!(
-        "`l` is {l}: there are {many} sets of {l} of the {columns} quasi-identifiers, and at most {} are judged; lower `l`",
+        "`l` is {l}: there are {many} sets of {most}{l} of the {columns} quasi-identifiers, and at most {} are judged; \
+         lower `l`",
         count(Lkc::MAX_SETS)
     );
-    let fits = (1..l.min(columns))
-        .rev()
-        .map(|l| (l, Lkc::num_sets(columns, l, COUNT_CAP)))
-        .find(|(_, sets)| *sets <= Lkc::MAX_SETS);
+    let fits = (1..l.min(columns)).rev().map(|l| (l, num_sets(l))).find(|(_, sets)| *sets <= Lkc::MAX_SETS);
     let help = fits.map(|(l, sets)| format!("`l = {l}` has {}", counted(sets, "set", "sets")));
     Err(PolicyError::new(fields.span("l"), message).maybe_help(help))
 }

@@ -77,8 +77,9 @@ fn distance(column: &PrintedColumn<'_>, group: &[usize], distance: Distance) -> 
             height(common) / height(&"*".to_owned())
         }
     };
-    let cost = earth_movers(amount(&here, everything.len()), amount(&table, group.len()), ground);
-    cost / (group.len() * everything.len()) as f64
+    let (own, all) = (column.total(group), column.total(&everything));
+    let cost = earth_movers(amount(&here, all), amount(&table, own), ground);
+    cost / (own * all) as f64
 }
 
 /// Minimum cost of moving `supply` to `demand`, by successive shortest paths (Bellman-Ford).

@@ -23,7 +23,7 @@ use crate::{
     hierarchy::Tree,
     ids::{AttributeId, ColumnId},
     profile::{Attribute, Tables},
-    schema::Role,
+    schema::{Role, Unit},
 };
 
 /// Each group's distribution of a column is within `t` of the whole table's.
@@ -67,6 +67,7 @@ struct BoundTCloseness {
     cumulative: CumulativeShares,
     tree: Option<Tree>,
     scope: Vec<ColumnId>,
+    unit: Unit,
 }
 
 impl PrivacyModel for TCloseness {
@@ -108,8 +109,8 @@ impl PrivacyModel for TCloseness {
         check_distance(self, column)?;
         let table = profile.shares(attribute);
         let (tree, cumulative) = (column.tree.clone(), CumulativeShares::of(&table));
-        let (model, scope) = (self.clone(), every_column(profile));
-        Ok(BoundModels::of_group(BoundTCloseness { model, attribute, table, cumulative, tree, scope }))
+        let (model, scope, unit) = (self.clone(), every_column(profile), profile.unit());
+        Ok(BoundModels::of_group(BoundTCloseness { model, attribute, table, cumulative, tree, scope, unit }))
     }
 }
 
@@ -129,7 +130,7 @@ fn check_distance(model: &TCloseness, column: &Attribute) -> Result<(), ModelErr
 
 impl BoundTCloseness {
     fn distance(&self, group: &Group<'_>) -> f64 {
-        let all = group.records() as f64;
+        let all = group.total(self.attribute) as f64;
         let shares = group.histogram(self.attribute).iter().map(|&(code, n)| (code as usize, n as f64 / all));
         match (&self.model.distance, &self.tree) {
             (Distance::Hierarchical, Some(tree)) => {
@@ -231,7 +232,7 @@ impl BoundModel for BoundTCloseness {
     }
 
     fn is_closed_under_union(&self) -> bool {
-        true
+        self.unit == Unit::Records
     }
 
     fn margin(&self, group: &Group<'_>) -> f64 {

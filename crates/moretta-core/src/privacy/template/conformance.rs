@@ -45,8 +45,8 @@ fn verdicts(model: &dyn PrivacyModel, printed: &Printed<'_>) -> Vec<Verdict> {
     };
     let verdict = |value: String| {
         printed.verdict(&model.given, |group| {
-            let with = group.iter().filter(|&&record| column.values[record] == value).count();
-            with as f64 / group.len() as f64 <= model.max_confidence + ROUNDING
+            let with = column.counts(group).get(value.as_str()).copied().unwrap_or(0);
+            with as f64 / printed.size(group) as f64 <= model.max_confidence + ROUNDING
         })
     };
     guarded.into_iter().map(verdict).collect()

@@ -1,8 +1,9 @@
 //! Confidence templates (Wang, Fung, Yu 2007): an attacker who knows some columns must not infer a sensitive value with
 //! more than a given confidence.
 //!
-//! `conf(qid -> pi)` is the share of the records with the released values `qid` that carry `pi`; the limit is on its
-//! maximum over all `qid` in the table, `*` included as a value. A template over several values is one for each.
+//! `conf(qid -> pi)` is the share of the records (or persons, if the table has a person column) with the released
+//! values `qid` that carry `pi`; the limit is on its maximum over all `qid` in the table, `*` included as a value. A
+//! template over several values is one for each.
 
 #[cfg(any(test, feature = "testing"))]
 mod conformance;
@@ -23,6 +24,7 @@ use crate::{
     declaration::ColumnPolicy,
     ids::{AttributeId, ColumnId},
     profile::{Profile, Tables},
+    schema::Unit,
     suggest::nearest,
     text::shown,
 };
@@ -97,6 +99,7 @@ struct BoundTemplate {
     code: Option<u32>,
     attribute: AttributeId,
     scope: Vec<ColumnId>,
+    unit: Unit,
 }
 
 impl Template {
@@ -186,7 +189,8 @@ impl PrivacyModel for Template {
                 TemplateValues::Rarest(_) => format!("rare value {number} of {count}"),
             };
             let facts = TemplateFacts { template: Arc::clone(&template), value, named };
-            bound.of_groups.push(Box::new(BoundTemplate { facts, code, attribute, scope }));
+            let unit = tables.table.unit();
+            bound.of_groups.push(Box::new(BoundTemplate { facts, code, attribute, scope, unit }));
         }
         Ok(bound)
     }
@@ -243,7 +247,7 @@ impl BoundModel for BoundTemplate {
     }
 
     fn is_closed_under_union(&self) -> bool {
-        true
+        self.unit == Unit::Records
     }
 
     fn margin(&self, group: &Group<'_>) -> f64 {
@@ -264,7 +268,7 @@ impl BoundModel for BoundTemplate {
     fn limits(&self) -> Option<Vec<Limit>> {
         let share = ShareLimit::at_most(self.max_confidence());
         let limit = |value| Limit::Share { attribute: self.attribute, value, share };
-        Some(self.code.map(limit).into_iter().collect())
+        (self.unit == Unit::Records).then(|| self.code.map(limit).into_iter().collect())
     }
 
     fn confidence(&self, group: &Group<'_>) -> Option<f64> {

@@ -41,7 +41,10 @@ pub fn redundant(models: &[Box<dyn BoundModel>]) -> Vec<(usize, usize)> {
     let mut templates: HashMap<GuardedValue, Vec<KnownTemplate<'_>>> = HashMap::new();
     for (index, model) in models.iter().enumerate() {
         let facts = model.facts();
-        let Some(TemplateFacts { template, value, .. }) = facts.get() else { continue };
+        // A union may have a larger share of persons than each of its parts.
+        let Some(TemplateFacts { template, value, .. }) = facts.get().filter(|_| model.is_closed_under_union()) else {
+            continue;
+        };
         let code = model.limits().unwrap_or_default().into_iter().find_map(|limit| match limit {
             Limit::Share { value, .. } => Some(value),
             Limit::Records(_) => None,

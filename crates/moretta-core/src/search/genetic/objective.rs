@@ -96,7 +96,7 @@ impl BoundObjective {
 
 fn number_target(profile: &Profile, attribute: AttributeId, numbers: &[f64], dispersion: Dispersion) -> TargetKind {
     let everything = profile.everything();
-    let group = Group::new(profile, &everything);
+    let group = Group::of_records(profile, &everything);
     let histogram = group.histogram(attribute);
     let total = profile.records().max(1) as f64;
     let mean: f64 = histogram.iter().map(|&(code, records)| numbers[code as usize] * (records as f64 / total)).sum();

@@ -3,8 +3,8 @@
 //!
 //! Guarantees: every group satisfies every privacy model and is released as the smallest box around its records. For
 //! whom: a data holder whose columns have hierarchies, with any k and any privacy model that is closed under union (all
-//! built-in ones are). If all columns have hierarchies, it lost less than every other method of this program
-//! (docs/results/sweep.md). With free numbers other methods may lose less.
+//! built-in ones are if records are counted). If all columns have hierarchies, it lost less than every other method of
+//! this program (docs/results/sweep.md). With free numbers other methods may lose less.
 //!
 //! # How
 //!

@@ -5,7 +5,7 @@ mod printed;
 mod spec;
 
 pub use self::dice::Dice;
-pub use self::printed::{Printed, PrintedColumn, ROUNDING, Verdict, folded};
+pub use self::printed::{PERSON, Printed, PrintedColumn, ROUNDING, Verdict, folded};
 pub use self::spec::{ColumnSpec, MISSING, Paths, Shape, is_missing};
 use crate::privacy::PrivacyModel;
 

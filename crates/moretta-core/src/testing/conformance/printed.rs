@@ -1,6 +1,6 @@
 //! A released table as texts, and naive verdicts on it: plain maps over strings, no code shared with the models.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::spec::{ColumnSpec, is_missing};
 
@@ -33,11 +33,24 @@ pub struct Printed<'a> {
     pub rows: &'a [Vec<String>],
 }
 
+/// Name of the person column of random tables. A table of texts that has it is judged by persons.
+pub const PERSON: &str = "person";
+
 impl<'a> Printed<'a> {
     /// The cells of a column.
     pub fn cells(&self, column: &str) -> Vec<&'a str> {
         let at = self.header.iter().position(|known| known == column).expect("a column of the release");
         self.rows.iter().map(|row| row[at].as_str()).collect()
+    }
+
+    /// The person of each record, one text for all spellings; `None` if records are counted.
+    pub fn persons(&self) -> Option<Vec<String>> {
+        self.header.iter().any(|name| name == PERSON).then(|| self.cells(PERSON).into_iter().map(person).collect())
+    }
+
+    /// Number of records of a group or, if persons are counted, of distinct persons.
+    pub fn size(&self, group: &[usize]) -> usize {
+        self.persons().map_or(group.len(), |persons| distinct(&persons, group))
     }
 
     /// Records with equal cells in these columns, as lists of row indices.
@@ -73,7 +86,8 @@ impl<'a> Printed<'a> {
     pub fn column(&self, name: &str) -> PrintedColumn<'a> {
         let spec = self.attributes.iter().find(|spec| spec.name == name).expect("a declared column");
         let texts = self.cells(name);
-        PrintedColumn { values: texts.iter().map(|text| canonical(spec, text)).collect(), spec, texts }
+        let values = texts.iter().map(|text| canonical(spec, text)).collect();
+        PrintedColumn { values, spec, texts, persons: self.persons() }
     }
 }
 
@@ -86,6 +100,18 @@ pub struct PrintedColumn<'a> {
     pub texts: Vec<&'a str>,
     /// The canonical value of each record.
     pub values: Vec<String>,
+    /// The person of each record, if persons are counted.
+    pub persons: Option<Vec<String>>,
+}
+
+/// One text for all spellings of a person; all records without one are one person.
+fn person(text: &str) -> String {
+    if is_missing(text) || is_missing(&folded(text)) { "?".to_owned() } else { folded(text) }
+}
+
+/// Number of distinct persons of some records.
+fn distinct(persons: &[String], records: &[usize]) -> usize {
+    records.iter().map(|&record| &persons[record]).collect::<BTreeSet<_>>().len()
 }
 
 /// The canonical text of a value: equal numbers and dates have the same one, and so do spellings of a category, unless
@@ -114,11 +140,20 @@ impl PrintedColumn<'_> {
         canonical(self.spec, text)
     }
 
-    /// Records of a group, by canonical value.
+    /// Records of a group or, if persons are counted, their distinct persons, by canonical value.
     pub fn counts(&self, group: &[usize]) -> BTreeMap<&str, usize> {
-        let mut counts = BTreeMap::new();
-        group.iter().for_each(|&record| *counts.entry(self.values[record].as_str()).or_default() += 1);
-        counts
+        let mut records: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        group.iter().for_each(|&record| records.entry(self.values[record].as_str()).or_default().push(record));
+        let count = |records: Vec<usize>| match &self.persons {
+            Some(persons) => distinct(persons, &records),
+            None => records.len(),
+        };
+        records.into_iter().map(|(value, records)| (value, count(records))).collect()
+    }
+
+    /// Sum of the counts of all values.
+    pub fn total(&self, group: &[usize]) -> usize {
+        self.counts(group).values().sum()
     }
 
     /// Row indices of all records.

@@ -218,7 +218,7 @@ fn stars(taxonomy: &Taxonomy<'_>) -> Vec<bool> {
 fn class_records(profile: &Profile) -> (usize, Vec<u32>) {
     let Some(class) = profile.class() else { return (0, Vec::new()) };
     let everything = profile.everything();
-    let mut by_size = crate::privacy::Group::new(profile, &everything).histogram(class).clone();
+    let mut by_size = crate::privacy::Group::of_records(profile, &everything).histogram(class).clone();
     by_size.sort_unstable_by_key(|&(value, records)| (std::cmp::Reverse(records), value));
     by_size.truncate(MAX_CLASSES);
     let class_indices: HashMap<u32, usize> =
