@@ -47,7 +47,11 @@ impl Session<'_> {
     /// Counts what an attacker learns who holds all of the releases.
     pub fn linkage(&self, request: &LinkReleases) -> Result<Linkage, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = match (&request.original, request.releases.first()) {
+                (Some(original), _) => self.policy_for(&request.policy, original)?,
+                (None, Some(release)) => self.policy_for_release(&request.policy, release)?,
+                (None, None) => return Err(FlowError::usage("there is no release to link")),
+            };
             let opened = request.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
             let opened: Vec<LocalEngine> = opened.collect::<Result<_, _>>()?;
             let original = request.original.as_ref().map(|input| self.open(input, &loaded.policy.input)).transpose()?;

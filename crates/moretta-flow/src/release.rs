@@ -126,7 +126,7 @@ impl Session<'_> {
     /// Makes a release of files, with reports and the saved recoding. Returns the report.
     pub fn anonymize(&self, request: &Anonymize) -> Result<Report, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let name = request.output.release.display().to_string();
             let earlier = EarlierFiles::open(self, &request.earlier, &loaded.policy.input, name)?;

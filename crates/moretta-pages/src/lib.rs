@@ -24,7 +24,7 @@
 
 pub mod chart;
 pub mod comparison;
-mod csv;
+pub mod csv;
 mod describe;
 pub mod inferences;
 mod json;

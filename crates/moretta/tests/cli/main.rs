@@ -32,3 +32,4 @@ mod snapshots;
 mod stdout;
 mod targets;
 mod values;
+mod wide;
