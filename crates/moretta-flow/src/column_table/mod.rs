@@ -96,7 +96,7 @@ fn unknown_extension(path: &Path, right: &str) -> FlowError {
     FlowError::usage(format!("{}: the name must end with {right}", path.display()))
 }
 
-/// A cell that no spreadsheet takes for a formula.
+/// Returns the cell in a form that no spreadsheet reads as a formula.
 fn guarded(cell: &str) -> String {
     let is_odd = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\'']);
     if is_odd { format!("'{cell}") } else { cell.to_owned() }

@@ -11,7 +11,7 @@ use moretta_pages::csv;
 
 use super::{HEADER, KEYS, SECTION_ROLE, entries, guard, guarded, inline, quoted};
 
-/// Mark of a guess that nobody reviewed.
+/// Mark of a guess that is not reviewed.
 const MARK: &str = "# CONFIRM";
 
 /// Returns the table of a policy.

@@ -178,7 +178,7 @@ impl Suppression<'_> {
         order.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
         let mut suppressed = clustering.suppressed.clone();
         let (before, mut records) = (records_of(&suppressed), records_of(&suppressed));
-        // Groups of which an outlier was too large: those behind it are outliers only without it.
+        // Groups with an outlier that was too large: the next ones are outliers only without it.
         let mut closed = vec![false; outliers.len()];
         for (reduction, group, index) in order {
             // Fewer would not be a group of their own.

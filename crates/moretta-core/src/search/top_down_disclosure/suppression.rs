@@ -1,17 +1,17 @@
 //! Further disclosures for which records are suppressed, after the search has disclosed all that the models allow.
 //! Not part of the paper.
 //!
-//! A candidate is a child of a released node, or a half of a released interval. Disclosing it may leave groups that
+//! A candidate is a child of a released node, or both halves of a released interval. Disclosing it may leave groups that
 //! violate a model; these are suppressed as for any global recoding (`recoding/suppressor.rs`). It is accepted if the
-//! policy allows so many suppressed records and the loss of precision falls, where a suppressed record loses
-//! everything. So the result never loses more than without suppression.
+//! suppressed records stay within the limit of the policy and the loss of precision falls. A suppressed record loses
+//! everything. So the loss is never above that without suppression.
 //!
 //! ```text
 //! k = 2; released: 20-29 3, 30-39 4    disclose 34: 34 3, 30-39 1: one record and the smallest group are suppressed
 //! ```
 //!
-//! Candidates are tried by decreasing decrease of the loss if nothing had to be suppressed, a batch in parallel, of which
-//! the best is accepted. Cost: one grouping of the tuples per candidate; passes end with one that accepts nothing.
+//! Candidates are tried in the order of the loss that they would save without suppression, greatest first: a batch in
+//! parallel, whose best candidate is accepted. Cost: one grouping of the tuples per candidate; passes end with one that accepts nothing.
 
 use rayon::prelude::*;
 
