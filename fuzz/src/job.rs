@@ -142,9 +142,9 @@ impl Job {
         };
         let session = Session::new(Resources { threads: Some(threads), ..Resources::default() }, observer)?;
         match self {
-            Self::Init { input: name } => {
-                session.init(&Init { input: input(name), output: OutputFile::default() }).map(|_| Answer::Done)
-            }
+            Self::Init { input: name } => session
+                .init(&Init { input: input(name), output: OutputFile::default(), table: OutputFile::default() })
+                .map(|_| Answer::Done),
             Self::Anonymize { input: name, output, seed, keep_order, extras, earlier, .. } => {
                 let request = Anonymize {
                     input: input(name),

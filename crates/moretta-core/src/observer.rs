@@ -176,6 +176,15 @@ pub enum Note {
     /// The search ran with this larger k, counted in this unit, because every smaller k that was tried violated a model
     /// that can only be checked after the search.
     RaisedK(u64, Unit),
+    /// Fewer records are suppressed than the policy allows.
+    BudgetNotUsed {
+        /// Maximum number of suppressed records, at least 1.
+        allowed: u64,
+        /// Number of suppressed records.
+        suppressed: u64,
+        /// Minimum records of a group that satisfies the policy, hence of the suppressed records.
+        min_records: u64,
+    },
     /// The search was interrupted; its best result so far is released.
     SearchInterrupted,
     /// The comparison was interrupted; the release is still written.
@@ -234,6 +243,22 @@ impl fmt::Display for Note {
                 let unit = unit.plural();
                 write!(f, "groups have at least {k} {unit}, because smaller values of k violated the policy")
             }
+            Self::BudgetNotUsed { allowed, suppressed: 0, min_records } if allowed < min_records => write!(
+                f,
+                "`max-suppressed` allows {}, but suppressed records form a group of at least {}: none was suppressed",
+                text::counted(*allowed, "record", "records"),
+                text::count(*min_records)
+            ),
+            Self::BudgetNotUsed { allowed, suppressed, .. } => write!(
+                f,
+                "`max-suppressed` allows {}; {}, because the search found no lower loss with more",
+                text::counted(*allowed, "record", "records"),
+                match suppressed {
+                    0 => "none was suppressed".to_owned(),
+                    1 => "1 was suppressed".to_owned(),
+                    _ => format!("{} were suppressed", text::count(*suppressed)),
+                }
+            ),
             Self::SearchInterrupted => f.write_str("interrupted: releasing the best result so far"),
             Self::ComparisonInterrupted => f.write_str("interrupted: comparison stopped; the release is written"),
             Self::NoPath { chosen, shown } => write!(

@@ -62,7 +62,7 @@ impl Session<'_> {
     /// Checks a file against every model of a policy.
     pub fn check(&self, request: &Check) -> Result<Checked, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for_release(&request.policy, &request.released)?;
             self.checked(&self.open_release(&request.released, &loaded.policy.input)?, &loaded)
         })
     }

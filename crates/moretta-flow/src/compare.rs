@@ -135,7 +135,7 @@ impl Session<'_> {
         elsewhere: Option<&RunElsewhere<'_>>,
     ) -> Result<ComparisonOutcome, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for(&request.policy, &request.input)?;
             let jobs = jobs(request, &loaded.policy)?;
             let elsewhere = elsewhere.filter(|_| jobs.len() > 1);
             if elsewhere.is_some() {

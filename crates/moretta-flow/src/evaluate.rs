@@ -82,7 +82,7 @@ impl Session<'_> {
     /// Trains a classifier on a release and tests it on held-out records. `None` if no column has the role `class`.
     pub fn evaluate(&self, request: &Evaluate) -> Result<Option<Evaluation>, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let test = request.test.as_ref().map(|test| self.open_test(&request.input, test, &loaded.policy));
             let test = test.transpose()?;

@@ -8,7 +8,6 @@ use moretta_insight::inferences::{self, Listing, Question};
 use crate::{
     error::FlowError,
     files::{OutputFile, OutputFormat},
-    policy::LoadedPolicy,
     preflight,
     session::{Session, check_stop},
 };
@@ -33,7 +32,7 @@ impl Session<'_> {
     /// inferred, the listing has no question.
     pub fn inferences(&self, request: &Inferences) -> Result<Listing, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for_release(&request.policy, &request.input)?;
             preflight::only_records(&loaded.policy, &loaded.name, "`inferences`")?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "a list of inferences must be named .csv; `--json` prints JSON";

@@ -1,9 +1,16 @@
 //! `init`: drafts a policy from a sample of the data.
 
+use std::path::PathBuf;
+
 use moretta_core::{engine::Records, policy::InputOptions};
 use moretta_guess::Guesses;
 
-use crate::{error::FlowError, files::OutputFile, session::Session};
+use crate::{
+    column_table::table_of_policy,
+    error::{ErrorKind, FlowError},
+    files::{OutputFile, OutputFormat},
+    session::Session,
+};
 
 /// Records in the sample: enough to distinguish an id from a postcode, and quick to read; not tuned.
 const SAMPLE: usize = 100_000;
@@ -15,6 +22,8 @@ pub struct Init {
     pub input: String,
     /// The policy file.
     pub output: OutputFile,
+    /// The draft as a table with a line per column.
+    pub table: OutputFile,
 }
 
 /// A draft policy.
@@ -31,6 +40,9 @@ impl Session<'_> {
     pub fn init(&self, request: &Init) -> Result<Draft, FlowError> {
         let engine = self.open(&request.input, &InputOptions::default())?;
         request.output.check(&[], &[&engine])?;
+        request.table.format(&[OutputFormat::Csv], "the table of the columns must be named .csv")?;
+        let policy: Vec<PathBuf> = request.output.path.clone().into_iter().collect();
+        request.table.check(&policy, &[&engine])?;
         let sample = engine.sample(SAMPLE)?;
         let mut facts = moretta_guess::facts(&sample.columns, &sample.rows);
         if let Some((number, reason)) = moretta_guess::name_like_a_value(&facts) {
@@ -44,6 +56,11 @@ impl Session<'_> {
         facts.iter_mut().for_each(|column| column.complete = sample.rows.len() < SAMPLE);
         let guesses = moretta_guess::guess(&facts);
         let text = moretta_guess::policy_text(&guesses, &request.input);
+        if request.table.path.is_some() {
+            let table =
+                table_of_policy(&text).map_err(|error| FlowError::new(ErrorKind::Internal, error.to_string()))?;
+            request.table.write(|| table)?;
+        }
         request.output.write(|| text.clone())?;
         Ok(Draft { guesses, text })
     }

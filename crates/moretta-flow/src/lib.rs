@@ -39,6 +39,7 @@
 
 mod apply;
 mod check;
+mod column_table;
 mod compare;
 mod error;
 mod evaluate;
@@ -60,6 +61,7 @@ mod tradeoff;
 pub use self::{
     apply::Apply,
     check::{Check, Checked},
+    column_table::ConvertPolicy,
     compare::{Compare, ComparisonOutcome, JobResult, RunElsewhere},
     error::{ErrorKind, FlowError},
     evaluate::{Evaluate, Evaluation, SplitOptions},

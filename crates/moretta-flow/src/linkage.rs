@@ -47,7 +47,11 @@ impl Session<'_> {
     /// Counts what an attacker learns who holds all of the releases.
     pub fn linkage(&self, request: &LinkReleases) -> Result<Linkage, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = match (&request.original, request.releases.first()) {
+                (Some(original), _) => self.policy_for(&request.policy, original)?,
+                (None, Some(release)) => self.policy_for_release(&request.policy, release)?,
+                (None, None) => return Err(FlowError::usage("there is no release to link")),
+            };
             preflight::only_records(&loaded.policy, &loaded.name, "`linkage`")?;
             let opened = request.releases.iter().map(|release| self.open_release(release, &loaded.policy.input));
             let opened: Vec<LocalEngine> = opened.collect::<Result<_, _>>()?;

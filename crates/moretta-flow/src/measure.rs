@@ -80,7 +80,7 @@ impl Session<'_> {
     /// Measures the information loss of a release.
     pub fn measure(&self, request: &Measure) -> Result<Measured, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for(&request.policy, &request.original)?;
             let policy = &loaded.policy;
             let before = self.open(&request.original, &policy.input)?;
             let after = self.open_release(&request.released, &policy.input)?;
@@ -93,7 +93,7 @@ impl Session<'_> {
     /// Compares the answers of a release with those of its original.
     pub fn queries(&self, request: &Queries) -> Result<Answered, FlowError> {
         self.install(|| {
-            let mut loaded = LoadedPolicy::read(&request.policy)?;
+            let mut loaded = self.policy_for(&request.policy, &request.original)?;
             let read = |path| read_text(path, ErrorKind::Usage).map(|text| (path, text));
             let own = request.queries.as_deref().map(read).transpose()?;
             loaded.files.extend(request.queries.clone());

@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use moretta_core::{
-    engine::FaultLocation,
+    engine::{FaultLocation, Records},
     hierarchy::{Hierarchies, HierarchyChoice, Tree, file},
-    policy::Policy,
+    policy::{InputOptions, Policy, PolicyError, PolicyFile},
     search,
     text::shown,
 };
+use moretta_engine::LocalEngine;
 
-use crate::error::{ErrorKind, FlowError};
+use crate::{
+    error::{ErrorKind, FlowError},
+    session::Session,
+};
 
 /// A policy and the hierarchies it names, ready to be bound to a table.
 #[derive(Debug, Clone)]
@@ -32,11 +36,23 @@ pub struct LoadedPolicy {
 }
 
 impl LoadedPolicy {
-    /// Reads a policy; hierarchy files are found relative to it.
+    /// Reads a policy in which every name is that of a column; hierarchy files are found relative to it.
     pub fn read(path: &Path) -> Result<Self, FlowError> {
+        Self::read_with(path, |file| Ok(file))
+    }
+
+    /// Reads a policy; `resolve` replaces its patterns.
+    fn read_with(
+        path: &Path,
+        resolve: impl FnOnce(PolicyFile<'_>) -> Result<PolicyFile<'_>, PatternError>,
+    ) -> Result<Self, FlowError> {
         let text = read_text(path, ErrorKind::Policy)?;
         let wrong = |error| FlowError::policy(path, &text, &error);
-        let policy = Policy::parse(&text, &search::method_names()).map_err(wrong)?;
+        let file = resolve(PolicyFile::parse(&text).map_err(wrong)?).map_err(|error| match error {
+            PatternError::Policy(error) => wrong(error),
+            PatternError::Table(error) => error,
+        })?;
+        let policy = file.policy(&search::method_names()).map_err(wrong)?;
         search::method_of(&policy).map_err(wrong)?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let (mut hierarchies, mut files) = (Hierarchies::default(), vec![path.to_owned()]);
@@ -55,6 +71,39 @@ impl LoadedPolicy {
         let unconfirmed = text.lines().filter(|line| line.contains("# CONFIRM")).count();
         let (name, folder) = (path.display().to_string(), folder.to_owned());
         Ok(Self { name, policy, hierarchies, folder, files, unconfirmed, text })
+    }
+}
+
+/// Why patterns cannot be replaced.
+enum PatternError {
+    Policy(PolicyError),
+    Table(FlowError),
+}
+
+impl Session<'_> {
+    /// Reads a policy for a table; its patterns stand for columns of the table.
+    pub fn policy_for(&self, policy: &Path, table: &str) -> Result<LoadedPolicy, FlowError> {
+        self.policy_with_columns(policy, false, |input| self.open(table, input))
+    }
+
+    /// Reads a policy for a released file, which lacks the columns that are never released.
+    pub fn policy_for_release(&self, policy: &Path, release: &str) -> Result<LoadedPolicy, FlowError> {
+        self.policy_with_columns(policy, true, |input| self.open_release(release, input))
+    }
+
+    fn policy_with_columns(
+        &self,
+        policy: &Path,
+        released: bool,
+        open: impl FnOnce(&InputOptions) -> Result<LocalEngine, FlowError>,
+    ) -> Result<LoadedPolicy, FlowError> {
+        LoadedPolicy::read_with(policy, |file| {
+            if !file.has_patterns() {
+                return Ok(file);
+            }
+            let table = open(&file.input().map_err(PatternError::Policy)?).map_err(PatternError::Table)?;
+            file.resolve(table.columns(), released).map_err(PatternError::Policy)
+        })
     }
 }
 

@@ -14,7 +14,7 @@ use moretta_core::{
     counts::{Counts, RecordOrder},
     engine::{Engine, Staged},
     hierarchy::Hierarchies,
-    observer::{Deadline, Note, Stage, Stop},
+    observer::{Deadline, Note, Observer, Stage, Stop},
     policy::{BoundPolicy, Policy},
     profile::Tables,
     publish::ReadBack,
@@ -114,11 +114,20 @@ impl Stopwatch {
     }
 }
 
+/// Notes that fewer records are suppressed than the policy allows. A search that was stopped has another reason.
+fn note_budget(bound: &BoundPolicy<'_>, outcome: &Outcome, observer: &dyn Observer) {
+    let (allowed, suppressed) = (bound.max_suppressed(), outcome.recoding.suppressed_records(bound.profile()));
+    if suppressed < allowed && outcome.stop == Stop::Finished {
+        let min_records = bound.models().iter().map(|model| model.min_records()).max().unwrap_or(1);
+        observer.note(&Note::BudgetNotUsed { allowed, suppressed, min_records });
+    }
+}
+
 impl Session<'_> {
     /// Makes a release of files, with reports and the saved recoding. Returns the report.
     pub fn anonymize(&self, request: &Anonymize) -> Result<Report, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let name = request.output.release.display().to_string();
             if !request.earlier.releases.is_empty() {
@@ -190,7 +199,11 @@ impl Session<'_> {
                 preflight::path(&bound)?;
                 tradeoff::outcome_at(policy, &task, at, self.observer)?
             }
-            None => (self.search(&bound, seed.for_search(), options.time_limit)?, None),
+            None => {
+                let outcome = self.search(&bound, seed.for_search(), options.time_limit)?;
+                note_budget(&bound, &outcome, self.observer);
+                (outcome, None)
+            }
         };
         let verified = verify(&bound, outcome.recoding).map_err(|error| match options.at {
             Some(at) => FlowError::unsatisfied(tradeoff::refused(at, first_valid, &error)),

@@ -14,7 +14,6 @@ use crate::{
     error::FlowError,
     files::{OutputFile, OutputFormat},
     memory::Purpose,
-    policy::LoadedPolicy,
     preflight,
     session::Session,
 };
@@ -36,7 +35,7 @@ impl Session<'_> {
     /// Follows a generalization path to its end and measures privacy and loss at every step.
     pub fn find_trade_off(&self, request: &FindTradeOff) -> Result<TradeOff, FlowError> {
         self.install(|| {
-            let loaded = LoadedPolicy::read(&request.policy)?;
+            let loaded = self.policy_for(&request.policy, &request.input)?;
             let engine = self.open(&request.input, &loaded.policy.input)?;
             let rule = "the trade-off must be named .csv, .svg or .html; `--json` prints JSON";
             let format = request.output.format(&[OutputFormat::Csv, OutputFormat::Svg, OutputFormat::Html], rule)?;

@@ -26,7 +26,7 @@
 
 pub mod chart;
 pub mod comparison;
-mod csv;
+pub mod csv;
 mod describe;
 pub mod inferences;
 mod json;

@@ -19,6 +19,8 @@ pub struct Arguments {
 pub enum Command {
     /// Inspect a dataset and write a draft policy
     Init(Init),
+    /// Turn a policy into a table with one line per column for a spreadsheet, or back
+    Policy(Policy),
     /// List sensitive values an attacker could infer, with confidence
     Inferences(Inferences),
     /// Write a release that satisfies a policy, verify it and report information loss
@@ -96,6 +98,21 @@ pub struct Init {
     pub input: String,
     /// Policy to write [default: print it]
     #[arg(long, short, value_name = "POLICY")]
+    pub output: Option<PathBuf>,
+    /// Also write the draft as a table with one line per column, to edit in a spreadsheet (see `moretta policy`)
+    #[arg(long, value_name = "F.csv")]
+    pub table: Option<PathBuf>,
+    /// Overwrite an existing file
+    #[arg(long)]
+    pub overwrite: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct Policy {
+    /// Policy (.toml), or table with one line per column (.csv)
+    pub input: PathBuf,
+    /// The other of both to write [default: print it]
+    #[arg(long, short, value_name = "F.csv|F.toml")]
     pub output: Option<PathBuf>,
     /// Overwrite an existing file
     #[arg(long)]

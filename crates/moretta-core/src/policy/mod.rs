@@ -39,6 +39,7 @@ mod columns;
 mod header;
 mod json;
 mod method;
+mod patterns;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +50,7 @@ pub use self::bound::BoundPolicy;
 pub use self::bound::bind_all;
 pub use self::header::{AbsentColumn, ColumnMismatch};
 pub use self::method::MethodChoice;
+pub use self::patterns::PolicyFile;
 pub use crate::declaration::{ColumnPolicy, InputOptions, Labels, Numbers, ReleaseOptions};
 pub use crate::document::{PolicyError, toml_key};
 pub use crate::privacy::Privacy;

@@ -10,6 +10,7 @@ mod coarse;
 mod fold;
 mod label_domains;
 mod order;
+mod part;
 mod persons;
 mod tables;
 

@@ -78,13 +78,27 @@ pub(super) fn widen(ranges: &mut [(u32, u32)], more: &[(u32, u32)]) {
     }
 }
 
-/// Turns clusters into the outcome of a method, one group per cluster; `stop` is `None` if the method finished.
-pub(super) fn outcome(
-    task: &Task<'_>,
-    mut clusters: Vec<Cluster>,
-    stop: Option<Stop>,
-    work: Vec<(&'static str, u64)>,
-) -> Outcome {
+/// Result of a method of local recoding.
+pub(super) struct Clustering {
+    /// Each satisfies the models.
+    pub clusters: Vec<Cluster>,
+    /// Suppressed records, sorted; none, or a group that satisfies the models.
+    pub suppressed: Vec<VariantCount>,
+    /// Why it was stopped, if it was.
+    pub stop: Option<Stop>,
+    pub work: Vec<(&'static str, u64)>,
+}
+
+impl Clustering {
+    /// Clusters of all records.
+    pub(super) fn new(clusters: Vec<Cluster>, stop: Option<Stop>, work: Vec<(&'static str, u64)>) -> Self {
+        Self { clusters, suppressed: Vec::new(), stop, work }
+    }
+}
+
+/// Turns clusters into the outcome of a method, one group per cluster.
+pub(super) fn outcome(task: &Task<'_>, clustering: Clustering) -> Outcome {
+    let Clustering { mut clusters, suppressed, stop, work } = clustering;
     clusters.par_iter_mut().for_each(|cluster| cluster.members.sort_unstable());
     let mut groups = LocalRecoding::default();
     for (index, cluster) in clusters.iter().enumerate() {
@@ -96,6 +110,14 @@ pub(super) fn outcome(
             variant: members[0].variant,
             records: members.iter().map(|member| member.records).sum(),
         }));
+    }
+    if !suppressed.is_empty() {
+        let group = GroupId::from_index(clusters.len());
+        groups.boxes.extend(task.profile.columns().iter().map(|column| column.domain.whole()));
+        let assignment =
+            |member: &VariantCount| GroupAssignment { group, variant: member.variant, records: member.records };
+        groups.assignments.extend(suppressed.iter().map(assignment));
+        groups.suppressed = Some(group);
     }
     Outcome { recoding: Recoding::Local(groups), stop: stop.unwrap_or(Stop::Finished), path: Vec::new(), work }
 }

@@ -19,4 +19,5 @@ mod profiles;
 mod random_cut;
 mod recipe;
 mod saved;
+mod suppression;
 mod world;

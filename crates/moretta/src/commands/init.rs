@@ -10,11 +10,17 @@ use crate::{
 };
 
 pub fn run(arguments: Init) -> Result<(), FlowError> {
-    let Init { input, output, overwrite } = arguments;
-    let request = moretta_flow::Init { input, output: OutputFile { path: output, overwrite } };
+    let Init { input, output, table, overwrite } = arguments;
+    let [output, table] = [output, table].map(|path| OutputFile { path, overwrite });
+    let request = moretta_flow::Init { input, output, table };
     let draft = run_request(&Resources::default(), |session| session.init(&request))?;
-    match &request.output.path {
-        Some(path) => print(&summary::guesses(&draft.guesses, path)),
-        None => print_data(&draft.text),
-    }
+    let written = match &request.output.path {
+        Some(path) => summary::guesses(&draft.guesses, path),
+        None if request.table.path.is_none() => return print_data(&draft.text),
+        None => String::new(),
+    };
+    let table = request.table.path.as_deref().map_or(String::new(), |path| {
+        format!("wrote {}, a line per column; review each, and set `confirmed` to yes\n", summary::file_name(path))
+    });
+    print(&(written + &table))
 }

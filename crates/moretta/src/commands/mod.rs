@@ -13,6 +13,7 @@ pub mod init;
 pub mod linkage;
 pub mod list;
 pub mod measure;
+pub mod policy;
 pub mod queries;
 pub mod report;
 pub mod reproduce;

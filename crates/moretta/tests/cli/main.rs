@@ -35,3 +35,4 @@ mod snapshots;
 mod stdout;
 mod targets;
 mod values;
+mod wide;

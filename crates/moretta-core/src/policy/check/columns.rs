@@ -13,7 +13,7 @@ use crate::{
 /// The keys of a column's table.
 pub(super) const COLUMN: &[&str] = &["role", "type", "format", "hierarchy", "weight", "missing", "fold"];
 
-const ROLES: &[(&str, Role)] = &[
+pub(in crate::policy) const ROLES: &[(&str, Role)] = &[
     ("identifier", Role::Identifier),
     ("quasi-identifier", Role::QuasiIdentifier),
     ("sensitive", Role::Sensitive),

@@ -3,7 +3,7 @@
 //! The version is checked first: a policy of a later version may have keys that are unknown here, and the error should
 //! name the version. Columns are read before `[privacy]` and `[measure]`, which refer to them.
 
-mod columns;
+pub(super) mod columns;
 mod hierarchy;
 mod measure;
 
@@ -136,7 +136,7 @@ fn exact(fields: &Fields<'_>, columns: &[ColumnPolicy]) -> Result<Vec<String>, P
     names.map(checked).collect()
 }
 
-fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
+pub(super) fn input(table: &TomlTable) -> Result<InputOptions, PolicyError> {
     let default = InputOptions::default();
     let Some(table) = section(table, "input")? else { return Ok(default) };
     let fields = Fields::new(table, "[input]", INPUT)?;

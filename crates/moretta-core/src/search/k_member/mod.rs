@@ -36,8 +36,8 @@ use self::clusters::{BlockClusters, cluster_block};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
     check_possible,
-    cluster::outcome,
-    local::{LossTable, assign_leftovers},
+    cluster::Clustering,
+    local::{LossTable, assign_leftovers, suppression_bytes, with_suppression},
     mondrian, precision,
     rng::hash_seed,
     size::TaskSize,
@@ -99,10 +99,16 @@ impl Method for KMember {
         let blocks = size.everything() * 3 / 2;
         let searching = clusters + (blocks_at_once * of_block).max(size.outcome());
         let peak = size.splits().max(blocks + searching) + LossTable::bytes(task.profile);
-        SearchMemory { peak, groups: Some(size.groups) }
+        SearchMemory { peak: peak + suppression_bytes(task, &size), groups: Some(size.groups) }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
+        with_suppression(task, self.0.loss, observer, |task, observer| self.search(task, observer))
+    }
+}
+
+impl KMember {
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Clustering, SearchError> {
         check_possible(task)?;
         let everything = task.profile.everything();
         let blocks = match self.0.block.unwrap_or_else(|| default_block(task.profile)) {
@@ -135,7 +141,7 @@ impl Method for KMember {
         ];
         let stop = clustered.iter().find_map(|found| found.stop);
         let clusters = clustered.into_iter().flat_map(|found| found.clusters).collect();
-        Ok(outcome(task, clusters, stop, work))
+        Ok(Clustering::new(clusters, stop, work))
     }
 }
 

@@ -80,6 +80,15 @@ impl<'a> LossTable<'a> {
         self.columns.iter().zip(ranges).map(|(column, &(first, last))| column.loss(first, last)).sum()
     }
 
+    /// Loss of a suppressed record: LM loses everything even in a column with a single value.
+    pub(in crate::search) fn suppressed(&self) -> f64 {
+        let column = |column: &ColumnLosses<'_>| match column.loss {
+            LossMetric::Lm => column.weight,
+            LossMetric::Ncp => column.weight * column.domain.ncp(column.domain.whole()),
+        };
+        self.columns.iter().map(column).sum()
+    }
+
     /// Loss of the box around a box and a record.
     pub(in crate::search) fn with(&self, ranges: &[(u32, u32)], codes: &[u32]) -> f64 {
         let columns = self.columns.iter().zip(ranges).zip(codes);

@@ -3,7 +3,8 @@
 //! The loss of a group is its number of records times the loss of its box (`loss_table.rs`). A tree over the boxes
 //! finds the group whose loss grows least by taking records in (`box_tree.rs`, on the skeleton of `item_tree.rs`).
 //! Groups that violate a model join others (`merger.rs`), leftovers join groups (`leftovers.rs`), and records move
-//! between finished groups while the loss falls (`polish.rs`). `remaining.rs` counts the records of each tuple that are
+//! between finished groups while the loss falls (`polish.rs`). Records may be suppressed so that the others lose less
+//! (`suppression.rs`, `settle.rs`). `remaining.rs` counts the records of each tuple that are
 //! in no group yet.
 
 mod box_tree;
@@ -13,6 +14,8 @@ mod loss_table;
 mod merger;
 mod polish;
 mod remaining;
+mod settle;
+mod suppression;
 #[cfg(test)]
 mod tests;
 
@@ -23,6 +26,7 @@ pub(super) use self::{
     merger::GroupMerger,
     polish::polish,
     remaining::RemainingRecords,
+    suppression::{suppression_bytes, with_suppression},
 };
 
 use super::{NoObserver, Task, cluster::Cluster, mondrian};

@@ -44,7 +44,7 @@ const MAX_PARTS: usize = 1000;
 const MAX_DISSOLVED_RECORDS: u64 = 24;
 
 /// Minimum decrease of the loss per step; less could be rounding.
-const MIN_GAIN: f64 = 1e-9;
+pub(super) const MIN_GAIN: f64 = 1e-9;
 
 /// Numbers of steps.
 #[derive(Debug, Clone, Copy, Default)]
@@ -65,12 +65,12 @@ impl Polished {
 
 /// The records of one tuple in a group.
 #[derive(Debug, Clone)]
-struct TuplePart {
+pub(super) struct TuplePart {
     /// A box of one point.
-    point: Ranges,
-    tuple: TupleId,
-    members: Vec<VariantCount>,
-    records: u64,
+    pub point: Ranges,
+    pub tuple: TupleId,
+    pub members: Vec<VariantCount>,
+    pub records: u64,
 }
 
 struct Polisher<'a> {
@@ -123,7 +123,7 @@ pub(in crate::search) fn polish(
 }
 
 /// Divides a cluster into its parts.
-fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<TuplePart> {
+pub(super) fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<TuplePart> {
     cluster.members.sort_unstable();
     let tuple = |member: &VariantCount| task.profile.tuple_of(member.variant);
     let part = |members: &[VariantCount]| TuplePart {
@@ -136,7 +136,7 @@ fn parts(task: &Task<'_>, mut cluster: Cluster) -> Vec<TuplePart> {
 }
 
 /// Returns, for each part, the box around all other parts. Linear: one scan in each direction.
-fn boxes_without_each(parts: &[TuplePart], columns: usize) -> Vec<Ranges> {
+pub(super) fn boxes_without_each(parts: &[TuplePart], columns: usize) -> Vec<Ranges> {
     let mut without = vec![vec![(u32::MAX, 0); columns]; parts.len()];
     let mut scan = |order: &mut dyn Iterator<Item = usize>| {
         let mut ranges = vec![(u32::MAX, 0); columns];
@@ -150,7 +150,7 @@ fn boxes_without_each(parts: &[TuplePart], columns: usize) -> Vec<Ranges> {
     without
 }
 
-fn around<'p>(parts: impl Iterator<Item = &'p TuplePart>, columns: usize) -> Ranges {
+pub(super) fn around<'p>(parts: impl Iterator<Item = &'p TuplePart>, columns: usize) -> Ranges {
     parts.fold(vec![(u32::MAX, 0); columns], |mut ranges, part| {
         widen(&mut ranges, &part.point);
         ranges
@@ -347,13 +347,13 @@ impl Polisher<'_> {
 }
 
 impl TuplePart {
-    fn as_box(&self) -> GroupBox<'_> {
+    pub(super) fn as_box(&self) -> GroupBox<'_> {
         GroupBox { ranges: &self.point, records: self.records }
     }
 }
 
 /// Appends parts to others; parts of the same tuple become one.
-fn joined(parts: &[TuplePart], more: impl IntoIterator<Item = TuplePart>) -> Vec<TuplePart> {
+pub(super) fn joined(parts: &[TuplePart], more: impl IntoIterator<Item = TuplePart>) -> Vec<TuplePart> {
     let mut parts = parts.to_vec();
     for part in more {
         match parts.iter_mut().find(|known| known.tuple == part.tuple) {

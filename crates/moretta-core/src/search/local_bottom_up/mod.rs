@@ -32,8 +32,8 @@ use self::divide::divide;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
     check_possible,
-    cluster::{Cluster, outcome},
-    local::{GroupMerger, GroupRequirements, LossTable, polish},
+    cluster::{Cluster, Clustering},
+    local::{GroupMerger, GroupRequirements, LossTable, polish, suppression_bytes, with_suppression},
     precision,
     size::TaskSize,
 };
@@ -77,10 +77,16 @@ impl Method for LocalBottomUp {
         let polish = if self.0.polish { size.polish(size.tuples, size.groups) } else { 0 };
         let end = size.clusters(size.groups, size.members()) + size.outcome();
         let peak = size.everything() + start.max(polish).max(end) + LossTable::bytes(task.profile);
-        SearchMemory { peak, groups: Some(size.groups) }
+        SearchMemory { peak: peak + suppression_bytes(task, &size), groups: Some(size.groups) }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
+        with_suppression(task, self.0.loss, observer, |task, observer| self.search(task, observer))
+    }
+}
+
+impl LocalBottomUp {
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Clustering, SearchError> {
         check_possible(task)?;
         let loss_table = LossTable::new(task.profile, self.0.loss);
         let everything = task.profile.everything();
@@ -119,6 +125,6 @@ impl Method for LocalBottomUp {
             stop = stop.or(polished.stop);
             work.extend(polished.work());
         }
-        Ok(outcome(task, clusters, stop, work))
+        Ok(Clustering::new(clusters, stop, work))
     }
 }

@@ -34,8 +34,8 @@ use self::split::SplitResult;
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Task,
     check_possible,
-    cluster::{Cluster, outcome},
-    local::{GroupMerger, GroupRequirements, LossTable, polish},
+    cluster::{Cluster, Clustering},
+    local::{GroupMerger, GroupRequirements, LossTable, polish, suppression_bytes, with_suppression},
     precision,
     size::TaskSize,
 };
@@ -110,10 +110,16 @@ impl Method for LocalTopDown {
         let peak = clusters
             + (blocks_at_once * merging).max(size.outcome()).max(16 * size.tuples)
             + LossTable::bytes(task.profile);
-        SearchMemory { peak, groups: Some(size.groups) }
+        SearchMemory { peak: peak + suppression_bytes(task, &size), groups: Some(size.groups) }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
+        with_suppression(task, self.0.loss, observer, |task, observer| self.search(task, observer))
+    }
+}
+
+impl LocalTopDown {
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Clustering, SearchError> {
         check_possible(task)?;
         let params = self.0;
         let loss_table = LossTable::new(task.profile, params.loss);
@@ -142,6 +148,6 @@ impl Method for LocalTopDown {
             work.push((name, of_blocks.iter().map(|(_, work)| work[index]).sum()));
         }
         let clusters = of_blocks.into_iter().flat_map(|(clusters, _)| clusters).collect();
-        Ok(outcome(task, clusters, stop.into_inner(), work))
+        Ok(Clustering::new(clusters, stop.into_inner(), work))
     }
 }

@@ -46,11 +46,15 @@ use serde::{Deserialize, Serialize};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop, Task,
     check_possible,
-    cluster::{Cluster, outcome, ranges_of},
+    cluster::{Cluster, Clustering, ranges_of},
+    local::{suppression_bytes, with_suppression},
     rng::hash_seed,
     size::TaskSize,
 };
-use crate::profile::{Column, VariantCount};
+use crate::{
+    objective::LossMetric,
+    profile::{Column, VariantCount},
+};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry {
     name: "mondrian",
@@ -116,17 +120,23 @@ impl Method for Mondrian {
         let size = if self.0.relaxed { size } else { size.with_whole_tuples() };
         let clusters = size.clusters(size.groups, size.members()) + 24 * size.groups;
         let peak = size.splits().max(clusters + size.outcome());
-        SearchMemory { peak, groups: Some(size.groups) }
+        SearchMemory { peak: peak + suppression_bytes(task, &size), groups: Some(size.groups) }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
+        with_suppression(task, LossMetric::Ncp, observer, |task, observer| self.search(task, observer))
+    }
+}
+
+impl Mondrian {
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Clustering, SearchError> {
         check_possible(task)?;
         let search = MondrianSearch::new(task, self.0, observer, 1);
         let groups = search.split(task.profile.everything());
         let work =
             vec![("cuts", (groups.len() as u64).saturating_sub(1)), ("cuts_tried", search.splits_tried.load(Relaxed))];
         let clusters = groups.into_par_iter().map(|members| Cluster::around(task, members)).collect();
-        Ok(outcome(task, clusters, search.stopped.into_inner(), work))
+        Ok(Clustering::new(clusters, search.stopped.into_inner(), work))
     }
 }
 

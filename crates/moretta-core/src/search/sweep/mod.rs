@@ -59,8 +59,11 @@ use self::{context::SweepContext, pass::SweepResult};
 use super::{
     AcceptedObjectives, Method, MethodEntry, Observer, Outcome, Parameter, SearchError, SearchMemory, Stop, Task,
     check_possible,
-    cluster::{Cluster, members_of, outcome},
-    local::{GroupMerger, GroupRequirements, LossTable, assign_leftovers, polish, split_rest},
+    cluster::{Cluster, Clustering, members_of},
+    local::{
+        GroupMerger, GroupRequirements, LossTable, assign_leftovers, polish, split_rest, suppression_bytes,
+        with_suppression,
+    },
     mondrian, precision,
     size::TaskSize,
 };
@@ -155,14 +158,20 @@ impl Method for Sweep {
         let end = clusters.max(polish).max(clusters + size.outcome());
         let blocks = if undivided { 0 } else { size.splits() };
         let peak = levels + codes + blocks.max(groups + passes.max(end)) + LossTable::bytes(task.profile);
-        SearchMemory { peak, groups: Some(size.groups) }
+        SearchMemory { peak: peak + suppression_bytes(task, &size), groups: Some(size.groups) }
     }
 
     fn run(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Outcome, SearchError> {
+        with_suppression(task, self.0.loss, observer, |task, observer| self.search(task, observer))
+    }
+}
+
+impl Sweep {
+    fn search(&self, task: &Task<'_>, observer: &dyn Observer) -> Result<Clustering, SearchError> {
         check_possible(task)?;
         let profile = task.profile;
         if profile.tuples() == 0 {
-            return Ok(outcome(task, Vec::new(), None, Vec::new()));
+            return Ok(Clustering::new(Vec::new(), None, Vec::new()));
         }
         let params = self.0;
         let levels = levels::levels_of_columns(profile, params.loss, params.vectors as usize);
@@ -191,7 +200,7 @@ impl Method for Sweep {
         work.extend(polished.iter().flat_map(|polished| polished.work()));
         // The last phase that was stopped says why.
         let stop = polished.and_then(|polished| polished.stop).or(merge_stop).or(retries.stop);
-        Ok(outcome(task, clusters, Some(stop.unwrap_or(result.stop)), work))
+        Ok(Clustering::new(clusters, stop.or(Some(result.stop).filter(|stop| *stop != Stop::Finished)), work))
     }
 }
 

@@ -28,7 +28,8 @@
 //! candidates of the groups that are split.
 //!
 //! **Beyond the paper**: values are disclosed down a hierarchy, level by level, and numbers by splitting intervals;
-//! other models (`guards`) are checked when a candidate is selected.
+//! other models (`guards`) are checked when a candidate is selected. If the policy allows suppression, values are
+//! disclosed in the end for which some records must be suppressed, while the loss of precision falls (`suppression`).
 
 mod candidates;
 mod confidences;
@@ -36,6 +37,7 @@ mod constraints;
 mod guards;
 mod projected_rows;
 mod search;
+mod suppression;
 #[cfg(test)]
 mod tests;
 
@@ -45,6 +47,7 @@ use self::{
     candidates::fully_masked_cells,
     constraints::Constraints,
     search::{TopDownSearch, first_step},
+    suppression::disclose_more,
 };
 pub use super::information::Criterion;
 use super::{
@@ -155,7 +158,9 @@ impl Method for TopDownDisclosure {
         // Models that need the members of groups: members and their order.
         let needs_members = task.models.iter().any(|model| model.limits().is_none());
         let guards = if needs_members { 2 * size.everything() + 48 * size.tuples } else { 0 };
-        let peak = size.everything() + rows + guards + 60 * size.values + CANDIDATE_BYTES * candidates;
+        // Groupings of a batch of cuts.
+        let more = if task.max_suppressed > 0 { size.threads.min(8) * 2 * size.grouping() } else { 0 };
+        let peak = more + size.everything() + rows + guards + 60 * size.values + CANDIDATE_BYTES * candidates;
         SearchMemory { peak, groups: None }
     }
 
@@ -185,7 +190,13 @@ impl Method for TopDownDisclosure {
             ("confidences_computed", search.confidences.computed),
             ("candidates_rescored", search.rescored),
         ];
-        Ok(Outcome { recoding: recoding(search.candidates.cells().to_vec()), stop, path: search.path, work })
+        let mut cut = Cut { cells: search.candidates.cells().to_vec(), suppressed: Vec::new() };
+        let mut path = search.path;
+        if task.max_suppressed == 0 || stop != Stop::Finished {
+            return Ok(Outcome { recoding: Recoding::Global(cut), stop, path, work });
+        }
+        let stopped = disclose_more(task, self.measure(task).loss(), &mut cut, &mut path, observer);
+        Ok(Outcome { recoding: Recoding::Global(cut), stop: stopped.unwrap_or(stop), path, work })
     }
 }
 

@@ -7,6 +7,7 @@ mod published;
 mod random;
 mod reference;
 mod stopped;
+mod suppression;
 
 use crate::{
     ids::TupleId,
