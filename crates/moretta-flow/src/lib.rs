@@ -52,6 +52,7 @@ mod memory;
 mod policy;
 mod preflight;
 mod release;
+mod risks;
 mod session;
 mod tradeoff;
 
@@ -69,6 +70,7 @@ pub use self::{
     measure::{Measure, Measured, Queries},
     policy::{LoadedPolicy, read_hierarchy},
     release::{Anonymize, Output, Release, ReleaseOptions},
+    risks::FindRisks,
     session::{Resources, Session},
     tradeoff::FindTradeOff,
 };

@@ -54,7 +54,7 @@ pub fn error(text: &str) {
 }
 
 /// Formats a share like the report page: a share above 0 never prints as 0 %.
-fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     moretta_pages::percent(share).replace('\u{a0}', " ")
 }
 

@@ -15,6 +15,7 @@ pub mod list;
 pub mod measure;
 pub mod queries;
 pub mod reproduce;
+pub mod risks;
 
 use moretta_flow::{FlowError, Session};
 

@@ -4,4 +4,5 @@ pub mod comparison;
 pub mod inferences;
 pub mod linkage;
 pub mod queries;
+pub mod risks;
 pub mod tradeoff;

@@ -28,6 +28,7 @@ mod readme;
 mod reference;
 mod release;
 mod reproduce;
+mod risks;
 mod snapshots;
 mod stdout;
 mod targets;
