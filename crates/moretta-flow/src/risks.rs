@@ -35,7 +35,7 @@ pub struct FindRisks {
     pub columns: Vec<String>,
     /// Maximum number of columns in a minimal unique set, at least 1.
     pub most: usize,
-    /// The page.
+    /// The page, as .html.
     pub output: OutputFile,
 }
 

@@ -161,7 +161,7 @@ fn minimal(risks: &Risks) -> Markup {
             h2 #minimal { "Few columns that single people out" }
             p {
                 "A set of columns is minimal for a record that is alone in these columns and not in fewer of them. The "
-                "fewer columns, the easier somebody knows all of them by chance."
+                "fewer columns, the more easily an attacker knows all of them by chance."
             }
             (scrolling("Columns that suffice", sizes))
             @if !contributions_are_empty(risks) {

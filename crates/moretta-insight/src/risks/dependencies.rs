@@ -79,7 +79,7 @@ impl Determined {
         self.reported[one][other] && self.reported[other][one]
     }
 
-    /// What is reported, with the names of the columns.
+    /// Returns the related columns by name.
     pub(super) fn related(&self, names: &[String]) -> Related {
         let width = names.len();
         let first: Vec<usize> = (0..width).filter(|&column| !self.is_copy(column)).collect();

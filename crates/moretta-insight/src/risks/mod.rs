@@ -22,14 +22,14 @@
 //! (With M = 3, a set of one column scores 2 and a set of two columns 1.) Record 1 is also alone in {town, sex}, but that
 //! set is not minimal. The sum of the scores is 6; age is in {town, age} and {age}, so its contribution is 3 / 6.
 //!
-//! How: level by level. `minimal.rs` groups the distinct rows by every set of one column, of two, of three, .. A set with
-//! two columns of which one determines the other has no minimal unique set, because the smaller set makes the same
-//! groups: it is skipped. `dependencies.rs` finds these columns, which are also reported.
+//! How: level by level. `minimal.rs` groups the distinct rows by every set of one column, of two, of three, .. If a
+//! column of a set determines another one of it, the set without the other makes the same groups, so it is minimal for no
+//! record: it is skipped. `dependencies.rs` finds these columns, which are also reported.
 //!
-//! Work limit: the rows of the table times the sets to count, [`Limits::work`]. A size of which not all sets can be
-//! counted is left out with all larger ones, because the figures of a part would look like those of the whole. Pairs are
-//! counted for up to 12 columns whatever the limit; of more columns, those with most distinct values have their pairs
-//! counted as far as the limit allows. What was left out is in [`Risks::left_out`].
+//! Work limit: the rows of the table times the sets to count, [`Limits::work`]. If the sets of a size cannot all be
+//! counted, that size and all larger ones are left out, because the figures of a part would look like those of the whole.
+//! Pairs are counted for up to 12 columns whatever the limit; of more columns, those with most distinct values have their
+//! pairs counted as far as the limit allows. What was left out is in [`Risks::left_out`].
 //!
 //! Cost: O(rows) per set, less where records are alone under a part of the set. Memory: the table as in
 //! [`column_sets`](crate::column_sets), and one bit per row and set of the previous size.
@@ -348,7 +348,7 @@ impl Risks {
 struct Plan {
     /// Number of columns, those with most values first, whose pairs are counted.
     paired: usize,
-    /// Largest size of which all sets are counted.
+    /// Largest size whose sets are all counted.
     sizes: usize,
     left_out: Vec<String>,
 }

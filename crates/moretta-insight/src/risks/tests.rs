@@ -148,7 +148,7 @@ fn ten_records_have_the_published_scores() {
         "Urban,Female,Secondary_incomplete,Non-LF",
         "Urban,Female,Secondary_incomplete,Non-LF",
     ];
-    let names = ["residence", "gender", "education", "labour"];
+    let names = ["residence", "gender", "education", "labor"];
     let risks = analyzed(&names, &rows.map(cells), &Limits { most: 4, ..LIMITS });
     assert_eq!((risks.together.alone, risks.together.in_twos), (4, 6));
     assert_eq!((risks.minimal.score_sum, risks.minimal.score_highest), (Some(34.0), Some(12.0)));
