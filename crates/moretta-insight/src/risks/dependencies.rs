@@ -4,7 +4,9 @@
 //! says nothing: a column with a different value in every record determines all others, because no value occurs twice, and
 //! an id with a few repeated values determines most of them by chance. Each repetition of a value is a trial that an
 //! independent column would pass with the probability that two random records are equal in it (1 - separation). A
-//! dependency is reported if all trials together would be passed with a probability below [`MAX_CHANCE`].
+//! dependency is reported if all trials together would be passed with a probability below [`MAX_CHANCE`]. The most frequent
+//! value is not tried: often it is the missing one (those without a passport are children and have no maiden name), and one
+//! value says nothing about the others.
 //!
 //! Two columns that determine each other divide the records alike: they are duplicates. Of a chain such as
 //! `CITY -> COUNTY -> STATE`, the step from first to last follows from the others and is not repeated.
@@ -53,7 +55,8 @@ impl Determined {
         let holds: Vec<Vec<bool>> = (0..width).into_par_iter().map(from).collect();
         let records = sets.records();
         let is_reported = |from: usize, to: usize| {
-            let trials = (records - tallies[from].groups) as f64;
+            let Tally { groups, largest, .. } = tallies[from];
+            let trials = (records - groups - largest.saturating_sub(1)) as f64;
             let passed = 1.0 - tallies[to].figures(records).separation;
             holds[from][to] && !is_constant[to] && trials * passed.ln() < MAX_CHANCE.ln()
         };

@@ -202,6 +202,8 @@ struct Tally {
     groups: u64,
     alone: u64,
     twos: u64,
+    /// Records of the largest group.
+    largest: u64,
     /// Ordered pairs of different records in the same group.
     equal_pairs: u128,
 }
@@ -211,6 +213,7 @@ impl Tally {
         self.groups += 1;
         self.alone += u64::from(records == 1);
         self.twos += u64::from(records == 2);
+        self.largest = self.largest.max(records);
         self.equal_pairs += u128::from(records) * u128::from(records - 1);
     }
 

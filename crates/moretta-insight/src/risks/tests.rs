@@ -238,6 +238,17 @@ fn a_dependency_that_holds_by_chance_is_not_named() {
 }
 
 #[test]
+fn a_value_that_is_missing_often_makes_no_dependency() {
+    // Half of the records are of children without passport and income.
+    let row = |number: usize| match number % 2 {
+        0 => vec![String::new(), String::new()],
+        _ => vec![number.to_string(), (number % 5 * 1000).to_string()],
+    };
+    let rows: Vec<Vec<String>> = (0..300).map(row).collect();
+    assert_eq!(analyzed(&["passport", "income"], &rows, &LIMITS).related, Related::default());
+}
+
+#[test]
 fn an_identifier_is_not_in_the_listed_sets() {
     let (names, rows) = places();
     let risks = analyzed(&names, &rows, &LIMITS);

@@ -69,7 +69,7 @@ const PAGES: &[Page] = &[
             ("the verdict", "section.verdict", 1),
             ("a line for each column", "[aria-label=Columns] tbody tr", 10),
             ("the records found with few columns", "[aria-label='Columns that suffice'] tbody tr", 3),
-            ("the contributions", "[aria-label=Contributions] svg.bar", 10),
+            ("the contributions", "[aria-label=Contributions] tbody tr", 10),
             ("the worst pairs", "[aria-label='Sets of 2 columns'] tbody tr", 10),
         ],
     },
